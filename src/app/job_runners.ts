@@ -1,6 +1,6 @@
 import type { JobRunner } from "../store/job_runner.ts";
 
-/** Several runners as one; they are drained side by side. */
+/** Combines several runners into one. They are drained concurrently. */
 export function joinRunners(runners: readonly JobRunner[]): JobRunner {
   return {
     get running() {

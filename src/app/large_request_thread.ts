@@ -1,4 +1,7 @@
-/** A thread for large requests: it answers them whole, with the state of the main thread behind messages. */
+/**
+ * The entry module of a thread for large requests. It answers whole requests; the state of the main thread is reached
+ * by messages.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Authenticate } from "../billing/authenticate.ts";
 import { LiveCatalog } from "../catalog/live_catalog.ts";
@@ -24,7 +27,7 @@ import { createRouter, type Router } from "./router.ts";
 import { createTextService } from "./text.ts";
 
 /** A request under way. */
-interface Open {
+interface OpenRequest {
   readonly left: AbortController;
   readonly message: RequestMessage;
   reader: ReadableStreamDefaultReader<Uint8Array> | null;
@@ -34,7 +37,7 @@ const data = workerData as ThreadData;
 const state = new RemoteState(parentPort!, data);
 const ownAddresses: OwnAddress[] = [...data.own];
 const openStreams = new LiveStreams();
-const open = new Map<number, Open>();
+const open = new Map<number, OpenRequest>();
 const catalog = new LiveCatalog(data.config.models, data.config.aliases);
 catalog.replaceDiscovered(data.discovered);
 const router = createThreadRouter(data);
@@ -95,14 +98,14 @@ function createThreadRouter({ config }: ThreadData): Router {
   return createRouter(table, { sections: [], renderError: renderDefaultError });
 }
 
-function currentRequest(): Open {
+function currentRequest(): OpenRequest {
   return open.get(state.scope.getStore()!.id)!;
 }
 
 async function answer(message: RequestMessage): Promise<void> {
   const { id } = message;
   const left = new AbortController();
-  const entry: Open = { left, message, reader: null };
+  const entry: OpenRequest = { left, message, reader: null };
   open.set(id, entry);
   try {
     const match = router.match(message.method, message.path);
@@ -125,7 +128,7 @@ async function answer(message: RequestMessage): Promise<void> {
   }
 }
 
-/** The content protocol streams a JSON list, too. */
+/** The content protocol can also stream a JSON list. */
 function isListStream(path: string): boolean {
   return path.endsWith(":streamGenerateContent");
 }
@@ -165,5 +168,5 @@ function leave(id: number): void {
   if (entry.reader === null) return;
   open.delete(id);
   const { reader } = entry;
-  state.scope.run({ id, lookups: 0 }, () => void reader.cancel().catch(() => {})); // nobody is left to be told
+  state.scope.run({ id, lookups: 0 }, () => void reader.cancel().catch(() => {})); // The caller has left, so the failure is not reported.
 }

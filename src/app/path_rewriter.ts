@@ -1,56 +1,59 @@
 /**
- * One address that users guess, and the one that it stands for. Paths are compared as they were sent, byte for byte and
- * in whole segments: nothing is decoded, and neither case nor `..` is overlooked.
+ * A rule that replaces the prefix of a path. Paths are compared byte for byte and in whole segments; they are not
+ * decoded, and case and `..` matter.
  */
-export interface Guess {
-  /** What the path begins with: `/v1/v1` covers `/v1/v1` and all below. A closing slash means an empty segment. */
+export interface RewriteRule {
+  /** The prefix: `/v1/v1` matches `/v1/v1` and all paths below. A final slash matches an empty segment. */
   readonly from: string;
-  /** What stands in its place. */
+  /** The replacement of the prefix. */
   readonly to: string;
-  /** What the path must end in, one of these, where its beginning leaves open what is meant. Default: anything. */
+  /** The path must end in one of these. Default: any end. */
   readonly endings?: readonly string[];
-  /** Whose client it must come from, where the path leaves that open. Default: anybody's. */
-  readonly isClients?: (headers: Headers) => boolean;
+  /** Whether the client that sent these headers is meant. Default: any client. */
+  readonly matchesHeaders?: (headers: Headers) => boolean;
 }
 
-/** Gives the address that a path stands for; the path itself when it is no guess. */
-export type Readdress = (path: string, headers: Headers) => string;
+/** Gives the rewritten path; the same path if no rule matches. */
+export type PathRewriter = (path: string, headers: Headers) => string;
 
 /**
- * Above the guesses that one path can hold at once, such as a vendor's prefix, a version twice and an empty segment.
+ * More than the mistakes that one path can combine, such as a vendor's prefix, a double version and an empty segment.
  */
-const MOST_STEPS = 5;
+const MAX_STEPS = 5;
 
 /**
- * Makes a table of guesses ready to ask. The rows are tried in their order, and again on what came out, at most five
- * times. A path that no row concerns costs one look-up.
+ * Compiles rules. The first rule that matches is applied, and again to its result, at most five times. A path without a
+ * matching rule costs one look-up.
  *
- * @param settled Paths that are looked up whole before everything else: those of endpoints, which no row concerns.
+ * @param knownPaths Paths of endpoints. They are looked up first, unless a rule matches them.
  */
-export function createReaddress(guesses: readonly Guess[], settled: Iterable<string> = []): Readdress {
-  const bySegment = new Map<string, Guess[]>();
-  for (const guess of guesses) {
-    const segment = firstSegmentOf(guess.from);
-    bySegment.set(segment, [...bySegment.get(segment) ?? [], guess]);
+export function createPathRewriter(
+  rules: readonly RewriteRule[],
+  knownPaths: Iterable<string> = [],
+): PathRewriter {
+  const bySegment = new Map<string, RewriteRule[]>();
+  for (const rule of rules) {
+    const segment = firstSegmentOf(rule.from);
+    bySegment.set(segment, [...bySegment.get(segment) ?? [], rule]);
   }
   const exact = new Set<string>();
-  for (const path of settled) if (!guesses.some((guess) => concerns(guess, path))) exact.add(path);
+  for (const path of knownPaths) if (!rules.some((rule) => matches(rule, path))) exact.add(path);
 
   return (sent, headers) => {
     if (exact.has(sent)) return sent;
     let path = sent;
-    for (let step = 0; step < MOST_STEPS; step++) {
-      const guess = bySegment.get(firstSegmentOf(path))?.find((each) =>
-        concerns(each, path) && (each.isClients === undefined || each.isClients(headers))
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const rule = bySegment.get(firstSegmentOf(path))?.find((each) =>
+        matches(each, path) && (each.matchesHeaders === undefined || each.matchesHeaders(headers))
       );
-      if (guess === undefined) return path;
-      path = guess.to + path.slice(guess.from.length);
+      if (rule === undefined) return path;
+      path = rule.to + path.slice(rule.from.length);
     }
     return path;
   };
 }
 
-function concerns({ from, endings }: Guess, path: string): boolean {
+function matches({ from, endings }: RewriteRule, path: string): boolean {
   const isBelow = path.startsWith(from) && (path.length === from.length || path[from.length] === "/");
   return isBelow && (endings === undefined || endings.some((ending) => path.endsWith(ending)));
 }

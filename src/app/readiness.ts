@@ -2,25 +2,25 @@ import type { FilesUsage } from "../files/quota.ts";
 import type { Handler } from "../http/inbound.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 
-/** What readiness is told by. */
-export interface ReadinessParts {
-  /** Whether the process can take work. */
+/** Options of {@linkcode readinessHandler}. */
+export interface ReadinessOptions {
+  /** Whether the gateway accepts work. */
   readonly isReady: () => Promise<boolean>;
-  /** Why it cannot, where that is known; asked when it is not ready. */
+  /** Why it does not, if known. Called only if it is not ready. */
   readonly reason: () => string | null;
   /** The names of the configured providers. */
   readonly providers: readonly string[];
   readonly breaker: Pick<CircuitBreaker, "health">;
-  /** What copies of results take up. */
+  /** The disk space of copies of results. */
   readonly filesUsage: () => FilesUsage;
 }
 
 /**
- * `GET /readyz`: 200 when the process can take work, else 503. `?verbose` gives JSON with the state of every provider,
- * and how full the files are. Neither changes the status: every gateway of a fleet has the same providers, and a
- * restart mends none; and while files are full, results are served from their vendors.
+ * `GET /readyz`: 200 if the gateway accepts work, else 503. `?verbose` adds JSON with the state of each provider and of
+ * the files. Neither affects the status. All gateways of a fleet have the same providers, and a restart does not repair
+ * them. While files are full, results are served from their vendors.
  */
-export function readinessHandler({ isReady, reason, providers, breaker, filesUsage }: ReadinessParts): Handler {
+export function readinessHandler({ isReady, reason, providers, breaker, filesUsage }: ReadinessOptions): Handler {
   return async ({ query }) => {
     const ready = await isReady();
     const status = ready ? 200 : 503;

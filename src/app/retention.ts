@@ -3,11 +3,11 @@ import type { Clock } from "../lib/clock.ts";
 import { createJobRunner, type JobHandler, type JobRunner } from "../store/job_runner.ts";
 import type { Store } from "../store/store.ts";
 
-/** One bounded step that removes what was kept for long enough. Gives whether there may be more to remove. */
+/** Removes a bounded number of expired records. Gives whether more may be left. */
 export type Sweep = () => Promise<boolean>;
 
-/** What the retention is kept with. */
-export interface RetentionParts {
+/** Options of {@linkcode startRetention}. */
+export interface RetentionOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -15,23 +15,23 @@ export interface RetentionParts {
 }
 
 const JOB = "retention";
-/** There is one job for all sweeps. */
+/** One job runs all sweeps. */
 const REF = "all";
-/** Between two passes when there is nothing more to remove. */
+/** Time between two passes if nothing is left to remove. */
 const PASS_EVERY_MS = 600_000;
-/** Between two steps of a pass, so that a large one leaves room for requests. */
+/** Time between two steps of a pass, so that a long pass leaves room for requests. */
 const STEP_EVERY_MS = 50;
 
-/** Until a job that could not be added is tried again. */
+/** Time until the job is added again after a failure. */
 const ADD_AGAIN_MS = 60_000;
 
-/** Begins to remove what was kept for long enough: at once, every ten minutes, and after a restart. */
-export function startRetention(parts: RetentionParts): JobRunner {
+/** Starts the removal of expired records: at once, every ten minutes, and after a restart. */
+export function startRetention(parts: RetentionOptions): JobRunner {
   const { store, clock, log } = parts;
   let stopTimer = () => {};
   async function addJob(): Promise<void> {
     try {
-      // Refused as a duplicate where an earlier process left it.
+      // Refused as a duplicate if an earlier process added it.
       await store.commit(null, { addJobs: [{ kind: JOB, ref: REF, dueAt: store.now() }] });
     } catch (error) {
       log.warn("retention_not_started", { reason: error instanceof Error ? error.name : typeof error });
@@ -53,8 +53,8 @@ export function startRetention(parts: RetentionParts): JobRunner {
   };
 }
 
-/** The job that takes one step of each sweep, and comes back soon while there is more to remove. */
-export function retentionHandler({ store, sweeps }: Pick<RetentionParts, "store" | "sweeps">): JobHandler {
+/** The handler of the job. It runs one step of each sweep, and is due again soon if more is left. */
+export function retentionHandler({ store, sweeps }: Pick<RetentionOptions, "store" | "sweeps">): JobHandler {
   return async (job) => {
     const more = await Promise.all(sweeps.map((sweep) => sweep()));
     const waitMs = more.includes(true) ? STEP_EVERY_MS : PASS_EVERY_MS;

@@ -1,23 +1,23 @@
-import type { Guess } from "./path_rewriter.ts";
+import type { RewriteRule } from "./path_rewriter.ts";
 
-/** Calls of the content protocol end in these, whatever comes before. */
+/** The ends of all calls of the content protocol. */
 const CONTENT_CALLS = [":generateContent", ":streamGenerateContent", ":countTokens"];
 
-/** Only clients of the content protocol send these. */
+/** Whether a client of the content protocol sent the headers. No other client sends these. */
 export const isContentClient = (headers: Headers): boolean =>
   headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
 
-/** Every client of the message protocol names its version. */
+/** Whether a client of the message protocol sent the headers. Each names its version. */
 export const isMessageClient = (headers: Headers): boolean =>
   headers.has("anthropic-version") || headers.has("msg-version");
 
 /**
- * Addresses that users guess, or that clients make of a base address with a version too many or too few. None leads
- * anywhere but into the three protocols; below a right base address a path is left as it is. The order counts: what
- * tells more stands before what tells less.
+ * Paths that users rule, or that clients build from a base URL with too many or too few versions. All results are
+ * paths of the three protocols; a path below a correct base URL does not change. The order matters: more specific rules
+ * come first.
  */
-export const GUESSED_ADDRESSES: readonly Guess[] = [
-  // A base address that ends in a slash, or in the version that the client adds as well.
+export const REWRITE_RULES: readonly RewriteRule[] = [
+  // A base URL that ends in a slash, or in the version that the client adds.
   { from: "//v1", to: "/v1" },
   { from: "//v1beta", to: "/v1beta" },
   { from: "//msgcompat", to: "/msgcompat" },
@@ -30,21 +30,21 @@ export const GUESSED_ADDRESSES: readonly Guess[] = [
   { from: "/gencompat/", to: "/gencompat" },
   ...versionsTwice("/gencompat"),
 
-  // A base address without its version.
+  // A base URL without its version.
   { from: "/msgcompat/messages", to: "/msgcompat/v1/messages" },
   { from: "/msgcompat/models", to: "/msgcompat/v1/models" },
   { from: "/gencompat/models", to: "/gencompat/v1beta/models" },
   { from: "/gencompat/cachedContents", to: "/gencompat/v1beta/cachedContents" },
   { from: "/gencompat/v1alpha", to: "/gencompat/v1beta" },
 
-  // What vendors and other gateways have before the path that clients add.
+  // Prefixes of vendors and other gateways.
   { from: "/openai", to: "/v1" },
   { from: "/api/v1", to: "/v1" },
   { from: "/v1beta/openai", to: "/v1" },
   { from: "/anthropic", to: "/msgcompat" },
   { from: "/gemini", to: "/gencompat" },
 
-  // The bare host, as each vendor's client asks it.
+  // The bare host, with the paths of each vendor's client.
   { from: "/v1/messages", to: "/msgcompat/v1/messages" },
   { from: "/messages", to: "/msgcompat/v1/messages" },
   { from: "/v1beta", to: "/gencompat/v1beta" },
@@ -52,8 +52,8 @@ export const GUESSED_ADDRESSES: readonly Guess[] = [
   { from: "/cachedContents", to: "/gencompat/v1beta/cachedContents" },
   { from: "/v1/cachedContents", to: "/gencompat/v1/cachedContents" },
   { from: "/v1", to: "/gencompat/v1", endings: CONTENT_CALLS },
-  { from: "/v1/models", to: "/msgcompat/v1/models", isClients: isMessageClient },
-  { from: "/v1/models", to: "/gencompat/v1/models", isClients: isContentClient },
+  { from: "/v1/models", to: "/msgcompat/v1/models", matchesHeaders: isMessageClient },
+  { from: "/v1/models", to: "/gencompat/v1/models", matchesHeaders: isContentClient },
   { from: "/models", to: "/gencompat/v1beta/models", endings: CONTENT_CALLS },
   { from: "/models", to: "/v1/models" },
   { from: "/chat/completions", to: "/v1/chat/completions" },
@@ -63,7 +63,7 @@ export const GUESSED_ADDRESSES: readonly Guess[] = [
 ];
 
 /** The content protocol has two versions, and its clients know a third. */
-function versionsTwice(base: string): Guess[] {
+function versionsTwice(base: string): RewriteRule[] {
   const versions = ["/v1", "/v1beta", "/v1alpha"];
   return versions.flatMap((first) => [
     ...["/", ...versions].map((second) => ({

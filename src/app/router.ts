@@ -1,34 +1,31 @@
 import type { ErrorRenderer, Route } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { createReaddress, type Guess } from "./path_rewriter.ts";
+import { createPathRewriter, type RewriteRule } from "./path_rewriter.ts";
 
-/** A part of the address space that reports failures in one shape. */
+/** A part of the paths with one error format. */
 export interface Section {
-  /** Whole segments from the root: `/msgcompat` covers `/msgcompat` and all below, but not `/msgcompat2`. */
+  /** Whole segments from the root: `/msgcompat` covers `/msgcompat` and all paths below, but not `/msgcompat2`. */
   readonly prefix: string;
   readonly renderError: ErrorRenderer;
-  /** Whether a path outside of every section was sent by a client of this one. Default: never. */
-  readonly isClients?: (headers: Headers) => boolean;
-  /** What a caller is told of the right addresses here. Default: nothing but the documentation. */
+  /** Whether a client of this section sent a path outside all sections. Default: never. */
+  readonly matchesHeaders?: (headers: Headers) => boolean;
+  /** The correct base URLs, for the error message. Default: a reference to the documentation. */
   readonly advice?: () => string;
 }
 
-/** How addresses that no route serves are answered. */
+/** Rules for paths that no route serves. */
 export interface RouterOptions {
-  /** The longest prefix that covers a path decides; outside of every section, the client. */
+  /** The longest prefix of a path decides; outside all sections, the client. */
   readonly sections: readonly Section[];
-  /** For paths outside of every section by clients of none. */
+  /** For paths outside all sections, from clients of none. */
   readonly renderError: ErrorRenderer;
   /** As in {@linkcode Section}, for the same paths. */
   readonly advice?: () => string;
-  /** Addresses that stand for others; see {@linkcode createReaddress}. Default: none. */
-  readonly guesses?: readonly Guess[];
+  /** See {@linkcode createPathRewriter}. Default: none. */
+  readonly rewriteRules?: readonly RewriteRule[];
 }
 
-/**
- * A route that serves the request, or the failure to answer with. `address` is the path that was looked up, in which a
- * guess is replaced by what it stands for.
- */
+/** The route of a request, or the error to answer with. `address` is the path after rewriting. */
 export type Match =
   & { readonly address: string }
   & (
@@ -36,50 +33,50 @@ export type Match =
     | { readonly route: null; readonly error: GatewayError; readonly renderError: ErrorRenderer }
   );
 
-/** The address table, ready to ask. */
+/** Finds the route of a request. */
 export interface Router {
   /**
-   * Finds the route of a request. A HEAD request is served by the GET route; one slash at the end of the path is
-   * overlooked. An unknown path is `not_found`, a known one with another method `method_not_allowed`.
+   * Finds the route of a request. The GET route serves a HEAD request; one final slash is ignored. An unknown path is
+   * `not_found`, a known path with another method `method_not_allowed`.
    *
-   * @param path As sent, without the query.
-   * @param headers Tell whose client sent it where the path leaves that open. Default: none.
+   * @param path The path as sent, without the query.
+   * @param headers Identify the client if the path does not. Default: none.
    */
   match(method: string, path: string, headers?: Headers): Match;
-  /** The methods that a path has, in the order of the table; empty when the path is unknown. */
+  /** The methods of a path, in the order of the table; empty if the path is unknown. */
   methodsOf(path: string, headers?: Headers): readonly Route["method"][];
-  /** The shape in which failures under a path are reported. */
+  /** The error format of a path. */
   rendererFor(path: string, headers?: Headers): ErrorRenderer;
 }
 
 /**
- * Builds the router from the address table. Paths without parameters are found in one look; the others in a tree of
- * segments, where a literal goes before a parameter of one segment, that before `:name*`, and a verb before none.
- * When the first fit lacks the method, the next one that has it serves.
+ * Builds the router from the table of routes. Paths without parameters are found in one look-up; the others in a tree
+ * of segments. A literal has precedence over a parameter of one segment, that over `:name*`, and a verb over none. If
+ * the first match lacks the method, the next match that has it is used.
  *
- * A parameter is decoded once. Its value is never empty, holds no control character, no backslash and no segment `.`
- * or `..`; a slash (`%2F`) is taken only by `:name*` and by a parameter named `model`. What does not decode, as `%zz`
- * or overlong UTF-8, fits no parameter.
+ * A parameter is decoded once. Its value is never empty and contains no control character, no backslash and no segment
+ * `.` or `..`. Only `:name*` and a parameter named `model` can contain a slash (`%2F`). A value that cannot be decoded,
+ * such as `%zz` or overlong UTF-8, matches no parameter.
  *
- * @throws {Error} If two routes have the same method and the same shape of path, or a path cannot be read.
+ * @throws {Error} If two routes have the same method and path shape, or a path is not valid.
  */
 export function createRouter(routes: readonly Route[], options: RouterOptions): Router {
   const statics = new Map<string, Endpoint>();
   const root = new Branch();
   for (const route of routes) addRoute(statics, root, route);
-  const readdress = createReaddress(options.guesses ?? [], statics.keys());
+  const rewritePath = createPathRewriter(options.rewriteRules ?? [], statics.keys());
   const sections = [...options.sections].sort((a, b) => b.prefix.length - a.prefix.length);
 
   function sectionOf(address: string, headers: Headers): Pick<Section, "renderError" | "advice"> {
     const covers = ({ prefix }: Section) =>
       address.startsWith(prefix) && (address.length === prefix.length || address[prefix.length] === "/");
-    return sections.find(covers) ?? sections.find((section) => section.isClients?.(headers)) ?? options;
+    return sections.find(covers) ?? sections.find((section) => section.matchesHeaders?.(headers)) ?? options;
   }
 
   return {
     match(method, path, headers = NO_HEADERS) {
       const wanted = method === "HEAD" ? "GET" : method;
-      const address = readdress(path, headers);
+      const address = rewritePath(path, headers);
       const known = statics.get(address)?.get(wanted);
       if (known !== undefined) return { address, route: known.route, params: NO_PARAMS };
       const fits = fitsOf(statics, root, address);
@@ -90,8 +87,8 @@ export function createRouter(routes: readonly Route[], options: RouterOptions): 
       const { renderError, advice } = sectionOf(address, headers);
       return { address, route: null, error: missOf(method, path, fits, advice), renderError };
     },
-    methodsOf: (path, headers = NO_HEADERS) => methodsOf(fitsOf(statics, root, readdress(path, headers))),
-    rendererFor: (path, headers = NO_HEADERS) => sectionOf(readdress(path, headers), headers).renderError,
+    methodsOf: (path, headers = NO_HEADERS) => methodsOf(fitsOf(statics, root, rewritePath(path, headers))),
+    rendererFor: (path, headers = NO_HEADERS) => sectionOf(rewritePath(path, headers), headers).renderError,
   };
 }
 
@@ -101,12 +98,12 @@ interface Entry {
   readonly names: readonly string[];
 }
 
-/** The routes of one shape of path, by method. */
+/** The routes of one path shape, by method. */
 type Endpoint = Map<string, Entry>;
 
-/** A last segment that ends in a verb or takes the rest of the path. */
+/** A last segment that ends in a verb or matches the rest of the path. */
 interface Tail {
-  /** What the value ends in, its colon included; empty for none. */
+  /** The end of the value with its colon; empty for none. */
   readonly verb: string;
   readonly takesRest: boolean;
   readonly takesSlash: boolean;
@@ -115,16 +112,16 @@ interface Tail {
 
 class Branch {
   readonly literals = new Map<string, Branch>();
-  /** For parameters of one segment; those that take a decoded slash are apart and come second. */
+  /** Parameters of one segment. Those that can contain a decoded slash are separate and come second. */
   parameter: Branch | null = null;
   slashedParameter: Branch | null = null;
-  /** Longest verb first, one segment before the rest. */
+  /** Longest verb first, one segment before the rest of the path. */
   readonly tails: Tail[] = [];
-  /** Where a path may end. */
+  /** The endpoint of a path that ends here. */
   readonly endpoint: Endpoint = new Map();
 }
 
-/** Every shape that fits a path, best first, and the methods of verbs that were looked for in vain. */
+/** All path shapes that match, best first, and the methods of verbs that did not match. */
 interface Fits {
   readonly list: { endpoint: Endpoint; values: readonly string[] }[];
   readonly missedVerbs: Set<string>;
@@ -225,7 +222,7 @@ function fitTail(tail: Tail, segments: readonly string[], index: number, values:
   if (value !== null) fits.list.push({ endpoint: tail.endpoint, values: [...values, value] });
 }
 
-/** The value of a parameter, null when it is none. */
+/** The decoded value of a parameter; null if it is not valid. */
 function valueOf(sent: string, takesSlash: boolean): string | null {
   const value = decoded(sent);
   // deno-lint-ignore no-control-regex
@@ -258,7 +255,7 @@ function methodsOf(fits: Fits): Route["method"][] {
 
 function missOf(method: string, path: string, fits: Fits, advice = () => "see the list of endpoints"): GatewayError {
   const allow = methodsOf(fits);
-  // Where verbs take this method, a path without a known verb is a path unknown, whatever a catalog would say to GET.
+  // If verbs have this method, a path without a known verb is unknown, even if GET would serve it.
   if (allow.length === 0 || fits.missedVerbs.has(method)) {
     return new GatewayError("not_found", `Cannot find "${shownPath(path)}": ${advice()}`);
   }
@@ -267,10 +264,10 @@ function missOf(method: string, path: string, fits: Fits, advice = () => "see th
   });
 }
 
-const LONGEST_SHOWN_PATH = 100;
+const MAX_SHOWN_PATH_CHARACTERS = 100;
 
-/** A path in a message: never longer than a line, never more than one. */
+/** A path in a message: one line, cut to a maximum length. */
 function shownPath(path: string): string {
   const shown = path.replace(/[^\x20-\x7e]/g, "?");
-  return shown.length > LONGEST_SHOWN_PATH ? `${shown.slice(0, LONGEST_SHOWN_PATH)}…` : shown;
+  return shown.length > MAX_SHOWN_PATH_CHARACTERS ? `${shown.slice(0, MAX_SHOWN_PATH_CHARACTERS)}…` : shown;
 }

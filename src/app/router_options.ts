@@ -3,7 +3,7 @@ import { renderContentError } from "../protocols/content/error.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import { renderVideoError } from "../protocols/default/videos.ts";
 import { renderMessageError } from "../protocols/message/error.ts";
-import { GUESSED_ADDRESSES, isContentClient, isMessageClient } from "./rewrite_rules.ts";
+import { isContentClient, isMessageClient, REWRITE_RULES } from "./rewrite_rules.ts";
 import type { RouterOptions } from "./router.ts";
 
 /**
@@ -25,12 +25,22 @@ export function routerOptions(baseUrl: () => string): RouterOptions {
       `:streamGenerateContent and :countTokens, /v1beta/models and /v1beta/cachedContents below it)`,
   };
   return {
-    guesses: GUESSED_ADDRESSES,
+    rewriteRules: REWRITE_RULES,
     renderError: renderDefaultError,
     advice: advice.default,
     sections: [
-      { prefix: "/msgcompat", renderError: renderMessageError, isClients: isMessageClient, advice: advice.message },
-      { prefix: "/gencompat", renderError: renderContentError, isClients: isContentClient, advice: advice.content },
+      {
+        prefix: "/msgcompat",
+        renderError: renderMessageError,
+        matchesHeaders: isMessageClient,
+        advice: advice.message,
+      },
+      {
+        prefix: "/gencompat",
+        renderError: renderContentError,
+        matchesHeaders: isContentClient,
+        advice: advice.content,
+      },
       { prefix: "/admin", renderError: renderAdminError },
       { prefix: "/v1/videos", renderError: renderVideoError, advice: advice.default },
       { prefix: "/files", renderError: renderVideoError },

@@ -26,39 +26,38 @@ import {
 import { readFilesSection, readStoreSection } from "./storage_sections.ts";
 
 /**
- * Everything that an operator decides, checked and with all defaults filled in. Source:
- * docs/configuration.md#every-option.
+ * The settings of an operator, checked and with all defaults filled in. Source: docs/configuration.md#every-option.
  */
 export interface Config {
-  /** Where it listens. */
+  /** Where the gateway listens, and its public address. */
   readonly server: ServerConfig;
   /** `kv:` and a path, or `kv::memory:`. Default: `kv:./data/switchyard.db`. */
   readonly store: string;
-  /** The directory of results. Default: `./data/files`. */
+  /** The folder of results. Default: `./data/files`. */
   readonly files: string;
-  /** Made at the start where missing. Default: none. */
+  /** Accounts that the start of a gateway creates if they are missing. Default: none. */
   readonly accounts: readonly ConfiguredAccount[];
-  /** By name, in the operator's order. Default: the vendors whose keys the environment holds. */
+  /** By name, in the operator's order. Default: the vendors whose keys are in the environment. */
   readonly providers: Readonly<Record<string, ProviderConfig>>;
-  /** Default: the built-in models of the providers that are there. */
+  /** Default: the built-in models of the configured providers. */
   readonly models: readonly Model[];
-  /** Entries of `models` that stand for the models that a provider lists. Default: none. */
+  /** Entries of `models` with a star, which stand for the models in a provider's list. Default: none. */
   readonly modelPatterns: readonly ModelPattern[];
   /** Other names of models, in the operator's order. Default: none. */
   readonly aliases: readonly Alias[];
-  /** Rates, sizes and spans. */
+  /** Rates, sizes and timeouts. */
   readonly limits: LimitsConfig;
-  /** How long what has ended is kept. */
+  /** How long finished tasks, deliveries and files are kept. */
   readonly retention: RetentionConfig;
-  /** How money is taken. */
+  /** How videos are held and charged. */
   readonly billing: BillingConfig;
   /** How webhooks are delivered. */
   readonly webhooks: WebhooksConfig;
-  /** What addresses that others name may be. */
+  /** The rules for addresses that callers and vendors name. */
   readonly egress: EgressConfig;
-  /** What is logged. */
+  /** Which log lines are written. */
   readonly logs: LogsConfig;
-  /** On the way to vendors; from the environment alone. Default: none. */
+  /** The proxies for requests to vendors; only from the environment. Default: none. */
   readonly proxies: Proxies;
 }
 
@@ -82,9 +81,9 @@ const SECTIONS = [
  * Reads a configuration.
  *
  * @param text YAML or JSON; empty text gives all defaults.
- * @param file How the text is called in problems.
- * @param env Where `${NAME}`, the overrides and the vendors' keys come from.
- * @throws {ConfigError} With every mistake at once.
+ * @param file The name of the text in problems.
+ * @param env The source of `${NAME}`, the overrides and the vendors' keys.
+ * @throws {ConfigError} With all problems.
  */
 export function readConfig(text: string, file: string, env: Environment): Config {
   const problems = new Problems(file);
@@ -93,15 +92,15 @@ export function readConfig(text: string, file: string, env: Environment): Config
   tree.providers ??= providersFrom(env, problems);
   const proxies = readProxies(env, (name) => {
     problems.setOrigin([name], `environment: ${name}`);
-    problems.addPlain([name], "the address of an HTTP proxy, such as http://proxy.internal:3128", "another text");
+    problems.addPlain([name], "the address of an HTTP proxy, such as http://proxy.internal:3128", "other text");
   });
   return { ...readTree(tree, problems), proxies };
 }
 
 /**
- * Reads the sections of a tree in which nothing is left to expand.
+ * Reads the sections of a tree whose expressions are expanded.
  *
- * @throws {ConfigError} With every mistake at once, those already noted included.
+ * @throws {ConfigError} With all problems, those already noted included.
  */
 export function readTree(tree: Section, problems: Problems): Config {
   for (const key of Object.keys(tree)) {
@@ -132,7 +131,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   refuseUnfitFallbacks(modelsIn(entries ?? []), problems);
   refuseUnlistable(tree, config.providers, problems);
   problems.throwIfAny();
-  // No problem was noted, so nothing above is null but the models that were left out.
+  // Without problems nothing above is null, except models that were left out.
   return { ...config, models, proxies: NO_PROXIES } as Config;
 }
 
@@ -154,14 +153,14 @@ function readAliases(value: unknown, problems: Problems): (Alias | null)[] {
   }
   return Object.entries(value).map(([name, alias]) => {
     const path = ["aliases", name];
-    if (!isAliasName(name)) problems.addPlain(path, ALIAS_NAME_EXPECTATION, "another name");
+    if (!isAliasName(name)) problems.addPlain(path, ALIAS_NAME_EXPECTATION, "an invalid name");
     return problems.read(path, alias, (each, context) => readAlias(name, each, context));
   });
 }
 
 const readAccounts: Reader<ConfiguredAccount[]> = (value, context) => configuredAccountsSchema.parse(value, context);
 
-/** Items that cannot be read are null, so that the others keep their places. */
+/** Items that cannot be read are null, so that the indexes of the others stay. */
 function listOf<T>(value: unknown, path: Path, problems: Problems, read: Reader<T>): (T | null)[] {
   if (Array.isArray(value)) return value.map((item, index) => problems.read([...path, index], item, read));
   if (value !== undefined && value !== null) problems.add(path, "a list", value);
@@ -177,7 +176,7 @@ function readProviders(value: unknown, problems: Problems): Record<string, Provi
     Object.entries(value).map(([name, provider]) => {
       const path = ["providers", name];
       if (!isProviderName(name)) {
-        problems.addPlain(path, "a name of 1 to 64 lower-case letters, digits and . _ -", "another name");
+        problems.addPlain(path, "a name of 1 to 64 lower-case letters, digits and . _ -", "an invalid name");
       }
       return [name, problems.read(path, provider, readProviderConfig)];
     }),

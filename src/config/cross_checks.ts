@@ -8,17 +8,17 @@ import type { Path, Problems } from "./problems.ts";
 import { nearestWord } from "./unknown_key.ts";
 
 /**
- * What no section can see alone: ids, keys and names that two places claim, and providers that do not exist. Looks at
- * the tree as it was written, so that a mistake elsewhere in an account or model hides nothing.
+ * Refuses ids, keys and names that are used twice, and providers that do not exist. It reads the tree as written, so a
+ * problem elsewhere in an account or model hides nothing.
  */
 export function refuseClashes(tree: Section, providers: ReadonlySet<string>, problems: Problems): void {
-  const accountIds = new Claims("an id of its own", problems);
-  const keys = new Claims("a key of its own", problems);
+  const accountIds = new Claims("a unique id", problems);
+  const keys = new Claims("a unique key", problems);
   for (const [account, path] of sectionsOf(tree.accounts, ["accounts"])) {
     accountIds.claim(account.id, [...path, "id"]);
     listOf(account.keys).forEach((key, index) => keys.claim(key, [...path, "keys", index]));
   }
-  const names = new Claims("a name that no other model has as its id or canonical_slug", problems);
+  const names = new Claims("a name that is not the id or canonical_slug of another model", problems);
   for (const [model, path] of sectionsOf(tree.models, ["models"])) {
     names.claim(model.id, [...path, "id"]);
     if (model.canonical_slug !== model.id) names.claim(model.canonical_slug, [...path, "canonical_slug"]);
@@ -28,7 +28,7 @@ export function refuseClashes(tree: Section, providers: ReadonlySet<string>, pro
   }
 }
 
-/** Models that a provider lists need a provider of a kind that has a list. */
+/** Refuses entries of `models` with a star for providers of a kind without a model list. */
 export function refuseUnlistable(
   tree: Section,
   providers: Readonly<Record<string, { readonly kind: ProviderKind } | null>>,
@@ -48,14 +48,14 @@ export function refuseUnlistable(
   }
 }
 
-/** Names that only one place may have. */
+/** Names that must be unique. */
 class Claims {
   readonly #claimed = new Set<string>();
 
   constructor(readonly expected: string, readonly problems: Problems) {}
 
   claim(name: unknown, path: Path): void {
-    if (typeof name !== "string") return; // left out, or told where it is read
+    if (typeof name !== "string") return; // Missing, or reported by its reader.
     if (this.#claimed.has(name)) this.problems.add(path, this.expected, name);
     this.#claimed.add(name);
   }
@@ -77,7 +77,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Refuses base addresses that were copied with the path of an endpoint: every request would go to an address twice. */
+/** Refuses base addresses that end in the path of an endpoint. The gateway would append that path again. */
 export function refuseEndpointPaths(
   providers: Readonly<Record<string, ProviderConfig | null>>,
   problems: Problems,

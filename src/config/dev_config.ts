@@ -3,12 +3,12 @@ import { applyOverrides } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { Problems } from "./problems.ts";
 
-/** Where `deno task dev` keeps its state. */
+/** The store of `deno task dev`. */
 export const DEV_STORE = "kv:./data/dev.db";
 
-/** What `deno task dev` knows only once it runs. */
+/** Values that `deno task dev` knows only at run time. */
 export interface DevOptions {
-  /** Base addresses of the sandbox vendor, as each wire API's own client would be given them. */
+  /** Base addresses of the simulated vendors, in the form that each vendor's own client expects. */
   readonly sandbox: {
     readonly openai: string;
     readonly anthropic: string;
@@ -27,7 +27,7 @@ export interface DevOptions {
   readonly env: Environment;
 }
 
-/** Made up, and the same for all sandbox models, so that a bill can be checked by eye. */
+/** Invented prices, the same for all sandbox models, so that a bill can be checked by eye. */
 const TOKEN_PRICING = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" };
 const PRICING = { ...TOKEN_PRICING, input_cache_write: "0.00000125" };
 
@@ -55,7 +55,7 @@ const VIDEO = {
   duration: { min: 2, max: 12, default: 5 },
 };
 
-/** Each makes the same second of moving bars, after a second, as another vendor does. */
+/** Each makes the same one-second video after one second, in the manner of a different vendor. */
 const VIDEO_MODELS = [
   {
     id: "sandbox/video-1",
@@ -102,11 +102,11 @@ const VIDEO_MODELS = [
   },
 ];
 
-/** What the sandbox makes, as the vendor that it plays. */
+/** The sizes that the simulated vendor makes. */
 const IMAGE_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536", "1792x1024", "1024x1792"];
 const IMAGE_PRICING = { ...TOKEN_PRICING, image_input: "0.000002", image_output: "0.00001" };
 
-/** A model of each image series. */
+/** One model for each image series. */
 const IMAGE_MODELS = [
   {
     id: "sandbox/image-1",
@@ -146,7 +146,7 @@ const IMAGE_MODELS = [
   },
 ];
 
-/** The sandbox bills nothing, so that its hosted tools need no price. */
+/** The simulated vendors charge nothing, so their hosted tools need no price. */
 const FREE = { api_key: "sandbox", allow_tools: ["*", "web_search"] };
 
 /**
@@ -185,7 +185,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
       ...[...IMAGE_MODELS, ...VIDEO_MODELS].map((model) => ({ created: "2026-01-01", ...model })),
     ],
     limits: { vendor_polling: { first: 1, least: 1 } },
-    // The sandbox's results lie on this machine.
+    // The results of the simulated vendors are on this machine.
     egress: { allow: ["127.0.0.1/32"] },
   };
   applyOverrides(tree, env, problems);

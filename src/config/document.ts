@@ -10,19 +10,22 @@ import {
 } from "./expansion.ts";
 import type { Path, Problems } from "./problems.ts";
 
-/** A section as the file has it. */
+/** A section as written in the file. */
 export type Section = { [key: string]: unknown };
 
-const MOST_ALIASES = 100;
-const DEEPEST = 32;
+const MAX_ALIASES = 100;
+const MAX_DEPTH = 32;
 
-/** What the parser's codes mean. Its own messages quote the line at fault, which may hold a key: they are not used. */
+/**
+ * The meaning of the parser's error codes. The parser's own messages quote the line, which can contain a key, so they
+ * are not used.
+ */
 const SYNTAX: Readonly<Partial<Record<ErrorCode, string>>> = {
   ALIAS_PROPS: "an alias without properties",
   BAD_ALIAS: "a valid alias",
   BAD_DQ_ESCAPE: "a valid escape in double quotes",
-  BAD_INDENT: "another indentation",
-  BAD_SCALAR_START: "a value that begins with another character, or quotes around it",
+  BAD_INDENT: "consistent indentation",
+  BAD_SCALAR_START: "a value that starts with another character, or quotes around it",
   BLOCK_AS_IMPLICIT_KEY: "one key on the line, or quotes around a value with a colon",
   BLOCK_IN_FLOW: "no block inside braces or brackets",
   DUPLICATE_KEY: "each key once",
@@ -30,19 +33,19 @@ const SYNTAX: Readonly<Partial<Record<ErrorCode, string>>> = {
   MULTILINE_IMPLICIT_KEY: "a key on one line",
   MULTIPLE_DOCS: "one document",
   NON_STRING_KEY: "keys of plain text",
-  RESOURCE_EXHAUSTION: "a file that is less deeply nested",
+  RESOURCE_EXHAUSTION: "a less deeply nested file",
   TAB_AS_INDENT: "spaces as indentation, not tabs",
-  TAG_RESOLVE_FAILED: "no tag but those of YAML itself",
+  TAG_RESOLVE_FAILED: "only the tags of YAML itself",
   UNEXPECTED_TOKEN: "quotes around a value with special characters, or a comma",
 };
 
 /**
- * Reads YAML or JSON (which is YAML) and puts the environment's values in.
+ * Reads YAML or JSON (a subset of YAML) and expands the environment's values.
  *
  * Refused: duplicate keys, several documents, unknown tags, aliases that loop or multiply, keys with an expression.
  *
- * @param problems Takes what the expansion finds; the tree can still be read on.
- * @throws {ConfigError} If it is no YAML, or no map of sections.
+ * @param problems Takes the problems of the expansion. The tree is usable in spite of them.
+ * @throws {ConfigError} If the text is not valid YAML, or not a map of sections.
  */
 export function readDocument(text: string, file: string, environment: Environment, problems: Problems): Section {
   const plain = text.replace(/^\ufeff/, "");
@@ -67,15 +70,15 @@ function parse(text: string, file: string): unknown {
   if (first) {
     const at = first.linePos ? `line ${first.linePos[0].line}` : "the file";
     throw new ConfigError([
-      `${file}: ${at}: expected ${SYNTAX[first.code] ?? "valid YAML"}, got what YAML calls ${first.code}`,
+      `${file}: ${at}: expected ${SYNTAX[first.code] ?? "valid YAML"}, got the YAML error ${first.code}`,
     ]);
   }
   try {
-    return document.toJS({ maxAliasCount: MOST_ALIASES });
+    return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    if (!(error instanceof ReferenceError)) throw error; // thrown for aliases: unresolved, or too many
+    if (!(error instanceof ReferenceError)) throw error; // The parser throws this for aliases: unresolved, or too many.
     throw new ConfigError([
-      `${file}: expected aliases of known anchors, at most ${MOST_ALIASES} values by them, got others`,
+      `${file}: expected aliases of defined anchors, with at most ${MAX_ALIASES} values, got other aliases`,
     ]);
   }
 }
@@ -84,22 +87,22 @@ interface Walk {
   readonly marked: MarkedText;
   readonly environment: Environment;
   readonly problems: Problems;
-  /** The maps and lists that the current value stands in. */
+  /** The maps and lists that contain the current value. */
   readonly above: readonly unknown[];
 }
 
 function expandTree(value: unknown, path: Path, walk: Walk): unknown {
   if (typeof value === "string") return expandText(value, path, walk);
   if (typeof value !== "object" || value === null) return value;
-  if (walk.above.includes(value) || walk.above.length >= DEEPEST) {
-    walk.problems.addPlain(path, `a tree of at most ${DEEPEST} levels`, "a deeper one, or an alias of itself");
+  if (walk.above.includes(value) || walk.above.length >= MAX_DEPTH) {
+    walk.problems.addPlain(path, `a tree of at most ${MAX_DEPTH} levels`, "a deeper tree, or an alias of itself");
     return null;
   }
   const inside = { ...walk, above: [...walk.above, value] };
   if (Array.isArray(value)) return value.map((item, index) => expandTree(item, [...path, index], inside));
   const section: Section = Object.create(null);
   for (const [key, item] of Object.entries(value)) {
-    if (holdsMark(key)) walk.problems.addPlain([...path, "(key)"], "${…} in values only", "a key with it");
+    if (holdsMark(key)) walk.problems.addPlain([...path, "(key)"], "${…} in values only", "a key with an expression");
     else section[key] = expandTree(item, [...path, key], inside);
   }
   return { ...section };
@@ -107,7 +110,7 @@ function expandTree(value: unknown, path: Path, walk: Walk): unknown {
 
 function expandText(value: string, path: Path, { marked, environment, problems }: Walk): string {
   if (holdsBrokenExpression(value)) {
-    problems.addPlain(path, "${NAME}, ${NAME:-default}, or $${ for the plain characters", "another form of it");
+    problems.addPlain(path, "${NAME}, ${NAME:-default}, or $${ for the plain characters", "an invalid expression");
   }
   const { text, isPrivate, missing } = expand(value, marked.expressions, environment);
   if (isPrivate) problems.keepPrivate(path);

@@ -2,11 +2,11 @@ import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { optional, type ReadContext, text } from "../lib/settings.ts";
 
-/** What requests to addresses that others name may reach. */
+/** The rules for requests to addresses that callers and vendors name. */
 export interface EgressConfig {
   /** Networks exempt from the rule against private addresses, in CIDR form. Default: none. */
   readonly allow: readonly string[];
-  /** A PEM file of roots to trust beside the usual ones, for all outbound TLS. Default: null. */
+  /** A PEM file with additional trusted roots, for all outbound TLS. Default: null. */
   readonly caFile: string | null;
 }
 
@@ -22,7 +22,7 @@ export function readEgressSection(value: unknown, context?: ReadContext): Egress
   return schema.parse(value, context);
 }
 
-/** Four decimal parts for version 4, no zone for version 6: what is read otherwise is rarely what was meant. */
+/** Only four decimal parts for IPv4 and no zone for IPv6: other notations are rarely intended. */
 function isNetwork(value: string): boolean {
   return ipaddr.IPv4.isValidCIDRFourPartDecimal(value) || (ipaddr.IPv6.isValidCIDR(value) && !value.includes("%"));
 }

@@ -4,7 +4,7 @@ import type { Section } from "./document.ts";
 import type { Environment } from "./expansion.ts";
 import type { Path, Problems } from "./problems.ts";
 
-/** Names that go before the file, with the field that each sets. Set to nothing, a name counts as not set. */
+/** Environment variables that override the file, each with its field. An empty variable counts as not set. */
 const OVERRIDES: Readonly<Record<string, Path>> = {
   HOST: ["server", "host"],
   PORT: ["server", "port"],
@@ -15,22 +15,22 @@ const OVERRIDES: Readonly<Record<string, Path>> = {
   SWITCHYARD_LOG_LEVEL: ["logs", "level"],
 };
 
-/** A vendor that is enabled by the names its own clients use. */
+/** A vendor that is enabled by the environment variables of its own clients. */
 export interface Vendor {
-  /** What the provider is called then: the first part of its models' ids. */
+  /** The name of the provider, which is the first part of its models' ids. */
   readonly provider: string;
   readonly kind: ProviderKind;
-  /** Names of the key; the first that is set counts. */
+  /** Variables of the key. The first that is set counts. */
   readonly keyNames: readonly string[];
-  /** Names of a key and of the secret key that belongs to it, for accounts without a key of the kind above. */
+  /** Variables of a key and its secret key, for accounts without a key in `keyNames`. */
   readonly pairNames?: readonly [key: string, secretKey: string];
-  /** Names of another base address; the first that is set counts. */
+  /** Variables of a base address that replaces the default. The first that is set counts. */
   readonly addressNames: readonly string[];
-  /** Null: the kind's own. */
+  /** Null for the default of the kind. */
   readonly baseUrl: string | null;
 }
 
-/** Every vendor that needs no configuration file but a key. */
+/** The vendors that need only a key, and no configuration file. */
 export const VENDORS: readonly Vendor[] = [
   vendor("openai", "openai", ["OPENAI"], null),
   vendor("anthropic", "anthropic", ["ANTHROPIC"], null),
@@ -55,8 +55,8 @@ export const VENDORS: readonly Vendor[] = [
 ];
 
 /**
- * The first part of the built-in ids of a provider's models; null when its models are not built in. A provider is known
- * by its name, as the built-in models are without a file, or by the address of its vendor.
+ * The first part of the ids of a provider's built-in models; null if it has none. A provider is recognized by the name
+ * that it has without a file, or by its vendor's base address.
  */
 export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig): string | null {
   if (VENDORS.some(({ provider }) => provider === name)) return name;
@@ -64,7 +64,7 @@ export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig)
   return VENDORS.find(isAt)?.provider ?? null;
 }
 
-/** Sets the fields that the environment names over what the file has. */
+/** Sets the fields for which environment variables are set. They override the file. */
 export function applyOverrides(tree: Section, environment: Environment, problems: Problems): void {
   for (const [name, path] of Object.entries(OVERRIDES)) {
     const value = environment(name);
@@ -73,14 +73,14 @@ export function applyOverrides(tree: Section, environment: Environment, problems
     if (field === undefined) tree[section] = value;
     else {
       const within = tree[section] ?? {};
-      if (typeof within !== "object" || Array.isArray(within)) continue; // a mistake of the file, told when it is read
+      if (typeof within !== "object" || Array.isArray(within)) continue; // A problem of the file, reported by the reader of the section.
       tree[section] = { ...within, [field]: value };
     }
     problems.setOrigin(path, `environment: ${name}`);
   }
 }
 
-/** The `providers` section that the environment stands for: one for each vendor whose key is set. */
+/** The `providers` section without a file: one provider for each vendor whose key is set. */
 export function providersFrom(environment: Environment, problems: Problems): Section {
   const providers: Section = {};
   for (const vendor of VENDORS) {
@@ -100,7 +100,7 @@ export function providersFrom(environment: Environment, problems: Problems): Sec
   return providers;
 }
 
-/** The names of a vendor's key or keys, by the field that each fills; none for a vendor that is not enabled. */
+/** The variables of a vendor's key or keys, by field; empty if the vendor is not enabled. */
 function keyNamesOf({ keyNames, pairNames }: Vendor, environment: Environment): Record<string, string> {
   const keyName = keyNames.find((name) => environment(name));
   if (keyName) return { api_key: keyName };

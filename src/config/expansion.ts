@@ -1,41 +1,41 @@
-/** The process's environment, or a test's: the value of a name, undefined when it is not set. */
+/** Reads an environment variable; undefined if it is not set. */
 export type Environment = (name: string) => string | undefined;
 
 /**
  * `${NAME}` and `${NAME:-default}` in string values, `$$` for a plain `$`.
  *
- * The expressions are found in the file's text before YAML reads it, because braces mean something else in its flow
- * style (`{ api_key: ${KEY} }`), and stand as marks until the values are there. What the environment holds is put in
- * last, so it is never read as YAML and never expanded again.
+ * Expressions are found in the text before YAML is parsed, because braces have a meaning in its flow style (`{ api_key:
+ * ${KEY} }`). Marks replace them until the end. Values of the environment are inserted last, so they are never parsed
+ * as YAML or expanded again.
  */
 type Expression = { readonly name: string; readonly fallback: string | null } | "dollar";
 
-/** A file's text with marks in it, and what each mark stands for. */
+/** A text with marks in the place of expressions. */
 export interface MarkedText {
   readonly text: string;
   readonly expressions: readonly Expression[];
 }
 
-/** A value with its marks replaced. */
+/** A value after expansion. */
 export interface Expanded {
   readonly text: string;
-  /** True if anything came from the environment, which makes the value private. */
+  /** Whether a part is from the environment. Then the value is never printed. */
   readonly isPrivate: boolean;
-  /** Names that are not set and have no default. */
+  /** Variables that are not set and have no default. */
   readonly missing: readonly string[];
 }
 
-/** Private-use characters: they are part of a plain word in YAML and of nobody's language. */
+/** Private-use characters. In YAML they are part of a plain scalar, and no language uses them. */
 const [OPEN, CLOSE] = ["\ue000", "\ue001"];
 const MARK = /\ue000(\d+)\ue001/g;
 const EXPRESSION = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}\r\n]*))?\}/g;
 
-/** Whether the text already holds a character that marks are made of. */
+/** Whether a text contains a character that is reserved for marks. */
 export function holdsMark(text: string): boolean {
   return text.includes(OPEN) || text.includes(CLOSE);
 }
 
-/** Puts a mark in place of every expression. */
+/** Replaces each expression by a mark. */
 export function markExpressions(text: string): MarkedText {
   const expressions: Expression[] = [];
   const marked = text.replace(EXPRESSION, (whole, name: string, fallback: string | undefined) => {
@@ -45,7 +45,7 @@ export function markExpressions(text: string): MarkedText {
   return { text: marked, expressions };
 }
 
-/** Puts values in place of a value's marks. As in a shell, a default also stands in for a name set to nothing. */
+/** Replaces the marks of a value. As in a shell, a default also applies to an empty variable. */
 export function expand(text: string, expressions: readonly Expression[], environment: Environment): Expanded {
   const missing: string[] = [];
   let isPrivate = false;
@@ -61,7 +61,7 @@ export function expand(text: string, expressions: readonly Expression[], environ
   return { text: expanded, isPrivate, missing };
 }
 
-/** Whether a `${` was left that is no expression, such as `${1st}` or one without an end. */
+/** Whether a text contains a `${` that is not an expression, such as `${1st}` or one without an end. */
 export function holdsBrokenExpression(text: string): boolean {
   return text.includes("${");
 }

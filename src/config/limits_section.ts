@@ -4,59 +4,59 @@ import { bytes, number, optional, type ReadContext, seconds, wholeNumber } from 
 import type { PollSchedule } from "../videos/polling/poll_schedule.ts";
 import type { PollingTerms } from "../videos/polling_limit.ts";
 
-/** What a single caller may ask of the gateway. */
+/** Limits on callers' requests, on memory, and on disk. */
 export interface LimitsConfig {
   /**
-   * Bytes of memory that bodies, downloads and replies under way may hold together. Default, as null: a quarter of the
+   * Bytes of memory that all bodies, downloads and replies under way can use. Default, as null: a quarter of the
    * machine's memory; see `defaultMemoryLimit`.
    */
   readonly memoryBytes: number | null;
-  /** Bytes of disk that must be free where the store and the files lie; below, paid work is refused. Default: 64 MB. */
+  /** Bytes of free disk space below which paid work is refused, for the store and the files. Default: 64 MB. */
   readonly minFreeDiskBytes: number;
-  /** Bytes that copies of results may take up on disk. Default, as null: what the disk has, less `minFreeDiskBytes`. */
+  /** Bytes of disk space for copies of results. Default, as null: the size of the disk less `minFreeDiskBytes`. */
   readonly filesQuotaBytes: number | null;
-  /** On cached contents of one credential. */
+  /** Limits on the cached contents of one credential. */
   readonly cachedContents: CacheCaps;
-  /** On `GET /v1/videos/{id}`. */
+  /** Rate limit of `GET /v1/videos/{id}`. */
   readonly videoPolling: PollingTerms;
-  /** How many streams of `GET /v1/videos/{id}/events` one credential may read at once. Default: 100. */
+  /** Concurrent streams of `GET /v1/videos/{id}/events` per credential. Default: 100. */
   readonly videoEventStreams: number;
-  /** Of video tasks under way. */
+  /** How often vendors are polled for video tasks. */
   readonly vendorPolling: PollSchedule;
-  /** Bytes of a conversation request. Default: 20 MB. */
+  /** Maximum bytes of a text request. Default: 20 MB. */
   readonly textBodyBytes: number;
-  /** Bytes beyond which a conversation request is answered in a thread of its own kind. Default: 128 KB. */
+  /** A text request with more bytes is answered in a thread. Default: 128 KB. */
   readonly largeBodyBytes: number;
-  /** Bytes of an image generation request, references included. Default: 50 MB. */
+  /** Maximum bytes of an image generation request, references included. Default: 50 MB. */
   readonly imageBodyBytes: number;
-  /** Bytes of an image edit request. Default: 50 MB, see docs/api/limits.md#bodies. */
+  /** Maximum bytes of an image edit request. Default: 50 MB, see docs/api/limits.md#bodies. */
   readonly editBodyBytes: number;
-  /** Bytes of one file in an image edit request. Default: 15 MB, see docs/api/limits.md#bodies. */
+  /** Maximum bytes of one file in an image edit request. Default: 15 MB, see docs/api/limits.md#bodies. */
   readonly editFileBytes: number;
-  /** Bytes of a video create request, references included. Default: 50 MB. */
+  /** Maximum bytes of a video create request, references included. Default: 50 MB. */
   readonly videoBodyBytes: number;
-  /** Bytes of any other request. Default: 64 KB. */
+  /** Maximum bytes of any other request. Default: 64 KB. */
   readonly otherBodyBytes: number;
-  /** How long a request body may pause, in milliseconds. Default: 15 s. */
+  /** Maximum pause of a request body in milliseconds. Default: 15 s. */
   readonly bodyIdleMs: number;
-  /** How long a video task may stay pending, in milliseconds; then it expires. Default: 24 h. */
+  /** Maximum time in which a video task is pending, in milliseconds; then it expires. Default: 24 h. */
   readonly videoDeadlineMs: number;
   /**
-   * After how long a video's creation that a vendor did not answer and cannot find was never made, in milliseconds;
-   * longer than any creation takes. Default: 300 s.
+   * Time after which a create that the vendor neither confirmed nor can find is considered failed, in milliseconds. It
+   * must exceed the duration of any create. Default: 300 s.
    */
   readonly videoDoubtMs: number;
-  /** How long a signed result address works, in milliseconds; at most seven days. Default: 24 h. */
+  /** Lifetime of a signed result address in milliseconds; at most seven days. Default: 24 h. */
   readonly signedUrlMs: number;
 }
 
-const LARGEST_BODY = 1_000_000_000;
+const MAX_BODY_BYTES = 1_000_000_000;
 const DAY = 86_400;
 const MIN_MEMORY_BYTES = 16_000_000;
 const MAX_MEMORY_BYTES = 1_000_000_000_000;
 const MAX_DISK_BYTES = 999_999_999_999_999;
 
-const body = () => bytes(1, LARGEST_BODY);
+const body = () => bytes(1, MAX_BODY_BYTES);
 
 const schema: z.ZodType<LimitsConfig> = z.strictObject({
   memory: optional(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
@@ -85,7 +85,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   }))
     .prefault({}),
   text_body: body().default(20_000_000),
-  large_body: bytes(0, LARGEST_BODY).default(128_000),
+  large_body: bytes(0, MAX_BODY_BYTES).default(128_000),
   image_body: body().default(50_000_000),
   edit_body: body().default(50_000_000),
   edit_file: body().default(15_000_000),

@@ -2,45 +2,44 @@ import { type Config, readConfig } from "./config.ts";
 import { ConfigError } from "./config_error.ts";
 import type { Environment } from "./expansion.ts";
 
-/** Where a configuration is looked for. */
+/** Options of {@linkcode loadConfig} and {@linkcode checkConfig}. */
 export interface LoadOptions {
   /**
-   * The file that the operator names. Default: `SWITCHYARD_CONFIG`, else the first of {@linkcode DEFAULT_FILE_NAMES}
-   * that exists.
+   * The path of the file. Default: `SWITCHYARD_CONFIG`, else the first of {@linkcode DEFAULT_FILE_NAMES} that exists.
    */
   readonly path?: string;
-  /** Where names are looked up. */
+  /** Reads environment variables. */
   readonly env: Environment;
-  /** Gives a file's text, or null when there is none. Default: from the disk. */
+  /** Gives the text of a file, or null if it does not exist. Default: from the disk. */
   readonly readFile?: (path: string) => string | null;
 }
 
-/** The outcome of a check. */
+/** The result of a check. */
 export interface ConfigCheck {
   /** The file that was read, or `environment` when there is none. */
   readonly source: string;
-  /** One line each; empty when all is well. */
+  /** One line each; empty if the configuration is valid. */
   readonly problems: readonly string[];
-  /** Null when there are problems. */
+  /** Null if there are problems. */
   readonly config: Config | null;
 }
 
-/** Looked for in the working directory, in this order. */
+/** The files that are tried in the working directory, in this order. */
 const DEFAULT_FILE_NAMES = ["switchyard.yaml", "switchyard.yml", "switchyard.json"];
 
-const LARGEST_FILE = 4_000_000;
+const MAX_FILE_CHARACTERS = 4_000_000;
 
 /**
- * The configuration to start with. Without any file, all of it comes from the environment.
+ * Loads the configuration of the gateway. Without a file all settings are from the environment.
  *
- * @throws {ConfigError} With every mistake at once.
+ * @throws {ConfigError} With all problems.
  */
 export function loadConfig(options: LoadOptions): Config {
   const { source, text } = sourceOf(options);
   return readConfig(text, source, options.env);
 }
 
-/** Reads a configuration without starting anything. */
+/** Loads a configuration and collects its problems. */
 export function checkConfig(options: LoadOptions): ConfigCheck {
   let source = options.path ?? "environment";
   try {
@@ -58,8 +57,8 @@ function sourceOf({ path, env, readFile = textOf }: LoadOptions): { source: stri
   for (const source of named === undefined ? DEFAULT_FILE_NAMES : [named]) {
     const text = readFile(source);
     if (text === null) continue;
-    if (text.length > LARGEST_FILE) {
-      throw new ConfigError([`${source}: expected at most ${LARGEST_FILE} characters, got ${text.length}`]);
+    if (text.length > MAX_FILE_CHARACTERS) {
+      throw new ConfigError([`${source}: expected at most ${MAX_FILE_CHARACTERS} characters, got ${text.length}`]);
     }
     return { source, text };
   }

@@ -1,30 +1,34 @@
 import process from "node:process";
 import v8 from "node:v8";
 
-/** What the platform reports; given so that a test needs no machine. All in bytes. */
+/** Values that the platform reports, in bytes. Tests replace them. */
 export interface ReportedMemory {
-  /** The limit of the process's control group: huge or 0 without one, undefined where the system has none. */
+  /**
+   * The limit of the process's control group: huge or 0 if there is none, undefined if the system has no such groups.
+   */
   constrained(): number | undefined;
-  /** The machine's memory; 0 when it is not known. */
+  /** The machine's memory; 0 if unknown. */
   total(): number;
-  /** What the JavaScript heap can grow to. */
+  /** The maximum size of the JavaScript heap. */
   heapLimit(): number;
 }
 
-/** What is assumed where the system does not say. */
+/** Used if the system reports no value. */
 const DEFAULT_MEMORY_BYTES = 1_073_741_824;
-/** A control group without a limit of version 1 reports about 2^63. */
+/** A control group of version 1 without a limit reports about 2^63. */
 const MAX_MEMORY_BYTES = 2 ** 50;
 
 /**
- * The default of `limits.memory`: a quarter of the memory that the process may use, and at most half of what the
- * JavaScript heap can grow to.
+ * The default of `limits.memory`: a quarter of the memory that the process can use, and at most half of the maximum
+ * JavaScript heap.
  */
 export function defaultMemoryLimit(reported: ReportedMemory = PLATFORM): number {
   return Math.floor(Math.min(memoryBytes(reported) / 4, reported.heapLimit() / 2));
 }
 
-/** The memory that the process may use, in bytes: the lesser of its control group's limit and the machine's memory. */
+/**
+ * The memory that the process can use, in bytes: the smaller of its control group's limit and the machine's memory.
+ */
 export function memoryBytes(reported: ReportedMemory): number {
   const known = [reported.constrained() ?? 0, reported.total()].filter((bytes) =>
     bytes > 0 && bytes < MAX_MEMORY_BYTES
@@ -33,8 +37,8 @@ export function memoryBytes(reported: ReportedMemory): number {
 }
 
 /**
- * The platform reads the control group itself. Its files are closed to programs without every permission (Deno 2.9), so
- * that they cannot be read here. Without the permission for this nothing is known.
+ * The platform reads the control group itself. Deno 2.9 denies its files to programs without all permissions. Without
+ * the permission `systemMemoryInfo` no value is known.
  */
 const PLATFORM: ReportedMemory = {
   constrained: () => maySeeMemory() ? process.constrainedMemory() : undefined,

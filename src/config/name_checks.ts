@@ -4,7 +4,7 @@ import { isSection, type Section } from "./document.ts";
 import type { Path, Problems } from "./problems.ts";
 import { nearestWord } from "./unknown_key.ts";
 
-/** What a model serves, as far as a fallback must serve it too. */
+/** The kinds of output of a model, which its fallbacks must share. */
 export interface NamedKind {
   readonly id: string;
   readonly canonicalSlug: string;
@@ -14,9 +14,9 @@ export interface NamedKind {
 }
 
 /**
- * Fallbacks that no request of their model can be served by: those of another kind of model, and all of videos.
+ * Refuses fallbacks that cannot serve a request for their model: models of another kind, and all fallbacks of videos.
  *
- * @param models Those that could be read, with their places in the list.
+ * @param models The models that could be read, each with its index in the list.
  */
 export function refuseUnfitFallbacks(
   models: readonly (readonly [index: number, model: NamedKind & { readonly fallbacks: readonly string[] }])[],
@@ -38,23 +38,23 @@ export function refuseUnfitFallbacks(
   }
 }
 
-/** The names that aliases and fallbacks can lead to. */
+/** The names that aliases and fallbacks can refer to. */
 interface Names {
   /** Ids and canonical slugs. */
   readonly models: ReadonlySet<string>;
-  /** Bare names by how many models have them. */
+  /** Names without the provider part, with the number of models that have them. */
   readonly bare: ReadonlyMap<string, number>;
-  /** What ids that a provider lists begin with: `openrouter/`. */
+  /** Prefixes of ids in providers' lists: `openrouter/`. */
   readonly listed: readonly string[];
-  /** Aliases without a star, with their target where it is text. */
+  /** Aliases without a star, with their targets. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
 /**
- * What is wrong with aliases and fallbacks as names: targets that nothing has, loops, and aliases that are another name
- * already. Looks at the tree as it was written, so that a mistake elsewhere in an entry hides nothing.
+ * Refuses aliases and fallbacks whose target does not exist, aliases that form a loop, and aliases whose name is in
+ * use. It reads the tree as written, so a problem elsewhere in an entry hides nothing.
  *
- * @param builtIn The models that are there when the tree has no `models`.
+ * @param builtIn The models of a configuration without `models`.
  */
 export function refuseBadNames(
   tree: Section,
@@ -80,27 +80,29 @@ export function refuseBadNames(
 }
 
 function refuseTaken(name: string, path: Path, { models, listed }: Names, problems: Problems): void {
-  const taken = "a name that no model has as its id or canonical_slug, and that no model's id begins with";
+  const expected = "a name that is not the id or canonical_slug of a model, nor the first part of an id";
   const isFirstPart = [...models, ...listed].some((id) => providerPartOf(id) === name);
-  if (isAliasName(name) && (models.has(name) || isFirstPart)) problems.addPlain(path, taken, "one that is taken");
+  if (isAliasName(name) && (models.has(name) || isFirstPart)) {
+    problems.addPlain(path, expected, "a name that is in use");
+  }
 }
 
 function refuseTarget(name: string, target: unknown, path: Path, names: Names, problems: Problems): void {
-  if (typeof target !== "string") return; // told where it is read
+  if (typeof target !== "string") return; // Reported by its reader.
   if (target.includes("*") && !name.includes("*")) {
     return problems.add(path, "the name of one model, as the alias itself has no star", target);
   }
   if (isLoop(name, target, names)) {
-    return problems.add(path, "the name of a model, not an alias that leads back to this one", target);
+    return problems.add(path, "the name of a model, not an alias that refers back to this one", target);
   }
   if (!isKnown(target, names)) problems.add(path, `the name of a model or alias (${hintFor(target, names)})`, target);
 }
 
 function refuseFallbacks(entry: Section, name: string, path: Path, names: Names, problems: Problems): void {
   for (const [index, fallback] of listOf(entry.fallbacks).entries()) {
-    if (typeof fallback !== "string") continue; // told where it is read
+    if (typeof fallback !== "string") continue; // Reported by its reader.
     const at = [...path, "fallbacks", index];
-    if (fallback === name || fallback === entry.model) problems.add(at, "another model than the first", fallback);
+    if (fallback === name || fallback === entry.model) problems.add(at, "a different model than the first", fallback);
     else if (fallback.includes("*") || !isKnown(fallback, names)) {
       problems.add(at, `the name of a model or alias (${hintFor(fallback, names)})`, fallback);
     }
@@ -131,7 +133,7 @@ function isKnown(target: string, { models, bare, listed, aliases }: Names): bool
 
 function hintFor(target: string, { models, aliases }: Names): string {
   const nearest = nearestWord(target, [...models, ...aliases.keys()]);
-  return nearest === null ? "nothing has this name" : `did you mean "${nearest}"?`;
+  return nearest === null ? "no model or alias has this name" : `did you mean "${nearest}"?`;
 }
 
 function namesOf(

@@ -4,49 +4,54 @@ import type { ReadContext } from "../lib/settings.ts";
 import { ConfigError } from "./config_error.ts";
 import { nearestWord } from "./unknown_key.ts";
 
-/** Where a value stands: `["providers", "openai", "api_key"]`. */
+/** The path of a value: `["providers", "openai", "api_key"]`. */
 export type Path = readonly PropertyKey[];
 
-/** A capability's reader: throws {@linkcode z.ZodError} when it refuses. */
+/** Reads a value. Throws {@linkcode z.ZodError} if the value is not valid. */
 export type Reader<T> = (value: unknown, context: ReadContext) => T;
 
-/** Fields whose values are never shown, wherever they stand. */
+/** Fields whose values are never printed, wherever they are. */
 const SECRET_FIELDS = new Set<PropertyKey>(["api_key", "secret_key", "keys", "admin_key", "webhook_secret", "headers"]);
 
-/** The mistakes of one configuration, gathered so that all are told at once. One line for each place, the first. */
+/** Collects the problems of a configuration, so that all are reported at once. Each path keeps its first problem. */
 export class Problems {
   readonly #file: string;
   readonly #lines = new Map<string, string>();
   readonly #privatePaths = new Set<string>();
   readonly #origins = new Map<string, string>();
 
-  /** @param file How the file is called in every line. */
+  /** @param file The name of the file in each line. */
   constructor(file: string) {
     this.#file = file;
   }
 
-  /** Marks a value as taken from the environment: it is never shown. */
+  /** Marks a value as from the environment, so that it is never printed. */
   keepPrivate(path: Path): void {
     this.#privatePaths.add(pathText(path));
   }
 
-  /** Says that a value does not stand in the file but comes from elsewhere: `environment: PORT`. */
+  /** Sets the origin that is printed for a value from outside the file: `environment: PORT`. */
   setOrigin(path: Path, origin: string): void {
     this.#origins.set(pathText(path), origin);
   }
 
-  /** `expected` is a noun phrase, `value` what stands there; shown only as far as it can hold no secret. */
+  /**
+   * Adds a problem.
+   *
+   * @param expected A noun phrase.
+   * @param value The value at the path. It is printed only if it cannot be a secret.
+   */
   add(path: Path, expected: string, value: unknown): void {
     this.addPlain(path, expected, this.#shown(path, value));
   }
 
-  /** As {@linkcode Problems.add}, with a better value named, which is shown only as far as the value there may be. */
+  /** Adds a problem with a corrected value, under the same rule for secrets. */
   addCorrection(path: Path, expected: string, corrected: string, value: unknown): void {
     const shown = this.#shown(path, corrected);
     this.add(path, shown.startsWith('"') ? `${shown}, ${expected}` : expected, value);
   }
 
-  /** As {@linkcode Problems.add}, with the words for what stands there. */
+  /** Adds a problem with a text for the value. */
   addPlain(path: Path, expected: string, got: string): void {
     const place = pathText(path);
     if (this.#lines.has(place)) return;
@@ -55,7 +60,7 @@ export class Problems {
     this.#lines.set(place, `${where}: expected ${expected}, got ${got}`);
   }
 
-  /** Runs a capability's reader over the value at a path. Gives null, with its problems noted, when it refuses. */
+  /** Reads the value at a path; null, with its problems added, if the reader throws. */
   read<T>(path: Path, value: unknown, reader: Reader<T>): T | null {
     try {
       return reader(value, { error: expectationOf });
@@ -66,7 +71,11 @@ export class Problems {
     }
   }
 
-  /** @throws {ConfigError} If anything was noted. */
+  /**
+   * Ends the collection.
+   *
+   * @throws {ConfigError} If there are problems.
+   */
   throwIfAny(): void {
     if (this.#lines.size > 0) throw new ConfigError([...this.#lines.values()]);
   }
@@ -77,11 +86,11 @@ export class Problems {
       for (const key of issue.keys) this.addUnknown([...path, key], issue.message.split(", "));
       return;
     }
-    if (issue.code === "invalid_key") this.addPlain(path, issue.issues[0].message, "another name");
+    if (issue.code === "invalid_key") this.addPlain(path, issue.issues[0].message, "an invalid name");
     else this.add(path, issue.message, valueAt(value, issue.path));
   }
 
-  /** A field that does not exist, with the one that was likely meant. */
+  /** Adds an unknown field, with the field that was probably meant. */
   addUnknown(path: Path, known: readonly string[]): void {
     const key = String(path.at(-1));
     const nearest = nearestWord(key, known);
@@ -100,7 +109,7 @@ export class Problems {
   }
 }
 
-/** A path as people write it: `accounts[0].keys[1]`. A part that could be a misplaced secret is left out. */
+/** A path in the usual notation: `accounts[0].keys[1]`. A part that could be a misplaced secret is hidden. */
 function pathText(path: Path): string {
   let text = "";
   for (const [index, part] of path.entries()) {
@@ -118,14 +127,15 @@ function shownText(value: string): string {
   return canBeShown(value) ? `"${value}"` : `text of ${value.length} characters`;
 }
 
-/** Short everyday words only: nothing that looks like a key, that holds a password, or that fills more than a line. */
+/** Whether a text is short and consists of ordinary words. Text that resembles a key or a password is not printed. */
 function canBeShown(value: string): boolean {
   if (value.length > 48 || !/^[\w .:/,+${}*-]*$/.test(value) || value.includes("sk-")) return false;
   return !(value.match(/[\w-]{16,}/g) ?? []).some((run) => run.length >= 24 || /\d/.test(run));
 }
 
 /**
- * Names of models hold dates and run longer than other words, but are made of short ones: `claude-sonnet-5-20260630`.
+ * Whether a text has the form of a model name. Such names contain dates and can be long, but consist of short words:
+ * `claude-sonnet-5-20260630`.
  */
 function isModelName(value: string): boolean {
   return isAliasName(value) && !value.includes("sk-") && !/[A-Za-z0-9]{16,}/.test(value);
@@ -140,11 +150,11 @@ function valueAt(value: unknown, path: Path): unknown {
   return found;
 }
 
-/** The expectation behind zod's own kinds of issue; a schema's own words come before it. */
+/** The expectation for issues of zod itself. A message in the schema takes precedence. */
 function expectationOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return TYPE_WORDS[String(issue.expected)] ?? "another kind of value";
+      return TYPE_WORDS[String(issue.expected)] ?? "a different type of value";
     case "invalid_value":
       return `one of ${(issue.values as unknown[]).join(", ")}`;
     case "unrecognized_keys":

@@ -1,22 +1,24 @@
 import * as z from "zod";
 import { optional, type ReadContext, seconds } from "../lib/settings.ts";
 
-/** How long what has ended is kept. All in milliseconds, null for ever. */
+/** How long ended records and files are kept, in milliseconds; null keeps them. */
 export interface RetentionConfig {
-  /** Finished video tasks, from their end. Default: for ever, so that the final state stays available. */
+  /** Finished video tasks, from their end. Default: null, so that the final state stays available. */
   readonly tasksMs: number | null;
-  /** Webhook deliveries with their attempts, from the delivery or the last attempt. Default: for ever. */
+  /** Webhook deliveries with their attempts, from the delivery or the last attempt. Default: null. */
   readonly deliveriesMs: number | null;
   /** Copies of results, from the end of their task. Default: seven days. */
   readonly filesMs: number | null;
-  /** Cached contents, from their creation, however often their end is moved. Default: as long as their end is moved. */
+  /**
+   * Cached contents, from their creation, regardless of extensions. Default: null, so that extensions have no limit.
+   */
   readonly cachedContentsMs: number | null;
 }
 
 const DAY_SECONDS = 86_400;
 const MAX_SECONDS = 3_650 * DAY_SECONDS;
 const MIN_SECONDS = 60;
-/** The shortest life that a cached content can be given. */
+/** The shortest lifetime of a cached content. */
 const MIN_CACHED_CONTENT_SECONDS = 600;
 
 const span = () => optional(seconds(MIN_SECONDS, MAX_SECONDS));

@@ -1,24 +1,21 @@
 import * as z from "zod";
 import { boolean, httpAddress, optional, type ReadContext, seconds, secret, wholeNumber } from "../lib/settings.ts";
 
-/** Where the gateway listens, and how it is reached. */
+/** Where the gateway listens, and its public address. */
 export interface ServerConfig {
   /** Name or address to listen on. Default: `127.0.0.1`. */
   readonly host: string;
-  /** 0 picks a free one. Default: 8787. */
+  /** 0 selects a free port. Default: 8787. */
   readonly port: number;
-  /**
-   * What `polling_url` and `mirror_urls` start with, without a closing slash. Null, the default: the listening address.
-   */
+  /** The start of `polling_url` and `mirror_urls`, without a final slash. Default, as null: the listening address. */
   readonly baseUrl: string | null;
   /**
-   * Whether vendors of videos are given an address below `baseUrl` to post news of their jobs to, where that is https
-   * and not a private one. Default: true.
+   * Whether video vendors get an address below `baseUrl` for notifications, if that is https and public. Default: true.
    */
   readonly vendorCallbacks: boolean;
-  /** Bearer secret of the admin API, 16 characters or more. Null, the default: the admin API is off. */
+  /** Bearer secret of the admin API, at least 16 characters. Default, as null: the admin API is off. */
   readonly adminKey: string | null;
-  /** How long open streams may go on after a signal to stop, in milliseconds. Default: 30 s. */
+  /** How long open streams continue after a stop signal, in milliseconds. Default: 30 s. */
   readonly shutdownGraceMs: number;
 }
 

@@ -2,26 +2,28 @@ import * as z from "zod";
 import type { LogLevel } from "../lib/log.ts";
 import { boolean, type ReadContext, seconds } from "../lib/settings.ts";
 
-/** How money is taken. */
+/** How videos are held and charged. */
 export interface BillingConfig {
-  /** Whether a video's estimate is held before it is accepted. Default: true. Source: docs/api/money.md#holds. */
+  /**
+   * Whether the estimate of a video is held before the task is accepted. Default: true. Source:
+   * docs/api/money.md#holds.
+   */
   readonly preauthorize: boolean;
   /**
-   * What becomes of the money of a video that a vendor may have begun but never confirmed: given back, or taken as far
-   * as it was estimated. Default: `release`.
+   * The hold of a create that the vendor never confirmed: released, or captured up to the estimate. Default: `release`.
    */
   readonly unknownCreates: "release" | "capture";
 }
 
 /** How webhooks are delivered. */
 export interface WebhooksConfig {
-  /** For one attempt, in milliseconds. Default: 10 s. */
+  /** Timeout of one attempt in milliseconds. Default: 10 s. */
   readonly timeoutMs: number;
 }
 
-/** What is logged. */
+/** Which log lines are written. */
 export interface LogsConfig {
-  /** The least level that is written. Default: `info`. */
+  /** The lowest level that is written. Default: `info`. */
   readonly level: LogLevel;
 }
 

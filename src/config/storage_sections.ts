@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type ReadContext, text } from "../lib/settings.ts";
 
-/** Where the store is kept unless the operator says otherwise. */
+/** The store, if the setting is missing. */
 const DEFAULT_STORE = "kv:./data/switchyard.db";
 
-/** Where files are kept unless the operator says otherwise. */
+/** The folder of files, if the setting is missing. */
 const DEFAULT_FILES = "./data/files";
 
 const STORE_EXPECTATION = `"kv:" and a path, such as "${DEFAULT_STORE}", or "kv::memory:"`;
@@ -13,12 +13,12 @@ const store: z.ZodType<string> = z.string(STORE_EXPECTATION).regex(/^kv:[^\p{Cc}
   .default(DEFAULT_STORE);
 const files: z.ZodType<string> = text(1, 4096).default(DEFAULT_FILES);
 
-/** The `store` line: `kv:` and a path, or `kv::memory:`. Throws {@linkcode z.ZodError}. */
+/** The setting `store`: `kv:` and a path, or `kv::memory:`. Throws {@linkcode z.ZodError}. */
 export function readStoreSection(value: unknown, context?: ReadContext): string {
   return store.parse(value, context);
 }
 
-/** The `files` line: a directory. Throws {@linkcode z.ZodError}. */
+/** The setting `files`: a folder. Throws {@linkcode z.ZodError}. */
 export function readFilesSection(value: unknown, context?: ReadContext): string {
   return files.parse(value, context);
 }

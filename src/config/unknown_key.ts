@@ -1,8 +1,8 @@
 /**
- * The known word that a mistyped one most likely means: the nearest by edits, when at most a third of its letters
- * (at least one, at most three) differ. Upper and lower case, and `-` for `_`, are no difference.
+ * The known word that a mistyped one probably means. It is the nearest by edit distance, with at most a third of the
+ * letters different (at least one, at most three). Case and `-` for `_` are ignored.
  *
- * @returns Null when nothing is near. Among equals the first.
+ * @returns Null if no word is near. The first of several equal ones.
  */
 export function nearestWord(word: string, known: readonly string[]): string | null {
   const plain = plainOf(word);
@@ -16,8 +16,8 @@ export function nearestWord(word: string, known: readonly string[]): string | nu
 }
 
 /**
- * How many letters must be put in, taken out, replaced or swapped with their neighbour to make one word the other
- * (optimal string alignment, the restricted Damerau-Levenshtein distance).
+ * The number of insertions, deletions, replacements and swaps of neighbours between two words: the optimal string
+ * alignment distance, also called restricted Damerau-Levenshtein.
  */
 export function editsBetween(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > 64) return Math.max(one.length, other.length);

@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { GUESSED_ADDRESSES } from "../../src/app/rewrite_rules.ts";
-import { createReaddress } from "../../src/app/path_rewriter.ts";
+import { REWRITE_RULES } from "../../src/app/rewrite_rules.ts";
+import { createPathRewriter } from "../../src/app/path_rewriter.ts";
 
 const NONE = new Headers();
-const readdress = createReaddress(GUESSED_ADDRESSES);
+const rewritePath = createPathRewriter(REWRITE_RULES);
 
-/** What the three protocols, the admin API and the files stand under. */
+/** Paths of the three protocols, the admin API and the files. */
 const OWN = [
   "/v1/chat/completions",
   "/v1/responses",
@@ -33,11 +33,11 @@ const OWN = [
   "",
 ];
 
-Deno.test("a right address is left as it is", () => {
-  for (const path of OWN) assertEquals(readdress(path, NONE), path);
+Deno.test("rewrite rules leave correct paths as they are", () => {
+  for (const path of OWN) assertEquals(rewritePath(path, NONE), path);
 });
 
-Deno.test("a guess becomes the address that it stands for, several mistakes at once included", () => {
+Deno.test("rewrite rules correct a path, also with several mistakes", () => {
   const cases: [string, string][] = [
     ["/v1/v1/v1/chat/completions", "/v1/chat/completions"],
     ["//v1//v1/responses", "/v1/responses"],
@@ -51,10 +51,10 @@ Deno.test("a guess becomes the address that it stands for, several mistakes at o
     ["/v1beta/openai/chat/completions", "/v1/chat/completions"],
     ["/models/p/m", "/v1/models/p/m"],
   ];
-  for (const [sent, address] of cases) assertEquals([sent, readdress(sent, NONE)], [sent, address]);
+  for (const [sent, address] of cases) assertEquals([sent, rewritePath(sent, NONE)], [sent, address]);
 });
 
-Deno.test("whole segments count, and no other spelling of them", () => {
+Deno.test("rewrite rules match whole segments, byte for byte", () => {
   const paths = [
     "/v1beta2/x",
     "/responsesx",
@@ -65,23 +65,23 @@ Deno.test("whole segments count, and no other spelling of them", () => {
     "/v1%2Fv1/x",
     "/openaix/v1",
   ];
-  for (const path of paths) assertEquals(readdress(path, NONE), path);
+  for (const path of paths) assertEquals(rewritePath(path, NONE), path);
 });
 
-Deno.test("every row is of use: it changes what begins with it, and no row before it takes that away", () => {
+Deno.test("each rewrite rule applies to a path that no earlier rule matches", () => {
   const headers = new Headers({ "anthropic-version": "2023-06-01" });
   const google = new Headers({ "x-goog-api-key": "k" });
-  for (const [at, { from, to, endings, isClients }] of GUESSED_ADDRESSES.entries()) {
-    const path = from + (endings || isClients ? "/p/m" : "") + (endings?.[0] ?? "");
-    const asking = [NONE, headers, google].find((each) => isClients?.(each) ?? true)!;
-    const fits = (row: typeof GUESSED_ADDRESSES[number]) =>
+  for (const [at, { from, to, endings, matchesHeaders }] of REWRITE_RULES.entries()) {
+    const path = from + (endings || matchesHeaders ? "/p/m" : "") + (endings?.[0] ?? "");
+    const sender = [NONE, headers, google].find((each) => matchesHeaders?.(each) ?? true)!;
+    const fits = (row: typeof REWRITE_RULES[number]) =>
       (path === row.from || path.startsWith(`${row.from}/`)) &&
-      (row.endings?.some((ending) => path.endsWith(ending)) ?? true) && (row.isClients?.(asking) ?? true);
-    assertEquals(GUESSED_ADDRESSES.findIndex(fits), at, `${from} to ${to}`);
+      (row.endings?.some((ending) => path.endsWith(ending)) ?? true) && (row.matchesHeaders?.(sender) ?? true);
+    assertEquals(REWRITE_RULES.findIndex(fits), at, `${from} to ${to}`);
   }
 });
 
-Deno.test("whatever is sent leads into the three protocols or stays, and is then at its end", () => {
+Deno.test("rewrite rules leave a path or lead into one of the three protocols", () => {
   const pieces = [
     ...[
       "v1",
@@ -106,7 +106,7 @@ Deno.test("whatever is sent leads into the three protocols or stays, and is then
   const path = fc.array(fc.constantFrom(...pieces), { maxLength: 7 }).map((segments) => `/${segments.join("/")}`);
   fc.assert(
     fc.property(path, headers, (sent, headers) => {
-      const address = readdress(sent, headers);
+      const address = rewritePath(sent, headers);
       if (address === sent) return;
       assert(/^\/(?:v1|msgcompat|gencompat)(?:\/|$)/.test(address), `${sent} became ${address}`);
       assert(!/^\/(?:v1|msgcompat|gencompat|admin|files|healthz|readyz)$/.test(sent) || address === sent);
@@ -115,14 +115,14 @@ Deno.test("whatever is sent leads into the three protocols or stays, and is then
   );
 });
 
-Deno.test("settled paths are looked up whole, unless a row concerns them", () => {
-  let asked = 0;
+Deno.test("createPathRewriter() looks known paths up first, unless a rule matches them", () => {
+  let calls = 0;
   const rows = [
-    { from: "/v1/models", to: "/x", isClients: () => asked++ < 0 },
-    { from: "/v1", to: "/y", endings: [":go"], isClients: () => asked++ < 0 },
+    { from: "/v1/models", to: "/x", matchesHeaders: () => calls++ < 0 },
+    { from: "/v1", to: "/y", endings: [":go"], matchesHeaders: () => calls++ < 0 },
   ];
-  const settled = createReaddress(rows, ["/v1/chat", "/v1/models"]);
+  const rewrite = createPathRewriter(rows, ["/v1/chat", "/v1/models"]);
   for (const [path, times] of [["/v1/chat", 0], ["/v1/models", 1], ["/v1/m:go", 2]] as const) {
-    assertEquals([settled(path, NONE), asked], [path, times]);
+    assertEquals([rewrite(path, NONE), calls], [path, times]);
   }
 });

@@ -78,7 +78,7 @@ Deno.test("match() finds literals, parameters, rests and verbs", () => {
   for (const [method, path, expected] of cases) assertEquals([path, outcomeOf(router, method, path)], [path, expected]);
 });
 
-Deno.test("match() serves HEAD by GET and overlooks one slash at the end", () => {
+Deno.test("match() serves HEAD by GET and ignores one final slash", () => {
   const router = gateway();
   assertEquals(outcomeOf(router, "HEAD", "/v1/models"), "/v1/models");
   assertEquals(outcomeOf(router, "GET", "/v1/models/"), "/v1/models");
@@ -86,7 +86,7 @@ Deno.test("match() serves HEAD by GET and overlooks one slash at the end", () =>
   assertEquals(outcomeOf(router, "GET", "/v1/models//"), "not_found");
 });
 
-Deno.test("match() tells an unknown path from an unknown method", () => {
+Deno.test("match() distinguishes an unknown path from an unknown method", () => {
   const router = gateway();
   const cases: [string, string, string][] = [
     ["GET", "/v1/nothing", "not_found"],
@@ -105,7 +105,7 @@ Deno.test("match() tells an unknown path from an unknown method", () => {
   for (const [method, path, expected] of cases) assertEquals([path, outcomeOf(router, method, path)], [path, expected]);
 });
 
-Deno.test("match() gives the error shape of the longest prefix of whole segments", () => {
+Deno.test("match() gives the error format of the longest prefix of whole segments", () => {
   const router = gateway();
   const rendererOf = (path: string) => {
     const match = router.match("GET", path);
@@ -118,7 +118,7 @@ Deno.test("match() gives the error shape of the longest prefix of whole segments
   assertStrictEquals(router.rendererFor("/v1/videosx"), render);
 });
 
-Deno.test("match() takes no parameter that could be read in another way", () => {
+Deno.test("match() refuses a parameter with an ambiguous reading", () => {
   const router = gateway();
   const values = [
     "..",
@@ -157,7 +157,7 @@ Deno.test("match() decodes once", () => {
   assertEquals(outcomeOf(gateway(), "GET", "/v1/videos/a%252Fb"), "/v1/videos/:id id=a%2Fb");
 });
 
-Deno.test("match() gives back what was encoded", () => {
+Deno.test("match() decodes what was encoded", () => {
   const router = gateway();
   const segment = fc.string({ unit: "grapheme", minLength: 1 }).filter((text) =>
     !/[\p{Cc}/\\]/u.test(text) && !/^\.\.?$/.test(text)
@@ -199,7 +199,7 @@ Deno.test("methodsOf() lists a path's methods in the order of the table", () => 
   assertEquals(router.methodsOf("/none"), []);
 });
 
-Deno.test("createRouter() refuses two routes of one shape and paths it cannot read", () => {
+Deno.test("createRouter() refuses two routes of one shape and invalid paths", () => {
   assertThrows(() => routerOf("GET /a", "GET /a"), Error, "twice");
   assertThrows(() => routerOf("GET /a/:b", "GET /a/:c"), Error, "twice");
   assertThrows(() => routerOf("GET a"), Error, "from the root");

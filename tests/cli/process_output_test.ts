@@ -25,7 +25,7 @@ for (
     ["a rejection that nobody handles", 'setTimeout(() => void Promise.reject(new RangeError("a prompt")));'],
   ] as const
 ) {
-  Deno.test(`${name} is logged behind what came before, without its message, and ends the process with 1`, async () => {
+  Deno.test(`${name} is logged after earlier lines, without its message, and ends the process with 1`, async () => {
     const { code, log } = await run(`output.log.info("before"); ${line} setTimeout(() => {}, 60_000);`);
     const lines = log.trim().split("\n").map((each) => JSON.parse(each));
     assertEquals([code, lines.map(({ event }) => event)], [1, ["before", "process.failed"]]);
@@ -34,7 +34,7 @@ for (
   });
 }
 
-Deno.test("the end of the process waits for a log that nobody reads no longer than its timeout", async () => {
+Deno.test("flush() waits for an unread log no longer than its timeout", async () => {
   const { code } = await run(
     'output.log.warn("x".repeat(200_000)); await output.flush(); Deno.exit(3);',
     "2> >(exec 0<&0; sleep 2)",
@@ -42,7 +42,7 @@ Deno.test("the end of the process waits for a log that nobody reads no longer th
   assertEquals(code, 3);
 });
 
-Deno.test("flush() leaves nothing behind on streams that are read", async () => {
+Deno.test("flush() writes everything to streams that are read", async () => {
   const { code, said, log } = await run(
     'for (let n = 0; n < 5_000; n++) { output.log.info("n"); output.print(String(n)); } await output.flush(); Deno.exit(0);',
   );

@@ -179,20 +179,20 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
   ],
   "two equal model ids": [
     `${PROVIDERS}models: [{ id: a/b, serves: [{ provider: openai }] }, { id: a/b, serves: [{ provider: openai }] }]`,
-    'models[1].id: expected a name that no other model has as its id or canonical_slug, got "a/b"',
+    'models[1].id: expected a name that is not the id or canonical_slug of another model, got "a/b"',
   ],
   "a canonical slug that is another's id": [
     `${PROVIDERS}models: [{ id: a/b, serves: [{ provider: openai }] }, ` +
     "{ id: a/c, canonical_slug: a/b, serves: [{ provider: openai }] }]",
-    'models[1].canonical_slug: expected a name that no other model has as its id or canonical_slug, got "a/b"',
+    'models[1].canonical_slug: expected a name that is not the id or canonical_slug of another model, got "a/b"',
   ],
   "two equal account ids": [
     "accounts: [{ id: one, balance: '-1' }, { id: one }]",
-    'accounts[1].id: expected an id of its own, got "one"',
+    'accounts[1].id: expected a unique id, got "one"',
   ],
   "one key of two accounts": [
     "accounts: [{ id: one, keys: [sixteen-letters-a] }, { id: two, keys: [sixteen-letters-a] }]",
-    "accounts[1].keys[0]: expected a key of its own, got text of 17 characters",
+    "accounts[1].keys[0]: expected a unique key, got text of 17 characters",
   ],
   "a negative weight": [
     `${PROVIDERS}models: [{ id: a/b, serves: [{ provider: openai, weight: -1 }] }]`,
@@ -251,7 +251,7 @@ for (const [mistake, [text, problem]] of Object.entries(MISTAKES)) {
   });
 }
 
-Deno.test("readConfig() tells all mistakes at once, each place once", () => {
+Deno.test("readConfig() reports all problems at once, one for each path", () => {
   const problems = problemsOf(`
 server: { port: none, hots: x }
 providers: { one: { kind: openai, api_key: "\${ABSENT}" } }

@@ -57,7 +57,7 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
   ]);
 });
 
-Deno.test("devConfig() asks no vendor's key of the environment", () => {
+Deno.test("devConfig() needs no vendor key", () => {
   const env = environmentOf({ OPENAI_API_KEY: "vendor-key" });
   const config = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env });
   assertEquals(new Set(Object.values(config.providers).map(({ apiKey }) => apiKey)), new Set(["sandbox"]));

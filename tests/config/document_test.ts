@@ -6,9 +6,9 @@ const SYNTAX: Record<string, [text: string, words: string]> = {
   "a JSON key that stands twice": ['{"store": "kv:a",\n "store": "kv:b"}', "line 2: expected each key once"],
   "two documents": ["store: kv:a\n---\nstore: kv:b", "line 2: expected one document"],
   "an open quote": ['store: "kv:a\nfiles: b', "expected a closing quote"],
-  "a tag": ["store: !!js/function kv:a", "line 1: expected no tag"],
+  "a tag": ["store: !!js/function kv:a", "line 1: expected only the tags"],
   "a list in place of sections": ["- store", "expected a map of sections, got a list"],
-  "an unknown alias": ["store: *other", "expected aliases of known anchors"],
+  "an unknown alias": ["store: *other", "expected aliases of defined anchors"],
   "a map as a key": ["{ a: b }: c", "expected keys of plain text"],
   "an expression as a key": ["${NAME}: c", "expected ${…} in values only"],
   "an expression without an end": ["store: 'kv:${NAME'", "expected ${NAME}, ${NAME:-default}"],
@@ -33,7 +33,7 @@ Deno.test("readConfig() refuses aliases that multiply, before they fill the memo
   assertStringIncludes(problemsOf(levels.join("\n")).join("\n"), "at most 100 values");
 });
 
-Deno.test("readConfig() quotes no line of a file that is no YAML", () => {
+Deno.test("readConfig() quotes no line of a file that is not YAML", () => {
   const problems = problemsOf('providers:\n  one: { api_key: "canary-0123456789\n');
   assertEquals(problems.length, 1);
   assertEquals(problems[0]?.includes("canary"), false);

@@ -3,7 +3,7 @@ import { VENDORS } from "../../src/config/environment.ts";
 import { itemAt, valueAt } from "../support/items.ts";
 import { configOf, problemsOf } from "./support.ts";
 
-Deno.test("HOST, PORT and SWITCHYARD_ADMIN_KEY go before the file", () => {
+Deno.test("HOST, PORT and SWITCHYARD_ADMIN_KEY override the file", () => {
   const { server } = configOf("server: { host: a.example, port: 1, base_url: http://b.example }", {
     HOST: "0.0.0.0",
     PORT: "9090",
@@ -13,7 +13,7 @@ Deno.test("HOST, PORT and SWITCHYARD_ADMIN_KEY go before the file", () => {
   assertEquals(server.baseUrl, "http://b.example");
 });
 
-Deno.test("the other overrides reach their fields", () => {
+Deno.test("the other overrides set their fields", () => {
   const config = configOf("", {
     SWITCHYARD_BASE_URL: "https://gate.example/",
     SWITCHYARD_STORE: "kv::memory:",
@@ -24,11 +24,11 @@ Deno.test("the other overrides reach their fields", () => {
   assertEquals([config.store, config.files, config.logs.level], ["kv::memory:", "/srv/files", "warn"]);
 });
 
-Deno.test("an override that is set to nothing leaves the file's value", () => {
+Deno.test("an override that is empty leaves the file's value", () => {
   assertEquals(configOf("server: { port: 1 }", { PORT: "" }).server.port, 1);
 });
 
-Deno.test("a mistake in the environment is told as the environment's", () => {
+Deno.test("a problem in the environment is reported with its variable", () => {
   assertEquals(problemsOf("server: { port: 1 }", { PORT: "http" }), [
     'environment: PORT: expected a whole number from 0 to 65535, got "http"',
   ]);
@@ -37,7 +37,7 @@ Deno.test("a mistake in the environment is told as the environment's", () => {
   ]);
 });
 
-Deno.test("an override does not hide that a section is none", () => {
+Deno.test("an override does not hide an invalid section", () => {
   assertEquals(problemsOf("server: [1]", { PORT: "80" }), [
     "switchyard.yaml: server: expected a section, got a list of 1",
   ]);
@@ -64,7 +64,7 @@ for (const { provider, kind, keyNames, addressNames, baseUrl } of VENDORS) {
   });
 }
 
-Deno.test("KLING_ACCESS_KEY and KLING_SECRET_KEY enable kling together, and a plain key goes before them", () => {
+Deno.test("KLING_ACCESS_KEY and KLING_SECRET_KEY enable kling together, and KLING_API_KEY comes first", () => {
   const pair = { KLING_ACCESS_KEY: "access-key", KLING_SECRET_KEY: "secret-key" };
   const kling = valueAt(configOf("", pair).providers, "kling");
   assertEquals([kling.apiKey, kling.secretKey], ["access-key", "secret-key"]);
@@ -72,14 +72,14 @@ Deno.test("KLING_ACCESS_KEY and KLING_SECRET_KEY enable kling together, and a pl
   assertEquals([plain.apiKey, plain.secretKey], ["plain-key", undefined]);
 });
 
-Deno.test("half a pair of keys is told with the name that is missing", () => {
+Deno.test("a missing half of a key pair is reported by name", () => {
   const [missing] = problemsOf("", { KLING_ACCESS_KEY: "access-key" });
   assertEquals(missing, "environment: KLING_SECRET_KEY: expected the other key of the pair, got nothing");
   const [first] = problemsOf("", { KLING_SECRET_KEY: "secret-key" });
   assertEquals(first, "environment: KLING_ACCESS_KEY: expected the other key of the pair, got nothing");
 });
 
-Deno.test("vendors of the environment stay out when the file names its own", () => {
+Deno.test("vendors of the environment are ignored when the file has providers", () => {
   const config = configOf("providers: { one: { kind: google, api_key: k } }", { OPENAI_API_KEY: "vendor-key" });
   assertEquals(Object.keys(config.providers), ["one"]);
 });

@@ -39,11 +39,11 @@ Deno.test("a value from the environment is never read as YAML", () => {
   assertEquals(config.providers.a?.headers, { "x-a": values.KEY });
 });
 
-Deno.test("an expression in a comment asks for nothing", () => {
+Deno.test("an expression in a comment is ignored", () => {
   assertEquals(problemsOf("# api_key: ${NOT_SET}\nstore: kv:a # ${NOR_THIS}"), []);
 });
 
-Deno.test("an expression stands in braces, brackets and quotes alike", () => {
+Deno.test("an expression is allowed in braces, brackets and quotes", () => {
   const values = { A: "one-0123456789abcdef", B: "two-0123456789abcdef" };
   const config = configOf("accounts: [{ id: a, keys: [${A}, '${B}'], webhook_secret: \"${A}${B:-x}\" }]", values);
   assertEquals(config.accounts[0]?.keys, [values.A, values.B]);

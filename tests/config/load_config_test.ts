@@ -20,7 +20,7 @@ Deno.test("loadConfig() needs no file", () => {
   assertEquals([config.server.port, config.files], [0, "./data/files"]);
 });
 
-Deno.test("loadConfig() refuses a named file that is not there", () => {
+Deno.test("loadConfig() refuses a named file that does not exist", () => {
   const error = assertThrows(
     () => loadConfig({ path: "gone.yaml", env: environmentOf(), readFile: () => null }),
     ConfigError,
@@ -42,7 +42,7 @@ Deno.test("loadConfig() reads from the disk", () => {
   }
 });
 
-Deno.test("checkConfig() tells the source and all problems without throwing", () => {
+Deno.test("checkConfig() gives the source and all problems without throwing", () => {
   const readFile = diskOf({ "a.yaml": "logs: { level: loud }\nstor: x", "b.yaml": "logs: { level: warn }" });
   const bad = checkConfig({ path: "a.yaml", env: environmentOf(), readFile });
   assertEquals([bad.source, bad.problems.length, bad.config], ["a.yaml", 2, null]);

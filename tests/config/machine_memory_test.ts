@@ -11,17 +11,17 @@ function reported(change: { constrained?: number | undefined; total?: number; he
   };
 }
 
-Deno.test("memoryBytes() gives the machine's memory where no control group limits it", () => {
+Deno.test("memoryBytes() gives the machine's memory without a limit of the control group", () => {
   // Version 1 reports about 2^63 without a limit; other systems report 0 or nothing.
   for (const constrained of [undefined, 0, 2 ** 63]) assertEquals(memoryBytes(reported({ constrained })), 8 * GB);
 });
 
-Deno.test("memoryBytes() gives the lesser of the control group's limit and the machine's memory", () => {
+Deno.test("memoryBytes() gives the smaller of the control group's limit and the machine's memory", () => {
   assertEquals(memoryBytes(reported({ constrained: GB })), GB);
   assertEquals(memoryBytes(reported({ constrained: 9 * GB })), 8 * GB);
 });
 
-Deno.test("memoryBytes() assumes one gibibyte where nothing is known", () => {
+Deno.test("memoryBytes() assumes one gibibyte without reported values", () => {
   assertEquals(memoryBytes(reported({ constrained: undefined, total: 0 })), 1_073_741_824);
 });
 
@@ -30,7 +30,7 @@ Deno.test("defaultMemoryLimit() is a quarter of the memory, and at most half of 
   assertEquals(defaultMemoryLimit(reported({ total: 100 * GB })), 2 * GB);
 });
 
-Deno.test("the platform tells the memory with the permissions of the tasks, and nothing without them", async () => {
+Deno.test("the platform reports memory only with the permissions of the tasks", async () => {
   assertEquals(await limitWith("--allow-sys=systemMemoryInfo"), defaultMemoryLimit());
   assertEquals(await limitWith("--allow-sys=uid"), 268_435_456);
 });

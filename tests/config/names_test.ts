@@ -38,20 +38,20 @@ aliases:
   ]);
 });
 
-Deno.test("config check tells each mistake in an alias with its path", () => {
+Deno.test("config check reports each problem in an alias with its path", () => {
   assertEquals(aliasProblems("  gtp: tow/talk"), [
     'aliases.gtp: expected the name of a model or alias (did you mean "two/talk"?), got "tow/talk"',
   ]);
   assertEquals(aliasProblems("  talky: talk")[0]?.startsWith("aliases.talky: expected the name of a model"), true); // two have it
   assertEquals(aliasProblems("  one/talk: two/talk\n  one/talk-2026: two/talk\n  two: two/talk").length, 3);
   assertEquals(aliasProblems("  a: b\n  b: c\n  c: a"), [
-    'aliases.a: expected the name of a model, not an alias that leads back to this one, got "b"',
-    'aliases.b: expected the name of a model, not an alias that leads back to this one, got "c"',
-    'aliases.c: expected the name of a model, not an alias that leads back to this one, got "a"',
+    'aliases.a: expected the name of a model, not an alias that refers back to this one, got "b"',
+    'aliases.b: expected the name of a model, not an alias that refers back to this one, got "c"',
+    'aliases.c: expected the name of a model, not an alias that refers back to this one, got "a"',
   ]);
   assertEquals(aliasProblems("  a: a").length, 1);
   assertEquals(aliasProblems('  "*-*": two/talk'), [
-    'aliases.*-*: expected a model name of letters, digits and . _ - : / with at most one "*", got another name',
+    'aliases.*-*: expected a model name of letters, digits and . _ - : / with at most one "*", got an invalid name',
   ]);
   assertEquals(aliasProblems('  a: "two/*"'), [
     'aliases.a: expected the name of one model, as the alias itself has no star, got "two/*"',
@@ -71,7 +71,7 @@ Deno.test("config check tells each mistake in an alias with its path", () => {
   );
 });
 
-Deno.test("config check tells each mistake in fallbacks with its path", () => {
+Deno.test("config check reports each problem in fallbacks with its path", () => {
   const withFallbacks = (list: string) =>
     problemsOf(`${PROVIDERS}
 models:
@@ -80,7 +80,7 @@ models:
 `).map((line) => line.replace("switchyard.yaml: ", ""));
   assertEquals(withFallbacks("[two/talk]"), []);
   assertEquals(withFallbacks("[one/talk]"), [
-    'models[0].fallbacks[0]: expected another model than the first, got "one/talk"',
+    'models[0].fallbacks[0]: expected a different model than the first, got "one/talk"',
   ]);
   assertEquals(withFallbacks("[two/talk, two/tlak]"), [
     'models[0].fallbacks[1]: expected the name of a model or alias (did you mean "two/talk"?), got "two/tlak"',
@@ -119,7 +119,7 @@ models:
   ]);
 });
 
-Deno.test("config check tells each mistake in a model with a star with its path", () => {
+Deno.test("config check reports each problem in a model with a star with its path", () => {
   const problemsFor = (entry: string) =>
     problemsOf(`${PROVIDERS}\nmodels:\n  - ${entry}`).map((line) => line.replace("switchyard.yaml: models[0].", ""));
   assertEquals(problemsFor('{ id: "four/*" }').map((line) => line.split(":")[0]), ["id"]);
@@ -144,7 +144,7 @@ Deno.test("config check tells each mistake in a model with a star with its path"
   assertEquals(problemsFor('{ id: "one/*", image: {} }').length, 1);
   assertEquals(problemsFor('{ id: "one/*", serves: [{ provider: one }, { provider: two }] }').length, 1);
   assertEquals(problemsFor('{ id: "one/*", fallbacks: [none] }'), [
-    'fallbacks[0]: expected the name of a model or alias (nothing has this name), got "none"',
+    'fallbacks[0]: expected the name of a model or alias (no model or alias has this name), got "none"',
   ]);
 });
 

@@ -20,7 +20,7 @@ const PLACES = [
 
 const secrets = fc.stringMatching(/^[!-~]{12,60}$/).filter((secret) => secret.trim().length === secret.length);
 
-Deno.test("no message shows what the environment holds", () => {
+Deno.test("no message shows a value of the environment", () => {
   fc.assert(
     fc.property(secrets, fc.constantFrom(...PLACES), (secret, place) => {
       const problems = problemsOf(`${place("${SECRET}")}\nunknown: 1`, { SECRET: secret });
@@ -33,7 +33,7 @@ Deno.test("no message shows what the environment holds", () => {
 
 const keys = fc.stringMatching(/^(sk-[a-z]{2,5}-)[A-Za-z0-9]{20,40}$/);
 
-Deno.test("no message shows a key that stands in the file itself, in its place or another's", () => {
+Deno.test("no message shows a key in the file, at its place or another", () => {
   fc.assert(
     fc.property(keys, fc.constantFrom(...PLACES), (key, place) => {
       for (const line of problemsOf(`${place(`"${key}"`)}\n"${key}": 1\nserver: { "${key}": 1 }`)) {
@@ -46,7 +46,7 @@ Deno.test("no message shows a key that stands in the file itself, in its place o
 
 const SECRET_FIELDS = ["api_key", "admin_key", "webhook_secret", "keys"];
 
-Deno.test("a value of a secret field is never shown, however harmless it looks", () => {
+Deno.test("a value of a secret field is never shown", () => {
   for (
     const text of [
       "server: { admin_key: tulip }",
@@ -62,7 +62,7 @@ Deno.test("a value of a secret field is never shown, however harmless it looks",
   }
 });
 
-Deno.test("a short word that begins as keys do is not shown either", () => {
+Deno.test("a short word with the prefix of a key is not shown", () => {
   const problems = problemsOf("providers: { a: { kind: sk-tulip } }\nsk-tulip: 1");
   assertEquals(problems.length, 2);
   for (const line of problems) assertEquals(line.includes("tulip"), false, line);

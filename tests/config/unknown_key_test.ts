@@ -19,7 +19,7 @@ Deno.test("editsBetween() is the same in both directions and zero only between e
   }));
 });
 
-Deno.test("nearestWord() finds what was meant and guesses nothing far", () => {
+Deno.test("nearestWord() finds a near word and gives null for a distant one", () => {
   const known = ["host", "port", "base_url", "admin_key"];
   assertEquals(nearestWord("hsot", known), "host");
   assertEquals(nearestWord("baseUrl", known), "base_url");
