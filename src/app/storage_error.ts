@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
-import { StoreWriteError } from "../store/kv/group_commit.ts";
+import { StoreWriteError } from "../store/store_write_error.ts";
 import { isDiskFailure, storageUnavailable } from "../store/write_health.ts";
 
 /**

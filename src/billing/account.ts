@@ -7,30 +7,30 @@ import { addCredit } from "./credit.ts";
 import { accountKey, type AccountRecord, ACCOUNTS, webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
 import { newWebhookSecret } from "./webhook_secret.ts";
 
-/** A prepaid account with its money. */
+/** A prepaid account with its balance. */
 export interface Account extends AccountRecord {
-  /** What it can spend; below zero after an overdraft. */
+  /** Can be spent; below zero after an overdraft. */
   readonly available: Money;
-  /** What is set aside for work under way. */
+  /** Reserved by holds for work in progress. */
   readonly held: Money;
 }
 
-/** What a new account begins with. */
+/** The settings of a new account. */
 export interface NewAccount {
   readonly id: string;
-  /** Credited once, with the reference `opening`; nothing when left out. */
+  /** Credited once with the reference `opening`. Default: nothing. */
   readonly balance?: Money;
-  /** Generated when left out. */
+  /** Default: generated. */
   readonly webhookSecret?: string;
-  /** Buckets whose objects its requests may name; none when left out. */
+  /** Buckets whose objects the account's requests may name. Default: none. */
   readonly allowBuckets?: readonly string[];
 }
 
 /**
  * Creates an account, its opening credit and its webhook secret in one commit.
  *
- * @returns The account and its webhook secret, to be shown now and not again.
- * @throws {GatewayError} `invalid_request` naming `id`, `conflict` when the account exists.
+ * @returns The account and its webhook secret, which is not shown again.
+ * @throws {GatewayError} `invalid_request` naming `id`; `conflict` if the account exists.
  */
 export async function createAccount(
   store: Store,
@@ -44,7 +44,7 @@ export async function createAccount(
   return { account: { ...record, available: balance, held: 0n }, webhookSecret };
 }
 
-/** Left out where there are none, as in records that are older than the setting. */
+/** Without buckets the field is omitted, as in records from before the setting existed. */
 function bucketsOf(allowBuckets: readonly string[]): Pick<AccountRecord, "allowBuckets"> {
   return allowBuckets.length === 0 ? {} : { allowBuckets };
 }
@@ -61,32 +61,32 @@ function openingCommit(record: AccountRecord, balance: Money, webhookSecret: str
 }
 
 /**
- * An account with its money as it is now.
+ * Reads an account with its current balance.
  *
- * @throws {GatewayError} `not_found` when there is no such account.
+ * @throws {GatewayError} `not_found` if there is no such account.
  */
 export async function readAccount(store: Store, id: string): Promise<Account> {
   const [entry] = isAccountId(id) ? await store.get<AccountRecord>([accountKey(id)]) : [null];
   if (!entry) throw noSuchAccount();
-  return withMoney(store, entry.value);
+  return withBalance(store, entry.value);
 }
 
-/** Accounts in the order of their ids. `next` is what to pass as `after` for more, or null. */
+/** Lists accounts in the order of their ids. `next` is the `after` of the next page, or null. */
 export async function listAccounts(
   store: Store,
   page: { readonly after?: string; readonly limit: number },
 ): Promise<{ accounts: Account[]; next: string | null }> {
-  const after = page.after === undefined ? undefined : accountKey(page.after);
-  const entries = await store.scan<AccountRecord>(ACCOUNTS, { after, limit: page.limit + 1 });
-  const accounts = await Promise.all(entries.slice(0, page.limit).map(({ value }) => withMoney(store, value)));
-  return { accounts, next: entries.length > page.limit ? accounts[accounts.length - 1].id : null };
+  const after = page.after === undefined ? {} : { after: accountKey(page.after) };
+  const entries = await store.scan<AccountRecord>(ACCOUNTS, { ...after, limit: page.limit + 1 });
+  const accounts = await Promise.all(entries.slice(0, page.limit).map(({ value }) => withBalance(store, value)));
+  return { accounts, next: entries.length > page.limit ? accounts.at(-1)?.id ?? null : null };
 }
 
 /**
- * Suspends an account, so that its keys are refused; suspending twice changes nothing. A key ring has to be told to
- * forget the account for this to hold at once.
+ * Suspends an account: its keys are refused. Suspending it again changes nothing. Call {@linkcode KeyRing.evictAccount}
+ * so that it takes effect at once.
  *
- * @throws {GatewayError} `not_found` when there is no such account.
+ * @throws {GatewayError} `not_found` if there is no such account.
  */
 export function suspendAccount(store: Store, id: string): Promise<Account> {
   return changeAccount(
@@ -97,9 +97,9 @@ export function suspendAccount(store: Store, id: string): Promise<Account> {
 }
 
 /**
- * Ends an account's suspension; resuming an active account changes nothing.
+ * Ends an account's suspension. Resuming an active account changes nothing.
  *
- * @throws {GatewayError} `not_found` when there is no such account.
+ * @throws {GatewayError} `not_found` if there is no such account.
  */
 export function resumeAccount(store: Store, id: string): Promise<Account> {
   return changeAccount(
@@ -110,10 +110,10 @@ export function resumeAccount(store: Store, id: string): Promise<Account> {
 }
 
 /**
- * Sets the buckets whose objects an account's requests may name, in the place of those before.
+ * Replaces the buckets whose objects an account's requests may name.
  *
- * @param allowBuckets Each a bucket prefix, checked by the caller.
- * @throws {GatewayError} `not_found` when there is no such account.
+ * @param allowBuckets Bucket prefixes that the caller has checked.
+ * @throws {GatewayError} `not_found` if there is no such account.
  */
 export function setAllowedBuckets(store: Store, id: string, allowBuckets: readonly string[]): Promise<Account> {
   return changeAccount(store, id, (account) => ({ ...account, allowBuckets: [...allowBuckets] }));
@@ -126,10 +126,10 @@ async function changeAccount(
 ): Promise<Account> {
   const changed = isAccountId(id) ? await updateRecord(store, accountKey(id), change) : null;
   if (!changed) throw noSuchAccount();
-  return withMoney(store, changed);
+  return withBalance(store, changed);
 }
 
-async function withMoney(store: Store, record: AccountRecord): Promise<Account> {
+async function withBalance(store: Store, record: AccountRecord): Promise<Account> {
   return { ...record, ...await store.balance(record.id) };
 }
 

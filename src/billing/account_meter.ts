@@ -7,20 +7,20 @@ import type { CommitResult, Store } from "../store/store.ts";
 import { storageUnavailable } from "../store/write_health.ts";
 import { addCharge, type ChargeRow, countFittingRows, totalOf } from "./charge.ts";
 
-/** What a purse works with. */
+/** The dependencies and settings of an account meter. */
 export interface AccountMeterOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long a charge waits for others to join it. */
+  /** How long a charge waits for other charges to share its commit. */
   readonly groupDelayMs: number;
 }
 
-/** A call for which money is reserved. */
+/** A call with a reservation. */
 export interface OpenCall {
-  /** The most that it is expected to cost. */
+  /** The highest expected cost. */
   readonly amount: Money;
-  /** Called once when the account is overdrawn too far; null when nothing can be ended. */
+  /** Called once when the account is overdrawn too far; null if the call cannot be ended. */
   onOverdrawn: (() => void) | null;
 }
 
@@ -29,7 +29,7 @@ interface Waiting {
   readonly durable: PromiseWithResolvers<void>;
 }
 
-/** Charges that the store did not take, to be written under the same reference again. */
+/** Charges that the store refused for now. They are written later with the same reference. */
 interface Delayed {
   readonly reference: string;
   readonly rows: readonly ChargeRow[];
@@ -38,36 +38,35 @@ interface Delayed {
 const RETRY_DELAYS_MS: readonly number[] = [50, 200, 800];
 const MIN_DELAY_MS = 2_000;
 const MAX_DELAY_MS = 30_000;
-/** Per account; later ones are lost. No call is admitted meanwhile, so these are calls that were under way. */
+/** Per account; further rows are lost. No new call is admitted meanwhile, so they belong to calls in progress. */
 const MAX_DELAYED_ROWS = 10_000;
 
 /**
- * One account's money as this process sees it, and the one lane on which its reads of the balance and its charges
- * reach the store, one after another. As no charge is under way while the balance is read, what was read less what
- * still waits is exact but for others' movements: holds, credits, other processes.
+ * One account's balance as this process knows it, and the queue of its store operations. Reads of the balance and
+ * charges run one after another. The balance read from the store, less the waiting charges, is therefore exact but for
+ * changes by others: holds, credits, other processes.
  *
- *   charge(row) → waiting → (all that wait and fit, as one group) → one commit → durable
+ *     charge(row) → waiting → (all waiting rows that fit, as one group) → one commit → durable
  *
- * A group that the store does not take in several tries is kept in memory and tried again after 2, 4 … 30 s, until it
- * is written or the process ends. Its callers have got an error by then, and it still counts against the balance.
+ * A group that cannot be written after several attempts is kept in memory and retried after 2, 4 … 30 s, until it is
+ * written or the process ends. Its callers have received an error by then, and it still counts against the balance.
  *
- * Charges that come while a commit is under way form the next group, so that a busy account costs one commit at a
- * time however many requests it makes.
+ * Charges during a commit form the next group, so a busy account makes one commit at a time.
  */
 export class AccountMeter {
-  /** Calls that may still reserve or charge; while there are any, the purse must not be dropped. */
+  /** Calls that may still reserve or charge. While there are any, the meter must not be evicted. */
   userCount = 0;
   #available: Money = 0n;
-  #undurable: Money = 0n;
+  #pendingAmount: Money = 0n;
   #reserved: Money = 0n;
   readonly #open = new Set<OpenCall>();
   #readAt = -Infinity;
   #generation = 0;
   #reading: PromiseWithResolvers<void> | null = null;
   #waiting: Waiting[] = [];
-  #lane: Promise<void> | null = null;
-  #stopLingering: (() => void) | null = null;
-  #hurried = false;
+  #running: Promise<void> | null = null;
+  #skipDelay: (() => void) | null = null;
+  #isFlushing = false;
   #delayed: Delayed[] = [];
   #isRetryDue = false;
   #stopRetry: (() => void) | null = null;
@@ -75,28 +74,28 @@ export class AccountMeter {
 
   constructor(readonly account: string, private readonly options: AccountMeterOptions) {}
 
-  /** What a new call can reserve: the balance less what open calls have reserved. */
+  /** The amount that new calls can reserve: the balance less all reservations. */
   get spendable(): Money {
     return this.balance - this.#reserved;
   }
 
-  /** The available balance as far as it is known, less the charges that are not durable yet. */
+  /** The last known available balance less the charges that are not durable yet. */
   get balance(): Money {
-    return this.#available - this.#undurable;
+    return this.#available - this.#pendingAmount;
   }
 
-  /** How long ago the balance was read; infinite when that must not be relied on. */
+  /** The age of the balance; infinite if it must be read again. */
   get balanceAgeMs(): number {
     const age = this.options.clock.now() - this.#readAt;
     return age >= 0 ? age : Infinity;
   }
 
-  /** Whether nothing is lost when the purse is dropped. */
+  /** Whether the meter can be evicted without loss. */
   get isIdle(): boolean {
-    return this.userCount === 0 && this.#lane === null && this.#delayed.length === 0;
+    return this.userCount === 0 && this.#running === null && this.#delayed.length === 0;
   }
 
-  /** Reserves money for a call in memory, until {@linkcode AccountMeter.releaseReservation} is called with the same call. */
+  /** Reserves money for a call in memory, until {@linkcode AccountMeter.releaseReservation}. */
   reserve(call: OpenCall): void {
     this.#open.add(call);
     this.#reserved += call.amount;
@@ -107,72 +106,77 @@ export class AccountMeter {
     if (this.#open.delete(call)) this.#reserved -= call.amount;
   }
 
-  /** Sets what is called when the account is overdrawn too far, which may be now. */
+  /** Sets a listener for an account that is overdrawn too far. It may be called at once. */
   onOverdrawn(call: OpenCall, onOverdrawn: () => void): void {
     call.onOverdrawn = onOverdrawn;
     this.#endIfOverdrawn();
   }
 
-  /** The next call has to read the balance: somebody else moved it. */
+  /** Forces the next call to read the balance, because others changed it. */
   invalidate(): void {
     this.#generation++;
     this.#readAt = -Infinity;
   }
 
-  /** Reads the balance after the commit under way; joins a read that was asked for. Rejects as the store does. */
+  /**
+   * Reads the balance after the commit in progress. Callers that wait for the same read share it. Rejects as the store
+   * does.
+   */
   readBalance(): Promise<void> {
     const reading = this.#reading ??= Promise.withResolvers<void>();
-    this.#run();
+    this.#start();
     return reading.promise;
   }
 
   /**
-   * Resolves once the charge is durable. Rejects with `storage_unavailable` when the store does not take it: it is
-   * written later. Rejects with `internal_error` when the store refuses it for good; it is logged as `charge_lost`.
+   * Resolves once the charge is durable. Rejects with `storage_unavailable` if the store cannot write it now: it is
+   * written later. Rejects with `internal_error` if the store refuses it for good; it is logged as `charge_lost`.
    */
   charge(row: ChargeRow): Promise<void> {
     const durable = Promise.withResolvers<void>();
-    this.#undurable += row.amount;
+    this.#pendingAmount += row.amount;
     this.#waiting.push({ row, durable });
-    this.#run();
+    this.#start();
     this.#endIfOverdrawn();
     return durable.promise;
   }
 
-  /** Sends what waits without lingering, and what was delayed once more; what is not taken then is lost. */
+  /**
+   * Writes waiting charges without delay and retries delayed ones once. Charges that still fail are lost and logged.
+   */
   async flush(): Promise<void> {
-    this.#hurried = true;
-    this.#stopLingering?.();
-    await this.#lane;
+    this.#isFlushing = true;
+    this.#skipDelay?.();
+    await this.#running;
     if (this.#delayed.length > 0) {
       this.#isRetryDue = true;
-      this.#run();
-      await this.#lane;
+      this.#start();
+      await this.#running;
       this.#stopRetry?.();
       for (const { rows } of this.#delayed.splice(0)) this.#logLost(rows, "the process ends");
     }
-    this.#hurried = false;
+    this.#isFlushing = false;
   }
 
-  #run(): void {
-    this.#lane ??= this.#work();
+  #start(): void {
+    this.#running ??= this.#runQueue();
   }
 
-  /** Never rejects: every failure reaches those who wait for it. */
-  async #work(): Promise<void> {
+  /** Never rejects; each failure is passed to the callers that wait for it. */
+  async #runQueue(): Promise<void> {
     while (this.#reading || this.#waiting.length > 0 || this.#isRetryDue) {
       if (this.#isRetryDue) {
         await this.#retryDelayed();
       } else if (this.#reading) {
         await this.#readBalance(this.#reading);
       } else {
-        // Also without lingering this lets the charges of the same turn of the event loop come along.
-        await this.#linger();
+        // Even without a delay, charges of the same turn of the event loop join the group.
+        await this.#delayGroup();
         const rows = this.#waiting.map(({ row }) => row);
         await this.#commitGroup(this.#waiting.splice(0, countFittingRows(rows, this.options.store.limits)));
       }
     }
-    this.#lane = null;
+    this.#running = null;
   }
 
   async #readBalance(reading: PromiseWithResolvers<void>): Promise<void> {
@@ -181,7 +185,7 @@ export class AccountMeter {
     try {
       const { available } = await this.options.store.balance(this.account);
       this.#available = available;
-      // What was read while somebody moved the balance may be from before.
+      // A balance that was read while others changed it may be outdated.
       this.#readAt = generation === this.#generation ? startedAt : -Infinity;
       this.#reading = null;
       reading.resolve();
@@ -193,15 +197,16 @@ export class AccountMeter {
   }
 
   /**
-   * Ends the open calls that can be ended once the balance is below minus the largest open reservation. That happens
-   * only when vendors exceed the limits that they were sent, or when others take money from the account.
+   * Ends the open calls that can be ended once the balance is below minus the largest reservation. That happens only
+   * when vendors exceed the limits that they were sent, or when others take money from the account.
    */
   #endIfOverdrawn(): void {
     if (this.balance >= 0n || this.#open.size === 0) return;
     let largest = 0n;
     for (const { amount } of this.#open) if (amount > largest) largest = amount;
     if (this.balance >= -largest) return;
-    // A call that ends may charge at once, which comes back here: the set is copied, and each listener called once.
+    // An ended call may charge at once, which calls this method again. So the set is copied, and each listener is
+    // called once.
     for (const call of [...this.#open]) {
       const { onOverdrawn } = call;
       call.onOverdrawn = null;
@@ -209,12 +214,12 @@ export class AccountMeter {
     }
   }
 
-  #linger(): Promise<void> | void {
-    const { groupDelayMs: lingerMs, clock } = this.options;
-    if (lingerMs === 0 || this.#hurried) return;
+  #delayGroup(): Promise<void> | void {
+    const { groupDelayMs, clock } = this.options;
+    if (groupDelayMs === 0 || this.#isFlushing) return;
     return new Promise((resolve) => {
-      const stop = clock.after(lingerMs, resolve);
-      this.#stopLingering = () => {
+      const stop = clock.after(groupDelayMs, resolve);
+      this.#skipDelay = () => {
         stop();
         resolve();
       };
@@ -224,44 +229,45 @@ export class AccountMeter {
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     const rows = group.map(({ row }) => row);
     const charge = { reference: `charge_${newSortableId(this.options.clock.now())}`, rows };
-    const failure = await this.#commitInTries(charge);
-    const error = failure === null ? null : this.#keepOrLose(charge, failure);
+    const failure = await this.#commitWithRetries(charge);
+    const error = failure === null ? null : this.#keepOrGiveUp(charge, failure);
     for (const { durable } of group) {
       if (error === null) durable.resolve();
       else durable.reject(error);
     }
   }
 
-  /** Gives null when the rows are durable, else why they are not, after several tries. */
-  async #commitInTries(charge: Delayed): Promise<CommitFailure | null> {
+  /** Returns null once the rows are durable, otherwise the failure after several attempts. */
+  async #commitWithRetries(charge: Delayed): Promise<CommitFailure | null> {
     const { clock, log } = this.options;
     const { reference } = charge;
     for (let attempt = 0;; attempt++) {
       const failure = await this.#commitOnce(charge);
-      if (failure === null || attempt === RETRY_DELAYS_MS.length) return failure;
+      const delayMs = RETRY_DELAYS_MS[attempt];
+      if (failure === null || delayMs === undefined) return failure;
       log.warn("charge_retried", { accountId: this.account, ref: reference, attempt, reason: String(failure.reason) });
-      await sleep(clock, RETRY_DELAYS_MS[attempt]);
+      await sleep(clock, delayMs);
     }
   }
 
-  /** A repeat after an attempt that failed but had become durable is harmless: its ledger entry stands already. */
+  /** A repeat after a failed attempt that was in fact durable is harmless: its ledger entry exists. */
   async #commitOnce({ reference, rows }: Delayed): Promise<CommitFailure | null> {
     const commit = addCharge({}, { account: this.account, reference, rows });
     const failure = await this.options.store.commit(null, commit)
       .then(failureOf, (thrown) => ({ reason: thrown ?? "no reason given", isFinal: false }));
     if (failure !== null) return failure;
     const total = totalOf(rows);
-    this.#undurable -= total;
+    this.#pendingAmount -= total;
     this.#available -= total;
     return null;
   }
 
-  /** What is to become of a charge that was not written; gives the error for its callers. */
-  #keepOrLose(charge: Delayed, { reason, isFinal }: CommitFailure): GatewayError {
+  /** Keeps a failed charge for later, or gives it up. Returns the error for its callers. */
+  #keepOrGiveUp(charge: Delayed, { reason, isFinal }: CommitFailure): GatewayError {
     const { rows, reference } = charge;
     const kept = this.#delayed.reduce((sum, delayed) => sum + delayed.rows.length, 0);
     if (isFinal || kept + rows.length > MAX_DELAYED_ROWS) {
-      this.#lose(charge, reason);
+      this.#giveUp(charge, reason);
       return new GatewayError("internal_error", "Cannot record the charge", { cause: reason });
     }
     this.#delayed.push(charge);
@@ -276,28 +282,27 @@ export class AccountMeter {
     this.#stopRetry ??= this.options.clock.after(this.#delayMs, () => {
       this.#stopRetry = null;
       this.#isRetryDue = true;
-      this.#run();
+      this.#start();
     });
   }
 
   async #retryDelayed(): Promise<void> {
     this.#isRetryDue = false;
-    while (this.#delayed.length > 0) {
-      const [charge] = this.#delayed;
+    for (let charge = this.#delayed[0]; charge !== undefined; charge = this.#delayed[0]) {
       const failure = await this.#commitOnce(charge);
       if (failure !== null && !failure.isFinal) {
         this.#delayMs = Math.min(this.#delayMs * 2, MAX_DELAY_MS);
         return this.#retryLater();
       }
       this.#delayed.shift();
-      if (failure !== null) this.#lose(charge, failure.reason);
+      if (failure !== null) this.#giveUp(charge, failure.reason);
       else this.options.log.info("charge_recorded", { accountId: this.account, ref: charge.reference });
     }
     this.#delayMs = MIN_DELAY_MS;
   }
 
-  #lose({ rows }: Delayed, reason: unknown): void {
-    this.#undurable -= totalOf(rows);
+  #giveUp({ rows }: Delayed, reason: unknown): void {
+    this.#pendingAmount -= totalOf(rows);
     this.#logLost(rows, reason);
   }
 
@@ -319,11 +324,11 @@ export class AccountMeter {
 /** Why a charge was not written. */
 interface CommitFailure {
   readonly reason: unknown;
-  /** True when it never will be. */
+  /** Whether a retry cannot succeed. */
   readonly isFinal: boolean;
 }
 
-/** A ledger entry that stands already is this very charge: no other has its reference. */
+/** An existing ledger entry with this reference is this very charge, as references are unique. */
 function failureOf(result: CommitResult): CommitFailure | null {
   return result.ok || result.why === "duplicate" ? null : { reason: `refused as ${result.why}`, isFinal: true };
 }

@@ -10,42 +10,40 @@ import { accountKey, adjustmentKey, type AdjustmentRecord, mergeCommits } from "
 export interface Adjustment {
   /** The account's id. */
   readonly account: string;
-  /** Added to the balance; negative takes away. Not zero. */
+  /** Added to the balance; a negative amount is subtracted. Not zero. */
   readonly amount: Money;
-  /** Why, for whoever reads the ledger; see {@linkcode isAdjustmentReason}. */
+  /** The reason, for readers of the ledger; see {@linkcode isAdjustmentReason}. */
   readonly reason: string;
-  /** Names this adjustment among the account's own, for ever. Default: made up. */
+  /** Unique among the account's adjustments, forever. Default: generated. */
   readonly reference?: string;
   /** Whether the balance may fall below zero. */
   readonly allowNegative?: boolean;
 }
 
-/** What an adjustment did. */
+/** The result of an adjustment. */
 export interface AdjustmentResult {
   readonly reference: string;
-  /** True when the reference had been used for this very adjustment, so that nothing was changed. */
+  /** Whether the reference had been used for this same adjustment, so that nothing was changed. */
   readonly replayed: boolean;
 }
 
-/** The longest reason, in UTF-16 code units. */
+/** In UTF-16 code units. */
 export const MAX_REASON_CHARACTERS = 500;
-const MAX_TRIES = 8;
+const MAX_ATTEMPTS = 8;
 
-/**
- * Whether a text can be a reason: 1 to 500 characters, something visible among them, no control character or line end.
- */
+/** Whether a text is a valid reason: 1 to 500 characters, at least one visible, no control characters or line ends. */
 export function isAdjustmentReason(text: string): boolean {
   return text.length <= MAX_REASON_CHARACTERS && text.trim() !== "" && text.isWellFormed() &&
     !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 /**
- * Adjusts an account, with a ledger line `adjust` that keeps the reason. With a `reference` a repeat changes nothing,
- * so it may be made whenever the first answer was lost.
+ * Adjusts an account and appends a ledger entry `adjust` with the reason. With a `reference` a repeat changes nothing,
+ * so a request whose response was lost can be sent again.
  *
- * @throws {GatewayError} `not_found` when there is no such account; `conflict` when the reference stands for another
- * adjustment, or when the balance would fall below zero without `allowNegative`.
- * @throws {RangeError} If the amount is zero, or the reason or the reference cannot be one.
+ * @throws {GatewayError} `not_found` if there is no such account; `conflict` if the reference belongs to another
+ * adjustment, or if the balance would fall below zero without `allowNegative`.
+ * @throws {RangeError} If the amount is zero, or the reason or the reference is invalid.
  */
 export async function adjustAccount(store: Store, adjustment: Adjustment): Promise<AdjustmentResult> {
   const { account, amount, reason, reference = `adjust_${newSortableId(store.now())}` } = adjustment;
@@ -53,7 +51,7 @@ export async function adjustAccount(store: Store, adjustment: Adjustment): Promi
   if (!isAdjustmentReason(reason)) throw new RangeError("Cannot adjust: expected a reason of 1 to 500 characters");
   if (!isCreditReference(reference)) throw new RangeError("Cannot adjust: expected a reference of visible characters");
   const keys = [accountKey(account), adjustmentKey(account, reference)];
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const [owner, given] = isAccountId(account) ? await store.get(keys) : [null, null];
     if (!owner) throw new GatewayError("not_found", "Cannot adjust the account: no such account");
     if (given) return replayOf(given.value as AdjustmentRecord, adjustment, reference);

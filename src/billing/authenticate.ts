@@ -4,15 +4,15 @@ import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Credential, KeyRing } from "./key_ring.ts";
 
 /**
- * Finds out whose request it is, by the key that it carries. From then on the request's memory counts for the account,
- * so a body is read after this.
+ * Authenticates a request by its key. From then on the request's memory counts for the account, so the body must be
+ * read afterwards.
  *
- * @param carriers Where the key may stand; the header fields that every protocol accepts when left out.
- * @throws {GatewayError} `unauthorized` without a key, `invalid_api_key` with one that is not good.
+ * @param carriers Where the key may be. Default: the header fields that every protocol accepts.
+ * @throws {GatewayError} `unauthorized` without a key, `invalid_api_key` with an invalid one.
  */
 export type Authenticate = (inbound: Inbound, carriers?: readonly Carrier[]) => Credential | Promise<Credential>;
 
-/** Authentication by a key ring. */
+/** Authenticates by a key ring. */
 export function createAuthenticate(ring: KeyRing): Authenticate {
   return ({ request, query, memory }, carriers) => {
     const found = ring.resolve(readCredential(request.headers, query, carriers));

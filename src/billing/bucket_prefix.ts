@@ -2,25 +2,25 @@ import * as z from "zod";
 
 const PREFIX = /^[a-z][a-z0-9+._-]{0,15}:\/\/[A-Za-z0-9][A-Za-z0-9._-]{0,254}(\/[A-Za-z0-9._=@+ -]{1,255})*\/$/;
 
-/** What a bucket prefix must look like, for messages. */
+/** The expected form of a bucket prefix, for messages. */
 const BUCKET_EXPECTATION = 'a bucket or a folder in one, with a slash at its end, such as "gs://acme-media/"';
 
-/** Whether the text is a bucket prefix: scheme, bucket, any folders, and a slash at its end. */
+/** Whether a text is a bucket prefix: scheme, bucket, any folders, and a final slash. */
 export function isBucketPrefix(text: string): boolean {
   return PREFIX.test(text) && !hasDots(text);
 }
 
-/** The `allow_buckets` of an account; its messages read on from "expected". */
+/** The schema of an account's `allow_buckets`. Its messages continue after "expected". */
 export function bucketsSchema(): z.ZodType<string[]> {
   return z.array(z.string(BUCKET_EXPECTATION).refine(isBucketPrefix, BUCKET_EXPECTATION), "a list").max(100);
 }
 
 /**
- * Whether an object's address lies below one of the prefixes. An address that could be read in two ways is below none:
- * one with dot segments, percent signs, backslashes, wildcards, a query, a fragment or control characters.
+ * Whether an object's address is below one of the prefixes. An ambiguous address never is: one with dot segments,
+ * percent signs, backslashes, wildcards, a query, a fragment or control characters.
  *
- * @param address As a caller sent it: `gs://acme-media/a.png`. The case of the scheme does not matter.
- * @param prefixes Each by {@linkcode isBucketPrefix}.
+ * @param address As the caller sent it: `gs://acme-media/a.png`. The case of the scheme does not matter.
+ * @param prefixes Each valid by {@linkcode isBucketPrefix}.
  */
 export function isInBucket(address: string, prefixes: readonly string[]): boolean {
   const colon = address.indexOf(":");

@@ -4,10 +4,10 @@ import type { Money } from "../lib/money.ts";
 import type { Commit, StoredLedgerEntry, StoreLimits } from "../store/store.ts";
 import { mergeCommits } from "./records.ts";
 
-/** What one request was charged, and for what. */
+/** The charge of one request. */
 export interface ChargeRow {
   readonly requestId: string;
-  /** Unix milliseconds: when the reply ended. */
+  /** Unix milliseconds: the end of the reply. */
   readonly at: number;
   readonly kind: ChargeKind;
   readonly model: string;
@@ -19,26 +19,27 @@ export interface ChargeRow {
   readonly usage?: Partial<Usage>;
 }
 
-/** Money taken at once, on one ledger line, for one or more requests of one account. */
+/** Charges of one or more requests of one account that share one ledger entry. */
 export interface GroupedCharge {
   readonly account: string;
-  /** Names the line for ever. */
+  /** The reference of the ledger entry, unique forever. */
   readonly reference: string;
   readonly rows: readonly ChargeRow[];
 }
 
-const MOST_ROWS = 200;
-/** The part of a value's limit that rows may fill. The rest is for the other fields and the engine's encoding. */
+const MAX_ROWS = 200;
+/** The part of the value limit that rows may fill. The rest is for the other fields and the engine's encoding. */
 const ROWS_SHARE = 0.78;
-// Marks, numbers and counters of one row, at two bytes a character, as one wide character makes all of the text wide.
+// Punctuation, numbers and counters of one row at two bytes a character, because one wide character widens the whole
+// text.
 const ROW_BYTES = 320;
-/** Counters that the bytes of a row allow for; each one more takes these bytes. */
-const USUAL_COUNTERS = 8;
+/** Counters included in the bytes of a row; each further counter takes {@linkcode COUNTER_BYTES}. */
+const INCLUDED_COUNTERS = 8;
 const COUNTER_BYTES = 24;
-const MOST_TEXT = 200;
+const MAX_TEXT_CHARACTERS = 200;
 
 /**
- * The commit with a charge in it. It may take `available` below zero: what was consumed is owed.
+ * Adds a charge to a commit. It may take `available` below zero, because the work was already done.
  *
  * @throws {RangeError} If a row's amount is not above zero.
  */
@@ -57,7 +58,7 @@ export function addCharge(commit: Commit, { account, reference, rows }: GroupedC
   });
 }
 
-/** What rows amount to. */
+/** The sum of the rows' amounts. */
 export function totalOf(rows: readonly ChargeRow[]): Money {
   let total = 0n;
   for (const { amount } of rows) {
@@ -67,22 +68,22 @@ export function totalOf(rows: readonly ChargeRow[]): Money {
   return total;
 }
 
-/** How many of the first rows fit on one ledger line: at least one. */
+/** The number of first rows that fit into one ledger entry: at least one. */
 export function countFittingRows(
   rows: readonly ChargeRow[],
   { maxValueBytes }: Pick<StoreLimits, "maxValueBytes">,
 ): number {
   const maxBytes = maxValueBytes * ROWS_SHARE;
   let bytes = 0;
-  for (let count = 0; count < rows.length; count++) {
-    const more = Math.max(0, countersOf(rows[count].usage ?? {}).length - USUAL_COUNTERS);
-    bytes += ROW_BYTES + more * COUNTER_BYTES + 2 * textLengthOf(rows[count]);
-    if (count > 0 && (bytes > maxBytes || count >= MOST_ROWS)) return count;
+  for (const [count, row] of rows.entries()) {
+    const more = Math.max(0, countersOf(row.usage ?? {}).length - INCLUDED_COUNTERS);
+    bytes += ROW_BYTES + more * COUNTER_BYTES + 2 * textLengthOf(row);
+    if (count > 0 && (bytes > maxBytes || count >= MAX_ROWS)) return count;
   }
   return rows.length;
 }
 
-/** The rows of a ledger line, none unless it is a charge. */
+/** The rows of a ledger entry; none unless it is a charge. */
 export function chargeRowsOf(entry: StoredLedgerEntry): readonly ChargeRow[] {
   if (entry.operation !== "charge") return [];
   const { rows } = entry.detail as { readonly rows: string };
@@ -90,12 +91,12 @@ export function chargeRowsOf(entry: StoredLedgerEntry): readonly ChargeRow[] {
 }
 
 /**
- * A row as it is stored: at, kind, request, model, provider, amount, and the counters in the order of {@linkcode
- * COUNTERS}.
+ * A row as it is stored: at, kind, request, model, provider, amount, and the counters in the order of
+ * {@linkcode COUNTERS}.
  */
 type StoredRow = [number, ChargeKind, string, string, string, string, (readonly number[])?];
 
-/** The places of the counters in a stored row; new ones go to the end. `estimated` is 1 or 0. */
+/** The positions of the counters in a stored row. New counters go to the end. `estimated` is 1 or 0. */
 const COUNTERS = [
   "freshTokens",
   "cacheReadTokens",
@@ -117,21 +118,25 @@ const COUNTERS = [
 ] as const satisfies readonly (keyof Usage)[];
 
 /**
- * Rows as one JSON text. A store copies and measures what it is given, and does so with a text at a tenth of the price
- * of as many small objects; at thousands of charges a second that is felt.
+ * Writes rows as one JSON text. A store copies and measures a text at a tenth of the cost of as many small objects,
+ * which matters at thousands of charges per second.
  */
 function writeRows(rows: readonly ChargeRow[]): string {
   return JSON.stringify(rows.map(writeRow));
 }
 
 function writeRow({ requestId, model, provider, amount, usage, at, kind }: ChargeRow): StoredRow {
-  const texts = [requestId, model, provider].map((text) => text.slice(0, MOST_TEXT)) as [string, string, string];
+  const texts = [requestId, model, provider].map((text) => text.slice(0, MAX_TEXT_CHARACTERS)) as [
+    string,
+    string,
+    string,
+  ];
   const row: StoredRow = [at, kind, ...texts, amount.toString()];
   if (usage) row.push(countersOf(usage));
   return row;
 }
 
-/** The counters in their places, without zeros behind the last one that is not zero. */
+/** The counters in their positions, without trailing zeros. */
 function countersOf(usage: Partial<Usage>): number[] {
   const counters = COUNTERS.map((name) => Number(usage[name] ?? 0));
   return counters.slice(0, counters.findLastIndex((count) => count !== 0) + 1);
@@ -148,5 +153,5 @@ function readRow([at, kind, requestId, model, provider, amount, counters]: Store
 }
 
 function textLengthOf({ requestId, model, provider }: ChargeRow): number {
-  return [requestId, model, provider].reduce((sum, text) => sum + Math.min(text.length, MOST_TEXT), 0);
+  return [requestId, model, provider].reduce((sum, text) => sum + Math.min(text.length, MAX_TEXT_CHARACTERS), 0);
 }

@@ -10,30 +10,30 @@ import { addKey, keyRecordOf } from "./issued_key.ts";
 import { accountKey, keyOwnerKey, type KeyOwnerRecord } from "./records.ts";
 import { MIN_SECRET_CHARACTERS } from "./webhook_secret.ts";
 
-/** An account as the operator's configuration names it. Source: docs/configuration.md#every-option. */
+/** An account in the operator's configuration. Source: docs/configuration.md#every-option. */
 export interface ConfiguredAccount {
   readonly id: string;
   /** Credited once, when the account is created. */
   readonly balance: Money;
-  /** Secrets; any 16 or more visible ASCII characters. */
+  /** Secrets: each 16 to 256 visible ASCII characters. */
   readonly keys: readonly string[];
-  /** Generated when left out. */
+  /** Default: generated. */
   readonly webhookSecret?: string;
-  /** Set at every start; left out: what the administration has set stays. */
+  /** Set at every start. Default: the setting of the admin API is kept. */
   readonly allowBuckets?: readonly string[];
 }
 
-/** What came into being at this start. */
+/** What a start created. */
 export interface EnsuredAccounts {
   readonly created: readonly {
     readonly id: string;
-    /** To be shown once; null when it came from the configuration. */
+    /** To be shown once; null if it came from the configuration. */
     readonly generatedWebhookSecret: string | null;
   }[];
   readonly keysAdded: number;
 }
 
-/** Ids and keys that come twice are for whoever reads the whole configuration to refuse, by their places. */
+/** Duplicate ids and keys are refused by the reader of the whole configuration, which knows their positions. */
 const Accounts = z.array(
   z.strictObject({
     id: z.string().refine(isAccountId, ACCOUNT_ID_EXPECTATION),
@@ -43,27 +43,26 @@ const Accounts = z.array(
     allow_buckets: bucketsSchema().optional(),
   }).transform(({ webhook_secret: given, allow_buckets: allowBuckets, ...account }) => ({
     ...account,
-    webhookSecret: given ?? undefined,
+    ...given === null ? {} : { webhookSecret: given },
     ...allowBuckets === undefined ? {} : { allowBuckets },
   })),
 );
 
-/** The `accounts` section of the configuration, read strictly; its messages read on from "expected". */
+/** The `accounts` section of the configuration, read strictly. Its messages continue after "expected". */
 export const configuredAccountsSchema: z.ZodType<ConfiguredAccount[]> = Accounts;
 
 function readBalance(text: string, context: z.RefinementCtx): Money {
   try {
     const balance = readMoney(text);
     if (balance >= 0n) return balance;
-  } catch { /* said below */ }
+  } catch { /* reported below */ }
   context.addIssue('a decimal amount of USD, such as "25.00"');
   return z.NEVER;
 }
 
 /**
- * Creates the accounts that are missing, each with its opening balance, and adds the keys that are missing. What
- * exists stays as it is, apart from the buckets that the configuration names: no balance is credited again, no revoked
- * key comes back, no secret changes.
+ * Creates missing accounts with their opening balance, and adds missing keys. Existing accounts are not changed, apart
+ * from the buckets in the configuration: no balance is credited again, no revoked key is restored, no secret changes.
  *
  * @throws {Error} If a key belongs to another account.
  */

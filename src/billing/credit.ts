@@ -5,24 +5,24 @@ import type { Commit, Store } from "../store/store.ts";
 import { isAccountId } from "./account_id.ts";
 import { accountKey, creditKey, type CreditRecord, mergeCommits } from "./records.ts";
 
-/** Money that comes in. */
+/** A payment into an account. */
 export interface Credit {
   readonly account: string;
-  /** Names this credit among the account's own, for ever. */
+  /** Unique among the account's credits, forever. */
   readonly reference: string;
   /** Above zero. */
   readonly amount: Money;
 }
 
 const REFERENCE = /^[\x21-\x7e]{1,128}$/;
-const MOST_TRIES = 8;
+const MAX_ATTEMPTS = 8;
 
-/** Whether a text can name a credit: 1 to 128 visible ASCII characters. */
+/** Whether a text is a valid reference: 1 to 128 visible ASCII characters. */
 export function isCreditReference(text: string): boolean {
   return REFERENCE.test(text);
 }
 
-/** The commit with a credit in it; it conflicts when the account has a credit of that reference already. */
+/** Adds a credit to a commit. The commit is refused as `conflict` if the account has a credit with this reference. */
 export function addCredit(commit: Commit, { account, reference, amount }: Credit, now: number): Commit {
   const key = creditKey(account, reference);
   return mergeCommits(commit, {
@@ -39,25 +39,27 @@ export function addCredit(commit: Commit, { account, reference, amount }: Credit
   });
 }
 
-/** A ledger line's reference is unique over all accounts, a credit's only within its own. No account id has a slash. */
+/**
+ * A ledger reference is unique over all accounts, a credit's only within its account. No account id contains a slash.
+ */
 function ledgerReferenceOf(account: string, reference: string): string {
   return `${account}/${reference}`;
 }
 
-/** The reference of a credit, or of an adjustment, as it was given, from that of its ledger line. */
+/** The reference that a credit or an adjustment was given, from the reference of its ledger entry. */
 export function creditReferenceOf(account: string, ledgerReference: string): string {
   const prefix = `${account}/`;
   return ledgerReference.startsWith(prefix) ? ledgerReference.slice(prefix.length) : ledgerReference;
 }
 
 /**
- * Credits an account. With a `reference` a repeat changes nothing, so it may be made whenever the first answer was
- * lost; without one a new reference is made up.
+ * Credits an account. With a `reference` a repeat changes nothing, so a request whose response was lost can be sent
+ * again. Without one a new reference is generated.
  *
  * @returns The reference, and whether this was a repeat.
- * @throws {GatewayError} `not_found` when there is no such account, `conflict` when the reference stands for another
+ * @throws {GatewayError} `not_found` if there is no such account; `conflict` if the reference belongs to another
  * amount.
- * @throws {RangeError} If the amount is not above zero or the reference cannot be one.
+ * @throws {RangeError} If the amount is not above zero or the reference is invalid.
  */
 export async function creditAccount(
   store: Store,
@@ -68,7 +70,7 @@ export async function creditAccount(
   if (amount <= 0n) throw new RangeError(`Cannot credit an amount that is not above zero: got ${amount}`);
   if (!isCreditReference(reference)) throw new RangeError("Cannot credit: expected a reference of visible characters");
   const keys = [accountKey(account), creditKey(account, reference)];
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const [owner, given] = isAccountId(account) ? await store.get(keys) : [null, null];
     if (!owner) throw new GatewayError("not_found", "Cannot credit the account: no such account");
     if (given) return replayOf(given.value as CreditRecord, amount, reference);

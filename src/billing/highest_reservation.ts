@@ -3,24 +3,26 @@ import type { Money } from "../lib/money.ts";
 import type { ReservationRule } from "./meter.ts";
 
 /**
- * Reserves for a call that may be served by other models when the first fails: the most that any of them may cost, of
- * those that the balance covers. The limit of output tokens is the first one's.
+ * The reservation of a call that other models may serve when the first fails: the highest amount of those that the
+ * balance covers. The limit of output tokens is that of the first.
  *
- * @param reserves At least one; of the others, those that do not fit are left out.
+ * @param rules At least one. Of the others, those that do not fit are ignored.
  */
-export function highestReservation([first, ...others]: readonly ReservationRule[]): ReservationRule {
+export function highestReservation(rules: readonly ReservationRule[]): ReservationRule {
+  const [first, ...others] = rules;
+  if (first === undefined) throw new RangeError("Cannot reserve: expected at least one rule");
   if (others.length === 0) return first;
   return (spendable) => {
     const reserved = first(spendable);
-    const amounts = others.map((other) => amountOrNothing(other, spendable));
+    const amounts = others.map((other) => amountOrZero(other, spendable));
     const amount = amounts.reduce((most, each) => each > most ? each : most, reserved.amount);
     return { ...reserved, amount };
   };
 }
 
-function amountOrNothing(reserve: ReservationRule, spendable: Money): Money {
+function amountOrZero(rule: ReservationRule, spendable: Money): Money {
   try {
-    return reserve(spendable).amount;
+    return rule(spendable).amount;
   } catch (error) {
     if (error instanceof GatewayError && error.code === "insufficient_credits") return 0n;
     throw error;

@@ -1,53 +1,52 @@
 import type { Money } from "../lib/money.ts";
-import type { Commit, Store, Version } from "../store/store.ts";
+import type { Commit, LedgerEntry, Store, Version } from "../store/store.ts";
 import { holdKey, type HoldRecord, mergeCommits } from "./records.ts";
 
 /**
- * Money set aside for work whose cost is known only at its end, such as a video. A hold is named by what it is for (a
- * task's id), begins `open` and ends once:
+ * Money reserved for work whose cost is known only at its end, such as a video. A hold is named after its work (a
+ * task's id), starts `open` and ends once:
  *
- *   addHold      available → held; the commit is refused as `short` when that is more than is available
- *   captureHold  of held, the cost is spent and the rest becomes available again; a cost beyond the hold is taken from
- *                what is available, as far as the caller says that this reaches
- *   releaseHold  held → available
+ * - `addHold`: available → held. The commit is refused as `short` if less is available.
+ * - `captureHold`: the cost is taken from the held amount and the rest becomes available again. A cost above the hold
+ *   is taken from the available balance, up to a limit of the caller.
+ * - `releaseHold`: held → available.
  *
- * These functions only add to a commit that someone else opened and will make, so a task and its hold stand or fall
- * together without knowing each other. Ending checks the version of the hold's record: of two that end one hold, one
- * commit is refused as `conflict`.
+ * These functions add to a commit that the caller makes, so a task and its hold are written together. The end of a hold
+ * checks the version of its record: of two commits that end one hold, one is refused as `conflict`.
  */
 export interface Hold extends HoldRecord {
-  /** What it is for. */
+  /** The id of the work. */
   readonly reference: string;
-  /** Of its record as it was read. */
+  /** The version of its record as it was read. */
   readonly version: Version;
 }
 
-/** A hold that is about to be made. */
+/** A hold to be added. */
 export interface NewHold {
   readonly account: string;
-  /** What it is for; no other hold may ever have had it. */
+  /** The id of the work; no other hold may ever have had it. */
   readonly reference: string;
   readonly amount: Money;
-  /** More about it for the ledger, small. */
+  /** Further facts for the ledger, small. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** A commit with a capture in it. */
+/** A commit with a capture. */
 export interface Capture {
   readonly commit: Commit;
-  /** What is taken: the cost, but never more than the hold and what may be taken beyond it. */
+  /** The amount taken: the cost, but at most the hold and the limit above it. */
   readonly captured: Money;
-  /** What the cost exceeds that by, which nobody pays: to be logged. */
+  /** The part of the cost that is not charged; to be logged. */
   readonly underpriced: Money;
 }
 
-/** A hold was to be ended that has ended: somebody did that between the reading of the work and of its hold. */
+/** The hold has ended already, between the reads of the work and of its hold. */
 export class HoldEndedError extends Error {
   override readonly name = "HoldResolvedError";
 
   /**
-   * @param reference What the hold was for.
-   * @param state How it ended.
+   * @param reference The id of the work.
+   * @param state How the hold ended.
    */
   constructor(readonly reference: string, readonly state: HoldRecord["state"]) {
     super(`Cannot end the hold of "${reference}" again: it is ${state}`);
@@ -55,7 +54,7 @@ export class HoldEndedError extends Error {
 }
 
 /**
- * The commit with a new hold in it.
+ * Adds a new hold to a commit.
  *
  * @param now Unix milliseconds by the store's clock.
  * @throws {RangeError} If the amount is below zero.
@@ -65,26 +64,33 @@ export function addHold(commit: Commit, { account, reference, amount, detail }: 
   const key = holdKey(reference);
   const record: HoldRecord = { account, amount, state: "open", captured: 0n, openedAt: now, resolvedAt: null };
   const kept = mergeCommits(commit, { check: [{ key, version: null }], set: [{ key, value: record }] });
-  return moved(kept, { account, operation: "hold", reference, available: -amount, held: amount, detail });
+  return withLedgerEntry(kept, {
+    account,
+    operation: "hold",
+    reference,
+    available: -amount,
+    held: amount,
+    ...(detail && { detail }),
+  });
 }
 
-/** A hold as it stands, or null when none was ever made for this. */
+/** Reads a hold; null if there never was one with this reference. */
 export async function readHold(store: Store, reference: string): Promise<Hold | null> {
   const [entry] = await store.get<HoldRecord>([holdKey(reference)]);
   return entry ? { ...entry.value, reference, version: entry.version } : null;
 }
 
 /**
- * The commit with the end of a hold in it: `cost` is spent, the rest given back. What nobody pays stands as
- * `underpriced` on the ledger line.
+ * Adds the end of a hold to a commit: the cost is taken and the rest released. The ledger entry has the part that is
+ * not charged as `underpriced`.
  *
- * @param cost From zero.
+ * @param cost At least zero.
  * @param now Unix milliseconds by the store's clock.
- * @param detail More about it for the ledger, small.
- * @param beyond What may be taken of the available balance when the cost exceeds the hold; the commit is refused as
- * `short` when it is not there.
+ * @param detail Further facts for the ledger, small.
+ * @param maxAboveHold The most that may be taken from the available balance when the cost exceeds the hold. The commit
+ * is refused as `short` if it is not available.
  * @throws {HoldEndedError} If the hold has ended.
- * @throws {RangeError} If the cost or what may be taken is below zero.
+ * @throws {RangeError} If the cost or `maxAboveHold` is below zero.
  */
 export function captureHold(
   commit: Commit,
@@ -92,15 +98,15 @@ export function captureHold(
   cost: Money,
   now: number,
   detail: Readonly<Record<string, unknown>> = {},
-  beyond: Money = 0n,
+  maxAboveHold: Money = 0n,
 ): Capture {
   if (cost < 0n) throw new RangeError(`Cannot capture an amount below zero: got ${cost}`);
-  if (beyond < 0n) throw new RangeError(`Cannot take an amount below zero beyond a hold: got ${beyond}`);
-  const most = hold.amount + beyond;
-  const captured = cost < most ? cost : most;
+  if (maxAboveHold < 0n) throw new RangeError(`Cannot take an amount below zero above a hold: got ${maxAboveHold}`);
+  const maxAmount = hold.amount + maxAboveHold;
+  const captured = cost < maxAmount ? cost : maxAmount;
   const underpriced = cost - captured;
   const ended = endOf(commit, hold, { state: "captured", captured, resolvedAt: now });
-  const line = {
+  const entry = {
     account: hold.account,
     operation: "capture",
     reference: hold.reference,
@@ -108,14 +114,14 @@ export function captureHold(
     held: -hold.amount,
     detail: underpriced > 0n ? { ...detail, underpriced } : detail,
   };
-  return { commit: moved(ended, line), captured, underpriced };
+  return { commit: withLedgerEntry(ended, entry), captured, underpriced };
 }
 
 /**
- * The commit with the end of a hold in it: everything is given back.
+ * Adds the end of a hold to a commit: everything is released.
  *
  * @param now Unix milliseconds by the store's clock.
- * @param detail More about it for the ledger, small.
+ * @param detail Further facts for the ledger, small.
  * @throws {HoldEndedError} If the hold has ended.
  */
 export function releaseHold(
@@ -126,10 +132,10 @@ export function releaseHold(
 ): Commit {
   const ended = endOf(commit, hold, { state: "released", captured: 0n, resolvedAt: now });
   const { account, reference, amount } = hold;
-  return moved(ended, { account, operation: "release", reference, available: amount, held: -amount, detail });
+  return withLedgerEntry(ended, { account, operation: "release", reference, available: amount, held: -amount, detail });
 }
 
-/** The commit without the record of a hold that has ended, if there was one. Its ledger lines stay. */
+/** Adds the removal of an ended hold's record, if any, to a commit. Its ledger entries are kept. */
 export function deleteHold(commit: Commit, reference: string): Commit {
   return mergeCommits(commit, { delete: [holdKey(reference)] });
 }
@@ -141,10 +147,10 @@ function endOf(commit: Commit, hold: Hold, end: Pick<HoldRecord, "state" | "capt
   return mergeCommits(commit, { check: [{ key, version }], set: [{ key, value: { ...record, ...end } }] });
 }
 
-/** The movement and its ledger line. A hold of nothing, for a model that is free, moves nothing and has no line. */
-function moved(commit: Commit, line: NonNullable<Commit["ledgerEntries"]>[number]): Commit {
-  const { account, available, held } = line;
+/** Adds a balance change and its ledger entry. A hold of zero, for a free model, has neither. */
+function withLedgerEntry(commit: Commit, entry: LedgerEntry): Commit {
+  const { account, available, held } = entry;
   return available === 0n && held === 0n
     ? commit
-    : mergeCommits(commit, { changeBalances: [{ account, available, held }], ledgerEntries: [line] });
+    : mergeCommits(commit, { changeBalances: [{ account, available, held }], ledgerEntries: [entry] });
 }

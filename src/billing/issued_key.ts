@@ -13,13 +13,13 @@ import {
   mergeCommits,
 } from "./records.ts";
 
-/** What can be told about a key after it was issued. */
+/** The facts about a key that can be shown after it was issued. */
 export type IssuedKey = Omit<KeyRecord, "hash">;
 
-/** A key at the one moment when its secret is known. */
+/** A new key with its secret. */
 export interface NewKey {
   readonly key: IssuedKey;
-  /** Never stored, never shown again. */
+  /** Not stored and not shown again. */
   readonly secret: string;
 }
 
@@ -28,7 +28,7 @@ const KEY_ID = /^key_[0-9a-f]{28}$/;
 /**
  * Issues a new key to an account.
  *
- * @throws {GatewayError} `not_found` when there is no such account.
+ * @throws {GatewayError} `not_found` if there is no such account.
  */
 export async function issueKey(store: Store, account: string): Promise<NewKey> {
   const [owner] = await store.get([accountKey(account)]);
@@ -40,7 +40,7 @@ export async function issueKey(store: Store, account: string): Promise<NewKey> {
   return { key: withoutHash(record), secret };
 }
 
-/** The record of a secret that is about to be stored. */
+/** The record of a new secret. */
 export function keyRecordOf(secret: string, account: string, now: number): KeyRecord {
   return {
     id: `key_${newSortableId(now)}`,
@@ -53,7 +53,7 @@ export function keyRecordOf(secret: string, account: string, now: number): KeyRe
   };
 }
 
-/** The commit with a new key in it; it conflicts when the same secret is a key already. */
+/** Adds a new key to a commit. The commit is refused as `conflict` if the secret is a key already. */
 export function addKey(commit: Commit, record: KeyRecord): Commit {
   const owner = keyOwnerKey(record.hash);
   return mergeCommits(commit, {
@@ -65,23 +65,23 @@ export function addKey(commit: Commit, record: KeyRecord): Commit {
   });
 }
 
-/** An account's keys, oldest first, revoked ones included. `next` is what to pass as `after` for more, or null. */
+/** Lists an account's keys, oldest first, revoked ones included. `next` is the `after` of the next page, or null. */
 export async function listKeys(
   store: Store,
   account: string,
   page: { readonly after?: string; readonly limit: number },
 ): Promise<{ keys: IssuedKey[]; next: string | null }> {
-  const after = page.after === undefined ? undefined : keyKey(account, page.after);
-  const entries = await store.scan<KeyRecord>(keysOf(account), { after, limit: page.limit + 1 });
+  const after = page.after === undefined ? {} : { after: keyKey(account, page.after) };
+  const entries = await store.scan<KeyRecord>(keysOf(account), { ...after, limit: page.limit + 1 });
   const keys = entries.slice(0, page.limit).map((entry) => withoutHash(entry.value));
-  return { keys, next: entries.length > page.limit ? keys[keys.length - 1].id : null };
+  return { keys, next: entries.length > page.limit ? keys.at(-1)?.id ?? null : null };
 }
 
 /**
- * Revokes a key for ever; a key that is revoked already stays as it is. A node that knows the key may take it for
- * some seconds more, unless the revocation goes through its own key ring.
+ * Revokes a key forever. Revoking it again changes nothing. A node that has cached the key may accept it for some
+ * seconds, unless the revocation goes through its own key ring.
  *
- * @throws {GatewayError} `not_found` when the account has no such key.
+ * @throws {GatewayError} `not_found` if the account has no such key.
  */
 export async function revokeKey(store: Store, account: string, id: string): Promise<IssuedKey> {
   const revoked = KEY_ID.test(id)

@@ -5,60 +5,60 @@ import { hashOfKey, isWellFormedKey } from "./api_key.ts";
 import { type IssuedKey, revokeKey } from "./issued_key.ts";
 import { accountKey, type AccountRecord, keyKey, keyOwnerKey, type KeyOwnerRecord, type KeyRecord } from "./records.ts";
 
-/** Who a caller turned out to be. */
+/** The key and the account of a caller. */
 export interface Credential {
   readonly keyId: string;
   readonly accountId: string;
 }
 
-/** Recognises callers by their keys, from memory where it can. */
+/** Identifies callers by their keys, from a cache where possible. */
 export interface KeyRing {
   /**
-   * Gives the key's owner: at once when it was asked for within five seconds, else as a promise.
+   * Returns the owner of a key: at once if it is cached, which it is for five seconds, otherwise as a promise.
    *
-   * @throws {GatewayError} `invalid_api_key`, the same whether the key is forged, unknown, revoked or its account
-   * suspended; thrown or rejected with, as the answer would have come.
+   * @throws {GatewayError} `invalid_api_key`, the same for a forged, unknown or revoked key and a suspended account;
+   * thrown or as a rejection.
    */
   resolve(secret: string): Credential | Promise<Credential>;
   /**
-   * Revokes a key; from the moment this resolves the ring refuses it. Other nodes refuse it within five seconds.
+   * Revokes a key. This key ring refuses it once this resolves; other nodes refuse it within five seconds.
    *
-   * @throws {GatewayError} `not_found` when the account has no such key.
+   * @throws {GatewayError} `not_found` if the account has no such key.
    */
   revoke(accountId: string, keyId: string): Promise<IssuedKey>;
-  /** Forgets what is remembered of an account's keys: to be called after it was suspended or resumed. */
+  /** Evicts an account's keys from the cache. Must be called after the account was suspended or resumed. */
   evictAccount(accountId: string): void;
 }
 
-/** An answer, and until when it may be given again. */
-interface Remembered {
+/** A cached result and its expiry. */
+interface CachedResult {
   readonly credential: Credential | null;
   readonly until: number;
 }
 
-const KNOWN_MS = 5_000;
-const UNKNOWN_MS = 1_000;
-const MOST_REMEMBERED = 10_000;
-const USE_RECORDED_EVERY_MS = 3_600_000;
+const CACHED_MS = 5_000;
+const REFUSAL_CACHED_MS = 1_000;
+const MAX_CACHED = 10_000;
+const USE_RECORD_INTERVAL_MS = 3_600_000;
 
 /**
- * A key ring over the store. What it remembers is found by the secret's SHA-256, never by the secret. Refusals are
- * remembered apart from owners, so that a flood of guesses pushes no caller out.
+ * A key ring over the store. Results are cached by the SHA-256 of the secret, never by the secret. Refusals are cached
+ * apart from owners, so that many wrong keys evict no caller.
  */
 export function createKeyRing({ store, clock }: { readonly store: Store; readonly clock: Clock }): KeyRing {
-  const known = new Map<string, Remembered>();
-  const unknown = new Map<string, Remembered>();
+  const known = new Map<string, CachedResult>();
+  const unknown = new Map<string, CachedResult>();
   const lookups = new Map<string, Promise<Credential>>();
 
   function lookUp(hash: string): Promise<Credential> {
     const lookup: Promise<Credential> = findOwner(store, hash).then((credential) => {
-      // A look-up that began before a revocation answers whoever asked before it, and is not remembered.
+      // A look-up that began before a revocation answers its callers but is not cached.
       if (lookups.get(hash) === lookup) {
         lookups.delete(hash);
         (credential ? unknown : known).delete(hash);
-        remember(credential ? known : unknown, hash, {
+        addToCache(credential ? known : unknown, hash, {
           credential,
-          until: clock.now() + (credential ? KNOWN_MS : UNKNOWN_MS),
+          until: clock.now() + (credential ? CACHED_MS : REFUSAL_CACHED_MS),
         });
       }
       if (!credential) throw invalidKey();
@@ -71,8 +71,8 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
     return lookup;
   }
 
-  function forget(isConcerned: (credential: Credential) => boolean): void {
-    for (const [hash, { credential }] of known) if (credential && isConcerned(credential)) known.delete(hash);
+  function evict(isEvicted: (credential: Credential) => boolean): void {
+    for (const [hash, { credential }] of known) if (credential && isEvicted(credential)) known.delete(hash);
     unknown.clear();
     lookups.clear();
   }
@@ -81,17 +81,17 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
     resolve(secret) {
       if (!isWellFormedKey(secret)) throw invalidKey();
       const hash = hashOfKey(secret);
-      const remembered = known.get(hash) ?? unknown.get(hash);
-      if (!remembered || !isCurrent(remembered, clock.now())) return lookups.get(hash) ?? lookUp(hash);
-      if (!remembered.credential) throw invalidKey();
-      return remembered.credential;
+      const cached = known.get(hash) ?? unknown.get(hash);
+      if (!cached || !isCurrent(cached, clock.now())) return lookups.get(hash) ?? lookUp(hash);
+      if (!cached.credential) throw invalidKey();
+      return cached.credential;
     },
     async revoke(accountId, keyId) {
       const key = await revokeKey(store, accountId, keyId);
-      forget((credential) => credential.keyId === keyId);
+      evict((credential) => credential.keyId === keyId);
       return key;
     },
-    evictAccount: (accountId) => forget((credential) => credential.accountId === accountId),
+    evictAccount: (accountId) => evict((credential) => credential.accountId === accountId),
   };
 }
 
@@ -99,15 +99,15 @@ function invalidKey(): GatewayError {
   return new GatewayError("invalid_api_key", "Cannot accept the API key: it is not a valid one");
 }
 
-/** Also false when the clock went back further than anything is remembered for. */
-function isCurrent(remembered: Remembered, now: number): boolean {
-  return now < remembered.until && remembered.until <= now + KNOWN_MS;
+/** Also false if the clock was set back further than any entry lives. */
+function isCurrent(cached: CachedResult, now: number): boolean {
+  return now < cached.until && cached.until <= now + CACHED_MS;
 }
 
-function remember(memory: Map<string, Remembered>, hash: string, remembered: Remembered): void {
+function addToCache(memory: Map<string, CachedResult>, hash: string, cached: CachedResult): void {
   memory.delete(hash);
-  if (memory.size >= MOST_REMEMBERED) memory.delete(memory.keys().next().value!);
-  memory.set(hash, remembered);
+  if (memory.size >= MAX_CACHED) memory.delete(memory.keys().next().value!);
+  memory.set(hash, cached);
 }
 
 async function findOwner(store: Store, hash: string): Promise<Credential | null> {
@@ -123,11 +123,11 @@ async function findOwner(store: Store, hash: string): Promise<Credential | null>
   return { keyId, accountId };
 }
 
-/** Coarse and in the background: a use that is not recorded, for whatever reason, is recorded by a later one. */
+/** Coarse and in the background. If it fails, a later use is recorded. */
 function recordUse(store: Store, key: Entry<KeyRecord>): void {
   const now = store.now();
   const { lastUsedAt } = key.value;
-  if (lastUsedAt !== null && now - lastUsedAt < USE_RECORDED_EVERY_MS) return;
+  if (lastUsedAt !== null && now - lastUsedAt < USE_RECORD_INTERVAL_MS) return;
   store.commit(null, {
     check: [{ key: key.key, version: key.version }],
     set: [{ key: key.key, value: { ...key.value, lastUsedAt: now } }],

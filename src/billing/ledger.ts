@@ -3,46 +3,46 @@ import type { Store, StoredLedgerEntry } from "../store/store.ts";
 import { type ChargeRow, chargeRowsOf } from "./charge.ts";
 import { creditReferenceOf } from "./credit.ts";
 
-/** A line of an account's ledger as its readers see it. */
+/** An entry of an account's ledger, as its readers see it. */
 export interface AccountLedgerEntry {
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** `credit`, `adjust`, `charge`, `hold`, `capture`, `release`. */
+  /** `credit`, `adjust`, `charge`, `hold`, `capture` or `release`. */
   readonly operation: string;
-  /** What caused it: the reference of a credit or an adjustment, a task's id; of a charge the name of its group. */
+  /** The cause: the reference of a credit or an adjustment, a task's id, or the name of a group of charges. */
   readonly reference: string;
-  /** What it added to `available` (negative: took away). */
+  /** The change of the available balance. */
   readonly available: Money;
-  /** What it added to `held`. */
+  /** The change of the held balance. */
   readonly held: Money;
-  /** The requests of a charge, each with its own amount, which is positive; they add up to what was taken. */
+  /** The requests of a charge with their positive amounts, which add up to the charge. */
   readonly rows: readonly ChargeRow[];
-  /** What was said about a line that is not a charge. */
+  /** Further facts about an entry that is not a charge. */
   readonly detail: unknown;
 }
 
-/** Where to begin in a ledger, and how much of it to give. */
+/** One page of a ledger. */
 export interface LedgerPage {
-  /** The id of a line: start behind it. */
+  /** The id of the entry to start after. */
   readonly after?: string;
   readonly limit: number;
   /** Newest first. */
   readonly reverse?: boolean;
 }
 
-/** Lines of an account's ledger, oldest first. `next` is what to pass as `after` for more, or null. */
+/** Lists an account's ledger entries, oldest first. `next` is the `after` of the next page, or null. */
 export async function listLedgerEntries(
   store: Store,
   account: string,
   page: LedgerPage,
 ): Promise<{ lines: AccountLedgerEntry[]; next: string | null }> {
   const entries = await store.ledger(account, { ...page, limit: page.limit + 1 });
-  const lines = entries.slice(0, page.limit).map(lineOf);
-  return { lines, next: entries.length > page.limit ? lines[lines.length - 1].id : null };
+  const lines = entries.slice(0, page.limit).map(accountEntryOf);
+  return { lines, next: entries.length > page.limit ? lines.at(-1)?.id ?? null : null };
 }
 
-function lineOf(entry: StoredLedgerEntry): AccountLedgerEntry {
+function accountEntryOf(entry: StoredLedgerEntry): AccountLedgerEntry {
   const { id, at, operation, account, available, held } = entry;
   const isGiven = operation === "credit" || operation === "adjust";
   const reference = isGiven ? creditReferenceOf(account, entry.reference) : entry.reference;

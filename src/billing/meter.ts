@@ -4,122 +4,127 @@ import type { WriteGuard } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { AccountMeter, type AccountMeterOptions, type OpenCall } from "./account_meter.ts";
 
-/** What a call cost in the end. */
+/** The final cost of a call. */
 export type Charge = Omit<ChargeRow, "at">;
 
-/** What is reserved for a call while it is open. */
+/** The reservation of a call in progress. */
 export interface Reservation {
-  /** From zero, and at most what was spendable. */
+  /** At least zero and at most the spendable amount. */
   readonly amount: Money;
-  /** The limit of output tokens that the vendor must be sent for that; null where the caller's own or none is sent. */
+  /**
+   * The output token limit that the vendor must be sent for this amount; null if the caller's own limit or none is
+   * sent.
+   */
   readonly outputLimit: number | null;
 }
 
 /**
- * Decides what a call reserves. Pure: it may be asked again with another balance.
+ * Decides what a call reserves. Pure: it may be called again with another balance.
  *
- * @param spendable The balance less all open reservations; may be below zero.
- * @throws {GatewayError} `insufficient_credits` when the call does not fit, saying what would.
+ * @param spendable The balance less all reservations; may be below zero.
+ * @throws {GatewayError} `insufficient_credits` if the call does not fit, with what would.
  */
 export type ReservationRule = (spendable: Money) => Reservation;
 
-/** An admitted call. Of all calls of `charge` and `release`, the first counts. */
+/** An admitted call. Only the first call of `charge` or `release` has an effect. */
 export interface Admission {
-  /** What is reserved until the call ends. */
+  /** The reservation until the call ends. */
   readonly reserved: Reservation;
   /**
-   * Charges the call; resolves once that is durable, at once when the amount is zero.
+   * Charges the call. Resolves once that is durable, or at once if the amount is zero.
    *
    * @throws {RangeError} If the amount is below zero.
-   * @throws {GatewayError} `storage_unavailable` when the store does not take the charge after several tries: it is
-   * logged as `charge_delayed` and written later. `internal_error` when the store refuses it; logged as `charge_lost`.
+   * @throws {GatewayError} `storage_unavailable` if the store cannot write the charge after several attempts: it is
+   * logged as `charge_delayed` and written later. `internal_error` if the store refuses it; logged as `charge_lost`.
    */
   charge(charge: Charge): Promise<void>;
   /** Ends the call without a charge. */
   release(): void;
   /**
-   * Sets what is to be called once, when the account's balance falls below minus its largest open reservation while
-   * this call is open. See docs/money.md.
+   * Sets a listener that is called once if the balance falls below minus the account's largest reservation while the
+   * call is open. See docs/money.md.
    */
   onOverdrawn(listener: () => void): void;
 }
 
-/** Admits calls by what their account can pay, and charges them at their end. */
+/** Admits calls that their account can pay for, and charges them at their end. */
 export interface Meter {
   /**
-   * Admits a call: at once when the balance is known, else as a promise.
+   * Admits a call: at once if the balance is known, otherwise as a promise.
    *
-   * @param reservation What the call may cost at most, from zero, or what decides that by the balance.
-   * @throws {GatewayError} `storage_unavailable` when the store takes no writes; `insufficient_credits` when the
-   * reservation does not fit into the balance less the account's other open reservations, or when the balance is zero
-   * or below.
+   * @param reservation The highest cost of the call, at least zero, or a rule that decides by the balance.
+   * @throws {GatewayError} `storage_unavailable` if the store takes no writes; `insufficient_credits` if the
+   * reservation exceeds the balance less the other reservations, or if the balance is not above zero.
    */
   admit(accountId: string, reservation: Money | ReservationRule): Admission | Promise<Admission>;
-  /** To be called when something else moved an account's money: the balance is read anew before the next call. */
+  /** Must be called after an account's balance was changed elsewhere: the next call reads it. */
   invalidate(accountId: string): void;
-  /** Resolves when every charge so far is durable or lost; for the end of the process. */
+  /** Resolves when every charge is durable or lost; for the end of the process. */
   flush(): Promise<void>;
 }
 
-/** What a meter works with. */
+/** The dependencies and settings of a meter. */
 export interface MeterOptions extends Omit<AccountMeterOptions, "groupDelayMs"> {
-  /** Asked before each call: no call is let in whose charge could not be written. Default: nothing is asked. */
+  /** Refuses calls whose charge could not be written. Default: none. */
   readonly writeGuard?: WriteGuard;
-  /** How long a charge waits for others to share its commit; 0, the default, only while a commit is under way. */
+  /**
+   * How long a charge waits for others to share its commit. With 0, the default, it waits only while a commit is in
+   * progress.
+   */
   readonly groupDelayMs?: number;
 }
 
-const READ_EVERY_MS = 1_000;
-const TRUSTED_MS = 5_000;
-const MOST_PURSES = 10_000;
+const REFRESH_INTERVAL_MS = 1_000;
+const MAX_BALANCE_AGE_MS = 5_000;
+const MAX_ACCOUNT_METERS = 10_000;
 
 /**
- * A meter over the store. No call waits for the store unless its account was not seen for five seconds: balances are
- * mirrored, read anew at most once a second in the background, and in between kept exact by the meter's own charges.
- * A call is never refused by a mirror that is older than a second.
+ * A meter over the store. A call waits for the store only if its account had no call for five seconds. Balances are
+ * cached, read in the background at most once a second, and updated by the meter's own charges. A call is never refused
+ * because of a balance that is older than a second.
  *
- * Open reservations never exceed the balance, so an account is overdrawn by no more than what its open calls cost
- * beyond their reservations, and by what other processes take from the balance while calls are open.
+ * Reservations never exceed the balance. So an account can be overdrawn by at most what its open calls cost above their
+ * reservations, and by what other processes take while calls are open.
  */
-export function createMeter({ groupDelayMs: lingerMs = 0, ...options }: MeterOptions): Meter {
-  const purses = new Map<string, AccountMeter>();
+export function createMeter({ groupDelayMs = 0, ...options }: MeterOptions): Meter {
+  const meters = new Map<string, AccountMeter>();
 
-  function purseOf(accountId: string): AccountMeter {
-    let purse = purses.get(accountId);
-    if (!purse) {
-      if (purses.size >= MOST_PURSES) dropIdle(purses);
-      purse = new AccountMeter(accountId, { ...options, groupDelayMs: lingerMs });
-      purses.set(accountId, purse);
+  function meterOf(accountId: string): AccountMeter {
+    let meter = meters.get(accountId);
+    if (!meter) {
+      if (meters.size >= MAX_ACCOUNT_METERS) dropIdle(meters);
+      meter = new AccountMeter(accountId, { ...options, groupDelayMs });
+      meters.set(accountId, meter);
     }
-    return purse;
+    return meter;
   }
 
-  async function admitAfterReading(purse: AccountMeter, reserve: ReservationRule): Promise<Admission> {
-    purse.userCount++;
+  async function admitAfterReading(meter: AccountMeter, rule: ReservationRule): Promise<Admission> {
+    meter.userCount++;
     try {
-      // Read again when the money was moved by others during the read; they do not move it for ever.
-      do await purse.readBalance(); while (purse.balanceAgeMs === Infinity);
-      return admission(purse, reservedIn(purse, reserve), options);
+      // Read again if others changed the balance during the read; that ends in time.
+      do await meter.readBalance(); while (meter.balanceAgeMs === Infinity);
+      return admission(meter, reservedIn(meter, rule), options);
     } finally {
-      purse.userCount--;
+      meter.userCount--;
     }
   }
 
   function admitNow(accountId: string, reservation: Money | ReservationRule): Admission | Promise<Admission> {
-    const reserve = reserveOf(reservation);
-    const purse = purseOf(accountId);
-    const { balanceAgeMs: ageMs } = purse;
-    if (ageMs >= TRUSTED_MS) return admitAfterReading(purse, reserve);
+    const rule = ruleOf(reservation);
+    const meter = meterOf(accountId);
+    const { balanceAgeMs: ageMs } = meter;
+    if (ageMs >= MAX_BALANCE_AGE_MS) return admitAfterReading(meter, rule);
     let reserved: Reservation;
     try {
-      reserved = reservedIn(purse, reserve);
+      reserved = reservedIn(meter, rule);
     } catch (error) {
-      if (ageMs >= READ_EVERY_MS) return admitAfterReading(purse, reserve);
+      if (ageMs >= REFRESH_INTERVAL_MS) return admitAfterReading(meter, rule);
       throw error;
     }
-    // A failure shows itself when the balance becomes too old to be trusted.
-    if (ageMs >= READ_EVERY_MS) purse.readBalance().catch(() => {});
-    return admission(purse, reserved, options);
+    // A failure has an effect once the balance is too old to be trusted.
+    if (ageMs >= REFRESH_INTERVAL_MS) meter.readBalance().catch(() => {});
+    return admission(meter, reserved, options);
   }
 
   return {
@@ -129,15 +134,15 @@ export function createMeter({ groupDelayMs: lingerMs = 0, ...options }: MeterOpt
         ? checked.then(() => admitNow(accountId, reservation))
         : admitNow(accountId, reservation);
     },
-    invalidate: (accountId) => purses.get(accountId)?.invalidate(),
+    invalidate: (accountId) => meters.get(accountId)?.invalidate(),
     async flush() {
-      await Promise.all([...purses.values()].map((purse) => purse.flush()));
+      await Promise.all([...meters.values()].map((meter) => meter.flush()));
     },
   };
 }
 
 /**
- * Reserves a fixed amount, or nothing.
+ * Reserves a fixed amount, or refuses the call.
  *
  * @throws {RangeError} If the amount is below zero.
  */
@@ -150,40 +155,40 @@ export function fixedReservation(amount: Money): ReservationRule {
   };
 }
 
-/** A 402 that says what was to be reserved, and what of the balance is free. */
+/** A 402 with the amount that was needed and the amount that is free. */
 export function insufficientCredits(why: string, spendable: Money, field?: string): GatewayError {
   const free = writeMoney(spendable > 0n ? spendable : 0n);
   const message = `Cannot accept the request: ${why}, and the balance that is not reserved is ${free} USD`;
   return new GatewayError("insufficient_credits", message, field === undefined ? {} : { field });
 }
 
-function reserveOf(reservation: Money | ReservationRule): ReservationRule {
+function ruleOf(reservation: Money | ReservationRule): ReservationRule {
   return typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
 }
 
-/** Also a call that costs nothing needs a balance above zero. */
-function reservedIn(purse: AccountMeter, reserve: ReservationRule): Reservation {
-  if (purse.balance <= 0n) {
+/** A call that costs nothing also needs a balance above zero. */
+function reservedIn(meter: AccountMeter, rule: ReservationRule): Reservation {
+  if (meter.balance <= 0n) {
     throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
   }
-  return reserve(purse.spendable);
+  return rule(meter.spendable);
 }
 
 function admission(
-  purse: AccountMeter,
+  meter: AccountMeter,
   reserved: Reservation,
   { clock, log }: Pick<MeterOptions, "clock" | "log">,
 ): Admission {
   let ended: Promise<void> | null = null;
   const call: OpenCall = { amount: reserved.amount, onOverdrawn: null };
-  purse.userCount++;
-  purse.reserve(call);
+  meter.userCount++;
+  meter.reserve(call);
 
   /** Nothing is awaited between the end of the reservation and the charge, so no other call is admitted in between. */
   function end(charge: (() => Promise<void>) | null): Promise<void> {
-    purse.releaseReservation(call);
+    meter.releaseReservation(call);
     ended = charge === null ? Promise.resolve() : charge();
-    purse.userCount--;
+    meter.userCount--;
     return ended;
   }
 
@@ -193,25 +198,25 @@ function admission(
       const { amount, requestId } = charge;
       if (amount < 0n) return Promise.reject(new RangeError(`Cannot charge an amount below zero: got ${amount}`));
       if (ended) {
-        log.error("charge_ignored", { accountId: purse.account, requestId, reason: "the call had ended" });
+        log.error("charge_ignored", { accountId: meter.account, requestId, reason: "the call had ended" });
         return ended;
       }
-      return end(amount === 0n ? null : () => purse.charge({ ...charge, at: clock.now() }));
+      return end(amount === 0n ? null : () => meter.charge({ ...charge, at: clock.now() }));
     },
     release() {
       if (!ended) void end(null);
     },
     onOverdrawn(listener) {
-      if (!ended) purse.onOverdrawn(call, listener);
+      if (!ended) meter.onOverdrawn(call, listener);
     },
   };
 }
 
-/** Makes room by the first purse that nobody uses; without one the map grows with the calls under way. */
-function dropIdle(purses: Map<string, AccountMeter>): void {
-  for (const [accountId, purse] of purses) {
-    if (purse.isIdle) {
-      purses.delete(accountId);
+/** Evicts the first unused meter. If all are in use, the map grows with the calls in progress. */
+function dropIdle(meters: Map<string, AccountMeter>): void {
+  for (const [accountId, meter] of meters) {
+    if (meter.isIdle) {
+      meters.delete(accountId);
       return;
     }
   }

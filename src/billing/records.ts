@@ -1,87 +1,87 @@
 import type { Money } from "../lib/money.ts";
 import type { Commit, Key } from "../store/store.ts";
 
-/** An account as stored; its money is the store's own. */
+/** An account as it is stored, without its balance. */
 export interface AccountRecord {
   readonly id: string;
   /** Unix milliseconds, as every `…At` here. */
   readonly createdAt: number;
   /** Since when its keys are refused; null while it is active. */
   readonly suspendedAt: number | null;
-  /** Buckets whose objects its requests may name, as `gs://acme-media/`; left out: none. */
+  /** Buckets whose objects its requests may name, such as `gs://acme-media/`. Default: none. */
   readonly allowBuckets?: readonly string[];
 }
 
-/** An API key as stored: never the secret, only what recognises it. */
+/** An API key as it is stored: a hash, never the secret. */
 export interface KeyRecord {
   readonly id: string;
   readonly account: string;
-  /** SHA-256 of the whole secret, hexadecimal. */
+  /** The SHA-256 of the whole secret, hexadecimal. */
   readonly hash: string;
-  /** The secret's first twelve characters, for people who look for one in a list. */
+  /** The first twelve characters of the secret, to recognise a key in a list. */
   readonly prefix: string;
   readonly createdAt: number;
-  /** Within an hour of the last use; null before the first. */
+  /** Accurate to an hour; null before the first use. */
   readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;
 }
 
-/** Leads from a secret's hash to its key. */
+/** Maps the hash of a secret to its key. */
 export interface KeyOwnerRecord {
   readonly account: string;
   readonly id: string;
 }
 
-/** A credit that was given, so that the same reference never gives it twice. */
+/** A credit, stored so that its reference is never credited twice. */
 export interface CreditRecord {
   readonly amount: Money;
   readonly at: number;
 }
 
-/** An adjustment that was made, so that the same reference never makes it twice. */
+/** An adjustment, stored so that its reference is never applied twice. */
 export interface AdjustmentRecord {
   readonly amount: Money;
   readonly reason: string;
   readonly at: number;
 }
 
-/** Money set aside. `open` goes to `captured` or to `released`, once. */
+/** A hold: `open`, then once `captured` or `released`. */
 export interface HoldRecord {
   readonly account: string;
   readonly amount: Money;
   readonly state: "open" | "captured" | "released";
-  /** What was taken in the end, which may be more than was held; zero unless captured. */
+  /** The amount taken at the end, which may exceed the hold; zero unless captured. */
   readonly captured: Money;
   readonly openedAt: number;
   readonly resolvedAt: number | null;
 }
 
-/** What an account's webhooks are signed with. */
+/** The secrets that sign an account's webhooks. */
 export interface WebhookSecretRecord {
   readonly current: string;
-  /** The secret before the last rotation, which receivers may still check by until then. */
+  /** The secret before the last rotation, which receivers may use until then. */
   readonly previous: { readonly secret: string; readonly until: number } | null;
 }
 
-/** Below it stand all accounts, in the order of their ids. */
+/** The prefix of all accounts, in the order of their ids. */
 export const ACCOUNTS: Key = ["billing", "account"];
 
-/** Where an {@linkcode AccountRecord} stands. */
+/** The key of an {@linkcode AccountRecord}. */
 export const accountKey = (account: string): Key => [...ACCOUNTS, account];
 
-/** Below it stand an account's keys, oldest first. */
+/** The prefix of an account's keys, oldest first. */
 export const keysOf = (account: string): Key => ["billing", "key", account];
 
-/** Where a {@linkcode KeyRecord} stands. */
+/** The key of a {@linkcode KeyRecord}. */
 export const keyKey = (account: string, id: string): Key => [...keysOf(account), id];
 
-/** Where the {@linkcode KeyOwnerRecord} of a secret's hash stands. */
+/** The key of a {@linkcode KeyOwnerRecord}. */
 export const keyOwnerKey = (hash: string): Key => ["billing", "key_owner", hash];
 
-/** Where a {@linkcode CreditRecord} stands. */
+/** The key of a {@linkcode CreditRecord}. */
 export const creditKey = (account: string, reference: string): Key => ["billing", "credit", account, reference];
 
-/** Where an {@linkcode AdjustmentRecord} stands. */
+/** The key of an {@linkcode AdjustmentRecord}. */
 export const adjustmentKey = (account: string, reference: string): Key => [
   "billing",
   "adjustment",
@@ -89,13 +89,13 @@ export const adjustmentKey = (account: string, reference: string): Key => [
   reference,
 ];
 
-/** Where a {@linkcode HoldRecord} stands. */
+/** The key of a {@linkcode HoldRecord}. */
 export const holdKey = (reference: string): Key => ["billing", "hold", reference];
 
-/** Where a {@linkcode WebhookSecretRecord} stands. */
+/** The key of a {@linkcode WebhookSecretRecord}. */
 export const webhookSecretKey = (account: string): Key => ["billing", "webhook_secret", account];
 
-/** Both commits as one; what stands in the first comes first. */
+/** Merges two commits; the parts of the first come first. */
 export function mergeCommits(first: Commit, second: Commit): Commit {
   return {
     check: [...first.check ?? [], ...second.check ?? []],

@@ -1,16 +1,16 @@
 import { type Money, type Rate, readRate, sumOf } from "../lib/money.ts";
 
-/** What a charge is for: a conversation, an image, a video, or the creation of a cached content. */
+/** What a charge is for: text, an image, a video, or the creation of a cached content. */
 export type ChargeKind = "text" | "image" | "video" | "cache";
 
 /**
- * Every key of a tariff with the endpoints that count it. A key without an endpoint does not compile, and neither does
- * an endpoint that has no counter for one of its keys: see {@linkcode QuantitiesBy}.
+ * Every price key with the kinds of charges that count it. The compiler rejects a key without a kind, and a kind
+ * without a counter for one of its keys: see {@linkcode QuantitiesBy}.
  */
 export const CHARGED_BY = {
   /** One prompt token. */
   prompt: ["text", "image"],
-  /** One token produced, reasoning included. */
+  /** One output token, reasoning included. */
   completion: ["text"],
   /** One prompt token read from a cache. */
   input_cache_read: ["text", "image"],
@@ -18,72 +18,72 @@ export const CHARGED_BY = {
   input_cache_write_5m: ["text"],
   /** One prompt token written to a cache that lives one hour. */
   input_cache_write_1h: ["text", "cache"],
-  /** One token of an image that was given. */
+  /** One token of an input image. */
   image_input: ["text", "image"],
-  /** One token of an image that was given and read from a cache. */
+  /** One token of an input image, read from a cache. */
   image_input_cache_read: ["text", "image"],
-  /** One token of an image that was made. */
+  /** One token of an output image. */
   image_output: ["text", "image"],
-  /** One token of audio that was given. */
+  /** One token of input audio. */
   audio: ["text"],
-  /** One token of audio that was given and read from a cache. */
+  /** One token of input audio, read from a cache. */
   audio_cache_read: ["text"],
-  /** One token of audio that was made. */
+  /** One token of output audio. */
   audio_output: ["text"],
-  /** One token of video that was made. */
+  /** One token of output video. */
   video_output: ["text"],
-  /** One second of a video that was made, by its resolution and sound; written as `video.price_per_second`. */
+  /** One second of output video, by its resolution and sound; configured as `video.price_per_second`. */
   video_second: ["video"],
-  /** One image that was made, apart from its tokens. */
+  /** One output image, in addition to its tokens. */
   per_image: ["text", "image"],
-  /** One image that was given, apart from its tokens. */
+  /** One input image, in addition to its tokens. */
   per_input_image: ["text", "image"],
   /** One search by a vendor's own search tool. */
   web_search: ["text"],
-  /** One request, apart from what it consumes. */
+  /** One request, in addition to what it consumes. */
   request: ["text", "image"],
 } as const satisfies Readonly<Record<string, readonly [ChargeKind, ...ChargeKind[]]>>;
 
-/** One thing that has a price. */
+/** The key of one price. */
 export type PriceKey = keyof typeof CHARGED_BY;
 
-/** The keys that one endpoint counts. */
+/** The price keys that one kind of charge counts. */
 export type PriceKeysOf<E extends ChargeKind> = {
   [K in PriceKey]: E extends (typeof CHARGED_BY)[K][number] ? K : never;
 }[PriceKey];
 
-/** How much of each thing was consumed, without overlap: from 0, at most thousandths. What is left out is none. */
+/** Consumed quantities without overlap: at least 0, in thousandths at most. A missing key is 0. */
 export type Quantities = Readonly<Partial<Record<PriceKey, number>>>;
 
-/** What one endpoint counts: every key that it charges must be there. */
+/** The quantities of one kind of charge: all of its keys are required. */
 export type QuantitiesBy<E extends ChargeKind> = Readonly<Record<PriceKeysOf<E>, number>>;
 
-/** The price of one of each thing; zero for what costs nothing. Read once, when the catalog is built. */
+/** The price of one unit of each key; zero if it is free. Read once, when the catalog is built. */
 export type Tariff = Readonly<Record<PriceKey, Rate>>;
 
-/** Quantities with the tariff that they are charged by. */
+/** Quantities and the tariff that applies to them. */
 export interface PricedQuantities {
   readonly quantities: Quantities;
   readonly tariff: Tariff;
 }
 
-/** Written words that are no key of a tariff but stand for some. */
+/** Configured names that stand for several price keys. */
 const ALIASES = ["image", "input_cache_write"] as const;
 
-/** A word of a written price list: a {@linkcode PriceKey} or an alias of one. */
+/** A name in a configured price list: a {@linkcode PriceKey} or an alias. */
 export type PriceName = Exclude<PriceKey, "video_second"> | typeof ALIASES[number];
 
-/** Every key of a tariff. */
+/** All price keys. */
 export const PRICE_KEYS = Object.keys(CHARGED_BY) as readonly PriceKey[];
 
-/** Every {@linkcode PriceName}. */
+/** All {@linkcode PriceName}s. */
 export const PRICE_NAMES: readonly PriceName[] = [
   ...PRICE_KEYS.filter((key) => key !== "video_second"),
   ...ALIASES,
 ];
 
-/** The words whose price a key has where it has none of its own; the first one that is written holds. */
-const FOLLOWS: Readonly<Partial<Record<PriceKey, readonly PriceName[]>>> = {
+/** The names whose price a key takes if it has none; the first configured one applies. */
+const FALLBACK_NAMES: Readonly<Partial<Record<PriceKey, readonly PriceName[]>>> = {
   input_cache_read: ["prompt"],
   input_cache_write_5m: ["input_cache_write", "prompt"],
   input_cache_write_1h: ["input_cache_write", "input_cache_write_5m", "prompt"],
@@ -97,47 +97,49 @@ const FOLLOWS: Readonly<Partial<Record<PriceKey, readonly PriceName[]>>> = {
 };
 
 /**
- * Reads a written price list: decimal strings of USD by {@linkcode PriceName}. A key that is missing or null has the
- * price of the nearest one (a cache's or a medium's that of the prompt or completion), else zero. Other words are
+ * Reads a configured price list: decimal strings of USD by {@linkcode PriceName}. A missing or null key takes the price
+ * of the nearest one (for a cache or a medium, that of the prompt or completion), otherwise zero. Other names are
  * ignored.
  *
- * @throws {RangeError} If a price is no decimal string, below zero or finer than 10^-18; the message names the word.
+ * @throws {RangeError} If a price is not a decimal string, is below zero or finer than 10^-18; the message has the
+ * name.
  */
 export function readTariff(pricing: Readonly<Record<string, unknown>>): Tariff {
   const rates = new Map<string, Rate>();
-  for (const word of PRICE_NAMES) {
-    const rate = rateIn(pricing, word);
-    if (rate !== null) rates.set(word, rate);
+  for (const name of PRICE_NAMES) {
+    const rate = rateIn(pricing, name);
+    if (rate !== null) rates.set(name, rate);
   }
   return tariffOf((key) => {
-    const word = wordsOf(key).find((each) => rates.has(each));
-    return word === undefined ? 0n : rates.get(word)!;
+    for (const name of namesOf(key)) {
+      const rate = rates.get(name);
+      if (rate !== undefined) return rate;
+    }
+    return 0n;
   });
 }
 
-/** For each thing the higher price of two tariffs. */
+/** The higher price of two tariffs for each key. */
 export function highestTariff(one: Tariff, other: Tariff): Tariff {
   return tariffOf((key) => one[key] > other[key] ? one[key] : other[key]);
 }
 
-/** The tariff of one second of video at a rate; all else is free. */
+/** A tariff with a price for one second of video; everything else is free. */
 export function videoSecondTariff(rate: Rate): Tariff {
   return tariffOf((key) => key === "video_second" ? rate : 0n);
 }
 
-/** Whether one of these endpoints counts what a written price is for, or something that has its price. */
-export function isChargeable(word: PriceName, endpoints: readonly ChargeKind[]): boolean {
-  return PRICE_KEYS.some((key) =>
-    wordsOf(key).includes(word) && CHARGED_BY[key].some((endpoint) => endpoints.includes(endpoint))
-  );
+/** Whether one of these kinds of charges counts a price, or a key that takes its price. */
+export function isChargeable(name: PriceName, kinds: readonly ChargeKind[]): boolean {
+  return PRICE_KEYS.some((key) => namesOf(key).includes(name) && CHARGED_BY[key].some((kind) => kinds.includes(kind)));
 }
 
-/** What quantities cost, rounded half up once. */
+/** The cost of quantities, rounded half up once. */
 export function costOf(quantities: Quantities, tariff: Tariff): Money {
   return costOfAll([{ quantities, tariff }]);
 }
 
-/** What quantities with tariffs of their own cost together, rounded half up once. */
+/** The cost of quantities with different tariffs, rounded half up once. */
 export function costOfAll(parts: readonly PricedQuantities[]): Money {
   return sumOf(
     parts.flatMap(({ quantities, tariff }) =>
@@ -150,18 +152,18 @@ function tariffOf(rateOf: (key: PriceKey) => Rate): Tariff {
   return Object.fromEntries(PRICE_KEYS.map((key) => [key, rateOf(key)])) as Tariff;
 }
 
-/** A key and the words that it follows. */
-function wordsOf(key: PriceKey): readonly string[] {
-  return [key, ...FOLLOWS[key] ?? []];
+/** A key and the names whose price it may take. */
+function namesOf(key: PriceKey): readonly string[] {
+  return [key, ...FALLBACK_NAMES[key] ?? []];
 }
 
-function rateIn(pricing: Readonly<Record<string, unknown>>, word: string): Rate | null {
-  const text = Object.hasOwn(pricing, word) ? pricing[word] : null;
+function rateIn(pricing: Readonly<Record<string, unknown>>, name: string): Rate | null {
+  const text = Object.hasOwn(pricing, name) ? pricing[name] : null;
   if (text === null || text === undefined) return null;
-  if (typeof text !== "string") throw new RangeError(`Cannot read the price "${word}": expected a decimal string`);
+  if (typeof text !== "string") throw new RangeError(`Cannot read the price "${name}": expected a decimal string`);
   try {
     return readRate(text);
   } catch (cause) {
-    throw new RangeError(`Cannot read the price "${word}": ${(cause as Error).message}`, { cause });
+    throw new RangeError(`Cannot read the price "${name}": ${(cause as Error).message}`, { cause });
   }
 }

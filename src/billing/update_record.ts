@@ -1,18 +1,17 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Key, Store } from "../store/store.ts";
 
-const MOST_TRIES = 8;
+const MAX_ATTEMPTS = 8;
 
 /**
- * Reads a record, changes it and writes it back under a check of its version; begins anew when another writer came
- * between.
+ * Reads a record, changes it and writes it with a check of its version. Starts again if another writer was first.
  *
- * @param change Gives the new value, or the very value it was given when there is nothing to change.
- * @returns The value that now stands, or null when there is no such record.
- * @throws {GatewayError} `conflict` when other writers came between again and again.
+ * @param change Returns the new value, or the same object if nothing changes.
+ * @returns The current value; null if there is no such record.
+ * @throws {GatewayError} `conflict` if other writers were first every time.
  */
 export async function updateRecord<T>(store: Store, key: Key, change: (value: T) => T): Promise<T | null> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const [entry] = await store.get<T>([key]);
     if (!entry) return null;
     const value = change(entry.value);

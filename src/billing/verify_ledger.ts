@@ -2,16 +2,16 @@ import type { Balance, Store, StoredLedgerEntry } from "../store/store.ts";
 import { chargeRowsOf, totalOf } from "./charge.ts";
 import { accountKey, type AccountRecord, ACCOUNTS } from "./records.ts";
 
-/** Something that must not be: money and its ledger disagree. */
+/** A contradiction between balances and the ledger. */
 export type LedgerDifference =
-  /** The lines of an account do not add up to its balance. */
+  /** The entries of an account do not add up to its balance. */
   | { readonly kind: "balance"; readonly account: string; readonly balance: Balance; readonly lines: Balance }
-  /** The rows of a charge do not add up to what it took. */
+  /** The rows of a charge do not add up to its amount. */
   | { readonly kind: "rows"; readonly account: string; readonly line: string }
-  /** The account moved too often for its lines and its balance to be read as of one moment. */
+  /** The balance changed too often to be compared with the entries of one instant. */
   | { readonly kind: "unsteady"; readonly account: string };
 
-/** What a verification found. */
+/** The result of a verification. */
 export interface LedgerVerification {
   readonly accounts: number;
   readonly lines: number;
@@ -19,9 +19,9 @@ export interface LedgerVerification {
 }
 
 const PAGE = 500;
-const MOST_PASSES = 20;
+const MAX_PASSES = 20;
 
-/** Adds up every account's ledger and compares the sums with the balance. May be run while money moves. */
+/** Compares the sum of every account's ledger with its balance. It can run while balances change. */
 export async function verifyLedger(store: Store): Promise<LedgerVerification> {
   let accounts = 0;
   let lines = 0;
@@ -41,20 +41,20 @@ async function* allAccounts(store: Store): AsyncGenerator<string> {
   let after: string | undefined;
   do {
     const entries = await store.scan<AccountRecord>(ACCOUNTS, {
-      after: after === undefined ? undefined : accountKey(after),
+      ...(after !== undefined && { after: accountKey(after) }),
       limit: PAGE,
     });
     for (const { value } of entries) yield value.id;
-    after = entries.length === PAGE ? entries[PAGE - 1].value.id : undefined;
+    after = entries[PAGE - 1]?.value.id;
   } while (after !== undefined);
 }
 
-/** The balance belongs to the sum when no line came between the line read last and the moment after the balance. */
+/** The balance belongs to the sum if no entry was added between the last one read and the read of the balance. */
 async function compare(store: Store, account: string, sum: LedgerSum): Promise<LedgerDifference | null> {
-  await sum.readOn();
-  for (let pass = 0; pass < MOST_PASSES; pass++) {
+  await sum.readMore();
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
     const balance = await store.balance(account);
-    if (await sum.readOn() > 0) continue;
+    if (await sum.readMore() > 0) continue;
     const lines = { available: sum.available, held: sum.held };
     if (lines.available === balance.available && lines.held === balance.held) return null;
     return { kind: "balance", account, balance, lines };
@@ -62,7 +62,7 @@ async function compare(store: Store, account: string, sum: LedgerSum): Promise<L
   return { kind: "unsteady", account };
 }
 
-/** The sum of an account's lines up to where it was read. */
+/** The sum of an account's entries up to the last one read. */
 class LedgerSum {
   available = 0n;
   held = 0n;
@@ -72,12 +72,15 @@ class LedgerSum {
 
   constructor(private readonly store: Store, private readonly account: string) {}
 
-  /** Adds the lines that came since; gives how many there were. */
-  async readOn(): Promise<number> {
+  /** Adds the entries since the last call. Returns their number. */
+  async readMore(): Promise<number> {
     const linesBefore = this.lines;
     let page: StoredLedgerEntry[];
     do {
-      page = await this.store.ledger(this.account, { after: this.#after, limit: PAGE });
+      page = await this.store.ledger(this.account, {
+        ...(this.#after !== undefined && { after: this.#after }),
+        limit: PAGE,
+      });
       for (const entry of page) this.#add(entry);
     } while (page.length === PAGE);
     return this.lines - linesBefore;

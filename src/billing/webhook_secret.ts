@@ -4,7 +4,7 @@ import type { Store } from "../store/store.ts";
 import { updateRecord } from "./update_record.ts";
 import { webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
 
-/** The shortest secret that is taken from an operator. */
+/** The shortest configured secret. */
 export const MIN_SECRET_CHARACTERS = 8;
 
 const OVERLAP_MS = 24 * 3_600_000;
@@ -15,15 +15,19 @@ export function newWebhookSecret(): string {
 }
 
 /**
- * What an account's webhooks are signed with at present: the current secret first, then, for a day after a rotation,
- * the one before. Empty when there is no such account.
+ * The secrets that sign an account's webhooks: the current one first, then, for a day after a rotation, the previous
+ * one. Empty if there is no such account.
  */
 export async function readWebhookSecrets(store: Store, account: string): Promise<string[]> {
   const [entry] = await store.get<WebhookSecretRecord>([webhookSecretKey(account)]);
   return webhookSecretsIn(entry?.value ?? null, store.now());
 }
 
-/** The same, of a record that was read with others. @param now Unix milliseconds. */
+/**
+ * The same for a record that was read already.
+ *
+ * @param now Unix milliseconds.
+ */
 export function webhookSecretsIn(record: WebhookSecretRecord | null, now: number): string[] {
   if (!record) return [];
   const { current, previous } = record;
@@ -31,10 +35,10 @@ export function webhookSecretsIn(record: WebhookSecretRecord | null, now: number
 }
 
 /**
- * Gives an account a new webhook secret; the one before stays good for 24 hours, so that receivers can follow.
+ * Gives an account a new webhook secret. The previous one stays valid for 24 hours, so that receivers can switch.
  *
  * @returns The new secret.
- * @throws {GatewayError} `not_found` when there is no such account.
+ * @throws {GatewayError} `not_found` if there is no such account.
  */
 export async function rotateWebhookSecret(store: Store, account: string): Promise<string> {
   const secret = newWebhookSecret();

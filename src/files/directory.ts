@@ -10,10 +10,10 @@ const PIECE_BYTES = 65_536;
 const UNFINISHED = ".part-";
 
 /**
- * Files in one directory, which is made when it is missing. A file is written beside its name and renamed when it is
- * whole and on the disk, so that no half file is ever found, whenever the process ends. Links are not followed.
+ * Files in one directory, which is created if it is missing. A file is written under a temporary name, synced and
+ * renamed, so that a partial file is never visible. Symbolic links are not followed.
  *
- * @param quota Counts what is written and removed, and what is there when it is tidied. Default: nothing is refused.
+ * @param quota Counts written, removed and existing files. Default: unlimited.
  */
 export function openFileDirectory(path: string, quota: DiskQuota = new DiskQuota(UNBOUNDED)): FileStore {
   let made: Promise<void> | null = null;
@@ -51,7 +51,8 @@ export function openFileDirectory(path: string, quota: DiskQuota = new DiskQuota
         for await (const { name, isFile } of Deno.readDir(path)) {
           const isLeft = name.startsWith(UNFINISHED) || (isFile && isFileName(name) && !await isKept(name));
           if (isLeft) await removeIfThere(join(path, name));
-          // Without waiting: there may be a hundred thousand, and each wait costs more than the look.
+          // Synchronous: there may be a hundred thousand files, and an asynchronous call costs more than the system
+          // call.
           else if (isFile && isFileName(name)) quota.add(Deno.lstatSync(join(path, name)).size);
         }
       } catch (error) {
@@ -63,7 +64,7 @@ export function openFileDirectory(path: string, quota: DiskQuota = new DiskQuota
 
 const UNBOUNDED = { quotaBytes: null, log: silentLog };
 
-/** Writes the whole of a source; `written` counts along, for whoever must undo it. */
+/** Writes the whole source. `written` is updated along, so that the caller can undo it. */
 async function fill(
   path: string,
   source: AsyncIterable<Uint8Array>,
@@ -84,7 +85,7 @@ async function fill(
   await file.sync();
 }
 
-/** Null for what is not there. Without waiting: a wait costs a hundred times as much as the look. */
+/** The size of a file; null if there is none. Synchronous: an asynchronous call costs a hundred times as much. */
 function sizeOf(path: string): number | null {
   try {
     return Deno.lstatSync(path).size;
@@ -153,7 +154,7 @@ function partOf(path: string, first: number, last: number): ReadableStream<Uint8
   }, { highWaterMark: 0 });
 }
 
-/** Whether it was there. */
+/** Whether the file existed. */
 async function removeIfThere(path: string): Promise<boolean> {
   try {
     await Deno.remove(path);

@@ -2,14 +2,14 @@ import { join } from "node:path";
 import type { Log } from "../lib/log.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE, restrictPermissions } from "../lib/private_path.ts";
 
-/** Begins like what a write leaves that did not come to its end, so that it is removed at the next start. */
+/** The prefix of partial files, so that a leftover is removed at the next start. */
 const PROBE = ".part-probe-";
 
 /**
- * Makes the folder of files when it is missing, takes from others what they may do in it, and makes sure that this
- * process can write there.
+ * Creates the folder of files if it is missing, removes the permissions of other users, and checks that this process
+ * can write to it.
  *
- * @throws What the system throws when it cannot.
+ * @throws The system's error if it cannot.
  */
 export async function prepareFolder(path: string, log: Log): Promise<void> {
   await makePrivateFolder(path);
@@ -19,7 +19,7 @@ export async function prepareFolder(path: string, log: Log): Promise<void> {
   try {
     await Deno.remove(probe);
   } catch (error) {
-    // Another process that starts on the same folder may have removed it as a leftover.
+    // Another process that starts with the same folder may have removed it as a leftover.
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
 }

@@ -1,45 +1,45 @@
 import type { Log } from "../lib/log.ts";
 
-/** How much room files have. `nearly_full`: less than a tenth of it is left; `full`: less than a hundredth. */
+/** The room for files. `nearly_full`: less than a tenth is left; `full`: less than a hundredth. */
 export type FilesState = "ok" | "nearly_full" | "full";
 
-/** What files take up. */
+/** The space used by files. */
 export interface FilesUsage {
   readonly bytes: number;
-  /** Null when no quota is set. */
+  /** Null without a quota. */
   readonly quotaBytes: number | null;
   readonly state: FilesState;
 }
 
-/** A file was refused as the quota or the disk has no room for it. */
+/** A file was refused because it exceeds the quota or the free space. */
 export class FilesFullError extends Error {
   override readonly name = "FilesFullError";
 
-  /** @param bytes What is taken already. */
+  /** @param bytes The space used already. */
   constructor(readonly bytes: number) {
     super(`no room for files: ${bytes} bytes are taken`);
   }
 }
 
-/** What a quota is made with. */
+/** The settings of a quota. */
 export interface DiskQuotaOptions {
-  /** Null for none. */
+  /** Null for no quota. */
   readonly quotaBytes: number | null;
-  /** Bytes that are free where the files lie; null when that is not known. Default: not known. */
+  /** Free bytes on the disk of the files; null if unknown. Default: unknown. */
   readonly freeBytes?: () => number | null;
-  /** What files leave free on the disk. Default 0. */
+  /** Free bytes that files must leave on the disk. Default 0. */
   readonly spareBytes?: number;
   readonly log: Log;
 }
 
-/** Between two looks at the disk. */
+/** The most that is written between two checks of the disk. */
 const LOOK_EVERY_BYTES = 16_000_000;
 
-/** A state is left for a better one only with some room to spare, so that a single file does not log two passages. */
+/** A state is left at a higher share than it is entered, so that one file does not log two transitions. */
 const SHARES = { full: { enter: 1 / 100, leave: 2 / 100 }, nearlyFull: { enter: 1 / 10, leave: 1 / 8 } };
 
 /**
- * Counts the bytes of files and refuses those that the quota, or the disk, has no room for. Each change of the
+ * Counts the bytes of files and refuses files that exceed the quota or the free space. Each change of the
  * {@linkcode FilesState} is logged: `files_nearly_full` and `files_full` as errors, `files_room` when there is room
  * again.
  */
@@ -54,14 +54,14 @@ export class DiskQuota {
     this.#options = options;
   }
 
-  /** What is taken, and how full that is now. */
+  /** The used space and the current state. */
   get usage(): FilesUsage {
     this.refresh();
     return { bytes: this.#bytes, quotaBytes: this.#options.quotaBytes, state: this.#state };
   }
 
   /**
-   * Passes when there is room for so many bytes more.
+   * Passes if there is room for this many bytes.
    *
    * @throws {FilesFullError}
    */
@@ -87,14 +87,14 @@ export class DiskQuota {
     this.#noteState();
   }
 
-  /** Looks at the disk, which others use, too. */
+  /** Reads the free space of the disk, which other programs change. */
   refresh(): void {
     this.#freeBytes = this.#options.freeBytes?.() ?? null;
     this.#unlooked = 0;
     this.#noteState();
   }
 
-  /** Below zero when the disk has less than it should; `Infinity` when there is no bound. */
+  /** Below zero if the disk has less than the minimum; `Infinity` without a limit. */
   #roomBytes(): number {
     const { quotaBytes, spareBytes = 0 } = this.#options;
     const onDisk = this.#freeBytes === null ? Infinity : this.#freeBytes - spareBytes;

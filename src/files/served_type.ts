@@ -1,7 +1,11 @@
-/** What may be served under its own type; all else is served as bytes, which no browser runs. */
+/** Types that are served as they are. Everything else is served as bytes, which browsers do not execute. */
 const MEDIA_TYPE = /^(video|audio|image)\/(?!svg)[a-z0-9.+-]+$/;
 
-/** The type under which a file is served, given what it is by its bytes or its server; null where that is not known. */
+/**
+ * The media type under which a file is served.
+ *
+ * @param mediaType By its content or its server; null if unknown.
+ */
 export function servedTypeOf(mediaType: string | null): string {
   return mediaType !== null && MEDIA_TYPE.test(mediaType) ? mediaType : "application/octet-stream";
 }

@@ -1,49 +1,49 @@
 import { join } from "node:path";
 import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 
-/** Bytes that were put aside while they came, to be read again until they are let go. */
+/** A complete upload that can be read several times until it is removed. */
 export interface Spooled {
   readonly lengthBytes: number;
-  /** The bytes from the start, each time it is called; a piece is valid until the next one is asked for. */
+  /** The bytes from the start, for each call. A chunk is valid until the next one is read. */
   open(): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** The first bytes, at most so many. */
-  head(mostBytes: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** The first bytes, at most `maxBytes`. */
+  head(maxBytes: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Bytes that are being put aside. */
+/** An upload while it is received. */
 export interface SpoolWriter {
   readonly lengthBytes: number;
   /** Copies the bytes. */
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** To be called once, after the last byte. */
+  /** Must be called once, after the last byte. */
   finish(): Spooled;
 }
 
-/** What one request puts aside. */
+/** The uploads of one request. */
 export interface RequestSpool {
   create(): SpoolWriter;
-  /** Forgets everything in the room, finished or not. Never fails. */
+  /** Removes all uploads, complete or not. Never fails. */
   clear(): Promise<void>;
 }
 
-/** Where uploads wait while their request is under way: small ones in memory, others in files of this folder. */
+/** Stores uploads while their request is in progress: small ones in memory, others in files of one folder. */
 export interface Spool {
-  /** A room for one request. */
+  /** Opens the uploads of one request. */
   openRequest(): RequestSpool;
-  /** Removes what an earlier process left behind. */
+  /** Removes the files of an earlier process. */
   removeLeftovers(): Promise<void>;
 }
 
-const LARGEST_IN_MEMORY_BYTES = 65_536;
+const MAX_IN_MEMORY_BYTES = 65_536;
 const PIECE_BYTES = 131_072;
 
 /**
- * A spool in a folder that nobody else uses; the folder is made when it is first needed. File names are of our own
- * making.
+ * Creates a spool in a folder without other users. The folder is created when it is first needed, and file names are
+ * generated.
  */
 export function createSpool(folder: string): Spool {
   return {
-    openRequest: () => new Room(folder),
+    openRequest: () => new Uploads(folder),
     async removeLeftovers() {
       try {
         await Deno.remove(folder, { recursive: true });
@@ -54,7 +54,7 @@ export function createSpool(folder: string): Spool {
   };
 }
 
-class Room implements RequestSpool {
+class Uploads implements RequestSpool {
   readonly #writers: Writer[] = [];
 
   constructor(readonly folder: string) {}
@@ -80,7 +80,7 @@ class Writer implements SpoolWriter {
 
   async write(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     this.lengthBytes += bytes.length;
-    if (this.#file === null && this.lengthBytes <= LARGEST_IN_MEMORY_BYTES) {
+    if (this.#file === null && this.lengthBytes <= MAX_IN_MEMORY_BYTES) {
       return void this.#pieces.push(new Uint8Array(bytes));
     }
     writeAll(this.#file ?? await this.#moveToFile(), bytes);
@@ -92,14 +92,14 @@ class Writer implements SpoolWriter {
     const { lengthBytes } = this;
     const path = this.#path;
     const open = path === null ? () => piecesOf(this.#pieces) : () => piecesIn(path);
-    return { lengthBytes, open, head: (mostBytes) => firstBytes(open(), Math.min(mostBytes, lengthBytes)) };
+    return { lengthBytes, open, head: (maxBytes) => firstBytes(open(), Math.min(maxBytes, lengthBytes)) };
   }
 
   async remove(): Promise<void> {
     this.#file?.close();
     this.#file = null;
     this.#pieces = [];
-    // What cannot be removed now is removed at the next start.
+    // A file that cannot be removed now is removed at the next start.
     if (this.#path !== null) await Deno.remove(this.#path).catch(() => {});
   }
 
@@ -113,9 +113,9 @@ class Writer implements SpoolWriter {
 }
 
 /**
- * Without waiting, which takes microseconds as the system caches it. While a file is written in the background, the
- * platform heaps up the request bodies that come meanwhile and copies the heap with every piece: measured with twenty
- * bodies of 45 MB at once, ten times the processor time and 380 MB more.
+ * Synchronous, because the system caches the write and it takes microseconds. During an asynchronous write the platform
+ * collects the incoming request bodies and copies all of them with every chunk. Twenty bodies of 45 MB at once took ten
+ * times the CPU time and 380 MB more.
  */
 function writeAll(file: Deno.FsFile, bytes: Uint8Array<ArrayBuffer>): void {
   for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
@@ -127,7 +127,7 @@ async function* piecesOf(pieces: readonly Uint8Array<ArrayBuffer>[]): AsyncGener
 
 async function* piecesIn(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   using file = await Deno.open(path);
-  // One buffer for all pieces: a fresh one each would be garbage by the gigabyte before anyone collects it.
+  // One buffer for all chunks: a new one for each would produce gigabytes of garbage.
   const piece = new Uint8Array(PIECE_BYTES);
   for (;;) {
     const length = await file.read(piece);

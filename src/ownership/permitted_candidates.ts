@@ -14,21 +14,22 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { Owner, StateReference } from "./records.ts";
 import type { StateOwnership } from "./state_ownership.ts";
 
-/** A request that may name state at vendors. */
+/** A request that may reference state at vendors. */
 export interface StateRequest {
   readonly accountId: string;
   readonly grammar: RequestGrammar;
   readonly body: JsonObject;
   readonly model: Pick<Model, "id" | "pricing">;
   /**
-   * Whether a provider gets the request as it was sent. To any other it is written anew, without ids and hosted tools.
+   * Whether a provider gets the request unchanged. For any other provider it is translated, without ids and hosted
+   * tools.
    */
   readonly passesTo: (provider: Provider) => boolean;
-  /** Whether the gateway itself made an item for the account, so that it can put it in the place of its id. */
+  /** Whether the gateway itself created an item for the account, so that it can replace the id by the content. */
   readonly hasItem?: (id: string) => boolean;
 }
 
-/** What permission is decided by. */
+/** The dependencies of the decision. */
 export interface StateParts {
   readonly store: Store;
   readonly vendorState: StateOwnership;
@@ -36,14 +37,14 @@ export interface StateParts {
 }
 
 /**
- * The providers that may get a request, in their order. Every id that it names must belong to the account, and leads to
- * the provider that gave it; or the provider's configuration allows it by name. Buckets must be allowed for the
- * account. Hosted tools need a price on the model, or an allowance of the provider; on a model without any price they
- * are free as well.
+ * The providers that may get a request, in their order. Every referenced id must belong to the account, and then only
+ * the provider that issued it may get the request; or the provider's configuration allows the id. Buckets must be
+ * allowed for the account. Hosted tools need a price on the model, or an allowance of the provider; on a model without
+ * any price they are free.
  *
- * @param candidates As routing would try them; at least one.
- * @throws {GatewayError} `not_found` for state that the account does not own, alike whether another does;
- * `invalid_request`, naming the field, for whatever else is not allowed.
+ * @param candidates In the order of routing; at least one.
+ * @throws {GatewayError} `not_found` for state that the account does not own, whether or not another account does;
+ * `invalid_request` naming the field for everything else that is not allowed.
  */
 export async function permittedCandidates<C extends { readonly provider: string }>(
   request: StateRequest,
@@ -56,9 +57,9 @@ export async function permittedCandidates<C extends { readonly provider: string 
   if (references.length === 0 && tools.length === 0) return candidates;
   await refuseBuckets(references, request.accountId, parts.store);
   const named = await namedIn(references, parts.vendorState);
-  const routes = candidates.map((candidate) => {
-    const provider = parts.providers.get(candidate.provider)!;
-    return { candidate, provider, passes: request.passesTo(provider) };
+  const routes = candidates.flatMap((candidate) => {
+    const provider = parts.providers.get(candidate.provider);
+    return provider ? [{ candidate, provider, passes: request.passesTo(provider) }] : [];
   });
   const isPassed = routes.some(({ passes }) => passes);
   const refusals: Refusal[] = [];
@@ -70,31 +71,32 @@ export async function permittedCandidates<C extends { readonly provider: string 
     return refusal === null;
   });
   if (permitted.length > 0) return permitted.map(({ candidate }) => candidate);
-  throw (refusals.find(({ isElsewhere }) => isElsewhere) ?? refusals[0]).error;
+  const refusal = refusals.find(({ isElsewhere }) => isElsewhere) ?? refusals[0];
+  throw refusal?.error ?? new RangeError("Cannot permit a candidate: expected at least one");
 }
 
 /** Why a provider may not get a request. */
 interface Refusal {
   readonly error: GatewayError;
-  /** Another provider may: the caller can act on that, and is told it first. */
+  /** Whether another provider may get it. The caller can act on that, so this refusal is reported first. */
   readonly isElsewhere: boolean;
 }
 
-/** Public addresses, and the cached content that the gateway has resolved for itself. */
+/** Public addresses, and cached contents that the gateway has resolved itself. */
 function isOpenToAll(grammar: RequestGrammar, { kind, field }: ContextReference): boolean {
   if (kind === "address") return true;
   if (kind !== "cached_content") return false;
   return field === "extra_body.cached_content" || grammar.cacheFields.includes(field);
 }
 
-/** A reference, what an allowance calls it, and its owner where the gateway knows one. */
+/** A reference, its name in allowances, and its owner if the gateway knows one. */
 interface Named {
   readonly reference: ContextReference;
   readonly state: StateReference;
   readonly owner: Owner | null;
 }
 
-/** Kinds of state that replies hand out, by the word for them in messages. */
+/** The kinds of state that replies return, with their names in messages. */
 const HANDED_OUT: Partial<Readonly<Record<ReferenceKind, string>>> = {
   response: "response",
   conversation: "conversation",
@@ -107,12 +109,17 @@ const HANDED_OUT: Partial<Readonly<Record<ReferenceKind, string>>> = {
 
 async function namedIn(references: readonly ContextReference[], vendorState: StateOwnership): Promise<Named[]> {
   const rest = references.filter(({ kind }) => kind !== "bucket");
-  const states = rest.map(({ kind, id }) => ({ kind, id: kind === "file" ? fileNameOf(id) : id.trim() }));
+  const named = rest.map((reference) => ({ reference, state: stateOf(reference) }));
+  const states = named.map(({ state }) => state);
   const known = states.some(({ kind }) => HANDED_OUT[kind]) ? await vendorState.owners(states) : [];
-  return rest.map((reference, index) => ({ reference, state: states[index], owner: known[index] ?? null }));
+  return named.map((each, index) => ({ ...each, owner: known[index] ?? null }));
 }
 
-/** The name of an uploaded file within its address: `files/abc`. */
+function stateOf({ kind, id }: ContextReference): StateReference {
+  return { kind, id: kind === "file" ? fileNameOf(id) : id.trim() };
+}
+
+/** The name of an uploaded file in its address: `files/abc`. */
 function fileNameOf(id: string): string {
   const text = id.trim();
   if (!URL.canParse(text) || !/^https?:/i.test(text)) return text;
@@ -133,7 +140,7 @@ async function refuseBuckets(references: readonly ContextReference[], accountId:
   );
 }
 
-/** Why a provider that gets the request as it was sent may not; null when it may. */
+/** Why a provider may not get the unchanged request; null if it may. */
 function refusalOfState(named: readonly Named[], provider: Provider, request: StateRequest): Refusal | null {
   for (const each of named) {
     const refusal = refusalOf(each, provider, request);
@@ -146,11 +153,11 @@ function refusalOf({ reference, state, owner }: Named, provider: Provider, reque
   const { kind, field } = reference;
   const allowance = allowanceOf(provider.allows ?? NO_ALLOWANCES, kind, state.id);
   if (allowance === "exact") return null;
-  // The gateway made it for the account and puts it in the place of its id.
+  // The gateway created it for the account and replaces the id by the content.
   if (kind === "item" && request.hasItem?.(reference.id)) return null;
   if (owner?.account === request.accountId) {
     if (owner.provider === provider.name) return null;
-    // Its clients begin the thread anew with the whole conversation.
+    // Clients of this format start the thread again with the whole conversation.
     if (kind === "thread") return notFound(kind, field);
     const expected = "name a model that this provider serves, and no other provider";
     const error = invalidField(field, `it belongs to the provider "${owner.provider}"; ${expected}`);
@@ -160,7 +167,7 @@ function refusalOf({ reference, state, owner }: Named, provider: Provider, reque
   return HANDED_OUT[kind] ? notFound(kind, field) : notAllowed(kind, field);
 }
 
-/** The same words for what another account owns and for what does not exist, so that nobody learns which. */
+/** The same message for state of another account and for state that does not exist, so that neither is revealed. */
 function notFound(kind: ReferenceKind, field: string): Refusal {
   const message = `Cannot use "${field}": the account has no ${HANDED_OUT[kind]} with this id`;
   const vendorCode = kind === "response" ? "previous_response_not_found" : undefined;
@@ -174,7 +181,7 @@ function notAllowed(kind: ReferenceKind, field: string): Refusal {
   return { error: invalidField(field, expected), isElsewhere: false };
 }
 
-/** Hosted tools that have a price key of their own name. */
+/** Hosted tools with a price key of the same name. */
 const PRICED_TOOLS: ReadonlySet<string> = new Set<PriceKey>(["web_search"]);
 
 function refusalOfTools(
@@ -182,7 +189,7 @@ function refusalOfTools(
   { allows = NO_ALLOWANCES }: Provider,
   { model }: StateRequest,
 ): Refusal | null {
-  // A model without any price is given away, and its tools with it.
+  // On a model without any price, hosted tools are free.
   if (Object.keys(model.pricing).length === 0) return null;
   const isPriced = (name: string) => PRICED_TOOLS.has(name) && Object.hasOwn(model.pricing, name);
   const refused = tools.find(({ name }) => !isPriced(name) && !allowsTool(allows, name));
@@ -193,9 +200,9 @@ function refusalOfTools(
 }
 
 /**
- * Why a provider that gets the request written anew may not have it. Addresses are written anew and ids are not, so
- * that such a provider helps only where the gateway has the items itself. Without any provider of the format this says
- * nothing: the codec then says what to send instead.
+ * Why a provider may not get the translated request. Addresses are translated and ids are not, so such a provider is
+ * possible only if the gateway has the items itself. If no provider of the format exists, this refuses nothing, and the
+ * codec reports what to send instead.
  */
 function refusalOfTranslation(
   named: readonly Named[],

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import type { ReferenceKind } from "../conversation/context_reference.ts";
 import type { Commit, Entry, Key, Store } from "../store/store.ts";
 
-/** To whom state at a vendor belongs. */
+/** The owner of state at a vendor. */
 export interface Owner {
   readonly account: string;
-  /** The provider that named it. */
+  /** The provider that issued the id. */
   readonly provider: string;
 }
 
-/** Kept small, as there is one for each id: account, provider, Unix milliseconds of the write. */
+/** A small record, because there is one per id: account, provider, Unix milliseconds of the write. */
 type OwnerRecord = readonly [account: string, provider: string, writtenAt: number];
 
 /** An owner as it was read, with the version to check. */
@@ -18,22 +18,22 @@ export interface OwnerEntry extends Owner {
   readonly entry: Entry<OwnerRecord>;
 }
 
-/** An id and what it names. */
+/** The kind and the id of state at a vendor. */
 export interface StateReference {
   readonly kind: ReferenceKind;
   readonly id: string;
 }
 
-/** How long an owner is kept, in milliseconds: vendors keep responses for 30 days. */
+/** How long an owner is stored, in milliseconds. Vendors keep responses for 30 days. */
 const OWNER_TTL_MS = 35 * 86_400_000;
 
-/** Ids are of any length, so that the key holds a hash: 192 bits, which nobody can find a second id for. */
+/** Ids can have any length, so the key has a hash of 192 bits, for which no second id can be found. */
 function ownerKey({ kind, id }: StateReference): Key {
   const hash = createHash("sha256").update(`${kind}\0${id}`).digest("base64url").slice(0, 32);
   return ["vendor_state", hash];
 }
 
-/** The owners of states, in their order; null for one that was never handed out, or too long ago. */
+/** The owners of states, in their order; null for an id that was never issued or has expired. */
 export async function readOwners(store: Store, states: readonly StateReference[]): Promise<(OwnerEntry | null)[]> {
   const entries = await store.get<OwnerRecord>(states.map(ownerKey));
   return entries.map((entry) => {
@@ -44,8 +44,8 @@ export async function readOwners(store: Store, states: readonly StateReference[]
 }
 
 /**
- * The commit that gives states to an owner, refused as `conflict` when one of them has an owner. Conversations have no
- * end.
+ * A commit that records the owner of states. It is refused as `conflict` if one of them has an owner. Conversations do
+ * not expire.
  *
  * @param now Unix milliseconds.
  */
@@ -57,7 +57,7 @@ export function addOwners(states: readonly StateReference[], { account, provider
   };
 }
 
-/** The commit that keeps an owner for as long again, refused as `conflict` when it has changed. */
+/** A commit that extends an owner's expiry. It is refused as `conflict` if the owner has changed. */
 export function renewOwner(state: StateReference, { account, provider, entry }: OwnerEntry, now: number): Commit {
   const { key, version } = entry;
   const value: OwnerRecord = [account, provider, now];

@@ -1,11 +1,11 @@
-/** How deep a value is walked here; what lies deeper, or turns back on itself, is left to the platform. */
-const DEEPEST = 16;
+/** Deeper values, and values with cycles, are left to `structuredClone`. */
+const MAX_DEPTH = 16;
 
 /**
- * A structured clone, by a shorter way for what nearly every stored value is: plain objects, lists, bytes and primitive
- * values.
+ * Clones a value as `structuredClone` does, but faster for nearly all stored values: plain objects, arrays, bytes and
+ * primitive values.
  *
- * @throws {DOMException} For a value that has no structured clone.
+ * @throws {DOMException} If the value has no structured clone.
  */
 export function cloneValue<T>(value: T): T {
   return copyAt(value, 0) as T;
@@ -13,7 +13,7 @@ export function cloneValue<T>(value: T): T {
 
 function copyAt(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return isPrimitive(value) ? value : structuredClone(value);
-  if (depth === DEEPEST) return structuredClone(value);
+  if (depth === MAX_DEPTH) return structuredClone(value);
   const prototype = Object.getPrototypeOf(value);
   if (prototype === Object.prototype) return copyOfFields(value as Record<string, unknown>, depth);
   if (prototype === Array.prototype) return copyOfItems(value as unknown[], depth);
@@ -28,7 +28,7 @@ function isPrimitive(value: unknown): boolean {
 function copyOfFields(value: Record<string, unknown>, depth: number): unknown {
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
-    if (name === "__proto__") return structuredClone(value); // as a field of its own, which an assignment would not make
+    if (name === "__proto__") return structuredClone(value); // an assignment would set the prototype instead of a field
     copy[name] = copyAt(value[name], depth + 1);
   }
   return copy;

@@ -1,28 +1,13 @@
 import { serialize } from "node:v8";
 import { cloneValue } from "./clone_value.ts";
-import { encodeKey } from "./kv/keys.ts";
+import { encodeKey } from "./key_encoding.ts";
 import type { Commit, Key, StoreLimits } from "./store.ts";
 
-/**
- * The most that the embedded engine takes. Deno KV's own limits are 65,536 bytes a value, 2,048 a key, 100 checks, 1,000
- * mutations, 819,200 bytes and 81,920 bytes of keys an atomic write, and 10 keys a read. The difference is room for what this
- * engine adds to each.
- */
-export const KV_LIMITS: StoreLimits = {
-  maxValueBytes: 60 * 1024,
-  maxKeyBytes: 1024,
-  maxChecks: 100,
-  maxWrites: 900,
-  maxCommitBytes: 700 * 1024,
-  maxCommitKeyBytes: 72 * 1024,
-  maxKeysPerRead: 10,
-};
-
-/** What a commit, or several taken together, asks of the engine. */
+/** The size of one commit, or of several together, in the units of {@linkcode StoreLimits}. */
 export interface CommitSize {
-  /** Different keys read for the decision, each checked again when it is written. */
+  /** Different keys that are read for the decision. Each is checked again when the commit is written. */
   readonly checks: number;
-  /** Sets, deletes and alarms. */
+  /** Sets, deletes and queue messages. */
   readonly writes: number;
   /** Bytes of keys and values. */
   readonly bytes: number;
@@ -30,7 +15,7 @@ export interface CommitSize {
   readonly keyBytes: number;
 }
 
-/** Two weights together. */
+/** The sum of two sizes. */
 export function addSizes(a: CommitSize, b: CommitSize): CommitSize {
   return {
     checks: a.checks + b.checks,
@@ -40,62 +25,64 @@ export function addSizes(a: CommitSize, b: CommitSize): CommitSize {
   };
 }
 
-/** Whether one write of an engine takes that much. */
-export function fits(weight: CommitSize, limits: StoreLimits): boolean {
-  return weight.checks <= limits.maxChecks && weight.writes <= limits.maxWrites &&
-    weight.bytes <= limits.maxCommitBytes && weight.keyBytes <= limits.maxCommitKeyBytes;
+/** Whether one write of an engine takes this size. */
+export function fits(size: CommitSize, limits: StoreLimits): boolean {
+  return size.checks <= limits.maxChecks && size.writes <= limits.maxWrites &&
+    size.bytes <= limits.maxCommitBytes && size.keyBytes <= limits.maxCommitKeyBytes;
 }
 
-/** A commit whose values nobody else holds any more, and what it weighs at most. */
+/** A commit with copied values and its largest possible size. */
 export interface MeasuredCommit {
   readonly commit: Commit;
   readonly size: CommitSize;
 }
 
-// What the engine's layout adds to the parts that a caller named, at most.
+// The most that an engine's layout adds to the parts that a caller names.
 const VALUE_KEY_BYTES = 16;
 const RECORD_KEY_BYTES = 72;
 const RECORD_BYTES = 128;
 
 /**
- * Copies a commit, so that its caller may go on changing the values, and weighs it.
+ * Copies a commit, so that later changes by its caller have no effect, and measures it.
  *
- * @throws {RangeError} If a value, a key or the whole is larger than the engine takes.
+ * @throws {RangeError} If a value, a key or the whole commit exceeds the limits.
  * @throws {TypeError} If a value has no structured clone.
  */
 export function measureCommit(operation: string | null, commit: Commit, limits: StoreLimits): MeasuredCommit {
-  const scale = new Scale(limits);
-  if (operation !== null) scale.record(1, [operation]);
-  for (const { key } of commit.check ?? []) scale.check(key);
+  const measurer = new Measurer(limits);
+  if (operation !== null) measurer.addRecord(1, [operation]);
+  for (const { key } of commit.check ?? []) measurer.addCheck(key);
   const set = commit.set?.map((entry) => {
-    scale.value(entry.key);
-    return { ...entry, key: [...entry.key], value: scale.copy(entry.value) };
+    measurer.addValueKey(entry.key);
+    return { ...entry, key: [...entry.key], value: measurer.copy(entry.value) };
   });
-  for (const key of commit.delete ?? []) scale.value(key);
-  for (const move of commit.changeBalances ?? []) scale.record(1, [move.account]);
-  const ledger = commit.ledgerEntries?.map((entry) => {
-    scale.record(1, [entry.account]);
-    scale.record(1, [entry.operation, entry.reference]);
-    return entry.detail === undefined ? entry : { ...entry, detail: scale.copy(entry.detail) };
+  for (const key of commit.delete ?? []) measurer.addValueKey(key);
+  for (const change of commit.changeBalances ?? []) measurer.addRecord(1, [change.account]);
+  const ledgerEntries = commit.ledgerEntries?.map((entry) => {
+    measurer.addRecord(1, [entry.account]);
+    measurer.addRecord(1, [entry.operation, entry.reference]);
+    return entry.detail === undefined ? entry : { ...entry, detail: measurer.copy(entry.detail) };
   });
-  for (const { kind, ref, dueAt } of commit.addJobs ?? []) scale.record(3, [kind, ref, dueAt]);
-  for (const { kind, ref } of commit.completeJobs ?? []) scale.record(2, [kind, ref]);
-  for (const { job, dueAt } of commit.postponeJobs ?? []) scale.record(4, [job.kind, job.ref, dueAt]);
-  const weight = scale.weight();
-  if (!fits(weight, limits)) {
-    throw new RangeError(
-      `Cannot make a commit this large: ${weight.checks} checks (at most ${limits.maxChecks}), ` +
-        `${weight.writes} writes (at most ${limits.maxWrites}), ${weight.bytes} bytes (at most ${limits.maxCommitBytes}), ` +
-        `${weight.keyBytes} bytes of keys (at most ${limits.maxCommitKeyBytes})`,
-    );
-  }
-  return { commit: { ...commit, ...(set && { set }), ...(ledger && { ledgerEntries: ledger }) }, size: weight };
+  for (const { kind, ref, dueAt } of commit.addJobs ?? []) measurer.addRecord(3, [kind, ref, dueAt]);
+  for (const { kind, ref } of commit.completeJobs ?? []) measurer.addRecord(2, [kind, ref]);
+  for (const { job, dueAt } of commit.postponeJobs ?? []) measurer.addRecord(4, [job.kind, job.ref, dueAt]);
+  const size = measurer.size();
+  if (!fits(size, limits)) throw tooLarge(size, limits);
+  return { commit: { ...commit, ...(set && { set }), ...(ledgerEntries && { ledgerEntries }) }, size };
 }
 
-class Scale {
+function tooLarge({ checks, writes, bytes, keyBytes }: CommitSize, limits: StoreLimits): RangeError {
+  const { maxChecks, maxWrites, maxCommitBytes, maxCommitKeyBytes } = limits;
+  return new RangeError(
+    `Cannot make a commit this large: ${checks} checks (at most ${maxChecks}), ${writes} writes (at most ${maxWrites}), ` +
+      `${bytes} bytes (at most ${maxCommitBytes}), ${keyBytes} bytes of keys (at most ${maxCommitKeyBytes})`,
+  );
+}
+
+class Measurer {
   readonly #limits: StoreLimits;
-  readonly #touched = new Set<string>();
-  #mutations = 0;
+  readonly #checked = new Set<string>();
+  #writes = 0;
   #bytes = 0;
   #keyBytes = 0;
 
@@ -103,29 +90,23 @@ class Scale {
     this.#limits = limits;
   }
 
-  check(key: Key): void {
-    this.#touched.add(this.#encoded(key));
+  addCheck(key: Key): void {
+    this.#checked.add(this.#encoded(key));
   }
 
-  /** Counts a key of a caller that is set or deleted. */
-  value(key: Key): void {
-    this.write(this.#encoded(key).length + VALUE_KEY_BYTES, 0);
+  /** Counts a caller's key that is set or deleted. */
+  addValueKey(key: Key): void {
+    this.#addWrite(this.#encoded(key).length + VALUE_KEY_BYTES, 0);
   }
 
-  /** Counts a record of the engine's own, known by these parts, and the index entries beside it. */
-  record(mutations: number, parts: Key): void {
+  /** Counts a record of the engine with these parts in its key, and the index entries of the record. */
+  addRecord(writes: number, parts: Key): void {
     const encoded = this.#encoded(parts);
-    this.#touched.add(`record ${encoded}`);
-    for (let i = 0; i < mutations; i++) this.write(encoded.length + RECORD_KEY_BYTES, RECORD_BYTES);
+    this.#checked.add(`record ${encoded}`);
+    for (let i = 0; i < writes; i++) this.#addWrite(encoded.length + RECORD_KEY_BYTES, RECORD_BYTES);
   }
 
-  write(keyBytes: number, valueBytes: number): void {
-    this.#mutations++;
-    this.#keyBytes += keyBytes;
-    this.#bytes += keyBytes + valueBytes;
-  }
-
-  /** Copies what a caller gave, and counts it. */
+  /** Copies a caller's value and counts its bytes. */
   copy(value: unknown): unknown {
     const { copy, bytes } = copyOf(value);
     const { maxValueBytes } = this.#limits;
@@ -136,6 +117,16 @@ class Scale {
     return copy;
   }
 
+  size(): CommitSize {
+    return { checks: this.#checked.size, writes: this.#writes, bytes: this.#bytes, keyBytes: this.#keyBytes };
+  }
+
+  #addWrite(keyBytes: number, valueBytes: number): void {
+    this.#writes++;
+    this.#keyBytes += keyBytes;
+    this.#bytes += keyBytes + valueBytes;
+  }
+
   #encoded(key: Key): string {
     const encoded = encodeKey(key);
     const { maxKeyBytes } = this.#limits;
@@ -143,10 +134,6 @@ class Scale {
       throw new RangeError(`Cannot use a key of ${encoded.length} bytes: the limit is ${maxKeyBytes}`);
     }
     return encoded;
-  }
-
-  weight(): CommitSize {
-    return { checks: this.#touched.size, writes: this.#mutations, bytes: this.#bytes, keyBytes: this.#keyBytes };
   }
 }
 
@@ -156,7 +143,7 @@ function copyOf(value: unknown): { copy: unknown; bytes: number } {
     const bytes = estimateBytes(copy);
     return { copy, bytes: bytes <= SMALL_BYTES ? bytes : serialize(copy).byteLength };
   } catch (error) {
-    // Too deep a nesting overflows the stack of whoever walks it.
+    // A value that is nested too deep overflows the stack.
     if (error instanceof RangeError) {
       throw new RangeError("Cannot store a value that is nested too deep", { cause: error });
     }
@@ -164,23 +151,22 @@ function copyOf(value: unknown): { copy: unknown; bytes: number } {
   }
 }
 
-// Serialising a value only to learn its size costs four times what copying it does, and most values are small.
+// Serialising a value only to learn its size costs four times as much as copying it, and most values are small.
 const SMALL_BYTES = 16 * 1024;
-const DEEPEST = 16;
+const MAX_DEPTH = 16;
 
 /**
- * How many bytes a value takes serialised, roughly and rather too many; `Infinity` for what only the serialiser can
- * tell. Texts that the engine happens to hold at two bytes a character take up to twice as many: the distance of the
- * limits covers them.
+ * Estimates the serialised size of a value, mostly from above; `Infinity` when only the serialiser can tell. The platform may
+ * hold a text at two bytes a character and then takes up to twice the estimate: the margin of the limits covers that.
  */
 export function estimateBytes(value: unknown, depth = 0): number {
   if (typeof value === "string") {
-    return 8 + (value.length < SHORT_TEXT || BEYOND_LATIN1.test(value) ? 2 : 1) * value.length;
+    return 8 + (value.length < SHORT_TEXT_CHARACTERS || BEYOND_LATIN1.test(value) ? 2 : 1) * value.length;
   }
   if (typeof value === "bigint") return 8 + value.toString(16).length / 2;
   if (typeof value !== "object" || value === null) return 10;
   if (value instanceof Uint8Array) return 24 + value.byteLength;
-  if (depth === DEEPEST) return Infinity;
+  if (depth === MAX_DEPTH) return Infinity;
   let bytes = 12;
   if (Array.isArray(value)) {
     for (const item of value) bytes += estimateBytes(item, depth + 1);
@@ -191,7 +177,7 @@ export function estimateBytes(value: unknown, depth = 0): number {
   return bytes;
 }
 
-/** Up to here it is not worth looking what characters there are. */
-const SHORT_TEXT = 64;
+/** Up to this length the characters are not examined. */
+const SHORT_TEXT_CHARACTERS = 64;
 // deno-lint-ignore no-control-regex -- the range is that of one-byte texts
 const BEYOND_LATIN1 = /[^\x00-\xff]/;

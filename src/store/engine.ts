@@ -1,17 +1,22 @@
 import type { Store } from "./store.ts";
 import type { WriteGuard } from "./write_health.ts";
 
-/** A store that lives inside this process, with what its owner must do for it beside the port. */
+/**
+ * A store with the operations of the process that opened it. The other parts of the gateway only use {@linkcode Store}.
+ */
 export interface StoreEngine extends Store {
   /**
-   * Tells commands that find the store in use where its gateway is reached, or, with null, that it is not. Does nothing
-   * for a store in memory.
+   * Publishes the address of the running gateway to commands that find the store in use; null withdraws it. An engine
+   * without such commands ignores it.
    */
   publishAddress(address: string | null): Promise<void>;
-  /** Wakes the kinds that have overdue jobs, for alarms that were lost; called each minute. Gives how many kinds. */
+  /**
+   * Wakes the listeners of all kinds with overdue jobs, in case a wake-up was lost. Called every minute. Returns the
+   * number of kinds.
+   */
   wakeOverdueJobs(): Promise<number>;
-  /** Whether writes get through, for paid work that is about to begin. */
+  /** Refuses new paid work while the store takes no writes. */
   readonly writeGuard: WriteGuard;
-  /** Whether reads and writes get through: reads once and, after a failed write, tries a small one. Never rejects. */
+  /** Whether reads and writes succeed: reads once and, after a failed write, tries a small one. Never rejects. */
   isReady(): Promise<boolean>;
 }

@@ -1,10 +1,9 @@
 import { statfsSync } from "node:fs";
 
 /**
- * The least free space, in bytes, of the file systems that these folders lie on.
+ * The smallest free space, in bytes, of the file systems that contain these folders.
  *
- * @returns Of a function: null when it is not known, because a folder is not there or `--allow-sys=statfs` was not
- * given.
+ * @returns A function that reads it. It returns null when no folder exists or `--allow-sys=statfs` was not given.
  */
 export function freeSpaceAt(folders: readonly string[]): () => number | null {
   const isPermitted = Deno.permissions.querySync({ name: "sys", kind: "statfs" }).state === "granted";
@@ -20,6 +19,6 @@ function freeBytesOf(folder: string): number | null {
     const { bavail, bsize } = statfsSync(folder);
     return bavail * bsize;
   } catch {
-    return null; // the folder is made later
+    return null; // the folder is created later
   }
 }

@@ -1,26 +1,28 @@
-/** A bucket's terms: it earns one unit in `perMs` milliseconds, holds `burst` at most, and `cost` is asked of it. */
+/**
+ * A rate limit and one request against it: a bucket gains one unit every `perMs` milliseconds and holds at most `burst`
+ * units; the request takes `cost` units.
+ */
 export interface RateLimit {
   readonly perMs: number;
   readonly burst: number;
   readonly cost: number;
 }
 
-/** The answer of a rate limit, and the instant to remember for the bucket. */
+/** The decision on one request, and the new state of the bucket. */
 export interface RateDecision {
   readonly ok: boolean;
-  /** Whole milliseconds after which this very request is let through; 0 when it was. */
+  /** Whole milliseconds until the same request succeeds; 0 if it succeeded. */
   readonly waitMs: number;
-  /** When the bucket will be full again, in Unix milliseconds. */
+  /** When the bucket will be full again, in Unix milliseconds. It is the whole state of a bucket. */
   readonly fullAt: number;
 }
 
 /**
- * The generic cell rate algorithm as a virtual schedule: all that a bucket remembers is when it will be full again.
- * A bucket is never emptier than empty, also when the clock was set back, so no wait is longer than the refill of a
- * whole burst. Source: ITU-T I.371, annex A.
+ * The generic cell rate algorithm in its virtual scheduling form. A bucket never has less than zero units, also after
+ * the clock was set back, so no wait is longer than a refill of the whole burst. Source: ITU-T I.371, annex A.
  *
- * @param fullAt What was remembered; 0 for a new bucket.
- * @throws {RangeError} If the cost is more than the bucket can ever hold, or a term is not positive.
+ * @param fullAt The state of the bucket; 0 for a new one.
+ * @throws {RangeError} If the cost exceeds the burst, or a parameter is not positive.
  */
 export function gcra(fullAt: number, now: number, { perMs, burst, cost }: RateLimit): RateDecision {
   if (!(perMs > 0 && cost > 0 && cost <= burst)) {
@@ -32,32 +34,32 @@ export function gcra(fullAt: number, now: number, { perMs, burst, cost }: RateLi
   return { ok: false, waitMs: waitUntil(allowedAt, now), fullAt: start };
 }
 
-// Of two large numbers the rounded difference can be a hair too small, and "enough" is a promise.
+// The rounded difference of two large numbers can be slightly too small, and `waitMs` must be enough.
 function waitUntil(allowedAt: number, now: number): number {
   const waitMs = Math.ceil(allowedAt - now);
   return now + waitMs < allowedAt ? waitMs + 1 : waitMs;
 }
 
-/** The buckets of one process. Full ones are forgotten, as a new bucket is full. */
+/** The buckets of one process. Full buckets are removed, as a new bucket is full. */
 export class RateLimiter {
   readonly #fullAt = new Map<string, number>();
-  #forgetAt = FORGET_FROM;
+  #cleanupSize = MIN_CLEANUP_SIZE;
 
-  /** Takes from a bucket, see {@linkcode gcra}. */
-  take(bucket: string, now: number, terms: RateLimit): { readonly ok: boolean; readonly waitMs: number } {
-    const { ok, waitMs, fullAt } = gcra(this.#fullAt.get(bucket) ?? 0, now, terms);
+  /** Takes units from a bucket, see {@linkcode gcra}. */
+  take(bucket: string, now: number, limit: RateLimit): { readonly ok: boolean; readonly waitMs: number } {
+    const { ok, waitMs, fullAt } = gcra(this.#fullAt.get(bucket) ?? 0, now, limit);
     this.#fullAt.set(bucket, fullAt);
-    if (this.#fullAt.size >= this.#forgetAt) this.#forgetFull(now);
+    if (this.#fullAt.size >= this.#cleanupSize) this.#removeFull(now);
     return { ok, waitMs };
   }
 
-  // Looks at all only when their number has doubled since, so that the cost per call stays constant.
-  #forgetFull(now: number): void {
+  // Runs only when the number of buckets has doubled, so that the average cost per call stays constant.
+  #removeFull(now: number): void {
     for (const [bucket, fullAt] of this.#fullAt) {
       if (fullAt <= now) this.#fullAt.delete(bucket);
     }
-    this.#forgetAt = Math.max(FORGET_FROM, 2 * this.#fullAt.size);
+    this.#cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * this.#fullAt.size);
   }
 }
 
-const FORGET_FROM = 4_096;
+const MIN_CLEANUP_SIZE = 4_096;

@@ -1,58 +1,58 @@
 /**
- * Runs due jobs. What a piece of work can come to:
+ * Claims due jobs and runs their handlers. The outcomes of one run:
  *
- *     claimed ─┬─ handler returns the commit that settled or postponed its job → done
- *              ├─ handler returns nothing → done; if it left its job open, that is put off like a failure
- *              ├─ handler throws ───────→ put off by min(2^attempt, 60) s, attempt + 1
- *              ├─ runs past `timeoutMs` → signal aborted, put off alike
- *              ├─ lease not renewed ────→ signal aborted before the lease ends, nothing written: the job is another's
+ *     claimed ─┬─ handler returns the commit that completed or postponed its job → done
+ *              ├─ handler returns nothing → done; a job that is still open is postponed as after a failure
+ *              ├─ handler throws ───────→ postponed by min(2^attempt, 60) s, attempt + 1
+ *              ├─ runs past `timeoutMs` → signal aborted, postponed as after a failure
+ *              ├─ lease not renewed ────→ signal aborted before the lease ends, nothing written: another worker may have the job
  *              └─ drained ──────────────→ signal aborted, due at once, attempt unchanged
  *
- * Whatever is left undone here, a lease that ends makes the job due again, so no job is lost; and every write of a late
- * worker is refused by the epoch, so none is done twice.
+ * A job that is neither completed nor postponed is due again when its lease ends, so no job is lost. The epoch of the
+ * job refuses all writes of a late worker, so no job is done twice.
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Log, LogFields } from "../lib/log.ts";
 import type { CommitResult, Job, Store } from "./store.ts";
 
-/** What a handler is given beside its job. */
+/** What a handler gets in addition to its job. */
 export interface JobContext {
-  /** Aborted when the right to the job ends; what is committed after that is refused. */
+  /** Aborted when the lease ends; later commits for the job are refused. */
   readonly signal: AbortSignal;
   /** How often the lease was renewed so far. */
   readonly renewals: number;
 }
 
 /**
- * Does one job and commits `settle` or `postpone` for it together with what it changed.
+ * Does one job. The handler commits `completeJobs` or `postponeJobs` together with its other changes.
  *
- * @returns The result of that commit. Without it, the runner finds out by a commit of its own whether the job is still
- * open.
+ * @returns The result of that commit. Without it, the runner makes a commit of its own to find out whether the job is
+ * still open.
  */
 export type JobHandler = (job: Job, context: JobContext) => Promise<CommitResult | void>;
 
-/** What a runner needs. */
+/** The dependencies and settings of a runner. */
 export interface JobRunnerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** By kind. Jobs of other kinds are left alone. */
+  /** By kind of job. Other kinds are not claimed. */
   readonly handlers: Readonly<Record<string, JobHandler>>;
-  /** How many jobs of a kind run at once; default 16. */
+  /** The maximum number of running jobs per kind. Default 16. */
   readonly concurrency?: Readonly<Record<string, number>>;
-  /** How long a lease lasts; it is renewed when a third of it has passed. Default 30 s. */
+  /** The duration of a lease; it is renewed after a third of it. Default 30 s. */
   readonly leaseMs?: number;
-  /** How often to look for due jobs without being woken; default 5 s. */
+  /** The interval of checks for due jobs without a wake-up. Default 5 s. */
   readonly pollMs?: number;
-  /** How long one job may run before it counts as hung; default 15 min. */
+  /** The longest run of one job before it is aborted as hung. Default 15 min. */
   readonly timeoutMs?: number;
 }
 
-/** A running runner. */
+/** A job runner that was started. */
 export interface JobRunner {
-  /** How many jobs are being worked on. */
+  /** The number of running jobs. */
   readonly running: number;
-  /** Stops claiming, waits up to `graceMs` for what runs, gives back the rest. */
+  /** Stops claiming, waits up to `graceMs` for running jobs, and makes the remaining jobs due at once. */
   drain(graceMs: number): Promise<void>;
 }
 
@@ -61,48 +61,48 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   return new Runner(options);
 }
 
-/** Whole milliseconds to put a failed job off: min(2^attempt, 60) s. */
+/** The delay before a failed job is due again, in whole milliseconds: min(2^attempt, 60) s. */
 export function jobBackoffMs(attempt: number): number {
   return Math.min(2 ** attempt, 60) * 1_000;
 }
 
-type Drop = "lost" | "hung" | "given_back";
+type StopReason = "lost" | "hung" | "released";
 type Outcome =
-  | { readonly how: "closed" | "returned" | Drop }
+  | { readonly how: "closed" | "returned" | StopReason }
   | { readonly how: "threw"; readonly error: unknown };
 
-const GIVEN_BACK: Outcome = { how: "given_back" };
+const RELEASED: Outcome = { how: "released" };
 
-class Work {
+class RunningJob {
   readonly controller = new AbortController();
-  readonly #dropped = Promise.withResolvers<Outcome>();
+  readonly #stopped = Promise.withResolvers<Outcome>();
   renewals = 0;
 
   /**
-   * @param leaseEndsAt In monotonic milliseconds, no later than the store's own instant: whoever sets the machine's
-   * clock neither ends a lease nor keeps it from being renewed.
+   * @param leaseEndsAt Monotonic milliseconds, not later than the end of the lease in the store. A change of the system
+   * clock neither ends the lease nor prevents its renewal.
    */
-  constructor(readonly lane: Lane, public job: Job, public leaseEndsAt: number) {}
+  constructor(readonly queue: JobQueue, public job: Job, public leaseEndsAt: number) {}
 
-  /** Takes the job from its handler. */
-  drop(how: Drop): void {
-    this.#dropped.resolve({ how }); // before the signal, so that what the handler throws at it is not the outcome
-    this.controller.abort(new Error(`The job is ${how.replace("_", " ")}`));
+  /** Ends the run of the handler from outside. */
+  stop(how: StopReason): void {
+    this.#stopped.resolve({ how }); // before the signal, so that an error thrown because of the signal is not the outcome
+    this.controller.abort(new Error(`The job is ${how}`));
   }
 
-  /** Runs the handler until it ends or is dropped. */
+  /** Runs the handler until it ends or {@linkcode RunningJob.stop} is called. */
   run(handler: JobHandler): Promise<Outcome> {
-    return Promise.race([this.#handle(handler), this.#dropped.promise]);
+    return Promise.race([this.#handle(handler), this.#stopped.promise]);
   }
 
   async #handle(handler: JobHandler): Promise<Outcome> {
     // deno-lint-ignore no-this-alias -- the context's getter has a `this` of its own
-    const work = this;
+    const running = this;
     try {
       const result = await handler(this.job, {
         signal: this.controller.signal,
         get renewals() {
-          return work.renewals;
+          return running.renewals;
         },
       });
       return { how: result && isClosed(result) ? "closed" : "returned" };
@@ -112,11 +112,11 @@ class Work {
   }
 }
 
-/** The jobs of one kind. */
-class Lane {
-  readonly running = new Set<Work>();
+/** The running jobs of one kind. */
+class JobQueue {
+  readonly running = new Set<RunningJob>();
   filling: Promise<void> | null = null;
-  /** There may be due jobs that were not claimed. */
+  /** Whether there may be due jobs that were not claimed. */
   mayHaveMore = true;
 
   constructor(readonly kind: string, readonly handler: JobHandler, readonly limit: number) {}
@@ -126,10 +126,10 @@ class Runner implements JobRunner {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #lanes: ReadonlyMap<string, Lane>;
+  readonly #queues: ReadonlyMap<string, JobQueue>;
   readonly #leaseMs: number;
   readonly #timeoutMs: number;
-  readonly #works = new Map<Work, Promise<void>>();
+  readonly #jobs = new Map<RunningJob, Promise<void>>();
   readonly #stops: (() => void)[] = [];
   #isDraining = false;
 
@@ -140,8 +140,10 @@ class Runner implements JobRunner {
     this.#log = log;
     this.#leaseMs = leaseMs;
     this.#timeoutMs = options.timeoutMs ?? 15 * 60_000;
-    const lanes = Object.entries(handlers).map(([kind, handler]) => new Lane(kind, handler, concurrency[kind] ?? 16));
-    this.#lanes = new Map(lanes.map((lane) => [lane.kind, lane]));
+    const queues = Object.entries(handlers).map(([kind, handler]) =>
+      new JobQueue(kind, handler, concurrency[kind] ?? 16)
+    );
+    this.#queues = new Map(queues.map((queue) => [queue.kind, queue]));
     this.#stops.push(
       store.onWake((kind) => this.#wake(kind)),
       this.#every(pollMs, () => this.#wakeAll()),
@@ -151,14 +153,14 @@ class Runner implements JobRunner {
   }
 
   get running(): number {
-    return this.#works.size;
+    return this.#jobs.size;
   }
 
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
-    this.#stops.splice(0, 2).forEach((stop) => stop()); // leases are renewed to the end
+    this.#stops.splice(0, 2).forEach((stop) => stop()); // leases are still renewed while jobs run
     if (graceMs > 0) await this.#idleWithin(graceMs);
-    for (const work of this.#works.keys()) work.drop("given_back");
+    for (const running of this.#jobs.keys()) running.stop("released");
     await this.#idle();
     this.#stops.splice(0).forEach((stop) => stop());
   }
@@ -171,8 +173,8 @@ class Runner implements JobRunner {
   }
 
   async #idle(): Promise<void> {
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.filling));
-    await Promise.all(this.#works.values());
+    await Promise.all([...this.#queues.values()].map((queue) => queue.filling));
+    await Promise.all(this.#jobs.values());
   }
 
   #every(intervalMs: number, callback: () => void): () => void {
@@ -188,115 +190,117 @@ class Runner implements JobRunner {
   }
 
   #wakeAll(): void {
-    for (const kind of this.#lanes.keys()) this.#wake(kind);
+    for (const kind of this.#queues.keys()) this.#wake(kind);
   }
 
   #wake(kind: string): void {
-    const lane = this.#lanes.get(kind);
-    if (!lane) return;
-    lane.mayHaveMore = true;
-    this.#fill(lane);
+    const queue = this.#queues.get(kind);
+    if (!queue) return;
+    queue.mayHaveMore = true;
+    this.#fill(queue);
   }
 
-  #fill(lane: Lane): void {
-    if (lane.filling || !this.#canFill(lane)) return;
-    lane.filling = this.#claimWhileThereIs(lane).finally(() => {
-      lane.filling = null;
-      this.#fill(lane); // for a wake that came after the last look
+  #fill(queue: JobQueue): void {
+    if (queue.filling || !this.#canFill(queue)) return;
+    queue.filling = this.#claimAll(queue).finally(() => {
+      queue.filling = null;
+      this.#fill(queue); // for a wake-up after the last claim
     });
   }
 
-  #canFill(lane: Lane): boolean {
-    return lane.mayHaveMore && lane.running.size < lane.limit && !this.#isDraining;
+  #canFill(queue: JobQueue): boolean {
+    return queue.mayHaveMore && queue.running.size < queue.limit && !this.#isDraining;
   }
 
-  async #claimWhileThereIs(lane: Lane): Promise<void> {
+  async #claimAll(queue: JobQueue): Promise<void> {
     try {
-      while (this.#canFill(lane)) {
-        lane.mayHaveMore = false; // a wake that comes while we claim sets it again
-        const free = lane.limit - lane.running.size;
+      while (this.#canFill(queue)) {
+        queue.mayHaveMore = false; // a wake-up during the claim sets it again
+        const free = queue.limit - queue.running.size;
         const leaseEndsAt = this.#clock.monotonicMs() + this.#leaseMs;
-        const jobs = await this.#store.claim([lane.kind], free, this.#leaseMs);
-        if (jobs.length === free) lane.mayHaveMore = true;
-        for (const job of jobs) this.#begin(new Work(lane, job, leaseEndsAt));
+        const jobs = await this.#store.claim([queue.kind], free, this.#leaseMs);
+        if (jobs.length === free) queue.mayHaveMore = true;
+        for (const job of jobs) this.#begin(new RunningJob(queue, job, leaseEndsAt));
       }
     } catch (error) {
-      this.#log.error("job_claim_failed", { jobKind: lane.kind, reason: reasonOf(error) });
+      this.#log.error("job_claim_failed", { jobKind: queue.kind, reason: reasonOf(error) });
     }
   }
 
-  #begin(work: Work): void {
-    work.lane.running.add(work);
-    const stopTimeout = this.#clock.after(this.#timeoutMs, () => work.drop("hung"));
-    const outcome = this.#isDraining ? Promise.resolve(GIVEN_BACK) : work.run(work.lane.handler);
-    const done = outcome.then((outcome) => this.#end(work, outcome)).finally(() => {
+  #begin(running: RunningJob): void {
+    running.queue.running.add(running);
+    const stopTimeout = this.#clock.after(this.#timeoutMs, () => running.stop("hung"));
+    const outcome = this.#isDraining ? Promise.resolve(RELEASED) : running.run(running.queue.handler);
+    const done = outcome.then((outcome) => this.#end(running, outcome)).finally(() => {
       stopTimeout();
-      work.lane.running.delete(work);
-      this.#works.delete(work);
-      this.#fill(work.lane);
+      running.queue.running.delete(running);
+      this.#jobs.delete(running);
+      this.#fill(running.queue);
     });
-    this.#works.set(work, done);
+    this.#jobs.set(running, done);
   }
 
-  async #end({ job }: Work, outcome: Outcome): Promise<void> {
+  async #end({ job }: RunningJob, outcome: Outcome): Promise<void> {
     if (outcome.how === "closed") return;
     const fields = { jobKind: job.kind, ref: job.ref, attempt: job.attempt };
     if (outcome.how === "lost") return this.#log.warn("job_lease_lost", fields);
     const later = { dueAt: this.#clock.now() + jobBackoffMs(job.attempt), attempt: job.attempt + 1 };
     if (outcome.how === "threw") this.#log.warn("job_failed", { ...fields, reason: reasonOf(outcome.error) });
     if (outcome.how === "hung") this.#log.error("job_hung", { ...fields, durationMs: this.#timeoutMs });
-    const again = outcome.how === "given_back" ? { dueAt: this.#clock.now(), attempt: job.attempt } : later;
+    const again = outcome.how === "released" ? { dueAt: this.#clock.now(), attempt: job.attempt } : later;
     const wasOpen = await this.#postpone(job, again, fields);
     if (wasOpen && outcome.how === "returned") this.#log.error("job_left_open", fields);
   }
 
-  /** Puts a job off; false if it was not ours any more, as when its handler settled it. */
+  /**
+   * Postpones a job. Returns false if the worker did not hold the job any more, for example because its handler
+   * completed it.
+   */
   async #postpone(job: Job, again: { dueAt: number; attempt: number }, fields: LogFields): Promise<boolean> {
     try {
       const { ok } = await this.#store.commit(null, { postponeJobs: [{ job, ...again }] });
       return ok;
     } catch (error) {
-      this.#log.error("job_postpone_failed", { ...fields, reason: reasonOf(error) }); // due again when its lease ends
+      this.#log.error("job_postpone_failed", { ...fields, reason: reasonOf(error) }); // the job is due again when its lease ends
       return false;
     }
   }
 
-  // Called six times a lease: tries from a third of it on, and drops the work with a sixth to go.
+  // Called six times per lease: renews from a third of the lease on, and stops a job when only a sixth of its lease is
+  // left.
   async #renew(): Promise<void> {
-    const works = [...this.#works.keys()].filter((work) => this.#leftOf(work) <= this.#leaseMs * 2 / 3);
-    for (const work of works) if (this.#leftOf(work) <= this.#leaseMs / 6) work.drop("lost");
-    const kept = works.filter((work) => !work.controller.signal.aborted);
+    const jobs = [...this.#jobs.keys()].filter((running) => this.#leftOf(running) <= this.#leaseMs * 2 / 3);
+    for (const running of jobs) if (this.#leftOf(running) <= this.#leaseMs / 6) running.stop("lost");
+    const kept = jobs.filter((running) => !running.controller.signal.aborted);
     if (kept.length === 0) return;
     try {
       const leaseEndsAt = this.#clock.monotonicMs() + this.#leaseMs;
       const renewed = await this.#store.renew(kept.map(({ job }) => job), this.#leaseMs);
       const byId = new Map(renewed.map((job) => [job.id, job]));
-      for (const work of kept) this.#noteRenewal(work, byId.get(work.job.id), leaseEndsAt);
+      for (const running of kept) this.#noteRenewal(running, byId.get(running.job.id), leaseEndsAt);
     } catch (error) {
       this.#log.warn("job_renew_failed", { count: kept.length, reason: reasonOf(error) });
     }
   }
 
-  #noteRenewal(work: Work, renewed: Job | undefined, leaseEndsAt: number): void {
-    if (!this.#works.has(work)) return;
-    if (!renewed) return work.drop("lost");
-    work.job = renewed;
-    work.leaseEndsAt = leaseEndsAt;
-    work.renewals++;
+  #noteRenewal(running: RunningJob, renewed: Job | undefined, leaseEndsAt: number): void {
+    if (!this.#jobs.has(running)) return;
+    if (!renewed) return running.stop("lost");
+    running.job = renewed;
+    running.leaseEndsAt = leaseEndsAt;
+    running.renewals++;
   }
 
-  #leftOf({ leaseEndsAt }: Work): number {
+  #leftOf({ leaseEndsAt }: RunningJob): number {
     return leaseEndsAt - this.#clock.monotonicMs();
   }
 }
 
-/** Whether a job is no longer its worker's after a commit that was to settle or postpone it. */
+/** Whether a worker does not hold a job any more after a commit that was to complete or postpone it. */
 function isClosed(result: CommitResult): boolean {
   return result.ok || result.why === "fenced";
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error
-    ? `${error.name}: ${error.message.slice(0, 200)}`
-    : "something that is no error was thrown";
+  return error instanceof Error ? `${error.name}: ${error.message.slice(0, 200)}` : "the thrown value is not an error";
 }

@@ -2,28 +2,28 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
 
-/** Whether a store takes writes. Paid work asks before it begins. */
+/** Tells whether a store takes writes, and refuses new paid work while it does not. */
 export interface WriteGuard {
-  /** Why the store takes no writes; null when it does, as far as is known. */
+  /** Why the store takes no writes; null if it does or nothing else is known. */
   readonly failure: string | null;
   /**
-   * Passes when the store takes writes. Where nothing was written for some seconds it tries a small write, so that not
-   * even the first call after a failure is lost.
+   * Passes if the store takes writes. If there was no write for some seconds, it tries a small one, so that not even
+   * the first call after a failure is accepted and lost.
    *
-   * @throws {GatewayError} `storage_unavailable` with `Retry-After`; thrown or rejected with.
+   * @throws {GatewayError} `storage_unavailable` with `Retry-After`, thrown or as a rejection.
    */
   check(): void | Promise<void>;
 }
 
-/** What the health of writes is found out with. */
+/** The dependencies and settings of {@linkcode WriteHealth}. */
 export interface WriteHealthOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Writes something small and durable; rejects when the database refuses it. */
+  /** Writes a small value durably; rejects if the database refuses it. */
   readonly probe: () => Promise<unknown>;
-  /** Bytes that are free where the store and the files lie; null when that is not known. Default: not known. */
+  /** Free bytes on the disks of the store and the files; null if unknown. Default: unknown. */
   readonly freeBytes?: () => number | null;
-  /** Below that paid work is refused. Default 0. */
+  /** Paid work is refused below this. Default 0. */
   readonly minFreeBytes?: number;
 }
 
@@ -33,15 +33,15 @@ const MIN_PROBE_DELAY_MS = 1_000;
 const MAX_PROBE_DELAY_MS = 30_000;
 
 /**
- * Knows whether the last write was refused, and finds out when writes are taken again:
+ * Tracks whether the last write failed, and probes until writes succeed again:
  *
- *     taken ─ a write is refused → refused ─ a probe after 1, 2, 4 … 30 s, or any other write, is taken → taken
+ *     writable ─ a write fails → unwritable ─ a probe after 1, 2, 4 … 30 s, or any other write, succeeds → writable
  *
- * Each passage is logged once.
+ * Each transition is logged once.
  */
 export class WriteHealth implements WriteGuard {
   readonly #options: WriteHealthOptions;
-  #refusal: string | null = null;
+  #writeError: string | null = null;
   #writtenAt = -Infinity;
   #probing: Promise<void> | null = null;
   #probeDelayMs = MIN_PROBE_DELAY_MS;
@@ -55,7 +55,7 @@ export class WriteHealth implements WriteGuard {
   }
 
   get failure(): string | null {
-    return this.#refusal ?? this.#shortage();
+    return this.#writeError ?? this.#spaceShortage();
   }
 
   check(): void | Promise<void> {
@@ -64,32 +64,32 @@ export class WriteHealth implements WriteGuard {
     const age = this.#options.clock.monotonicMs() - this.#writtenAt;
     if (age < TRUSTED_MS) return;
     return this.#probeOnce().then(() => {
-      if (this.#refusal !== null) throw storageUnavailable();
+      if (this.#writeError !== null) throw storageUnavailable();
     });
   }
 
-  /** To be called when the database has taken a write. */
+  /** Must be called after each write that succeeded. */
   noteSuccess(): void {
     this.#writtenAt = this.#options.clock.monotonicMs();
-    if (this.#refusal === null) return;
-    this.#refusal = null;
+    if (this.#writeError === null) return;
+    this.#writeError = null;
     this.#probeDelayMs = MIN_PROBE_DELAY_MS;
     this.#stopTimer();
     this.#options.log.warn("store_writable", { reason: "the store takes writes again" });
   }
 
-  /** To be called when the database has refused a write. */
+  /** Must be called after each write that failed. */
   noteFailure(error: unknown): void {
-    const isNew = this.#refusal === null;
-    this.#refusal = error instanceof Error ? error.message : String(error);
+    const isNew = this.#writeError === null;
+    this.#writeError = error instanceof Error ? error.message : String(error);
     if (!isNew || this.#isClosed) return;
     this.#options.log.error("store_unwritable", {
-      reason: `${this.#refusal}; paid requests get 503 until a write succeeds`,
+      reason: `${this.#writeError}; paid requests get 503 until a write succeeds`,
     });
     this.#probeLater();
   }
 
-  /** Ends the probes. */
+  /** Stops the probes. */
   close(): void {
     this.#isClosed = true;
     this.#stopTimer();
@@ -99,11 +99,11 @@ export class WriteHealth implements WriteGuard {
     this.#stopTimer = this.#options.clock.after(this.#probeDelayMs, async () => {
       this.#probeDelayMs = Math.min(this.#probeDelayMs * 2, MAX_PROBE_DELAY_MS);
       await this.#probeOnce();
-      if (this.#refusal !== null && !this.#isClosed) this.#probeLater();
+      if (this.#writeError !== null && !this.#isClosed) this.#probeLater();
     });
   }
 
-  /** Never rejects: what came of it was noted. */
+  /** Never rejects; the result is recorded. */
   #probeOnce(): Promise<void> {
     return this.#probing ??= this.#options.probe().then(
       () => this.noteSuccess(),
@@ -111,7 +111,7 @@ export class WriteHealth implements WriteGuard {
     ).finally(() => this.#probing = null);
   }
 
-  #shortage(): string | null {
+  #spaceShortage(): string | null {
     const { clock, log, freeBytes = () => null, minFreeBytes = 0 } = this.#options;
     const age = clock.now() - this.#free.at;
     if (age < 0 || age >= FREE_SPACE_TRUSTED_MS) this.#free = { bytes: freeBytes(), at: clock.now() };
@@ -126,14 +126,11 @@ export class WriteHealth implements WriteGuard {
   }
 }
 
-/** For stores that always take writes, such as those in memory. */
-export const ALWAYS_WRITABLE: WriteGuard = { failure: null, check() {} };
-
 const RETRY_AFTER_SECONDS = 10;
-/** Names of system errors by which a disk takes no writes. */
+/** System errors that mean that a disk takes no writes. */
 const DISK_CODES = /^(ENOSPC|EROFS|EDQUOT|EIO|EFBIG)$/;
 
-/** What callers get when the gateway cannot write. */
+/** The error for callers while the gateway cannot write. */
 export function storageUnavailable(cause?: unknown): GatewayError {
   return new GatewayError(
     "storage_unavailable",
@@ -142,7 +139,7 @@ export function storageUnavailable(cause?: unknown): GatewayError {
   );
 }
 
-/** Whether a failure of the system means that the disk takes no writes. */
+/** Whether a system error means that the disk takes no writes. */
 export function isDiskFailure(thrown: unknown): boolean {
   return thrown instanceof Error && "code" in thrown && DISK_CODES.test(String(thrown.code));
 }

@@ -21,7 +21,7 @@ Deno.test("createAccount() opens an account with its balance on the ledger and a
   assertEquals([line.operation, line.available, line.held], ["credit", 250n, 0n]);
 });
 
-Deno.test("createAccount() refuses a second account of that id, also of many at once", async () => {
+Deno.test("createAccount() refuses a second account with the id, also in parallel", async () => {
   const store = await newStore();
   const made = await Promise.allSettled(
     Array.from({ length: 20 }, () => createAccount(store, { id: "acme", balance: 5n })),
@@ -31,7 +31,7 @@ Deno.test("createAccount() refuses a second account of that id, also of many at 
   assertEquals((await readAccount(store, "acme")).available, 5n);
 });
 
-Deno.test("createAccount() refuses ids that a path, a log or a ledger could not carry", async () => {
+Deno.test("createAccount() refuses ids that need escaping in a path, a log or a ledger", async () => {
   const store = await newStore();
   for (const id of ["", "a/b", "a b", ".", "..", "ä", "a\n", "a".repeat(65), "a".repeat(1024)]) {
     await assertRefused(createAccount(store, { id }), "invalid_request");
@@ -39,7 +39,7 @@ Deno.test("createAccount() refuses ids that a path, a log or a ledger could not 
   for (const id of ["a", "__proto__", "A.b_c-9", "a".repeat(64)]) await createAccount(store, { id });
 });
 
-Deno.test("listAccounts() gives every account once, page by page", async () => {
+Deno.test("listAccounts() lists every account once, page by page", async () => {
   const store = await newStore();
   for (const id of ["c", "a", "e", "b", "d"]) await createAccount(store, { id });
   const first = await listAccounts(store, { limit: 2 });

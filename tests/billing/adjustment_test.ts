@@ -18,7 +18,7 @@ async function storeWith(balance: bigint) {
 
 const refund = { account: "acme", reason: "charged twice" };
 
-Deno.test("adjustAccount() moves the balance both ways and keeps the reason on a ledger line of its own", async () => {
+Deno.test("adjustAccount() moves the balance both ways and records the reason in its own ledger entry", async () => {
   const store = await storeWith(100n);
   await adjustAccount(store, { ...refund, amount: -30n, reference: "ticket-1" });
   await adjustAccount(store, { account: "acme", amount: 7n, reason: "goodwill" });
@@ -29,7 +29,7 @@ Deno.test("adjustAccount() moves the balance both ways and keeps the reason on a
   assertEquals((await verifyLedger(store)).differences, []);
 });
 
-Deno.test("adjustAccount() adjusts a reference once, however often and however many at once", async () => {
+Deno.test("adjustAccount() applies a reference once, also when repeated and in parallel", async () => {
   const store = await storeWith(100n);
   const adjustment = { ...refund, amount: -30n, reference: "ticket-1" };
   const all = await Promise.all(Array.from({ length: 10 }, () => adjustAccount(store, adjustment)));
@@ -38,7 +38,7 @@ Deno.test("adjustAccount() adjusts a reference once, however often and however m
   assertEquals((await store.balance("acme")).available, 70n);
 });
 
-Deno.test("adjustAccount() refuses a reference that stands for another amount or reason, not for a credit", async () => {
+Deno.test("adjustAccount() refuses the reference of another adjustment, but not that of a credit", async () => {
   const store = await storeWith(100n);
   await creditAccount(store, "acme", 1n, "ticket-1");
   await adjustAccount(store, { ...refund, amount: -30n, reference: "ticket-1" });
@@ -61,7 +61,7 @@ Deno.test("adjustAccount() takes a balance below zero only when that is allowed"
   assertEquals((await store.balance("acme")).available, 0n);
 });
 
-Deno.test("adjustAccount() may be repeated when it is not known whether the first was made", async () => {
+Deno.test("adjustAccount() can be repeated after an unknown result", async () => {
   const store = await storeWith(100n);
   store.afterCommit = () => {
     store.afterCommit = () => {};
@@ -73,7 +73,7 @@ Deno.test("adjustAccount() may be repeated when it is not known whether the firs
   assertEquals((await store.balance("acme")).available, 0n);
 });
 
-Deno.test("adjustAccount() refuses zero, reasons and references that are none, and unknown accounts", async () => {
+Deno.test("adjustAccount() refuses zero, invalid reasons and references, and unknown accounts", async () => {
   const store = await storeWith(100n);
   for (
     const wrong of [

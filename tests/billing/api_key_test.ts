@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import fc from "fast-check";
 import { hashOfKey, isWellFormedKey, newApiKey, visiblePrefixOf } from "../../src/billing/api_key.ts";
 
-Deno.test("newApiKey() makes sk-sy- and 49 characters that look like a key, another one each time", () => {
+Deno.test("newApiKey() returns sk-sy- and 49 characters, well-formed and different each time", () => {
   const keys = Array.from({ length: 200 }, newApiKey);
   for (const key of keys) {
     assertMatch(key, /^sk-sy-[0-9A-Za-z]{49}$/);
@@ -11,7 +11,7 @@ Deno.test("newApiKey() makes sk-sy- and 49 characters that look like a key, anot
   assertEquals(new Set(keys).size, keys.length);
 });
 
-Deno.test("looksLikeKey() refuses a generated key with any one character changed", () => {
+Deno.test("isWellFormedKey() refuses a generated key with any one character changed", () => {
   const key = newApiKey();
   const anyPlace = fc.integer({ min: "sk-sy-".length, max: key.length - 1 });
   const anyCharacter = fc.constantFrom(..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
@@ -21,13 +21,13 @@ Deno.test("looksLikeKey() refuses a generated key with any one character changed
   }));
 });
 
-Deno.test("looksLikeKey() takes any 16 to 256 visible ASCII characters of another shape", () => {
+Deno.test("isWellFormedKey() accepts any 16 to 256 visible ASCII characters of another shape", () => {
   assert(isWellFormedKey("sk-sy-demo-key-1"));
   assert(isWellFormedKey("!".repeat(256)));
   assert(isWellFormedKey(newApiKey() + "0"));
 });
 
-Deno.test("looksLikeKey() refuses what is short, endless, blank inside, NUL or not ASCII", () => {
+Deno.test("isWellFormedKey() refuses keys that are short, long, or contain blanks, NUL or other than ASCII", () => {
   const refused = [
     "",
     "a".repeat(15),
@@ -47,7 +47,7 @@ Deno.test("hashOfKey() is the SHA-256 of the whole key in hexadecimal", () => {
   assertNotEquals(hashOfKey(key), hashOfKey(key.slice(0, -1)));
 });
 
-Deno.test("shownPartOf() shows twelve characters of a generated key and at most half of a short one", () => {
+Deno.test("visiblePrefixOf() returns twelve characters of a generated key and at most half of a short one", () => {
   assertEquals(visiblePrefixOf("sk-sy-0123456789ABCDEFGHIJK"), "sk-sy-012345");
   assertEquals(visiblePrefixOf("sixteen-letters!"), "sixteen-");
 });

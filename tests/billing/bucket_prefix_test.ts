@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { isBucketPrefix, isInBucket } from "../../src/billing/bucket_prefix.ts";
 
-Deno.test("isBelowPrefix() is true for no address that leaves its folder once it is decoded", () => {
+Deno.test("isInBucket() is true for no address that leaves its folder once it is decoded", () => {
   const piece = fc.constantFrom("a", "..", ".", "%2e%2e", "%2E.", "", "\\\\", "b c", "?x", "#y", "*", "\n", "Ä");
   fc.assert(fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
     const address = `gs://acme/media/${pieces.join("/")}`;
@@ -13,7 +13,7 @@ Deno.test("isBelowPrefix() is true for no address that leaves its folder once it
   }));
 });
 
-Deno.test("isBelowPrefix() takes objects below the prefix, in whatever case the scheme is", () => {
+Deno.test("isInBucket() accepts objects below the prefix, in whatever case the scheme is", () => {
   for (const address of ["gs://acme/media/a.png", "GS://acme/media/b/c.png"]) {
     assertEquals(isInBucket(address, ["s3://x/", "gs://acme/media/"]), true);
   }
@@ -22,7 +22,7 @@ Deno.test("isBelowPrefix() takes objects below the prefix, in whatever case the 
   }
 });
 
-Deno.test("isBucketPrefix() wants a slash at the end and nothing to decode", () => {
+Deno.test("isBucketPrefix() requires a final slash and nothing to decode", () => {
   const cases = {
     "gs://a/": true,
     "s3://a.b-c/d e/f/": true,

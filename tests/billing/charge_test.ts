@@ -15,7 +15,7 @@ const ROW: ChargeRow = {
   usage: { ...NO_USAGE, freshTokens: 10, outputTokens: 5 },
 };
 
-Deno.test("addCharge() moves the sum of its rows once and lists them on one line", () => {
+Deno.test("addCharge() takes the sum of its rows once and lists them in one ledger entry", () => {
   const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: [ROW, { ...ROW, amount: 5n }] });
   assertEquals(commit.changeBalances, [{ account: "acme", available: -12_350n, held: 0n, overdraw: true }]);
   assertEquals(commit.ledgerEntries?.length, 1);
@@ -26,7 +26,7 @@ Deno.test("addCharge() moves the sum of its rows once and lists them on one line
   ]);
 });
 
-Deno.test("addCharge() keeps what the commit held already", () => {
+Deno.test("addCharge() keeps the other parts of the commit", () => {
   const key = ["cache", "1"];
   const commit = addCharge({ set: [{ key, value: 1 }], changeBalances: [{ account: "b", available: 1n, held: 0n }] }, {
     account: "acme",
@@ -40,7 +40,7 @@ Deno.test("a charge of zero or below is refused", () => {
   for (const amount of [0n, -1n]) assertThrows(() => totalOf([ROW, { ...ROW, amount }]), RangeError);
 });
 
-Deno.test("fittingRows() never takes more than the store does, however large the rows are", () => {
+Deno.test("countFittingRows() never exceeds the limits of the store, however large the rows are", () => {
   const most = 1e10;
   const usage = {
     freshTokens: most,
@@ -61,7 +61,7 @@ Deno.test("fittingRows() never takes more than the store does, however large the
   }
 });
 
-Deno.test("fittingRows() takes at least one row and all of a few", () => {
+Deno.test("countFittingRows() counts at least one row and all of a few", () => {
   assertEquals(countFittingRows([{ ...ROW, model: "m".repeat(100_000) }], MIN_STORE_LIMITS), 1);
   assertEquals(countFittingRows(Array(50).fill(ROW), MIN_STORE_LIMITS), 50);
 });

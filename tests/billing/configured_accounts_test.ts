@@ -12,7 +12,7 @@ import { manualClock } from "./support.ts";
 const KEY = "sk-sy-demo-key-of-the-configuration";
 const DEMO = { id: "demo", balance: 250n, keys: [KEY], webhookSecret: "whsec_given" };
 
-Deno.test("ensureConfiguredAccounts() creates what is missing and lets its keys in", async () => {
+Deno.test("ensureConfiguredAccounts() creates missing accounts with their keys", async () => {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });
   const ensured = await ensureConfiguredAccounts(store, [DEMO, { id: "other", balance: 0n, keys: [] }]);
@@ -33,7 +33,7 @@ Deno.test("ensureConfiguredAccounts() at each later start credits, adds and chan
   assertEquals(await readWebhookSecrets(store, "demo"), ["whsec_given"]);
 });
 
-Deno.test("ensureConfiguredAccounts() adds a new key to an old account and brings no revoked one back", async () => {
+Deno.test("ensureConfiguredAccounts() adds a new key to an existing account and restores no revoked one", async () => {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });
   await ensureConfiguredAccounts(store, [DEMO]);
@@ -59,7 +59,7 @@ Deno.test("the accounts section reads an account as the operator writes it", () 
   }];
   assertEquals(configuredAccountsSchema.parse(section), [
     { ...DEMO, balance: 250_000_000_000n },
-    { id: "bare", balance: 0n, keys: [], webhookSecret: undefined },
+    { id: "bare", balance: 0n, keys: [] },
   ]);
 });
 

@@ -11,7 +11,7 @@ async function storeWith(...ids: string[]) {
   return store;
 }
 
-Deno.test("creditAccount() credits a reference once, however often it is repeated and how many at once", async () => {
+Deno.test("creditAccount() credits a reference once, also when repeated and in parallel", async () => {
   const store = await storeWith("acme");
   const credits = await Promise.all(
     Array.from({ length: 10 }, () => creditAccount(store, "acme", 70n, "invoice-1")),
@@ -28,7 +28,7 @@ Deno.test("creditAccount() keeps the references of two accounts apart", async ()
   assertEquals((await store.balance("zeta")).available, 80n);
 });
 
-Deno.test("creditAccount() refuses a reference that stands for another amount", async () => {
+Deno.test("creditAccount() refuses the reference of another amount", async () => {
   const store = await storeWith("acme");
   await creditAccount(store, "acme", 70n, "invoice-1");
   const refused = await assertRejects(() => creditAccount(store, "acme", 71n, "invoice-1"), GatewayError);
@@ -36,7 +36,7 @@ Deno.test("creditAccount() refuses a reference that stands for another amount", 
   assertEquals((await store.balance("acme")).available, 70n);
 });
 
-Deno.test("creditAccount() may be repeated when it is not known whether the first was made", async () => {
+Deno.test("creditAccount() can be repeated after an unknown result", async () => {
   const store = await storeWith("acme");
   store.afterCommit = () => {
     store.afterCommit = () => {};

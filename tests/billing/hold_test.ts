@@ -24,7 +24,7 @@ async function openHold(store: Store, reference: string): Promise<Hold> {
   return (await readHold(store, reference))!;
 }
 
-Deno.test("addHold() sets money aside in the commit that creates the work, or neither comes to be", async () => {
+Deno.test("addHold() holds money in the commit that creates the work, or neither is written", async () => {
   const store = await storeWith(100n);
   assertEquals((await hold(store, "task-1", 60n)).ok, true);
   assertEquals(await store.balance("acme"), { available: 40n, held: 60n });
@@ -40,7 +40,7 @@ Deno.test("of 200 holds at once, each of 60 % of the balance, exactly one is mad
   assertEquals(await store.balance("acme"), { available: 40n, held: 60n });
 });
 
-Deno.test("captureHold() spends the cost and gives the rest back", async () => {
+Deno.test("captureHold() takes the cost and releases the rest", async () => {
   const store = await storeWith(100n);
   await hold(store, "task-1", 60n);
   const capture = captureHold({}, await openHold(store, "task-1"), 25n, store.now(), { model: "acme/video" });
@@ -53,7 +53,7 @@ Deno.test("captureHold() spends the cost and gives the rest back", async () => {
   assertEquals([line.operation, line.reference, line.detail], ["capture", "task-1", { model: "acme/video" }]);
 });
 
-Deno.test("captureHold() takes no more than was held and tells the excess", async () => {
+Deno.test("captureHold() takes at most the hold and returns the excess", async () => {
   const store = await storeWith(100n);
   await hold(store, "task-1", 60n);
   const capture = captureHold({}, await openHold(store, "task-1"), 61n, store.now());
@@ -62,7 +62,7 @@ Deno.test("captureHold() takes no more than was held and tells the excess", asyn
   assertEquals(await store.balance("acme"), { available: 40n, held: 0n });
 });
 
-Deno.test("releaseHold() gives everything back", async () => {
+Deno.test("releaseHold() releases everything", async () => {
   const store = await storeWith(100n);
   await hold(store, "task-1", 60n);
   await store.commit(null, releaseHold({}, await openHold(store, "task-1"), store.now()));
@@ -85,7 +85,7 @@ Deno.test("a hold ends once, whichever of two ends comes first", async () => {
   assertThrows(() => captureHold({}, ended, 1n, store.now()), HoldEndedError);
 });
 
-Deno.test("a hold of nothing, for a model that is free, ends as any other and moves nothing", async () => {
+Deno.test("a hold of zero, for a free model, ends like any other and changes no balance", async () => {
   const store = await storeWith(100n);
   assertEquals((await hold(store, "task-1", 0n)).ok, true);
   const capture = captureHold({}, await openHold(store, "task-1"), 0n, store.now());
@@ -102,7 +102,7 @@ Deno.test("holds and captures below zero are refused", async () => {
   assertThrows(() => captureHold({}, read, -1n, store.now()), RangeError);
 });
 
-Deno.test("one task is held for once, for ever", async () => {
+Deno.test("a task can have one hold, forever", async () => {
   const store = await storeWith(100n);
   await hold(store, "task-1", 10n);
   await store.commit(null, releaseHold({}, await openHold(store, "task-1"), store.now()));
@@ -131,7 +131,7 @@ async function take(store: Store, { task, end, amount }: Step): Promise<void> {
   await store.commit(null, commit);
 }
 
-Deno.test("whatever is held, captured and released at once, the ledger is the balance and held is what is open", async () => {
+Deno.test("with parallel holds, captures and releases the ledger adds up to the balance", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
       const store = await storeWith(100n);

@@ -18,7 +18,7 @@ async function ringWithKey() {
   return { clock, store, key, secret, ring, owner: { keyId: key.id, accountId: "acme" } };
 }
 
-/** How a secret is refused, by an exception or a rejection. */
+/** The refusal of a secret, thrown or as a rejection. */
 async function refusalOf(resolve: () => unknown): Promise<{ code: string; message: string }> {
   const { code, message } = await assertRejects(async () => await resolve(), GatewayError);
   return { code, message };
@@ -35,7 +35,7 @@ Deno.test("a key ring resolves a key as a promise first, then at once and withou
   assert(ring.resolve(secret) instanceof Promise);
 });
 
-Deno.test("a key ring refuses forged, unknown and revoked keys and suspended accounts in the same words", async () => {
+Deno.test("a key ring refuses forged, unknown and revoked keys and suspended accounts with the same message", async () => {
   const { ring, secret, store, key } = await ringWithKey();
   const unknown = await refusalOf(() => ring.resolve(newApiKey()));
   assertEquals(unknown.code, "invalid_api_key");

@@ -20,7 +20,7 @@ async function storeWithLines(): Promise<Store> {
   return store;
 }
 
-Deno.test("listLedger() gives lines oldest first, a credit by its own reference, a charge with its rows", async () => {
+Deno.test("listLedgerEntries() lists entries oldest first, a credit by its own reference, a charge with its rows", async () => {
   const { lines, next } = await listLedgerEntries(await storeWithLines(), "acme", { limit: 10 });
   assertEquals(next, null);
   assertEquals(lines.map(({ operation, reference, available, held }) => [operation, reference, available, held]), [
@@ -35,7 +35,7 @@ Deno.test("listLedger() gives lines oldest first, a credit by its own reference,
   ]);
 });
 
-Deno.test("listLedger() goes page by page in both directions", async () => {
+Deno.test("listLedgerEntries() pages in both directions", async () => {
   const store = await storeWithLines();
   for (const reverse of [false, true]) {
     const operations: string[] = [];
@@ -54,13 +54,13 @@ Deno.test("listLedger() goes page by page in both directions", async () => {
   }
 });
 
-Deno.test("verifyLedger() counts accounts and lines and finds no difference in sound money", async () => {
+Deno.test("verifyLedger() counts accounts and entries and finds no difference in correct data", async () => {
   const store = await storeWithLines();
   await createAccount(store, { id: "empty" });
   assertEquals(await verifyLedger(store), { accounts: 2, lines: 3, differences: [] });
 });
 
-Deno.test("verifyLedger() tells an account that was moved without a line", async () => {
+Deno.test("verifyLedger() reports a balance that changed without an entry", async () => {
   const store = await storeWithLines();
   await store.commit(null, { changeBalances: [{ account: "acme", available: 1n, held: 0n }] });
   assertEquals((await verifyLedger(store)).differences, [{
@@ -71,7 +71,7 @@ Deno.test("verifyLedger() tells an account that was moved without a line", async
   }]);
 });
 
-Deno.test("verifyLedger() tells a charge whose rows do not add up", async () => {
+Deno.test("verifyLedger() reports a charge whose rows do not add up", async () => {
   const store = await storeWithLines();
   const commit = addCharge({}, { account: "acme", reference: "charge_2", rows: [ROW] });
   const [line] = atLeast(commit.ledgerEntries ?? [], 1);
@@ -83,7 +83,7 @@ Deno.test("verifyLedger() tells a charge whose rows do not add up", async () => 
   assertEquals(differences.map(({ kind }) => kind), ["rows"]);
 });
 
-Deno.test("verifyLedger() reads on through pages and while money moves", async () => {
+Deno.test("verifyLedger() reads all pages while balances change", async () => {
   const store = await storeWithLines();
   const charge = (i: number) =>
     store.commit(null, addCharge({}, { account: "acme", reference: `more_${i}`, rows: [ROW] }));

@@ -15,7 +15,7 @@ import { eventLoopTurn, instantClock, type ManualClock, manualClock, observeStor
 
 const CHARGE: Charge = { requestId: "req_1", kind: "text", model: "acme/large", provider: "acme", amount: 10n };
 
-async function meterOver<C extends Clock>(balance: Money, clock: C, options: { lingerMs?: number } = {}) {
+async function meterOver<C extends Clock>(balance: Money, clock: C, options: { groupDelayMs?: number } = {}) {
   const store = observeStore(await openMemoryStore({ clock }));
   const log = recordingLog();
   await createAccount(store, { id: "acme", balance });
@@ -114,7 +114,7 @@ Deno.test("an account is overdrawn by no more than what its calls cost beyond th
   const call = fc.record({
     reserved: fc.bigInt({ min: 0n, max: 300n }),
     excess: fc.oneof(fc.constant(0n), fc.bigInt({ min: -300n, max: 100n })),
-    /** How many of the open calls end before this one comes. */
+    /** How many open calls end before this one starts. */
     ends: fc.nat(3),
   });
   await fc.assert(
@@ -245,7 +245,7 @@ Deno.test("a charge that is not durable yet is money spent", async () => {
   await charged;
 });
 
-Deno.test("charges that come while a commit is under way share the next one: one move, one line", async () => {
+Deno.test("charges that come while a commit is under way share the next one: one balance change, one entry", async () => {
   const { meter, store } = await meterOver(1_000_000n, manualClock());
   const admissions = await Promise.all(Array.from({ length: 121 }, () => meter.admit("acme", 1n)));
   const gate = Promise.withResolvers<void>();
@@ -275,7 +275,7 @@ Deno.test("charges of one turn of the event loop share one commit, thousands go 
   assertEquals((await verifyLedger(store)).differences, []);
 });
 
-Deno.test("one account's slow commit keeps no other account waiting", async () => {
+Deno.test("one account's slow commit does not delay other accounts", async () => {
   const { meter, store } = await meterOver(100n, manualClock());
   await createAccount(store, { id: "zeta", balance: 100n });
   const [slow, quick] = [await meter.admit("acme", 1n), await meter.admit("zeta", 1n)];
@@ -287,8 +287,8 @@ Deno.test("one account's slow commit keeps no other account waiting", async () =
   await charged;
 });
 
-Deno.test("with lingerMs a charge waits that long for others, and flush() waits for nobody", async () => {
-  const { meter, store, clock } = await meterOver(100n, manualClock(), { lingerMs: 25 });
+Deno.test("with groupDelayMs a charge waits that long for others, and flush() does not wait", async () => {
+  const { meter, store, clock } = await meterOver(100n, manualClock(), { groupDelayMs: 25 });
   const admissions = await Promise.all([1, 2, 3].map(() => meter.admit("acme", 1n)));
   const first = itemAt(admissions, 0).charge(CHARGE);
   await eventLoopTurn();
@@ -304,7 +304,7 @@ Deno.test("with lingerMs a charge waits that long for others, and flush() waits 
   assertEquals(store.commits.length, 2);
 });
 
-Deno.test("of charge() and release() the first counts", async () => {
+Deno.test("only the first call of charge() or release() has an effect", async () => {
   const { meter, store, log } = await meterOver(100n, manualClock());
   const charged = await meter.admit("acme", 10n);
   await Promise.all([charged.charge(CHARGE), charged.charge({ ...CHARGE, amount: 20n })]);
@@ -331,7 +331,7 @@ Deno.test("charges and estimates below zero are refused", async () => {
   assertEquals(store.commits, []);
 });
 
-Deno.test("a commit whose outcome is unknown is repeated under its name and charges once", async () => {
+Deno.test("a commit with an unknown outcome is repeated with its reference and charges once", async () => {
   const { meter, store, log } = await meterOver(100n, instantClock());
   let failures = 2;
   store.afterCommit = () => {
@@ -344,7 +344,7 @@ Deno.test("a commit whose outcome is unknown is repeated under its name and char
   assertEquals(log.lines.map(({ event }) => event), ["charge_retried", "charge_retried"]);
 });
 
-Deno.test("a repeat that finds its own line on the ledger is done", async () => {
+Deno.test("a repeat that finds its own ledger entry succeeds", async () => {
   const { meter, store } = await meterOver(100n, instantClock());
   const { commit } = store;
   store.commit = (_forgotten, one) => commit(null, one);
@@ -356,7 +356,7 @@ Deno.test("a repeat that finds its own line on the ledger is done", async () => 
   assertEquals((await store.balance("acme")).available, 90n);
 });
 
-/** Lets a clock run in steps of a second, with what happens between them. */
+/** Advances the clock second by second. */
 async function letPass(clock: ManualClock, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     clock.advance(1_000);
@@ -364,7 +364,7 @@ async function letPass(clock: ManualClock, seconds: number): Promise<void> {
   }
 }
 
-/** Two charges of which the store takes none. */
+/** Two charges that the store cannot write. */
 async function delayedCharges() {
   const clock = manualClock();
   const { meter, store, log } = await meterOver(100n, clock);
@@ -380,9 +380,9 @@ async function delayedCharges() {
   return { clock, meter, store, linesOf };
 }
 
-Deno.test("a charge that the store does not take rejects, counts on, and is written once the store takes it", async () => {
+Deno.test("a charge that the store cannot write rejects, still counts, and is written later", async () => {
   const { clock, meter, store, linesOf } = await delayedCharges();
-  assertEquals((await admitAll(meter, 10n)).length, 8); // what is delayed cannot be spent again
+  assertEquals((await admitAll(meter, 10n)).length, 8); // delayed charges cannot be spent again
   assertEquals(linesOf("charge_delayed").map(({ count, cost }) => [count, cost]), [[2, "0.0000000020"]]);
   await letPass(clock, 120);
   assertEquals((await store.balance("acme")).available, 100n);
@@ -407,7 +407,7 @@ Deno.test("a delayed charge whose outcome was unknown is written once", async ()
   assertEquals((await store.balance("acme")).available, 80n);
 });
 
-Deno.test("flush() tries delayed charges once more, and logs with their amounts what is lost", async () => {
+Deno.test("flush() retries delayed charges once and logs lost ones with their amounts", async () => {
   const { meter, store, linesOf } = await delayedCharges();
   await meter.flush();
   assertEquals(linesOf("charge_lost").map(({ requestId, cost }) => [requestId, cost]), [
@@ -443,7 +443,7 @@ Deno.test("admit() rejects when the balance cannot be read and recovers with the
   await meter.admit("acme", 1n);
 });
 
-Deno.test("the mirror of a busy account stays exact: what is admitted and charged is what the ledger says", async () => {
+Deno.test("the cached balance of a busy account stays exact", async () => {
   const anyAmount = fc.integer({ min: 0, max: 40 });
   await fc.assert(
     fc.asyncProperty(fc.array(anyAmount, { maxLength: 60 }), async (amounts) => {
@@ -469,7 +469,7 @@ Deno.test("the mirror of a busy account stays exact: what is admitted and charge
   );
 });
 
-Deno.test("purses that nobody uses make room for others", async () => {
+Deno.test("unused account meters are evicted", async () => {
   const clock = manualClock();
   const store = observeStore(await openMemoryStore({ clock }));
   const meter = createMeter({ store, clock, log: silentLog });

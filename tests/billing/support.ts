@@ -2,13 +2,13 @@ import type { Clock } from "../../src/lib/clock.ts";
 import type { Log, LogFields } from "../../src/lib/log.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when a test advances it. */
 export interface ManualClock extends Clock {
-  /** Moves on, and calls back whom that concerns, in the order of their instants. */
+  /** Advances the clock and runs due timers in order. */
   advance(ms: number): void;
 }
 
-/** A manual clock at an instant of 2026. */
+/** A manual clock that starts at an instant of 2026. */
 export function manualClock(): ManualClock {
   let now = 1_790_000_000_000;
   const timers = new Set<{ at: number; callback: () => void }>();
@@ -30,7 +30,7 @@ export function manualClock(): ManualClock {
   };
 }
 
-/** A clock on which nobody waits: every delay is over at once, and time has moved on by it. */
+/** A clock whose timers fire at once and advance it by their delay. */
 export function instantClock(): Clock {
   const { now, monotonicMs, advance } = manualClock();
   return {
@@ -44,23 +44,23 @@ export function instantClock(): Clock {
   };
 }
 
-/** A store that counts how it is used, and does what it is told before it commits or reads. */
+/** A store that counts its calls, with hooks before and after them. */
 export interface ObservedStore extends Store {
   readonly commits: Commit[];
   readonly operations: (string | null)[];
-  /** Calls of `get`. */
+  /** The number of calls of `get`. */
   reads: number;
-  /** Calls of `balance`. */
+  /** The number of calls of `balance`. */
   balanceReads: number;
-  /** Awaited before each commit; what it throws is thrown. */
+  /** Awaited before each commit; its error is thrown. */
   beforeCommit: () => void | Promise<void>;
-  /** Awaited after each commit; what it throws is thrown, though the commit is made. */
+  /** Awaited after each commit; its error is thrown, although the commit is made. */
   afterCommit: () => void | Promise<void>;
-  /** Awaited after each look-up, before its answer is given. */
+  /** Awaited after each `get`, before its result is returned. */
   afterGet: () => void | Promise<void>;
 }
 
-/** Watches a store. */
+/** Observes a store. */
 export function observeStore(store: Store): ObservedStore {
   const watch: ObservedStore = {
     commits: [],
@@ -102,14 +102,14 @@ export function observeStore(store: Store): ObservedStore {
   return watch;
 }
 
-/** A log that keeps its lines. */
+/** A log that records its lines. */
 export function recordingLog(): Log & { readonly lines: { readonly event: string; readonly fields: LogFields }[] } {
   const lines: { event: string; fields: LogFields }[] = [];
   const keep = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
   return { lines, debug: keep, info: keep, warn: keep, error: keep };
 }
 
-/** Resolves when everything that is ready now has run. */
+/** Resolves after everything that is ready has run. */
 export function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

@@ -11,7 +11,7 @@ Deno.test("newWebhookSecret() is whsec_ and 32 bytes in base64, different each t
   assertNotEquals(newWebhookSecret(), secret);
 });
 
-Deno.test("rotateWebhookSecret() keeps the secret before for a day and no longer", async () => {
+Deno.test("rotateWebhookSecret() keeps the previous secret for a day and no longer", async () => {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });
   const { webhookSecret: first } = await createAccount(store, { id: "acme" });
@@ -23,13 +23,13 @@ Deno.test("rotateWebhookSecret() keeps the secret before for a day and no longer
   assertEquals(await readWebhookSecrets(store, "acme"), [second]);
 });
 
-Deno.test("webhook secrets of an unknown account are none and cannot be rotated", async () => {
+Deno.test("an unknown account has no webhook secrets and cannot rotate them", async () => {
   const store = await openMemoryStore({ clock: manualClock() });
   assertEquals(await readWebhookSecrets(store, "nobody"), []);
   assertEquals((await assertRejects(() => rotateWebhookSecret(store, "nobody"), GatewayError)).code, "not_found");
 });
 
-Deno.test("rotateWebhookSecret() begins anew when another rotation comes between", async () => {
+Deno.test("rotateWebhookSecret() retries when another rotation was first", async () => {
   const inner = await openMemoryStore({ clock: manualClock() });
   const store = observeStore(inner);
   await createAccount(inner, { id: "acme" });

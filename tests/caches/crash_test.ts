@@ -16,6 +16,7 @@ import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { endpointOf, providerOf } from "../texts/support.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
+import { recordReadBacks } from "../support/read_backs.ts";
 import { storeMember } from "../support/store_member.ts";
 
 /** The process ended: nothing that it does from then on has any effect. */
@@ -249,3 +250,13 @@ Deno.test("a create that nobody finished cannot be found, by name or in the list
   await runJobs(world, caches);
   assertEquals(world.vendor.size, 0, "it was found there by its mark");
 });
+
+for (const kind of ["native", "emulated"] as const) {
+  Deno.test(`the creation of ${kind} caches reads nothing that it has just written`, async () => {
+    const world = await newWorld();
+    const { store, readBacks } = recordReadBacks(world.store);
+    const { caches } = startProcess({ ...world, store }, kind, null);
+    await caches.create(CALL);
+    assertEquals(readBacks, []);
+  });
+}

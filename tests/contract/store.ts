@@ -1,4 +1,4 @@
-/** The laws of the store port: one suite, run over every engine. */
+/** The contract of the store port: one suite for every engine. */
 import { commitLaws } from "./store/commits.ts";
 import { jobLaws } from "./store/jobs.ts";
 import { lawsOf, type OpenStore } from "./store/law.ts";
@@ -11,7 +11,7 @@ import { versionLaws } from "./store/versions.ts";
 
 export type { Opened, OpenStore } from "./store/law.ts";
 
-/** Registers every law as a test of that engine. */
+/** Registers every contract test for an engine. */
 export function storeContract(engine: string, open: OpenStore): void {
   const law = lawsOf(engine, open);
   valueLaws(law);

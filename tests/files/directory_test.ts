@@ -20,7 +20,7 @@ async function inFolder(work: (folder: string) => Promise<void>): Promise<void> 
 const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => await new Response(stream).bytes();
 const namesIn = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name);
 
-Deno.test("a directory gives back what was written, with its type by content, whole and in part", () =>
+Deno.test("a directory returns what was written, with its type by content, whole and in part", () =>
   inFolder(async (folder) => {
     const files = openFileDirectory(`${folder}/deep/er`);
     assertEquals(await files.find("a-0.mp4"), null);
@@ -35,7 +35,7 @@ Deno.test("a directory gives back what was written, with its type by content, wh
     assertEquals(await files.find("a-0.mp4"), null);
   }));
 
-Deno.test("a directory keeps nothing of a source that breaks off or gives too much", () =>
+Deno.test("a directory keeps nothing of a source that fails or is too large", () =>
   inFolder(async (folder) => {
     const files = openFileDirectory(folder);
     await assertRejects(() => files.write("a.mp4", broken(), { capBytes: 100 }), Error, "the source broke");
@@ -43,7 +43,7 @@ Deno.test("a directory keeps nothing of a source that breaks off or gives too mu
     assertEquals(namesIn(folder), []);
   }));
 
-Deno.test("a directory is tidied of what an ended process left and nobody keeps, and of nothing else", () =>
+Deno.test("removeLeftovers() removes partial and unreferenced files and nothing else", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/.part-1-1`, "half");
     for (const name of ["a.mp4", "b.mp4", "Foreign.txt"]) await Deno.writeTextFile(`${folder}/${name}`, "whole");
@@ -52,7 +52,7 @@ Deno.test("a directory is tidied of what an ended process left and nobody keeps,
     await openFileDirectory(`${folder}/missing`).removeLeftovers(() => Promise.resolve(false));
   }));
 
-Deno.test("a directory opens nothing outside, whatever it is called, and follows no link", () =>
+Deno.test("a directory opens no file outside of it and follows no link", () =>
   inFolder(async (folder) => {
     await Deno.mkdir(`${folder}/inside`);
     await Deno.writeTextFile(`${folder}/secret.db`, "secret");

@@ -3,7 +3,7 @@ import { openFileDirectory } from "../../src/files/directory.ts";
 import { DiskQuota, FilesFullError } from "../../src/files/quota.ts";
 import { jsonLog, silentLog } from "../../src/lib/log.ts";
 
-/** So many bytes in pieces of ten; counts how many were asked for. */
+/** A source of this many bytes in chunks of ten; counts the chunks that were read. */
 function source(bytes: number) {
   const seen = { bytes: 0, isClosed: false };
   async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -25,7 +25,7 @@ async function inFolder(work: (folder: string) => Promise<void>): Promise<void> 
 const namesIn = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name);
 const COPY = { capBytes: 1_000, keepsQuota: true };
 
-Deno.test("a quota refuses the copy that it has no room for, which leaves nothing, and takes it once there is room", () =>
+Deno.test("a quota refuses a file that exceeds it, keeps nothing of it, and accepts it once there is room", () =>
   inFolder(async (folder) => {
     const quota = new DiskQuota({ quotaBytes: 100, log: silentLog });
     const files = openFileDirectory(folder, quota);
@@ -39,7 +39,7 @@ Deno.test("a quota refuses the copy that it has no room for, which leaves nothin
     assertEquals(await files.write("b.mp4", source(50).pieces(), COPY), 50);
   }));
 
-Deno.test("a quota refuses a copy whose announced length does not fit at its first piece", () =>
+Deno.test("a quota refuses a file whose announced length does not fit at the first chunk", () =>
   inFolder(async (folder) => {
     const files = openFileDirectory(folder, new DiskQuota({ quotaBytes: 100, log: silentLog }));
     const { pieces, seen } = source(500);
@@ -47,7 +47,7 @@ Deno.test("a quota refuses a copy whose announced length does not fit at its fir
     assertEquals([seen.bytes, seen.isClosed], [0, true]);
   }));
 
-Deno.test("what must be kept counts for the quota and is not refused by it; a file in place of another counts once", () =>
+Deno.test("a file that ignores the quota is counted, and a replaced file is counted once", () =>
   inFolder(async (folder) => {
     const quota = new DiskQuota({ quotaBytes: 100, log: silentLog });
     const files = openFileDirectory(folder, quota);
@@ -57,7 +57,7 @@ Deno.test("what must be kept counts for the quota and is not refused by it; a fi
     await assertRejects(() => files.write("a.mp4", source(10).pieces(), COPY), FilesFullError);
   }));
 
-Deno.test("files of an earlier process count from the start, and what it left half-written does not", () =>
+Deno.test("files of an earlier process are counted from the start, partial files are not", () =>
   inFolder(async (folder) => {
     await Deno.writeFile(`${folder}/a.mp4`, new Uint8Array(70));
     await Deno.writeFile(`${folder}/.part-1-1`, new Uint8Array(70));
@@ -66,7 +66,7 @@ Deno.test("files of an earlier process count from the start, and what it left ha
     assertEquals(quota.usage, { bytes: 70, quotaBytes: 100, state: "ok" });
   }));
 
-Deno.test("copies leave on the disk what is to be spared", () =>
+Deno.test("files leave the minimum of free space on the disk", () =>
   inFolder(async (folder) => {
     let freeBytes = 100;
     const quota = new DiskQuota({ quotaBytes: null, freeBytes: () => freeBytes, spareBytes: 70, log: silentLog });
@@ -78,7 +78,7 @@ Deno.test("copies leave on the disk what is to be spared", () =>
     await files.write("b.mp4", source(10).pieces(), COPY);
   }));
 
-Deno.test("a quota raises the alarm before it is full, once for each passage, and says when there is room again", () => {
+Deno.test("a quota logs each transition between its states once", () => {
   const events: string[] = [];
   const log = jsonLog("debug", (line) => void events.push(`${JSON.parse(line).level} ${JSON.parse(line).event}`));
   const quota = new DiskQuota({ quotaBytes: 1_000, log });

@@ -14,13 +14,13 @@ const name = "01a1fd8a-12ee-7000-aa93-f3f1a2d53021-0.mp4";
 const queryOf = (url: string) => url.slice(url.indexOf("?") + 1);
 const query = queryOf(signedUrl("https://gateway.example", name, NOW + DAY, keys));
 
-Deno.test("a signed address opens its own file until it expires", () => {
+Deno.test("a signed URL opens its own file until it expires", () => {
   assert(isValidSignature(name, query, NOW, keys));
   assert(isValidSignature(name, query, NOW + DAY - 1, keys));
   assert(!isValidSignature(name, query, NOW + DAY, keys));
 });
 
-Deno.test("a signed address with any one character changed opens nothing", () => {
+Deno.test("a signed URL with any one character changed opens nothing", () => {
   for (let at = 0; at < query.length; at++) {
     for (const sign of "A1b-&=") {
       if (query[at] === sign) continue;
@@ -30,7 +30,7 @@ Deno.test("a signed address with any one character changed opens nothing", () =>
   assert(!isValidSignature(name.replace("-0.", "-1."), query, NOW, keys));
 });
 
-Deno.test("a signed address wants both parameters once, and no others", () => {
+Deno.test("a signed URL has both parameters once, and no others", () => {
   const [expires, signature] = atLeast(query.split("&"), 2);
   assert(isValidSignature(name, `${signature}&${expires}`, NOW, keys));
   for (
@@ -40,7 +40,7 @@ Deno.test("a signed address wants both parameters once, and no others", () => {
   }
 });
 
-Deno.test("an expiry that is no instant within seven days opens nothing, also when it is signed", () => {
+Deno.test("an expiry beyond seven days is refused, also when it is signed", () => {
   const signature = query.split("&")[1];
   for (const expires of ["NaN", "1e400", "-1", "0", "", "99999999999999999"]) {
     assert(!isValidSignature(name, `expires=${expires}&${signature}`, NOW, keys));
@@ -48,7 +48,7 @@ Deno.test("an expiry that is no instant within seven days opens nothing, also wh
   assert(!isValidSignature(name, queryOf(signedUrl("", name, NOW + 8 * DAY, keys)), NOW, keys));
 });
 
-Deno.test("the store makes its signing key once, and one rotation keeps the addresses of the key before", async () => {
+Deno.test("the signing key is created once, and one rotation keeps the URLs of the previous key valid", async () => {
   const store = await openMemoryStore({ clock: systemClock });
   const [first, again] = await Promise.all([ensureSigningKeys(store), ensureSigningKeys(store)]);
   assertEquals(first, again);
@@ -60,7 +60,7 @@ Deno.test("the store makes its signing key once, and one rotation keeps the addr
   await store.close();
 });
 
-Deno.test("of two rotations at once the later one's keys are in force, also when the earlier one hears of its commit last", async () => {
+Deno.test("of two rotations at once the later one's keys are in force, also when the commit of the earlier one resolves last", async () => {
   const store = await openMemoryStore({ clock: systemClock });
   let isFirst = true;
   const slow: Store = new Proxy(store, {

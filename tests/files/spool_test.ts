@@ -19,7 +19,7 @@ async function read(pieces: AsyncIterable<Uint8Array>): Promise<number[]> {
 const filesIn = async (folder: string) => (await Array.fromAsync(Deno.readDir(folder))).length;
 const numbered = (length: number) => Uint8Array.from({ length }, (_, at) => at % 251);
 
-Deno.test("a spool gives back what was written, from the start each time, also after its pieces changed", async () => {
+Deno.test("a spool returns what was written, from the start each time, also after the source changed its chunks", async () => {
   await withFolder(async (folder) => {
     for (const length of [0, 1, 65_536, 65_537, 400_000]) {
       const room = createSpool(`${folder}/inner`).openRequest();
@@ -41,7 +41,7 @@ Deno.test("a spool gives back what was written, from the start each time, also a
   });
 });
 
-Deno.test("a room keeps small uploads in memory and removes its files, finished or not", async () => {
+Deno.test("a request keeps small uploads in memory and removes its files, complete or not", async () => {
   await withFolder(async (folder) => {
     const room = createSpool(folder).openRequest();
     await room.create().write(numbered(65_536));
@@ -56,7 +56,7 @@ Deno.test("a room keeps small uploads in memory and removes its files, finished 
   });
 });
 
-Deno.test("a spool's sweep removes what an earlier process left, and needs no folder", async () => {
+Deno.test("removeLeftovers() removes the files of an earlier process and needs no folder", async () => {
   await withFolder(async (folder) => {
     const spool = createSpool(`${folder}/uploads`);
     await spool.removeLeftovers();

@@ -21,7 +21,7 @@ async function state() {
   return { clock, vendorState, events, accountOf };
 }
 
-Deno.test("an owner is kept for 30 days at least, and of a conversation without end", async () => {
+Deno.test("an owner is stored for at least 30 days, that of a conversation forever", async () => {
   const { clock, vendorState, accountOf } = await state();
   await vendorState.keep(ANNA, [{ kind: "response", id: "resp_1" }, { kind: "conversation", id: "conv_1" }]);
   await clock.advance(30 * DAY_MS);
@@ -32,7 +32,7 @@ Deno.test("an owner is kept for 30 days at least, and of a conversation without 
   assertEquals(await accountOf("conversation", "conv_1"), "anna");
 });
 
-Deno.test("an id that a vendor gives out twice keeps its first owner", async () => {
+Deno.test("an id that a vendor issues twice keeps its first owner", async () => {
   const { vendorState, events, accountOf } = await state();
   await vendorState.keep(ANNA, [{ kind: "container", id: "cntr_1" }]);
   await vendorState.keep(BEN, [{ kind: "container", id: "cntr_1" }, { kind: "response", id: "resp_2" }]);
@@ -42,7 +42,7 @@ Deno.test("an id that a vendor gives out twice keeps its first owner", async () 
   assert(["anna", "ben"].includes(await accountOf("response", "resp_3") ?? ""));
 });
 
-Deno.test("an id that comes again in use is kept for as long again", async () => {
+Deno.test("an id that is used again is stored for as long again", async () => {
   const { clock, vendorState, events, accountOf } = await state();
   for (let days = 0; days < 100; days += 20) {
     await vendorState.keep(ANNA, [{ kind: "container", id: "cntr_1" }]);
@@ -51,7 +51,7 @@ Deno.test("an id that comes again in use is kept for as long again", async () =>
   assertEquals([await accountOf("container", "cntr_1"), events], ["anna", []]);
 });
 
-Deno.test("ids of one kind are no ids of another, and many are kept at once", async () => {
+Deno.test("ids of different kinds are separate, and many are stored at once", async () => {
   const { vendorState, accountOf } = await state();
   const states = Array.from({ length: 180 }, (_, nth) => ({ kind: "item", id: `msg_${nth}` }) as const);
   await vendorState.keep(ANNA, states);

@@ -12,7 +12,7 @@ const LEASE_MS = 30_000;
 interface World {
   readonly clock: ManualClock;
   readonly store: StoreEngine;
-  /** Event names that were logged, with their fields. */
+  /** The logged events with their fields. */
   readonly logged: [event: string, fields: LogFields][];
   readonly run: (options: Pick<JobRunnerOptions, "handlers"> & Partial<JobRunnerOptions>) => JobRunner;
 }
@@ -42,7 +42,7 @@ function test(promise: string, prove: (world: World) => Promise<void>): void {
 const add = (store: Store, ref: string, dueAt = store.now()) =>
   store.commit(null, { addJobs: [{ kind: "k", ref, dueAt }] });
 const settle = (store: Store, job: Job) => store.commit(null, { completeJobs: [job] });
-/** Lets everything that is under way run to its next wait. */
+/** Lets everything that is ready run. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 2));
 
 test("runs what is due at its start and what falls due later", async ({ store, clock, run }) => {
@@ -175,7 +175,7 @@ test("aborts work whose lease is another's, and writes nothing for it", async ({
     },
   });
   await until(() => runner.running === 1);
-  clock.stall(LEASE_MS); // the process was stopped, and another took the job meanwhile
+  clock.stall(LEASE_MS); // the process was stopped, and another worker claimed the job meanwhile
   const taken = itemAt(await store.claim(["k"], 1, 10 * LEASE_MS), 0);
   clock.advance(5_000);
   await until(() => reason !== null && runner.running === 0);
@@ -309,7 +309,7 @@ test("puts off a job whose own commit was refused for another reason than its le
   assertEquals((await store.claim(["k"], 1, 1)).length, 0);
 });
 
-/** The store, with every commit that is asked of it. */
+/** A store that records its commits. */
 function counting(store: Store): { readonly counted: Store; readonly commits: Commit[] } {
   const commits: Commit[] = [];
   const counted: Store = Object.create(store);

@@ -2,10 +2,11 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { newSortableId } from "../../src/lib/ids.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { WakeListeners } from "../../src/store/wake_listeners.ts";
-import { isShort, OPERATION_TTL_MS } from "../../src/store/kv/commit_transaction.ts";
+import { changedBalance, isShort } from "../../src/store/balance_change.ts";
 import type { StoreEngine } from "../../src/store/engine.ts";
 import { type RateLimit, RateLimiter } from "../../src/store/gcra.ts";
-import { encodeKey, encodeStorableKey, isBelow, ledgerEntryIdOf } from "../../src/store/kv/keys.ts";
+import { encodeKey, encodeStorableKey, isBelow } from "../../src/store/key_encoding.ts";
+import { ledgerEntryIdOf } from "../../src/store/ledger_entry_id.ts";
 import { measureCommit } from "../../src/store/commit_size.ts";
 import {
   type Balance,
@@ -17,12 +18,13 @@ import {
   type Key,
   type LedgerEntry,
   MIN_STORE_LIMITS,
+  OPERATION_TTL_MS,
   type StoredLedgerEntry,
   type StoreLimits,
   type Version,
 } from "../../src/store/store.ts";
 import { ClockRollbackDetector } from "../../src/store/clock_rollback.ts";
-import { ALWAYS_WRITABLE, type WriteGuard } from "../../src/store/write_health.ts";
+import type { WriteGuard } from "../../src/store/write_health.ts";
 
 interface Value {
   readonly key: Key;
@@ -179,7 +181,7 @@ class MemoryStore implements StoreEngine {
     return overdue.size;
   }
 
-  readonly writeGuard: WriteGuard = ALWAYS_WRITABLE;
+  readonly writeGuard: WriteGuard = { failure: null, check() {} };
 
   isReady(): Promise<boolean> {
     return Promise.resolve(this.#isOpen);
@@ -232,7 +234,7 @@ class MemoryStore implements StoreEngine {
     const after = new Map<string, Balance>();
     return moves.findIndex((move) => {
       const before = after.get(move.account) ?? this.#balances.get(move.account) ?? NOTHING;
-      after.set(move.account, sumOf(before, move));
+      after.set(move.account, changedBalance(before, move));
       return isShort(before, move);
     });
   }
@@ -255,7 +257,7 @@ class MemoryStore implements StoreEngine {
     }
     for (const line of commit.ledgerEntries ?? []) this.#enter(line, now);
     for (const move of commit.changeBalances ?? []) {
-      this.#balances.set(move.account, sumOf(this.#balances.get(move.account) ?? NOTHING, move));
+      this.#balances.set(move.account, changedBalance(this.#balances.get(move.account) ?? NOTHING, move));
     }
     for (const { kind, dueAt } of commit.addJobs ?? []) this.#wakes.wakeAt({ kind, dueAt });
     for (const { job, dueAt } of commit.postponeJobs ?? []) this.#wakes.wakeAt({ kind: job.kind, dueAt });
@@ -314,10 +316,6 @@ function firstRepeat(names: readonly string[], stands: (name: string) => boolean
   return names.findIndex((name, i) => stands(name) || names.indexOf(name) < i);
 }
 
-function sumOf(before: Balance, move: BalanceChange): Balance {
-  return { available: before.available + move.available, held: before.held + move.held };
-}
-
 function referenceOf({ operation, reference }: LedgerEntry): string {
   return JSON.stringify([operation, reference]);
 }
@@ -332,7 +330,7 @@ function placeOf(id: string, sorted: readonly string[]): number {
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (sorted[middle] < id) low = middle + 1;
+    if ((sorted[middle] ?? "") < id) low = middle + 1;
     else high = middle;
   }
   return low;

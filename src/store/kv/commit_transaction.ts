@@ -1,36 +1,42 @@
 /**
- * How the embedded engine decides a commit. The parts are asked in this order: is it a repeat, do its checks hold, are
- * its jobs still the worker's, are its ledger lines and jobs new, is there the money. Money comes last, since a
- * capture that was made before lacks the held money, too, and is better told what it is. A job that the commit
- * settles makes room for one of the same kind and ref that it adds.
+ * Decides commits in the Deno KV engine. The order is: repeat of the operation, checks, jobs to complete or postpone,
+ * new ledger entries, new jobs, balances. Balances are last because a repeated capture also lacks the held money, and
+ * must be refused as a duplicate. A completed job makes room for a new job of the same kind and ref in the same commit.
  */
 import type { Change, ReadKey, Transaction, WriteSet } from "./transaction.ts";
 import {
   balanceKey,
   dueKey,
-  encodeKey,
   jobKey,
   type JobRecord,
-  ledgerEntryIdOf,
   ledgerEntryKey,
   operationKey,
   referenceKey,
   valueKey,
 } from "./keys.ts";
-import { KV_LIMITS, measureCommit } from "../commit_size.ts";
-import type { Balance, BalanceChange, Commit, CommitResult, Job, Key, LedgerEntry } from "../store.ts";
+import { isShort } from "../balance_change.ts";
+import { measureCommit } from "../commit_size.ts";
+import { encodeKey } from "../key_encoding.ts";
+import { ledgerEntryIdOf } from "../ledger_entry_id.ts";
+import { KV_LIMITS } from "./limits.ts";
+import {
+  type BalanceChange,
+  type Commit,
+  type CommitResult,
+  type Job,
+  type Key,
+  type LedgerEntry,
+  OPERATION_TTL_MS,
+} from "../store.ts";
 import { newSortableId } from "../../lib/ids.ts";
 
-/** How long a commit's name is remembered. Source: the port, `commit`. */
-export const OPERATION_TTL_MS = 24 * 3_600_000;
-
-/** How a caller's value is stored: the value, and when it ends, if it does. */
+/** A caller's value as it is stored, with the end of its time to live if it has one. */
 export type StoredValue = readonly [value: unknown, expiresAt?: number];
 
-/** How an account is stored. */
-export type StoredBalance = readonly [available: bigint, held: bigint, lines: number];
+/** The balance of an account as it is stored; `entryCount` is the number of its ledger entries. */
+export type StoredBalance = readonly [available: bigint, held: bigint, entryCount: number];
 
-/** How a ledger line is stored. */
+/** A ledger entry as it is stored. */
 export type StoredLedgerTuple = readonly [
   operation: string,
   reference: string,
@@ -40,24 +46,17 @@ export type StoredLedgerTuple = readonly [
   detail: unknown,
 ];
 
-/** Whether a stored value is past its time. */
+/** Whether the time to live of a stored value has ended. */
 export function isExpired([, expiresAt]: StoredValue, now: number): boolean {
   return expiresAt !== undefined && expiresAt <= now;
 }
 
-/** Whether a move takes a side below zero. One that adds to a side is let through, also where debt remains. */
-export function isShort(before: Balance, move: BalanceChange): boolean {
-  const available = before.available + move.available;
-  const held = before.held + move.held;
-  return (available < 0n && move.available < 0n && !move.overdraw) || (held < 0n && move.held < 0n);
-}
-
 /**
- * A commit as a proposal. Its values are copied at once.
+ * A commit as a transaction. Its values are copied at once.
  *
  * @param now Reads the store's clock, in Unix milliseconds.
- * @param generation The open of the database that leases belong to.
- * @throws {RangeError} If a value, a key or the whole is larger than the engine takes.
+ * @param generation The generation of this process; its leases belong to it.
+ * @throws {RangeError} If a value, a key or the whole commit exceeds the limits.
  * @throws {TypeError} If a value has no structured clone.
  */
 export function commitTransaction(
@@ -66,53 +65,53 @@ export function commitTransaction(
   now: () => number,
   generation: number,
 ): Transaction<CommitResult> {
-  const { commit, size: weight } = measureCommit(operation, original, KV_LIMITS);
+  const { commit, size } = measureCommit(operation, original, KV_LIMITS);
   return {
-    reads: touchesOf(operation, commit),
-    size: weight,
-    decide(draft) {
-      return new Decision(draft, commit, now(), generation).take(operation);
+    reads: readsOf(operation, commit),
+    size,
+    decide(writes) {
+      return new Decision(writes, commit, now(), generation).run(operation);
     },
   };
 }
 
-function touchesOf(operation: string | null, commit: Commit): ReadKey[] {
-  const touches = new Map<string, ReadKey>();
-  const touch = (key: Key, presumedAbsent: boolean) => {
+function readsOf(operation: string | null, commit: Commit): ReadKey[] {
+  const reads = new Map<string, ReadKey>();
+  const addRead = (key: Key, isAssumedAbsent: boolean) => {
     const id = encodeKey(key);
-    touches.set(id, { id, key, isAssumedAbsent: presumedAbsent && (touches.get(id)?.isAssumedAbsent ?? true) });
+    reads.set(id, { id, key, isAssumedAbsent: isAssumedAbsent && (reads.get(id)?.isAssumedAbsent ?? true) });
   };
-  if (operation !== null) touch(operationKey(operation), true);
-  for (const { key, version } of commit.check ?? []) touch(valueKey(key), version === null);
-  for (const { kind, ref } of commit.completeJobs ?? []) touch(jobKey(kind, ref), false);
-  for (const { job } of commit.postponeJobs ?? []) touch(jobKey(job.kind, job.ref), false);
-  for (const line of commit.ledgerEntries ?? []) {
-    touch(referenceKey(line.operation, line.reference), true);
-    touch(balanceKey(line.account), false);
+  if (operation !== null) addRead(operationKey(operation), true);
+  for (const { key, version } of commit.check ?? []) addRead(valueKey(key), version === null);
+  for (const { kind, ref } of commit.completeJobs ?? []) addRead(jobKey(kind, ref), false);
+  for (const { job } of commit.postponeJobs ?? []) addRead(jobKey(job.kind, job.ref), false);
+  for (const entry of commit.ledgerEntries ?? []) {
+    addRead(referenceKey(entry.operation, entry.reference), true);
+    addRead(balanceKey(entry.account), false);
   }
-  for (const { kind, ref } of commit.addJobs ?? []) touch(jobKey(kind, ref), true);
-  for (const { account } of commit.changeBalances ?? []) touch(balanceKey(account), false);
-  return [...touches.values()];
+  for (const { kind, ref } of commit.addJobs ?? []) addRead(jobKey(kind, ref), true);
+  for (const { account } of commit.changeBalances ?? []) addRead(balanceKey(account), false);
+  return [...reads.values()];
 }
 
 type Refusal = Extract<CommitResult, { ok: false }>;
 
-/** One commit being decided: each part gives the place that refuses, or -1, and writes what it does. */
+/** The decision on one commit. Each part returns the index that is refused, or -1, and writes its changes. */
 class Decision {
   constructor(
-    private readonly draft: WriteSet,
+    private readonly writes: WriteSet,
     private readonly commit: Commit,
     private readonly now: number,
     private readonly generation: number,
   ) {}
 
-  take(operation: string | null): ReturnType<Transaction<CommitResult>["decide"]> {
+  run(operation: string | null): ReturnType<Transaction<CommitResult>["decide"]> {
     if (operation !== null && this.#isRepeat(operation)) return refused({ ok: true, replayed: true });
     const refusal = this.#refusal();
     if (refusal) return refused(refusal);
     const written = this.#write();
     if (operation !== null) {
-      this.draft.put(operationKey(operation), this.now + OPERATION_TTL_MS, collectAfterMs(OPERATION_TTL_MS));
+      this.writes.put(operationKey(operation), this.now + OPERATION_TTL_MS, collectAfterMs(OPERATION_TTL_MS));
     }
     return {
       accepted: true,
@@ -121,103 +120,103 @@ class Decision {
   }
 
   #isRepeat(operation: string): boolean {
-    const slot = this.draft.read(operationKey(operation));
-    return slot.version !== null && (slot.value as number) > this.now;
+    const stored = this.writes.read(operationKey(operation));
+    return stored.version !== null && (stored.value as number) > this.now;
   }
 
   #refusal(): Refusal | null {
     const {
       check = [],
-      completeJobs: settle = [],
-      postponeJobs: postpone = [],
-      ledgerEntries: ledger = [],
-      addJobs: add = [],
-      changeBalances: move = [],
+      completeJobs = [],
+      postponeJobs = [],
+      ledgerEntries = [],
+      addJobs = [],
+      changeBalances = [],
     } = this.commit;
     return refusalAt("conflict", check.findIndex(({ key, version }) => this.#versionOf(key) !== version)) ??
-      refusalAt("fenced", settle.findIndex((job) => !this.#settle(job))) ??
-      refusalAt("fenced", postpone.findIndex(({ job, dueAt, attempt }) => !this.#postpone(job, dueAt, attempt))) ??
-      refusalAt("duplicate", ledger.findIndex((line) => !this.#enter(line))) ??
-      refusalAt("duplicate", add.findIndex(({ kind, ref, dueAt }) => !this.#add(kind, ref, dueAt))) ??
-      refusalAt("short", move.findIndex((one) => !this.#move(one)));
+      refusalAt("fenced", completeJobs.findIndex((job) => !this.#complete(job))) ??
+      refusalAt("fenced", postponeJobs.findIndex(({ job, dueAt, attempt }) => !this.#postpone(job, dueAt, attempt))) ??
+      refusalAt("duplicate", ledgerEntries.findIndex((entry) => !this.#addLedgerEntry(entry))) ??
+      refusalAt("duplicate", addJobs.findIndex(({ kind, ref, dueAt }) => !this.#addJob(kind, ref, dueAt))) ??
+      refusalAt("short", changeBalances.findIndex((change) => !this.#changeBalance(change)));
   }
 
   #versionOf(key: Key): string | null {
-    const slot = this.draft.read(valueKey(key));
-    return slot.version === null || isExpired(slot.value as StoredValue, this.now) ? null : slot.version;
+    const stored = this.writes.read(valueKey(key));
+    return stored.version === null || isExpired(stored.value as StoredValue, this.now) ? null : stored.version;
   }
 
-  #settle(job: Job): boolean {
+  #complete(job: Job): boolean {
     const record = this.#leased(job);
     if (!record) return false;
-    this.draft.remove(dueKey(job.kind, record));
-    this.draft.remove(jobKey(job.kind, job.ref));
+    this.writes.remove(dueKey(job.kind, record));
+    this.writes.remove(jobKey(job.kind, job.ref));
     return true;
   }
 
   #postpone(job: Job, dueAt: number, attempt: number): boolean {
     const record = this.#leased(job);
     if (!record) return false;
-    this.draft.remove(dueKey(job.kind, record));
+    this.writes.remove(dueKey(job.kind, record));
     this.#schedule(job.kind, job.ref, { id: record.id, epoch: record.epoch, attempt, dueAt, generation: 0 });
     return true;
   }
 
   #leased(job: Job): JobRecord | null {
-    const record = this.draft.read(jobKey(job.kind, job.ref)).value as JobRecord | undefined;
+    const record = this.writes.read(jobKey(job.kind, job.ref)).value as JobRecord | undefined;
     const isOwn = record?.id === job.id && record.epoch === job.epoch && record.generation === this.generation;
     return isOwn ? record : null;
   }
 
-  #enter(line: LedgerEntry): boolean {
-    const reference = referenceKey(line.operation, line.reference);
-    if (this.draft.read(reference).version !== null) return false;
-    this.draft.put(reference, true);
-    const [available, held, lines] = this.#balance(line.account);
-    this.draft.put(balanceKey(line.account), [available, held, lines + 1] satisfies StoredBalance);
+  #addLedgerEntry(entry: LedgerEntry): boolean {
+    const reference = referenceKey(entry.operation, entry.reference);
+    if (this.writes.read(reference).version !== null) return false;
+    this.writes.put(reference, true);
+    const [available, held, entryCount] = this.#balance(entry.account);
+    this.writes.put(balanceKey(entry.account), [available, held, entryCount + 1] satisfies StoredBalance);
     const stored: StoredLedgerTuple = [
-      line.operation,
-      line.reference,
-      line.available,
-      line.held,
+      entry.operation,
+      entry.reference,
+      entry.available,
+      entry.held,
       this.now,
-      line.detail,
+      entry.detail,
     ];
-    this.draft.put(ledgerEntryKey(line.account, ledgerEntryIdOf(lines + 1)), stored);
+    this.writes.put(ledgerEntryKey(entry.account, ledgerEntryIdOf(entryCount + 1)), stored);
     return true;
   }
 
-  #add(kind: string, ref: string, dueAt: number): boolean {
-    if (this.draft.read(jobKey(kind, ref)).version !== null) return false;
+  #addJob(kind: string, ref: string, dueAt: number): boolean {
+    if (this.writes.read(jobKey(kind, ref)).version !== null) return false;
     this.#schedule(kind, ref, { id: newSortableId(this.now), epoch: 0, attempt: 0, dueAt, generation: 0 });
     return true;
   }
 
   #schedule(kind: string, ref: string, record: JobRecord): void {
-    this.draft.put(jobKey(kind, ref), record);
-    this.draft.put(dueKey(kind, record), ref);
-    this.draft.wakeAt({ kind, dueAt: record.dueAt });
+    this.writes.put(jobKey(kind, ref), record);
+    this.writes.put(dueKey(kind, record), ref);
+    this.writes.wakeAt({ kind, dueAt: record.dueAt });
   }
 
-  #move(move: BalanceChange): boolean {
-    const [available, held, lines] = this.#balance(move.account);
-    if (isShort({ available, held }, move)) return false;
-    const after: StoredBalance = [available + move.available, held + move.held, lines];
-    this.draft.put(balanceKey(move.account), after);
+  #changeBalance(change: BalanceChange): boolean {
+    const [available, held, entryCount] = this.#balance(change.account);
+    if (isShort({ available, held }, change)) return false;
+    const after: StoredBalance = [available + change.available, held + change.held, entryCount];
+    this.writes.put(balanceKey(change.account), after);
     return true;
   }
 
   #balance(account: string): StoredBalance {
-    return (this.draft.read(balanceKey(account)).value as StoredBalance | undefined) ?? [0n, 0n, 0];
+    return (this.writes.read(balanceKey(account)).value as StoredBalance | undefined) ?? [0n, 0n, 0];
   }
 
-  /** The changes of `set`, in its order. */
+  /** Returns the changes of `set`, in its order. */
   #write(): Change[] {
     const written = (this.commit.set ?? []).map(({ key, value, ttlMs }) => {
-      if (ttlMs === undefined) return this.draft.put(valueKey(key), [value] satisfies StoredValue);
-      return this.draft.put(valueKey(key), [value, this.now + ttlMs] satisfies StoredValue, collectAfterMs(ttlMs));
+      if (ttlMs === undefined) return this.writes.put(valueKey(key), [value] satisfies StoredValue);
+      return this.writes.put(valueKey(key), [value, this.now + ttlMs] satisfies StoredValue, collectAfterMs(ttlMs));
     });
-    for (const key of this.commit.delete ?? []) this.draft.remove(valueKey(key));
+    for (const key of this.commit.delete ?? []) this.writes.remove(valueKey(key));
     return written;
   }
 }
@@ -230,7 +229,8 @@ function refusalAt(why: Refusal["why"], at: number): Refusal | null {
   return at < 0 ? null : { ok: false, why, at };
 }
 
-// Deno KV collects by the machine's clock, readers go by the store's: a day between them lets that one be set back.
+// Deno KV removes values by the system's clock, and readers use the store's clock. The extra day covers a clock that
+// was set back.
 function collectAfterMs(ttlMs: number): number {
   return Math.ceil(Math.max(ttlMs, 0)) + 24 * 3_600_000;
 }

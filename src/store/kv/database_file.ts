@@ -1,29 +1,29 @@
 import { DatabaseSync } from "node:sqlite";
 import { PRIVATE_FILE_MODE } from "../../lib/private_path.ts";
 
-/** A database file that must not be opened: it is no database, is cut short, or is of a newer Switchyard. */
+/** A database file that cannot be opened: it is not a database, is truncated, or was written by a newer version. */
 export class StoreFileError extends Error {
   override readonly name = "StoreFileError";
 
   /**
-   * @param path The database.
-   * @param reason What is wrong with it.
+   * @param path The path of the database.
+   * @param reason The cause, as part of a sentence.
    */
   constructor(readonly path: string, readonly reason: string, options?: ErrorOptions) {
     super(`Cannot open the store "${path}": ${reason}`, options);
   }
 }
 
-/** Files that a database consists of, by what follows its name; the lock is among them. */
+/** The suffixes of all files of a database, the lock included. */
 export const DATABASE_FILE_SUFFIXES: readonly string[] = ["", "-wal", "-shm", "-journal", ".lock"];
 
-/** A command wants a store that nobody has made yet. */
+/** A command needs a store that does not exist. */
 export class StoreMissingError extends Error {
   override readonly name = "StoreMissingError";
 
   /**
-   * @param path The database's.
-   * @param message Default: that there is none.
+   * @param path The path of the database.
+   * @param message Default: that the store does not exist.
    */
   constructor(readonly path: string, message = `Cannot open the store "${path}": there is none`) {
     super(message);
@@ -31,12 +31,12 @@ export class StoreMissingError extends Error {
 }
 
 /**
- * Makes sure that there is a database to open. A file that is there is only looked at: SQLite would take an empty one
- * for a new database and find missing pages late. So that an empty file is always an accident, a new database is made
- * beside its place and moved there when it is whole.
+ * Creates the database file if there is none, or checks the existing one. The check matters because SQLite treats an
+ * empty file as a new database and finds missing pages late. A new database is created beside its path and then
+ * renamed, so an empty file is always an error.
  *
- * @param path Absolute; its folder exists and the caller holds its lock.
- * @throws {StoreFileError} If what is there is no whole database; it stays as it is.
+ * @param path Absolute. Its folder exists, and the caller holds its lock.
+ * @throws {StoreFileError} If the file is not a whole database. The file is not changed.
  */
 export async function prepareDatabaseFile(path: string): Promise<void> {
   const logBytes = await sizeOf(`${path}-wal`) ?? 0;
@@ -49,10 +49,10 @@ export async function prepareDatabaseFile(path: string): Promise<void> {
 
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
-// "SWYD", so that tools can tell whose file it is.
+// "SWYD": identifies the owner of the file to other tools.
 const APPLICATION_ID = 0x53575944;
 
-// The database header's fields: SQLite "Database File Format", section 1.3.
+// Fields of the database header: SQLite "Database File Format", section 1.3.
 async function checkHeader(path: string, bytes: number, logBytes: number): Promise<void> {
   if (bytes === 0) throw new StoreFileError(path, "the file is empty");
   const header = await readHeader(path);
@@ -64,7 +64,7 @@ async function checkHeader(path: string, bytes: number, logBytes: number): Promi
   const pageBytes = view.getUint16(16) === 1 ? 65_536 : view.getUint16(16);
   const pages = view.getUint32(28);
   const isPageCountValid = view.getUint32(24) === view.getUint32(92);
-  // Pages may still be in the log alone, so without reading it only a database without one can be called too short.
+  // Pages may exist only in the write-ahead log, so only a database without a log is known to be too short.
   if (logBytes === 0 && isPageCountValid && bytes < pages * pageBytes) {
     throw new StoreFileError(path, `the file is cut short: it has ${bytes} of ${pages * pageBytes} bytes`);
   }
@@ -84,11 +84,11 @@ async function readHeader(path: string): Promise<Uint8Array> {
 
 function createDatabase(path: string): void {
   try {
-    Deno.removeSync(path); // the rest of a start that was killed
+    Deno.removeSync(path); // left by a start that was killed
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
-  // SQLite takes an empty file for a new database, and gives its log the mode of the database.
+  // SQLite accepts an empty file as a new database, and gives its log the file mode of the database.
   Deno.writeFileSync(path, new Uint8Array(), { createNew: true, mode: PRIVATE_FILE_MODE });
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);

@@ -1,40 +1,25 @@
-import {
-  Batch,
-  type Change,
-  type DueTime,
-  type LoadedValue,
-  type Transaction,
-  type VersionOf,
-  WriteSet,
-} from "./transaction.ts";
+import { Batch, type Change, type LoadedValue, type Transaction, type VersionOf, WriteSet } from "./transaction.ts";
 import { kvKeyOf } from "./keys.ts";
-import { addSizes, type CommitSize, fits, KV_LIMITS } from "../commit_size.ts";
+import { addSizes, type CommitSize, fits } from "../commit_size.ts";
+import { KV_LIMITS } from "./limits.ts";
+import { StoreWriteError } from "../store_write_error.ts";
 import { ValueCache } from "./value_cache.ts";
 import type { Version } from "../store.ts";
+import type { DueTime } from "../wake_listeners.ts";
 
-/** A write that the database refused, such as on a full disk. It may be tried again, under the same operation name. */
-export class StoreWriteError extends Error {
-  override readonly name = "StoreWriteError";
-
-  /** @param cause What the database said. */
-  constructor(cause: unknown) {
-    super(`Cannot write to the store: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-  }
-}
-
-/** Called with what a batch will be due; adds its alarms to the write and gives what to do once it is durable. */
+/** Adds wake-up messages for the due times of a batch to its write. Returns what to call once the write is durable. */
 export type AlarmWriter = (atomic: Deno.AtomicOperation, due: readonly DueTime[]) => () => void;
 
-/** What the engine did since it was opened. */
+/** Counts of the work since the engine was opened. */
 export interface WriteCounts {
-  /** Atomic writes that succeeded: one flush of the disk each. */
+  /** Successful atomic writes. Each is one flush to disk. */
   readonly atomics: number;
-  /** Proposals decided. */
+  /** Decided transactions. */
   readonly transactions: number;
 }
 
 interface Waiting {
-  readonly proposal: Transaction<unknown>;
+  readonly transaction: Transaction<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -43,14 +28,13 @@ const { maxKeysPerRead } = KV_LIMITS;
 const ATTEMPTS_ALONE = 5;
 
 /**
- * The one writer of the database. Proposals are taken in order; those that wait while an atomic is written share the
- * next one. Each is decided against what the ones before it in the batch leave behind, as if it came alone, and the
- * atomic checks every version that was read, also for those refused. So the outcome is that of one after the other:
+ * The only writer of the database. Transactions run in order. Those that arrive while an atomic write is in progress
+ * share the next one. Each sees the changes of the transactions before it in the batch. The atomic write checks every
+ * version that was read, also for refused transactions. The result is the same as running them one after the other:
  *
- *     gather → decide, absences presumed → atomic → done
- *                        └ a presumption or a check failed → read what was presumed, decide again → atomic → done
- *                                                                                     └ a check failed again → one by
- *                                                                                     one
+ *     collect → decide, absence assumed → write → done
+ *                       └ an assumption or a check failed → read the assumed keys, decide again → write → done
+ *                                                                         └ a check failed again → each on its own
  */
 export class GroupCommit {
   readonly #kv: Deno.Kv;
@@ -59,14 +43,14 @@ export class GroupCommit {
   readonly #waiting: Waiting[] = [];
   #running: Promise<void> | null = null;
   #atomics = 0;
-  #proposals = 0;
+  #transactions = 0;
   #lastWriteFailed = false;
   readonly #onWrite: (refusal: unknown) => void;
 
   /**
-   * @param kv Written by nobody else.
-   * @param alarms Takes what will be due.
-   * @param onWrite Called with null when the database has taken a write, else with why it has not.
+   * @param kv A database without other writers.
+   * @param alarms Writes the wake-up messages.
+   * @param onWrite Called with null after each successful write, otherwise with the error.
    */
   constructor(kv: Deno.Kv, alarms: AlarmWriter, onWrite: (refusal: unknown) => void = () => {}) {
     this.#kv = kv;
@@ -74,52 +58,52 @@ export class GroupCommit {
     this.#onWrite = onWrite;
   }
 
-  /** How much was written. */
+  /** Counts since the engine was opened. */
   get counts(): WriteCounts {
-    return { atomics: this.#atomics, transactions: this.#proposals };
+    return { atomics: this.#atomics, transactions: this.#transactions };
   }
 
-  /** Whether the last write was refused by the database. */
+  /** Whether the database refused the last write. */
   get lastWriteFailed(): boolean {
     return this.#lastWriteFailed;
   }
 
-  /** What is known to be durable without reading. */
-  get known(): ValueCache {
+  /** Durable values that are known without a read. */
+  get cache(): ValueCache {
     return this.#cache;
   }
 
   /**
-   * Decides a proposal in its turn; resolves when what it wrote is durable.
+   * Decides a transaction in its turn. Resolves when its writes are durable.
    *
    * @throws {StoreWriteError} If the database refused the write.
    */
-  submit<R>(proposal: Transaction<R>): Promise<R> {
+  submit<R>(transaction: Transaction<R>): Promise<R> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ proposal, resolve: resolve as (result: unknown) => void, reject });
+      this.#waiting.push({ transaction, resolve: resolve as (result: unknown) => void, reject });
       this.#running ??= this.#run();
     });
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no transaction is waiting. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
   async #run(): Promise<void> {
-    await Promise.resolve(); // what is submitted in the same turn shares the first batch
+    await Promise.resolve(); // transactions of the same turn of the event loop share the first batch
     while (this.#waiting.length > 0) await this.#write(this.#take());
     this.#running = null;
   }
 
   #take(): Waiting[] {
     const keys = new Set<string>();
-    let weight: CommitSize = { checks: 0, writes: 0, bytes: 0, keyBytes: 0 };
+    let size: CommitSize = { checks: 0, writes: 0, bytes: 0, keyBytes: 0 };
     let count = 0;
-    for (const { proposal } of this.#waiting) {
-      for (const { id } of proposal.reads) keys.add(id);
-      weight = { ...addSizes(weight, proposal.size), checks: keys.size };
-      if (count > 0 && !fits(weight, KV_LIMITS)) break;
+    for (const { transaction } of this.#waiting) {
+      for (const { id } of transaction.reads) keys.add(id);
+      size = { ...addSizes(size, transaction.size), checks: keys.size };
+      if (count > 0 && !fits(size, KV_LIMITS)) break;
       count++;
     }
     return this.#waiting.splice(0, count);
@@ -145,28 +129,31 @@ export class GroupCommit {
     }
   }
 
-  /** Decides and writes a batch; false: nothing was done, and what was thought to be known must be read. */
-  async #attempt(waiting: readonly Waiting[], presume: boolean): Promise<boolean> {
-    const loaded = await this.#load(waiting, presume);
+  /**
+   * Decides and writes a batch. Returns false if nothing was written because an assumption or a cached value was wrong.
+   */
+  async #attempt(waiting: readonly Waiting[], assumeAbsent: boolean): Promise<boolean> {
+    const loaded = await this.#load(waiting, assumeAbsent);
     const batch = new Batch(loaded);
-    const results = waiting.map(({ proposal }) => {
-      const draft = new WriteSet(batch);
-      const { accepted, result } = proposal.decide(draft);
-      if (accepted) draft.accept();
+    const results = waiting.map(({ transaction }) => {
+      const writes = new WriteSet(batch);
+      const { accepted, result } = transaction.decide(writes);
+      if (accepted) writes.accept();
       return result;
     });
     if (batch.changes.size === 0) {
-      // Without an atomic nothing has checked what was presumed, for refusals and for commits of checks alone.
-      if ([...loaded.values()].some(({ isAssumed: presumed }) => presumed)) return false;
+      // Without a write nothing has checked the assumptions behind refusals and commits of checks alone.
+      if ([...loaded.values()].some(({ isAssumed }) => isAssumed)) return false;
       this.#resolve(waiting, results, neverCurrent);
       return true;
     }
     const version = await this.#writeAtomic(batch, loaded);
     if (version === null) {
-      if (!presume) this.#cache.clear(); // then it was no presumption that failed, but something thought to be known
+      if (!assumeAbsent) this.#cache.clear(); // no assumption failed, so a cached value was wrong
       return false;
     }
-    // A value that a later proposal of the batch replaced was never durable: its version must not be that of the other value.
+    // A value that a later transaction of the batch replaced was never durable. It must not get the version of the
+    // other value.
     this.#resolve(waiting, results, (change) => batch.changes.get(change.id) === change ? version : neverCurrent());
     return true;
   }
@@ -176,11 +163,11 @@ export class GroupCommit {
     results: readonly ((versionOf: VersionOf) => unknown)[],
     versionOf: VersionOf,
   ): void {
-    this.#proposals += waiting.length;
+    this.#transactions += waiting.length;
     waiting.forEach((one, i) => one.resolve(results[i]?.(versionOf)));
   }
 
-  /** The version of everything that was written; null when a check failed and nothing was. */
+  /** Returns the version of all written values; null if a check failed and nothing was written. */
   async #writeAtomic(batch: Batch, loaded: ReadonlyMap<string, LoadedValue>): Promise<Version | null> {
     const atomic = this.#kv.atomic();
     for (const { key, version } of loaded.values()) atomic.check({ key: kvKeyOf(key), versionstamp: version });
@@ -215,20 +202,20 @@ export class GroupCommit {
     }
   }
 
-  async #load(waiting: readonly Waiting[], presume: boolean): Promise<Map<string, LoadedValue>> {
+  async #load(waiting: readonly Waiting[], assumeAbsent: boolean): Promise<Map<string, LoadedValue>> {
     const loaded = new Map<string, LoadedValue>();
     const unknown = new Map<string, LoadedValue>();
-    for (const { proposal } of waiting) {
-      for (const { id, key, isAssumedAbsent: presumedAbsent } of proposal.reads) {
+    for (const { transaction } of waiting) {
+      for (const { id, key, isAssumedAbsent } of transaction.reads) {
         const known = this.#cache.get(id);
         if (known) loaded.set(id, { key, value: known.value, version: known.version, isAssumed: false });
-        else if (!presume || !presumedAbsent) unknown.set(id, { key, ...ABSENT });
+        else if (!assumeAbsent || !isAssumedAbsent) unknown.set(id, { key, ...ABSENT });
         else if (!loaded.has(id)) loaded.set(id, { key, ...ABSENT, isAssumed: true });
       }
     }
-    for (const [id, slot] of await this.#read([...unknown])) {
-      loaded.set(id, slot);
-      this.#cache.put(id, slot.key, { value: slot.value, version: slot.version });
+    for (const [id, value] of await this.#read([...unknown])) {
+      loaded.set(id, value);
+      this.#cache.put(id, value.key, { value: value.value, version: value.version });
     }
     return loaded;
   }
@@ -236,12 +223,12 @@ export class GroupCommit {
   async #read(unknown: readonly [string, LoadedValue][]): Promise<[string, LoadedValue][]> {
     const parts: Promise<[string, LoadedValue][]>[] = [];
     for (let i = 0; i < unknown.length; i += maxKeysPerRead) {
-      parts.push(this.#readTen(unknown.slice(i, i + maxKeysPerRead)));
+      parts.push(this.#readPart(unknown.slice(i, i + maxKeysPerRead)));
     }
     return (await Promise.all(parts)).flat();
   }
 
-  async #readTen(unknown: readonly [string, LoadedValue][]): Promise<[string, LoadedValue][]> {
+  async #readPart(unknown: readonly [string, LoadedValue][]): Promise<[string, LoadedValue][]> {
     const entries = await this.#kv.getMany<unknown[]>(unknown.map(([, { key }]) => kvKeyOf(key)));
     return unknown.map(([id, { key }], i): [string, LoadedValue] => {
       const { value, versionstamp } = entries[i] ?? ABSENT_ENTRY;
@@ -252,7 +239,7 @@ export class GroupCommit {
 
 let replacedValues = 0;
 
-/** A version that no key has or gets, other than every other one. */
+/** A unique version that no key ever has. */
 function neverCurrent(): Version {
   return `replaced ${++replacedValues}`;
 }
@@ -267,8 +254,8 @@ function addChange(atomic: Deno.AtomicOperation, { key, put }: Change): void {
   else atomic.set(kvKeyOf(key), put.value, { expireIn: put.collectAfterMs });
 }
 
-// Deno KV has no error codes. These come from checking the sizes or from serialising, both before anything is written;
-// after any other the outcome is not known, and a repeat could move money twice.
+// Deno KV has no error codes. These errors come from size checks and from serialisation, before anything is written.
+// After any other error the outcome is unknown, and a repeat could move money twice.
 function isRefusedBeforeWriting(error: unknown): boolean {
   return error instanceof RangeError || (error instanceof TypeError && /too large|Too many/.test(error.message));
 }

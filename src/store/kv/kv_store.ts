@@ -1,13 +1,15 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import { alarmKindOf, QueueAlarms, WakeListeners } from "../wake_listeners.ts";
+import { type DueTime, WakeListeners } from "../wake_listeners.ts";
+import { alarmKindOf, QueueAlarms } from "./queue_alarms.ts";
 import { commitTransaction, type StoredBalance } from "./commit_transaction.ts";
-import type { DueTime, Transaction } from "./transaction.ts";
+import type { Transaction } from "./transaction.ts";
 import type { StoreEngine } from "../engine.ts";
 import { type RateLimit, RateLimiter } from "../gcra.ts";
 import { GroupCommit, type WriteCounts } from "./group_commit.ts";
-import { balanceKey, encodeKey, encodeStorableKey, jobKey, type JobRecord, kvKeyOf, SCHEMA } from "./keys.ts";
-import { KV_LIMITS } from "../commit_size.ts";
+import { encodeKey, encodeStorableKey } from "../key_encoding.ts";
+import { balanceKey, jobKey, type JobRecord, kvKeyOf, SCHEMA } from "./keys.ts";
+import { KV_LIMITS } from "./limits.ts";
 import {
   byClaimOrder,
   claimTransaction,
@@ -17,34 +19,29 @@ import {
   renewTransaction,
 } from "./leases.ts";
 import { type Page, readLedger, readValues, scanValues } from "./read.ts";
-import {
-  advanceTransaction,
-  CLOCK_WRITE_INTERVAL_MS,
-  ClockRollbackDetector,
-  isRollback,
-  waitingJobsOf,
-} from "../clock_rollback.ts";
+import { ClockRollbackDetector, isRollback } from "../clock_rollback.ts";
+import { advanceTransaction, CLOCK_WRITE_INTERVAL_MS, waitingJobsOf } from "./due_time_shift.ts";
 import { type WriteGuard, WriteHealth, type WriteHealthOptions } from "../write_health.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry, StoreLimits } from "../store.ts";
 
-/** An open database that nobody else writes. */
+/** An open database without other writers. */
 export interface OwnedDatabase {
   readonly kv: Deno.Kv;
-  /** Which open this is, from 1. */
+  /** The number of this open of the database, from 1. */
   readonly generation: number;
-  /** The clock when due times were last written, in Unix milliseconds; null: never. */
-  readonly notedAt: number | null;
-  /** Tells who finds the database in use where its gateway is reached; null: it is not. */
+  /** The clock when due times were last written, in Unix milliseconds; null if never. */
+  readonly clockWrittenAt: number | null;
+  /** Publishes the gateway's address to other processes that find the database in use; null withdraws it. */
   readonly publish: (address: string | null) => Promise<void>;
-  /** Lets the next owner in. */
+  /** Releases the lock on the database. */
   readonly release: () => Promise<void>;
-  /** How much room its disk has, and should have. Default: not looked at. */
+  /** The free space on the disk and the minimum. Default: not checked. */
   readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
 }
 
-const NEAR_MS = 60_000;
+const TIMER_RANGE_MS = 60_000;
 
-/** The store port on Deno KV. The members of the port are described there. */
+/** The store on Deno KV. The port documents the members. */
 export class KvStore implements StoreEngine {
   readonly limits: StoreLimits = KV_LIMITS;
   readonly #kv: Deno.Kv;
@@ -54,18 +51,18 @@ export class KvStore implements StoreEngine {
   readonly #publish: (address: string | null) => Promise<void>;
   readonly #release: () => Promise<void>;
   readonly #wakes: WakeListeners;
-  readonly #setBack: ClockRollbackDetector;
-  #clockNotedAt = -Infinity;
+  readonly #rollback: ClockRollbackDetector;
+  #clockWrittenAt = -Infinity;
   readonly #queueAlarms: QueueAlarms;
   readonly #group: GroupCommit;
   readonly #health: WriteHealth;
   readonly #buckets = new RateLimiter();
-  readonly #listening: Promise<void>;
+  readonly #queueListener: Promise<void>;
   #claiming: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | null = null;
 
   /** Use `openKvStore`. Takes over the database and closes it in the end. */
-  constructor({ kv, generation, notedAt, publish, release, space = {} }: OwnedDatabase, clock: Clock, log: Log) {
+  constructor({ kv, generation, clockWrittenAt, publish, release, space = {} }: OwnedDatabase, clock: Clock, log: Log) {
     this.#kv = kv;
     this.#generation = generation;
     this.#clock = clock;
@@ -73,7 +70,7 @@ export class KvStore implements StoreEngine {
     this.#publish = publish;
     this.#release = release;
     this.#wakes = new WakeListeners(clock, log);
-    this.#setBack = new ClockRollbackDetector(clock);
+    this.#rollback = new ClockRollbackDetector(clock);
     this.#queueAlarms = new QueueAlarms(clock);
     this.#health = new WriteHealth({ clock, log, probe: () => this.#group.submit(WRITE_PROBE), ...space });
     this.#group = new GroupCommit(
@@ -81,16 +78,16 @@ export class KvStore implements StoreEngine {
       (atomic, due) => this.#setAlarms(atomic, due),
       (refusal) => refusal === null ? this.#health.noteSuccess() : this.#health.noteFailure(refusal),
     );
-    this.#listening = this.#listen();
-    const setBackMs = notedAt === null ? 0 : notedAt - clock.now();
-    if (isRollback(setBackMs)) this.#moveUpLater(setBackMs);
+    this.#queueListener = this.#listen();
+    const rollbackMs = clockWrittenAt === null ? 0 : clockWrittenAt - clock.now();
+    if (isRollback(rollbackMs)) this.#shiftDueTimesLater(rollbackMs);
   }
 
   get writeGuard(): WriteGuard {
     return this.#health;
   }
 
-  /** What was written since the open, for measurements. */
+  /** Counts of writes since the open, for measurements. */
   get counts(): WriteCounts {
     return this.#group.counts;
   }
@@ -100,13 +97,13 @@ export class KvStore implements StoreEngine {
   }
 
   now(): number {
-    this.#followClock();
+    this.#checkClock();
     return this.#clock.now();
   }
 
   async get<T = unknown>(keys: readonly Key[]): Promise<(Entry<T> | null)[]> {
     this.#assertOpen();
-    return await readValues<T>(this.#kv, this.#group.known, keys, this.now());
+    return await readValues<T>(this.#kv, this.#group.cache, keys, this.now());
   }
 
   async scan<T = unknown>(prefix: Key, page: Page<Key>): Promise<Entry<T>[]> {
@@ -116,20 +113,20 @@ export class KvStore implements StoreEngine {
 
   async commit(operation: string | null, commit: Commit): Promise<CommitResult> {
     this.#assertOpen();
-    return this.#refusalAtHand(commit) ??
+    return this.#refusalWithoutTransaction(commit) ??
       await this.#group.submit(commitTransaction(operation, commit, () => this.now(), this.#generation));
   }
 
   /**
-   * The refusal of a commit that does nothing but put off jobs of which one is known to be somebody else's: that never
-   * changes again, so nothing has to be decided. Job runners end with such a commit.
+   * Refuses a commit that only postpones jobs if one of them is known to belong to another worker. That never changes
+   * again, so it needs no transaction. Every run of a job ends with such a commit.
    */
-  #refusalAtHand(commit: Commit): CommitResult | null {
+  #refusalWithoutTransaction(commit: Commit): CommitResult | null {
     if (commit.postponeJobs === undefined || Object.keys(commit).length > 1) return null;
     const at = commit.postponeJobs.findIndex(({ job }) => {
-      const known = this.#group.known.get(encodeKey(jobKey(job.kind, job.ref)));
-      const record = known?.value as JobRecord | undefined;
-      return known !== undefined && (record?.id !== job.id || record.epoch !== job.epoch);
+      const cached = this.#group.cache.get(encodeKey(jobKey(job.kind, job.ref)));
+      const record = cached?.value as JobRecord | undefined;
+      return cached !== undefined && (record?.id !== job.id || record.epoch !== job.epoch);
     });
     return at < 0 ? null : { ok: false, why: "fenced", at };
   }
@@ -137,8 +134,8 @@ export class KvStore implements StoreEngine {
   async balance(account: string): Promise<Balance> {
     this.#assertOpen();
     const key = balanceKey(account);
-    const known = this.#group.known.get(encodeKey(key)) ?? await this.#kv.get(kvKeyOf(key));
-    const [available, held] = (known.value as StoredBalance | null | undefined) ?? [0n, 0n];
+    const cached = this.#group.cache.get(encodeKey(key)) ?? await this.#kv.get(kvKeyOf(key));
+    const [available, held] = (cached.value as StoredBalance | null | undefined) ?? [0n, 0n];
     return { available, held };
   }
 
@@ -149,8 +146,8 @@ export class KvStore implements StoreEngine {
 
   async claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]> {
     this.#assertOpen();
-    this.#followClock();
-    // One after the other, so that each looks at what the one before it left.
+    this.#checkClock();
+    // One claim after the other, so that each sees the result of the one before.
     const claim = this.#claiming.then(() => this.#claim(kinds, limit, leaseMs));
     this.#claiming = claim.catch(() => {});
     return await claim;
@@ -158,8 +155,8 @@ export class KvStore implements StoreEngine {
 
   async jobDueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]> {
     this.#assertOpen();
-    this.#followClock();
-    await this.#claiming; // due times may be moved just now
+    this.#checkClock();
+    await this.#claiming; // due times may be moving
     const records = await Promise.all(refs.map((ref) => this.#jobOf(kind, ref)));
     return records.map((record) => {
       if (record === null) return null;
@@ -171,15 +168,15 @@ export class KvStore implements StoreEngine {
     const key = jobKey(kind, ref);
     const id = encodeStorableKey(key, this.limits.maxKeyBytes);
     if (id === null) return null;
-    const known = this.#group.known.get(id) ?? await this.#kv.get(kvKeyOf(key));
-    return (known.value as JobRecord | null | undefined) ?? null;
+    const cached = this.#group.cache.get(id) ?? await this.#kv.get(kvKeyOf(key));
+    return (cached.value as JobRecord | null | undefined) ?? null;
   }
 
   async renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]> {
     this.#assertOpen();
     const options = { leaseMs, now: () => this.now(), generation: this.#generation };
-    this.#followClock();
-    await this.#claiming; // a lease that is renewed while due times are moved would be moved along
+    this.#checkClock();
+    await this.#claiming; // otherwise a renewed lease would be moved together with the due times
     return await this.#submitAll(jobs, (part) => renewTransaction(part, options));
   }
 
@@ -231,7 +228,7 @@ export class KvStore implements StoreEngine {
     await this.#group.idle();
     this.#wakes.close();
     this.#kv.close();
-    await this.#listening;
+    await this.#queueListener;
     await this.#release();
   }
 
@@ -239,17 +236,19 @@ export class KvStore implements StoreEngine {
     if (limit <= 0) return [];
     const now = () => this.now();
     const generation = this.#generation;
-    const looks = await Promise.all(
+    const found = await Promise.all(
       [...new Set(kinds)].map((kind) => dueJobsOf(this.#kv, kind, { limit, now: now(), generation })),
     );
-    for (const { next } of looks) if (next) this.#wakeIfNear(next);
-    const entries = looks.flatMap(({ due }) => due).sort(byClaimOrder(generation)).slice(0, limit);
+    for (const { next } of found) if (next) this.#wakeIfNear(next);
+    const entries = found.flatMap(({ due }) => due).sort(byClaimOrder(generation)).slice(0, limit);
     return await this.#submitAll(entries, (part) => claimTransaction(part, { leaseMs, now, generation }));
   }
 
-  /** Submits in parts. What succeeded counts: jobs that are claimed must reach their worker. */
-  async #submitAll<T>(items: readonly T[], proposal: (part: readonly T[]) => Transaction<Job[]>): Promise<Job[]> {
-    const parts = partsOf(items).map((part) => this.#group.submit(proposal(part)));
+  /**
+   * Submits transactions in parts. Successful parts count also when others fail: a claimed job must reach its worker.
+   */
+  async #submitAll<T>(items: readonly T[], transactionOf: (part: readonly T[]) => Transaction<Job[]>): Promise<Job[]> {
+    const parts = partsOf(items).map((part) => this.#group.submit(transactionOf(part)));
     const settled = await Promise.allSettled(parts);
     const jobs = settled.flatMap((part) => part.status === "fulfilled" ? part.value : []);
     const failed = settled.find((part) => part.status === "rejected");
@@ -257,19 +256,22 @@ export class KvStore implements StoreEngine {
     return jobs;
   }
 
-  #followClock(): void {
-    const setBackMs = this.#setBack.takeRollbackMs();
-    if (setBackMs > 0) this.#moveUpLater(setBackMs);
+  #checkClock(): void {
+    const rollbackMs = this.#rollback.takeRollbackMs();
+    if (rollbackMs > 0) this.#shiftDueTimesLater(rollbackMs);
   }
 
-  /** Before the next claim. A job that is put off in the meantime may be moved, too, and is then done early. */
-  #moveUpLater(byMs: number): void {
+  /**
+   * Moves due times before the next claim. A job that is postponed in the meantime may be moved as well and then runs
+   * early.
+   */
+  #shiftDueTimesLater(byMs: number): void {
     this.#log.warn("clock_set_back", { durationMs: byMs });
-    const moving = this.#claiming.then(() => this.#moveUp(byMs));
+    const moving = this.#claiming.then(() => this.#shiftDueTimes(byMs));
     this.#claiming = moving.catch((error) => this.#log.error("due_times_not_moved", { reason: String(error) }));
   }
 
-  async #moveUp(byMs: number): Promise<void> {
+  async #shiftDueTimes(byMs: number): Promise<void> {
     const at = { now: this.#clock.now(), generation: this.#generation };
     for (const kind of await kindsOfJobs(this.#kv)) {
       const waiting = await waitingJobsOf(this.#kv, kind, at);
@@ -277,15 +279,15 @@ export class KvStore implements StoreEngine {
     }
   }
 
-  #noteClock(atomic: Deno.AtomicOperation): void {
+  #writeClock(atomic: Deno.AtomicOperation): void {
     const now = this.#clock.now();
-    if (Math.abs(now - this.#clockNotedAt) < CLOCK_WRITE_INTERVAL_MS) return;
-    this.#clockNotedAt = now; // should the write fail, the next open notices less: later writes note it again
+    if (Math.abs(now - this.#clockWrittenAt) < CLOCK_WRITE_INTERVAL_MS) return;
+    this.#clockWrittenAt = now; // if the write fails, later writes store the clock again
     atomic.set(["clock"], now);
   }
 
   #setAlarms(atomic: Deno.AtomicOperation, due: readonly DueTime[]): () => void {
-    if (due.length > 0) this.#noteClock(atomic);
+    if (due.length > 0) this.#writeClock(atomic);
     const enqueued = this.#queueAlarms.enqueue(atomic, due);
     return () => {
       enqueued();
@@ -298,7 +300,7 @@ export class KvStore implements StoreEngine {
   }
 
   #wakeIfNear({ kind, dueAt }: DueTime): void {
-    if (!this.#closing && dueAt - this.now() <= NEAR_MS) this.#wakes.wakeAt({ kind, dueAt });
+    if (!this.#closing && dueAt - this.now() <= TIMER_RANGE_MS) this.#wakes.wakeAt({ kind, dueAt });
   }
 
   async #listen(): Promise<void> {
@@ -317,7 +319,7 @@ export class KvStore implements StoreEngine {
   }
 }
 
-/** What one proposal takes each. */
+/** Splits items into parts of one transaction each. */
 function partsOf<T>(items: readonly T[]): T[][] {
   const count = Math.ceil(items.length / JOBS_PER_TRANSACTION);
   return Array.from({ length: count }, (_, i) => items.slice(i * JOBS_PER_TRANSACTION, (i + 1) * JOBS_PER_TRANSACTION));

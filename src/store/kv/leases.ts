@@ -1,12 +1,13 @@
 /**
- * Claiming and renewing jobs in the embedded engine. A job is free when it stands under generation 0, or under one of a
- * process that is gone, or when its lease has ended; in the due index each of these is a range of its own.
+ * Claims and renews jobs in the Deno KV engine. A job is free if it has no lease, if the process of its lease has
+ * ended, or if its lease has ended. Each of these is one range of the due index.
  */
 import type { ReadKey, Transaction, WriteSet } from "./transaction.ts";
-import { dueKey, encodeKey, jobKey, type JobRecord, keyOfKv, kvKeyOf } from "./keys.ts";
+import { encodeKey } from "../key_encoding.ts";
+import { dueKey, jobKey, type JobRecord, keyOfKv, kvKeyOf } from "./keys.ts";
 import type { Job, Key } from "../store.ts";
 
-/** What the due index says of a job. */
+/** An entry of the due index. */
 export interface DueIndexEntry {
   readonly kind: string;
   readonly ref: string;
@@ -15,18 +16,18 @@ export interface DueIndexEntry {
   readonly dueAt: number;
 }
 
-/** What a look at the due index of one kind found. */
+/** The free jobs of one kind. */
 export interface DueJobs {
-  /** Free jobs: first those whose worker is gone, then by due time. */
+  /** First the jobs of processes that have ended, then by due time. */
   readonly due: readonly DueIndexEntry[];
-  /** The first of those that are not due yet, if the look went that far. */
+  /** The first job that is not due yet; null if none was read. */
   readonly next: DueIndexEntry | null;
 }
 
-/** How many jobs one proposal claims or renews, so that several fit into one atomic. */
+/** Jobs that one transaction claims or renews, so that several transactions fit into one atomic write. */
 export const JOBS_PER_TRANSACTION = 30;
 
-/** Looks up the free jobs of a kind: at most `limit`, and the next one after them. */
+/** Finds the free jobs of a kind: at most `limit`, and the next one after them. */
 export async function dueJobsOf(
   kv: Deno.Kv,
   kind: string,
@@ -43,13 +44,13 @@ export async function dueJobsOf(
   return { due, next: byTime.find((entry) => entry.dueAt > now) ?? null };
 }
 
-/** The order to claim in, over several kinds: jobs whose worker is gone, then the longest due. */
+/** The order of claims over several kinds: first the jobs of processes that have ended, then the longest due. */
 export function byClaimOrder(generation: number): (a: DueIndexEntry, b: DueIndexEntry) => number {
   const rank = (entry: DueIndexEntry) => entry.generation === 0 || entry.generation === generation ? 1 : 0;
   return (a, b) => rank(a) - rank(b) || isBefore(a, b);
 }
 
-/** The kinds that have jobs, found by leaping from each to the next. */
+/** The kinds that have jobs. Each is found by one read after the last entry of the kind before. */
 export async function kindsOfJobs(kv: Deno.Kv): Promise<string[]> {
   const kinds: string[] = [];
   let start: Key = ["due", ""];
@@ -61,18 +62,18 @@ export async function kindsOfJobs(kv: Deno.Kv): Promise<string[]> {
   }
 }
 
-/** Claims what is still free of some due jobs, at most {@linkcode JOBS_PER_TRANSACTION}. */
+/** Claims those of at most {@linkcode JOBS_PER_TRANSACTION} due jobs that are still free. */
 export function claimTransaction(
   entries: readonly DueIndexEntry[],
   options: { readonly leaseMs: number; readonly now: () => number; readonly generation: number },
 ): Transaction<Job[]> {
-  return jobTransaction(entries, (draft) => {
+  return jobTransaction(entries, (writes) => {
     const now = options.now();
     return entries.flatMap((entry) => {
-      const record = recordOf(draft, entry);
+      const record = recordOf(writes, entry);
       if (!record || !isFree(record, now, options.generation)) return [];
       const isRetaken = record.generation !== 0;
-      return [lease(draft, entry, record, {
+      return [lease(writes, entry, record, {
         id: record.id,
         epoch: record.epoch + 1,
         attempt: record.attempt + (isRetaken ? 1 : 0),
@@ -83,17 +84,17 @@ export function claimTransaction(
   }, isSome);
 }
 
-/** Moves the ends of those leases that are still held by the given jobs' epochs. */
+/** Extends the leases of those jobs whose epoch is still current. */
 export function renewTransaction(
   jobs: readonly Job[],
   options: { readonly leaseMs: number; readonly now: () => number; readonly generation: number },
 ): Transaction<Job[]> {
-  return jobTransaction(jobs, (draft) => {
+  return jobTransaction(jobs, (writes) => {
     const dueAt = options.now() + options.leaseMs;
     return jobs.flatMap((job) => {
-      const record = recordOf(draft, job);
+      const record = recordOf(writes, job);
       if (record?.epoch !== job.epoch || record.generation !== options.generation) return [];
-      return [lease(draft, job, record, { ...record, dueAt })];
+      return [lease(writes, job, record, { ...record, dueAt })];
     });
   }, isSome);
 }
@@ -102,29 +103,29 @@ const isSome = (jobs: readonly Job[]) => jobs.length > 0;
 
 type Named = Pick<Job, "kind" | "ref" | "id">;
 
-/** A proposal over the records and due times of at most {@linkcode JOBS_PER_TRANSACTION} jobs. */
+/** A transaction over the records and due times of at most {@linkcode JOBS_PER_TRANSACTION} jobs. */
 export function jobTransaction<R>(
   jobs: readonly Named[],
-  decide: (draft: WriteSet) => R,
+  decide: (writes: WriteSet) => R,
   isAccepted: (result: R) => boolean,
 ): Transaction<R> {
-  const touches = jobs.map(({ kind, ref }): ReadKey => {
+  const reads = jobs.map(({ kind, ref }): ReadKey => {
     const key = jobKey(kind, ref);
     return { id: encodeKey(key), key, isAssumedAbsent: false };
   });
-  const keyBytes = touches.reduce((sum, { id }) => sum + 3 * (id.length + 72), 0);
+  const keyBytes = reads.reduce((sum, { id }) => sum + 3 * (id.length + 72), 0);
   return {
-    reads: touches,
-    size: { checks: touches.length, writes: 3 * jobs.length, bytes: keyBytes + 300 * jobs.length, keyBytes },
-    decide(draft) {
-      const result = decide(draft);
+    reads: reads,
+    size: { checks: reads.length, writes: 3 * jobs.length, bytes: keyBytes + 300 * jobs.length, keyBytes },
+    decide(writes) {
+      const result = decide(writes);
       return { accepted: isAccepted(result), result: () => result };
     },
   };
 }
 
-function recordOf(draft: WriteSet, { kind, ref, id }: Named): JobRecord | null {
-  const record = draft.read(jobKey(kind, ref)).value as JobRecord | undefined;
+function recordOf(writes: WriteSet, { kind, ref, id }: Named): JobRecord | null {
+  const record = writes.read(jobKey(kind, ref)).value as JobRecord | undefined;
   return record?.id === id ? record : null;
 }
 
@@ -133,15 +134,15 @@ function isFree(record: JobRecord, now: number, generation: number): boolean {
   return isAbandoned || record.dueAt <= now;
 }
 
-function lease(draft: WriteSet, { kind, ref }: Named, before: JobRecord, after: JobRecord): Job {
-  draft.remove(dueKey(kind, before));
-  draft.put(jobKey(kind, ref), after);
-  draft.put(dueKey(kind, after), ref);
+function lease(writes: WriteSet, { kind, ref }: Named, before: JobRecord, after: JobRecord): Job {
+  writes.remove(dueKey(kind, before));
+  writes.put(jobKey(kind, ref), after);
+  writes.put(dueKey(kind, after), ref);
   const { id, epoch, attempt, dueAt } = after;
   return { id, kind, ref, epoch, attempt, dueAt };
 }
 
-/** Entries of the due index between two places, in its order. */
+/** Lists entries of the due index between two keys, in key order. */
 export async function listDue(kv: Deno.Kv, start: Key, end: Key, limit: number): Promise<DueIndexEntry[]> {
   const entries: DueIndexEntry[] = [];
   const options = { batchSize: Math.min(limit, 500), ...(limit < Infinity && { limit }) };

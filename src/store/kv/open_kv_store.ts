@@ -7,27 +7,27 @@ import { SCHEMA } from "./keys.ts";
 import { KvStore, type OwnedDatabase } from "./kv_store.ts";
 import { ProcessLock } from "./process_lock.ts";
 
-/** What the embedded engine needs. */
+/** The settings and dependencies of the Deno KV engine. */
 export interface KvStoreOptions {
-  /** The database's file, or `:memory:`. Its folder is made when it is missing. */
+  /** The path of the database, or `:memory:`. A missing folder is created. */
   readonly path: string;
-  /** All due times, leases and expiries are by it. */
+  /** The clock of all due times, leases and expiries. */
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether the database must be there already. Default false: it is made when it is missing. */
+  /** Whether to fail if the database does not exist. Default false: it is created. */
   readonly mustExist?: boolean;
-  /** How much room its disk has, and should have. Default: not looked at. */
+  /** The free space on the disk and the minimum. Default: not checked. */
   readonly space?: OwnedDatabase["space"];
-  /** Opens the database; another only to watch or to hurt it in tests. */
+  /** Opens the database. Tests replace it to observe the database or to make it fail. */
   readonly openKv?: (path: string) => Promise<Deno.Kv>;
 }
 
 /**
- * Opens the embedded engine: Deno KV in one file, owned by this process alone. Its files are for its owner alone.
+ * Opens the Deno KV engine: one database file, used by this process alone and readable by its owner alone.
  *
- * @throws {StoreMissingError} If it must exist and does not. Nothing is made.
- * @throws {StoreInUseError} If another process has it.
- * @throws {StoreFileError} If the file is no whole database, or a newer version's. It stays as it is.
+ * @throws {StoreMissingError} If it must exist and does not. Nothing is created.
+ * @throws {StoreInUseError} If another process uses it.
+ * @throws {StoreFileError} If the file is not a whole database, or a newer version's. The file is not changed.
  */
 export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
   const { path, clock, log, mustExist = false, openKv = Deno.openKv, space } = options;
@@ -35,10 +35,10 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
   if (path === ":memory:") {
     const kv = await openKv(path);
     const none = () => Promise.resolve();
-    const began = await beginGeneration(kv, path);
-    return new KvStore({ kv, ...began, publish: none, release: none }, clock, log);
+    const opened = await beginGeneration(kv, path);
+    return new KvStore({ kv, ...opened, publish: none, release: none }, clock, log);
   }
-  if (mustExist && !await isThere(path)) throw new StoreMissingError(resolve(path));
+  if (mustExist && !await exists(path)) throw new StoreMissingError(resolve(path));
   const realPath = await realPathOf(path);
   const lock = await ProcessLock.take(realPath);
   let kv: Deno.Kv | null = null;
@@ -46,9 +46,9 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
     for (const suffix of DATABASE_FILE_SUFFIXES) await restrictPermissions(realPath + suffix, log);
     await prepareDatabaseFile(realPath);
     kv = await openKv(realPath);
-    const began = await beginGeneration(kv, realPath);
+    const opened = await beginGeneration(kv, realPath);
     const publish = (address: string | null) => lock.publish(address);
-    return new KvStore({ kv, ...began, publish, release: () => lock.release(), space }, clock, log);
+    return new KvStore({ kv, ...opened, publish, release: () => lock.release(), ...(space && { space }) }, clock, log);
   } catch (error) {
     kv?.close();
     await lock.release();
@@ -56,7 +56,7 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   try {
     await Deno.stat(path);
     return true;
@@ -66,7 +66,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** The path that the lock stands for, whichever way the database was named. */
+/** The real path, which the lock uses whatever path names the database. */
 async function realPathOf(path: string): Promise<string> {
   const folder = dirname(resolve(path));
   await makePrivateFolder(folder);
@@ -78,12 +78,12 @@ async function realPathOf(path: string): Promise<string> {
   }
 }
 
-/** Counts this open, which frees the leases of those before it. */
+/** Increases the generation, which ends the leases of earlier ones. */
 async function beginGeneration(
   kv: Deno.Kv,
   path: string,
-): Promise<{ readonly generation: number; readonly notedAt: number | null }> {
-  const [schema, last, noted] = await kv.getMany<[number, number, number]>([["schema"], ["generation"], ["clock"]]);
+): Promise<{ readonly generation: number; readonly clockWrittenAt: number | null }> {
+  const [schema, last, clock] = await kv.getMany<[number, number, number]>([["schema"], ["generation"], ["clock"]]);
   if ((schema.value ?? SCHEMA) > SCHEMA) {
     throw new StoreFileError(path, `it is of a newer version: schema ${schema.value}, this one knows ${SCHEMA}`);
   }
@@ -91,10 +91,10 @@ async function beginGeneration(
   const written = await kv.atomic().check(schema, last).set(["schema"], SCHEMA).set(["generation"], generation)
     .commit();
   if (!written.ok) throw new StoreFileError(path, "it was changed while it was opened");
-  return { generation, notedAt: noted.value };
+  return { generation, clockWrittenAt: clock.value };
 }
 
-// Deno KV throws plain errors with SQLite's words; errors of our own and of the system have names of their own.
+// Deno KV throws plain errors with messages of SQLite. Errors of the gateway and of the system have other names.
 function isOfDatabase(error: unknown): error is Error {
   return error instanceof Error && (error.name === "Error" || error.name === "TypeError");
 }

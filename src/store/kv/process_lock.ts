@@ -1,12 +1,12 @@
 import { PRIVATE_FILE_MODE } from "../../lib/private_path.ts";
 
-/** A second process wants a store that is in use. */
+/** Another process uses the store. */
 export class StoreInUseError extends Error {
   override readonly name = "StoreInUseError";
 
   /**
-   * @param path The database.
-   * @param holder The process id of the one that has it; null when it left no word.
+   * @param path The path of the database.
+   * @param holder The process id of the other process; null if unknown.
    */
   constructor(readonly path: string, readonly holder: number | null) {
     super(
@@ -15,21 +15,20 @@ export class StoreInUseError extends Error {
   }
 }
 
-/** Who has a store, as far as its lock tells. */
+/** The process that uses a store, as its lock file says. */
 export interface StoreHolder {
-  /** Its process id; null while it has left none. */
+  /** The process id; null while it is not written. */
   readonly pid: number | null;
-  /** Where its gateway is reached; null before it listens, while it stops, and of a command. */
+  /** The address of its gateway; null before it listens, while it stops, and for a command. */
   readonly address: string | null;
 }
 
 /**
- * The right to be the one process that opens a database, held through an advisory lock on `<path>.lock`. The system
- * lets go of it when the process ends, however it ends. The file itself stays: removing it would let two processes lock
- * two files of one name.
+ * An exclusive advisory lock on `<path>.lock`, held by the one process that may open the database. The system releases
+ * it whenever the process ends. The file is never removed, because two processes could then lock two files of one name.
  *
- * Whoever holds it writes its process id there, and a gateway that listens its address on a second line, so that
- * commands find the gateway that runs on a store. What a killed process left is not believed, as its lock is free.
+ * The holder writes its process id to the file, and a listening gateway writes its address on a second line. Commands
+ * find the running gateway this way. Text left by a killed process is ignored, because its lock is free.
  */
 export class ProcessLock {
   readonly #file: Deno.FsFile;
@@ -39,8 +38,8 @@ export class ProcessLock {
   }
 
   /**
-   * @param path The database's, absolute.
-   * @throws {StoreInUseError} If another process, or another store of this one, holds it.
+   * @param path The absolute path of the database.
+   * @throws {StoreInUseError} If another process, or another store of this process, holds the lock.
    */
   static async take(path: string): Promise<ProcessLock> {
     const options = { read: true, write: true, create: true, mode: PRIVATE_FILE_MODE };
@@ -55,7 +54,7 @@ export class ProcessLock {
     return lock;
   }
 
-  /** Tells who asks for the holder of this lock where its gateway is reached, or, with null, that it is not. */
+  /** Writes the gateway's address to the lock file; null removes it. */
   async publish(address: string | null): Promise<void> {
     const bytes = new TextEncoder().encode(address === null ? `${Deno.pid}\n` : `${Deno.pid}\n${address}\n`);
     await this.#file.truncate();
@@ -63,7 +62,7 @@ export class ProcessLock {
     await this.#file.write(bytes);
   }
 
-  /** Lets the next one in. */
+  /** Releases the lock. */
   async release(): Promise<void> {
     await this.#file.truncate();
     this.#file.close();
@@ -71,10 +70,10 @@ export class ProcessLock {
 }
 
 /**
- * Who has a store now; null when nobody has, or there is no store.
+ * The process that uses a store; null if there is none, or no store.
  *
- * @param path The database's.
- * @throws What the system throws for a lock that this process may not open.
+ * @param path The path of the database.
+ * @throws The system's error if this process may not open the lock file.
  */
 export async function readStoreHolder(path: string): Promise<StoreHolder | null> {
   let file: Deno.FsFile;
@@ -85,7 +84,7 @@ export async function readStoreHolder(path: string): Promise<StoreHolder | null>
     throw error;
   }
   try {
-    // A shared lock is had only when nobody has the exclusive one. It is let go of at once.
+    // A shared lock is granted only if no process has the exclusive lock. Closing the file releases it.
     return await file.tryLock(false) ? null : await readHolder(file);
   } finally {
     file.close();
@@ -96,8 +95,8 @@ const LOCK_TRIES = 3;
 const LOCK_PAUSE_MS = 50;
 
 /**
- * Whether the lock was had. Tries more than once, as {@linkcode readStoreHolder} of another process takes the lock for a
- * moment.
+ * Whether the lock was taken. Tries more than once, because {@linkcode readStoreHolder} of another process holds the
+ * lock for a moment.
  */
 async function acquire(file: Deno.FsFile): Promise<boolean> {
   for (let tries = 1; tries < LOCK_TRIES; tries++) {
@@ -115,7 +114,7 @@ const MAX_HOLDER_BYTES = 512;
 
 async function readHolder(file: Deno.FsFile): Promise<StoreHolder> {
   const bytes = new Uint8Array(MAX_HOLDER_BYTES);
-  const length = await file.read(bytes).catch(() => null) ?? 0; // some systems let nobody read what is locked
+  const length = await file.read(bytes).catch(() => null) ?? 0; // some systems refuse to read a locked file
   const [, pid, address] =
     /^(\d{1,10})\n(?:(https?:\/\/\S+)\n)?$/.exec(new TextDecoder().decode(bytes.subarray(0, length))) ?? [];
   return { pid: pid === undefined ? null : Number(pid), address: address ?? null };

@@ -1,39 +1,56 @@
 import { cloneValue } from "../clone_value.ts";
+import { encodeKey, encodeStorableKey, isBelow } from "../key_encoding.ts";
+import type { Entry, Key, StoredLedgerEntry } from "../store.ts";
 import { isExpired, type StoredLedgerTuple, type StoredValue } from "./commit_transaction.ts";
-import { encodeKey, encodeStorableKey, isBelow, keyOfKv, kvKeyOf, ledgerEntryKey, valueKey } from "./keys.ts";
-import { KV_LIMITS } from "../commit_size.ts";
+import { keyOfKv, kvKeyOf, ledgerEntryKey, valueKey } from "./keys.ts";
+import { KV_LIMITS } from "./limits.ts";
 import type { VersionedValue } from "./transaction.ts";
 import type { ValueCache } from "./value_cache.ts";
-import type { Entry, Key, StoredLedgerEntry } from "../store.ts";
 
-/** Where to begin and how far to go. */
+/** One page of a range. */
 export interface Page<Place> {
+  /** The place to start after. */
   readonly after?: Place;
   readonly limit: number;
   readonly reverse?: boolean;
 }
 
 const { maxKeyBytes, maxKeysPerRead } = KV_LIMITS;
-const LARGEST_READ = 500;
+const MAX_BATCH_ENTRIES = 500;
+
+/** A key to read. */
+interface KeyToRead {
+  readonly key: Key;
+  /** The encoded key; null for a key that was never written. */
+  readonly id: string | null;
+}
+
+/** A key that can have a value. */
+interface StorableKey extends KeyToRead {
+  readonly id: string;
+}
 
 /**
- * The callers' values under these keys, null where there is none or none any more. A key too large for one has none.
- * When all of them are known nothing is read; else all are, so that they are of one instant.
+ * Reads the callers' values under these keys; null where there is none or it has expired. When all keys are cached, nothing is
+ * read. Otherwise all keys are read, so that the values are of one instant.
  */
 export async function readValues<T>(
   kv: Deno.Kv,
-  known: ValueCache,
+  cache: ValueCache,
   keys: readonly Key[],
   now: number,
 ): Promise<(Entry<T> | null)[]> {
-  const ids = keys.map(valueIdOf);
-  const atHand = ids.map((id) => id === null ? NOTHING : known.get(id));
-  const slots = atHand.every((slot) => slot !== undefined) ? atHand : await readSlots(kv, known, keys, ids);
-  // What is known is shared: whoever asks gets a copy.
-  return slots.map((slot, i) => entryOf<T>(keys[i], slot, now, ids[i] !== null && known.get(ids[i]) === slot));
+  const wanted = keys.map((key): KeyToRead => ({ key, id: valueIdOf(key) }));
+  const cached = wanted.map(({ id }) => id === null ? ABSENT : cache.get(id));
+  const values = cached.every((value) => value !== undefined) ? cached : await readAll(kv, cache, wanted);
+  return wanted.map(({ key, id }, i) => {
+    const value = values[i] ?? ABSENT;
+    // Cached values are shared, so every caller gets a copy.
+    return entryOf<T>(key, value, now, id !== null && cache.get(id) === value);
+  });
 }
 
-const NOTHING: VersionedValue = { value: undefined, version: null };
+const ABSENT: VersionedValue = { value: undefined, version: null };
 const VALUE_AREA = encodeKey(valueKey([]));
 
 function valueIdOf(key: Key): string | null {
@@ -41,36 +58,28 @@ function valueIdOf(key: Key): string | null {
   return encoded === null ? null : VALUE_AREA + encoded;
 }
 
-async function readSlots(
-  kv: Deno.Kv,
-  known: ValueCache,
-  keys: readonly Key[],
-  ids: readonly (string | null)[],
-): Promise<VersionedValue[]> {
-  const storable = ids.flatMap((id, i) => id === null ? [] : [{ id, key: valueKey(keys[i]) }]);
+async function readAll(kv: Deno.Kv, cache: ValueCache, wanted: readonly KeyToRead[]): Promise<VersionedValue[]> {
+  const storable = wanted.filter((each): each is StorableKey => each.id !== null);
   const parts: Promise<VersionedValue[]>[] = [];
   for (let i = 0; i < storable.length; i += maxKeysPerRead) {
-    parts.push(readTen(kv, known, storable.slice(i, i + maxKeysPerRead)));
+    parts.push(readPart(kv, cache, storable.slice(i, i + maxKeysPerRead)));
   }
   const found = (await Promise.all(parts)).flat();
-  return ids.map((id) => id === null ? NOTHING : found.shift() ?? NOTHING);
+  return wanted.map(({ id }) => id === null ? ABSENT : found.shift() ?? ABSENT);
 }
 
-async function readTen(
-  kv: Deno.Kv,
-  known: ValueCache,
-  ten: readonly { readonly id: string; readonly key: Key }[],
-): Promise<VersionedValue[]> {
-  const reading = known.beginRead(ten.map(({ id }) => id));
-  let slots: VersionedValue[] = [];
+/** Reads at most {@linkcode maxKeysPerRead} keys and caches what was found. */
+async function readPart(kv: Deno.Kv, cache: ValueCache, part: readonly StorableKey[]): Promise<VersionedValue[]> {
+  const reading = cache.beginRead(part.map(({ id }) => id));
+  let values: VersionedValue[] = [];
   try {
-    const entries = await kv.getMany<StoredValue[]>(ten.map(({ key }) => kvKeyOf(key)));
-    slots = entries.map(({ value, versionstamp }) => {
-      return versionstamp === null ? NOTHING : { value, version: versionstamp };
+    const entries = await kv.getMany<StoredValue[]>(part.map(({ key }) => kvKeyOf(valueKey(key))));
+    values = entries.map(({ value, versionstamp }) => {
+      return versionstamp === null ? ABSENT : { value, version: versionstamp };
     });
-    return slots;
+    return values;
   } finally {
-    known.endRead(reading, ten.map(({ key }) => key), slots);
+    cache.endRead(reading, part.map(({ key }) => valueKey(key)), values);
   }
 }
 
@@ -80,7 +89,7 @@ function entryOf<T>(key: Key, { value, version }: VersionedValue, now: number, i
   return { key, value: (isShared ? cloneValue(stored[0]) : stored[0]) as T, version };
 }
 
-/** Callers' entries below a prefix, in the order of keys or against it. */
+/** Lists callers' entries below a prefix in key order, or against it with `reverse`. */
 export async function scanValues<T>(kv: Deno.Kv, prefix: Key, page: Page<Key>, now: number): Promise<Entry<T>[]> {
   const { limit, reverse = false } = page;
   const selector = selectorOf(prefix, page);
@@ -97,7 +106,7 @@ export async function scanValues<T>(kv: Deno.Kv, prefix: Key, page: Page<Key>, n
   return entries;
 }
 
-/** What to list; null when nothing can be there. Deno KV refuses a start or an end outside the prefix. */
+/** The range to list; null when it is empty. Deno KV refuses a start or an end outside the prefix. */
 function selectorOf(prefix: Key, { after, reverse }: Page<Key>): Deno.KvListSelector | null {
   const encodedPrefix = encodeStorableKey(prefix, maxKeyBytes);
   if (encodedPrefix === null) return null;
@@ -110,27 +119,27 @@ function selectorOf(prefix: Key, { after, reverse }: Page<Key>): Deno.KvListSele
   return reverse ? { ...all, end: place } : { ...all, start: place };
 }
 
-/** An account's ledger lines, oldest first or newest first. */
+/** Lists an account's ledger entries, oldest first, or newest first with `reverse`. */
 export async function readLedger(kv: Deno.Kv, account: string, page: Page<string>): Promise<StoredLedgerEntry[]> {
   const { after, limit, reverse = false } = page;
-  const lines: StoredLedgerEntry[] = [];
-  if (limit <= 0 || encodeStorableKey([account, after ?? ""], maxKeyBytes) === null) return lines;
+  const found: StoredLedgerEntry[] = [];
+  if (limit <= 0 || encodeStorableKey([account, after ?? ""], maxKeyBytes) === null) return found;
   const prefix = kvKeyOf(ledgerEntryKey(account, "").slice(0, -1));
   const place = after === undefined ? {} : { [reverse ? "end" : "start"]: kvKeyOf(ledgerEntryKey(account, after)) };
   for await (const { key, value } of listOf<StoredLedgerTuple>(kv, { prefix, ...place }, limit + 1, reverse)) {
     const id = String(key.at(-1));
     if (id === after) continue;
-    lines.push(lineOf(account, id, value));
-    if (lines.length === limit) break;
+    found.push(ledgerEntryOf(account, id, value));
+    if (found.length === limit) break;
   }
-  return lines;
+  return found;
 }
 
-function lineOf(account: string, id: string, stored: StoredLedgerTuple): StoredLedgerEntry {
+function ledgerEntryOf(account: string, id: string, stored: StoredLedgerTuple): StoredLedgerEntry {
   const [operation, reference, available, held, at, detail] = stored;
   return { id, at, account, operation, reference, available, held, ...(detail === undefined ? {} : { detail }) };
 }
 
 function listOf<T>(kv: Deno.Kv, selector: Deno.KvListSelector, expected: number, reverse: boolean) {
-  return kv.list<T>(selector, { reverse, batchSize: Math.min(expected, LARGEST_READ) });
+  return kv.list<T>(selector, { reverse, batchSize: Math.min(expected, MAX_BATCH_ENTRIES) });
 }

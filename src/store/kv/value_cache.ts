@@ -1,43 +1,43 @@
-import type { VersionedValue } from "./transaction.ts";
 import type { Area } from "./keys.ts";
 import { estimateBytes } from "../commit_size.ts";
 import type { Key } from "../store.ts";
+import type { VersionedValue } from "./transaction.ts";
 
-/** Balances and jobs: small, and read by every commit of an account or a job. */
+/** Balances and jobs. They are small, and every commit of an account or a job reads them. */
 const RECORD_AREAS: readonly Area[] = ["balance", "job"];
-const MOST_RECORDS = 20_000;
+const MAX_RECORDS = 20_000;
 
-/** Callers' values, keys included. */
-const MOST_VALUE_BYTES = 32 * 1024 * 1024;
-const LARGEST_VALUE_BYTES = 4_096;
-/** What a slot takes beside its key and its value, roughly. */
-const SLOT_BYTES = 200;
+/** Of callers' values with their keys. */
+const MAX_CACHED_BYTES = 32 * 1024 * 1024;
+const MAX_VALUE_BYTES = 4_096;
+/** The approximate memory of one entry beside its key and its value. */
+const ENTRY_OVERHEAD_BYTES = 200;
 
 /**
- * What was read or written last, so that hot keys are not read again. It holds because this process is the only writer,
- * and because what it tells is durable: a value is forgotten when a write of it begins and known again when that is
- * done. What a reader of the database brings is taken only if no write of that key began or was under way since the
- * reader set out. What was used least recently goes first.
+ * Caches the values that were read or written last, and the absence of values. It is exact because this process is the only
+ * writer. Only durable values are cached: an entry is removed when a write of its key begins and added when the write is done.
+ * A value that a reader brings is added only if no write of the key began, or was under way, since the read began. The least
+ * recently used entries are evicted first.
  */
 export class ValueCache {
-  readonly #records = new RecentSlots(MOST_RECORDS);
-  readonly #values = new RecentSlots(MOST_VALUE_BYTES);
+  readonly #records = new RecentEntries(MAX_RECORDS);
+  readonly #values = new RecentEntries(MAX_CACHED_BYTES);
   readonly #writing = new Set<string>();
   readonly #reads = new Map<string, PendingRead>();
 
-  /** What stands under an encoded key, if that is known. Not to be changed. */
+  /** The value under an encoded key if it is cached. It must not be changed. */
   get(id: string): VersionedValue | undefined {
     return this.#records.get(id) ?? this.#values.get(id);
   }
 
-  /** Notes what stands under a key, also that nothing does. Only for the writer, and for what it reads itself. */
-  put(id: string, key: Key, slot: VersionedValue): void {
-    if (RECORD_AREAS.includes(key[0] as Area)) return this.#records.put(id, slot, 1);
-    const bytes = key[0] === "value" ? estimateBytes(slot.value) : Infinity;
-    if (bytes <= LARGEST_VALUE_BYTES) this.#values.put(id, slot, bytes + id.length + SLOT_BYTES);
+  /** Adds a value, or its absence. Only for the writer and its own reads; other readers use {@linkcode beginRead}. */
+  put(id: string, key: Key, value: VersionedValue): void {
+    if (RECORD_AREAS.some((area) => area === key[0])) return this.#records.put(id, value, 1);
+    const bytes = key[0] === "value" ? estimateBytes(value.value) : Infinity;
+    if (bytes <= MAX_VALUE_BYTES) this.#values.put(id, value, bytes + id.length + ENTRY_OVERHEAD_BYTES);
   }
 
-  /** Called before keys are written. */
+  /** Must be called before keys are written. */
   beginWrite(ids: Iterable<string>): void {
     for (const id of ids) {
       this.#values.delete(id);
@@ -46,28 +46,29 @@ export class ValueCache {
     }
   }
 
-  /** Called when that write is over, however it ended. */
+  /** Must be called after that write, also when it failed. */
   endWrite(): void {
     this.#writing.clear();
   }
 
-  /** Called before keys are read from the database by somebody else than the writer. */
+  /** Must be called before keys are read other than by the writer. */
   beginRead(ids: readonly string[]): PendingRead {
     const reading: PendingRead = { ids };
     for (const id of ids) if (!this.#writing.has(id)) this.#reads.set(id, reading);
     return reading;
   }
 
-  /** Takes what was read; `slots` in the order of the ids, nothing when the read failed. */
-  endRead(reading: PendingRead, keys: readonly Key[], slots: readonly VersionedValue[]): void {
+  /** Adds what was read: `keys` and `values` in the order of the ids; no values when the read failed. */
+  endRead(reading: PendingRead, keys: readonly Key[], values: readonly VersionedValue[]): void {
     reading.ids.forEach((id, i) => {
       if (this.#reads.get(id) !== reading) return;
       this.#reads.delete(id);
-      if (i < slots.length) this.put(id, keys[i], slots[i]);
+      const [key, value] = [keys[i], values[i]];
+      if (key !== undefined && value !== undefined) this.put(id, key, value);
     });
   }
 
-  /** Forgets everything, after a write whose outcome is not known. */
+  /** Removes everything, after a write with an unknown outcome. */
   clear(): void {
     this.#records.clear();
     this.#values.clear();
@@ -79,61 +80,61 @@ export interface PendingRead {
   readonly ids: readonly string[];
 }
 
-interface Weighed {
-  readonly slot: VersionedValue;
+interface CacheEntry {
+  readonly value: VersionedValue;
   readonly weight: number;
-  /** It was asked for since it was put in or last spared. */
+  /** Whether it was read since it was added or last kept by an eviction. */
   isUsed: boolean;
 }
 
 /**
- * Slots up to a weight. The oldest goes first, but one that was asked for meanwhile is spared once: that is nearly the
- * order of use, without moving an entry each time it is asked for.
+ * Entries up to a total weight. The oldest entry is evicted first, but one that was read meanwhile is kept once (CLOCK, also
+ * called second chance). That approximates the order of use without moving an entry at each read.
  */
-class RecentSlots {
-  readonly #slots = new Map<string, Weighed>();
-  readonly #most: number;
+class RecentEntries {
+  readonly #entries = new Map<string, CacheEntry>();
+  readonly #maxWeight: number;
   #weight = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxWeight: number) {
+    this.#maxWeight = maxWeight;
   }
 
   get(id: string): VersionedValue | undefined {
-    const weighed = this.#slots.get(id);
-    if (weighed === undefined) return undefined;
-    weighed.isUsed = true;
-    return weighed.slot;
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    entry.isUsed = true;
+    return entry.value;
   }
 
-  put(id: string, slot: VersionedValue, weight: number): void {
+  put(id: string, value: VersionedValue, weight: number): void {
     this.delete(id);
-    this.#slots.set(id, { slot, weight, isUsed: false });
+    this.#entries.set(id, { value, weight, isUsed: false });
     this.#weight += weight;
-    while (this.#weight > this.#most) this.#dropOldest();
+    while (this.#weight > this.#maxWeight) this.#evictOldest();
   }
 
   delete(id: string): void {
-    const weighed = this.#slots.get(id);
-    if (weighed === undefined) return;
-    this.#slots.delete(id);
-    this.#weight -= weighed.weight;
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#entries.delete(id);
+    this.#weight -= entry.weight;
   }
 
   clear(): void {
-    this.#slots.clear();
+    this.#entries.clear();
     this.#weight = 0;
   }
 
-  #dropOldest(): void {
-    for (const [id, weighed] of this.#slots) {
-      this.#slots.delete(id);
-      if (!weighed.isUsed) {
-        this.#weight -= weighed.weight;
+  #evictOldest(): void {
+    for (const [id, entry] of this.#entries) {
+      this.#entries.delete(id);
+      if (!entry.isUsed) {
+        this.#weight -= entry.weight;
         return;
       }
-      weighed.isUsed = false;
-      this.#slots.set(id, weighed);
+      entry.isUsed = false;
+      this.#entries.set(id, entry);
     }
   }
 }

@@ -7,7 +7,7 @@ const DAY_MS = 24 * 3_600_000;
 /** The result of a commit that sets no value. */
 const MADE = { ok: true, replayed: false, versions: [] } as const;
 
-/** Laws of commits: all or nothing, one after the other, and harmless to repeat. */
+/** Commits are atomic and serial, and can be repeated safely. */
 export function commitLaws(law: Law): void {
   law("an empty commit succeeds", async ({ store }) => {
     assertEquals(await store.commit(null, {}), MADE);
@@ -24,7 +24,7 @@ export function commitLaws(law: Law): void {
     assertEquals(await store.get([["k"]]), [null]);
   });
 
-  law("a check for absence lets the first of many in and no other", async ({ store }) => {
+  law("a check for absence accepts the first of many commits and no other", async ({ store }) => {
     const create = (n: number): Commit => ({
       check: [{ key: ["new"], version: null }],
       set: [{ key: ["new"], value: n }],
@@ -34,7 +34,7 @@ export function commitLaws(law: Law): void {
     assertEquals((await store.get([["new"]]))[0]?.value, results.findIndex(({ ok }) => ok));
   });
 
-  law("a refusal names the check that failed", async ({ store }) => {
+  law("a refusal has the index of the check that failed", async ({ store }) => {
     await store.commit(null, { set: [{ key: ["there"], value: 1 }] });
     const check = [{ key: ["a"], version: null }, { key: ["b"], version: null }, { key: ["there"], version: null }];
     assertEquals(await store.commit(null, { check }), { ok: false, why: "conflict", at: 2 });
@@ -59,13 +59,13 @@ export function commitLaws(law: Law): void {
     await Promise.all(writers);
   });
 
-  law("commits on one key that wait together take effect in their order", async ({ store }) => {
+  law("waiting commits on one key take effect in their order", async ({ store }) => {
     const commits = Array.from({ length: 50 }, (_, n) => store.commit(null, { set: [{ key: ["last"], value: n }] }));
     await Promise.all(commits);
     assertEquals((await store.get([["last"]]))[0]?.value, 49);
   });
 
-  law("set and delete in waiting commits are seen by the checks behind them", async ({ store }) => {
+  law("set and delete in waiting commits are seen by the checks after them", async ({ store }) => {
     const absent = { key: ["k"], version: null };
     const results = await Promise.all([
       store.commit(null, { check: [absent], set: [{ key: ["k"], value: 1 }] }),
@@ -77,14 +77,14 @@ export function commitLaws(law: Law): void {
     assertEquals((await store.get([["k"]]))[0]?.value, 2);
   });
 
-  law("of one key set twice the last counts, and deleted beside it is gone", async ({ store }) => {
+  law("of a key that is set twice the last value counts, and a delete in the same commit wins", async ({ store }) => {
     await store.commit(null, { set: [{ key: ["a"], value: 1 }, { key: ["a"], value: 2 }] });
     assertEquals((await store.get([["a"]]))[0]?.value, 2);
     await store.commit(null, { set: [{ key: ["a"], value: 3 }], delete: [["a"]] });
     assertEquals(await store.get([["a"]]), [null]);
   });
 
-  law("nothing is done when the last part refuses", async ({ store }) => {
+  law("nothing is written when the last part is refused", async ({ store }) => {
     await store.commit(null, { changeBalances: [{ account: "poor", available: 5n, held: 0n }] });
     const refused = await store.commit("whole", {
       check: [{ key: ["x"], version: null }],
@@ -103,14 +103,14 @@ export function commitLaws(law: Law): void {
     assert(retried.ok && !retried.replayed, "a refused commit does not use up its name");
   });
 
-  law("a repeated operation changes nothing and says so", async ({ store }) => {
+  law("a repeated operation changes nothing and returns replayed", async ({ store }) => {
     const commit: Commit = { changeBalances: [{ account: "a", available: 3n, held: 0n }] };
     assertEquals(await store.commit("credit-1", commit), MADE);
     assertEquals(await store.commit("credit-1", commit), { ok: true, replayed: true });
     assertEquals(await store.balance("a"), { available: 3n, held: 0n });
   });
 
-  law("a repeat is told as one, also when its parts would be refused by now", async ({ store }) => {
+  law("a repeat is recognised also when its parts would be refused now", async ({ store }) => {
     await store.commit(null, { changeBalances: [{ account: "a", available: 3n, held: 0n }] });
     const commit: Commit = {
       check: [{ key: ["k"], version: null }],
@@ -128,7 +128,7 @@ export function commitLaws(law: Law): void {
     assertEquals(repeat, { ok: true, replayed: true }, "also beside others");
   });
 
-  law("of one operation many times at once, one does it", async ({ store }) => {
+  law("of parallel commits of one operation, one is made", async ({ store }) => {
     const commit: Commit = { changeBalances: [{ account: "a", available: 1n, held: 0n }] };
     const results = await Promise.all(Array.from({ length: 30 }, () => store.commit("same", commit)));
     assertEquals(results.filter((result) => result.ok && !result.replayed).length, 1);
@@ -136,7 +136,7 @@ export function commitLaws(law: Law): void {
     assertEquals(await store.balance("a"), { available: 1n, held: 0n });
   });
 
-  law("an operation is remembered for a day, also over a restart", async ({ store, clock, restarted }) => {
+  law("an operation name is stored for a day, also over a restart", async ({ store, clock, restarted }) => {
     const commit: Commit = { changeBalances: [{ account: "a", available: 1n, held: 0n }] };
     await store.commit("daily", commit);
     const later = await restarted();
@@ -147,7 +147,7 @@ export function commitLaws(law: Law): void {
     assertEquals(await later.balance("a"), { available: 2n, held: 0n });
   });
 
-  law("many parallel commits on few keys each see a whole state", async ({ store }) => {
+  law("parallel commits on few keys each see a consistent state", async ({ store }) => {
     const pair = [["pair", 1], ["pair", 2]] as const;
     await store.commit(null, { set: pair.map((key) => ({ key, value: 0 })) });
     const writer = async (n: number) => {

@@ -7,14 +7,14 @@ import type { Law } from "./law.ts";
 const LEASE_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
-/** Laws of owed work: never lost, and never two workers whose results both count. */
+/** Jobs are never lost, and never completed by two workers. */
 export function jobLaws(law: Law): void {
   law("a job is claimed when it is due, not before", async ({ store }) => {
     await add(store, "poll", "t1", store.now() + 100);
     assertEquals(await store.claim(["poll"], 10, LEASE_MS), []);
   });
 
-  law("a claim gives the job with epoch one higher and the end of its lease", async ({ store, clock }) => {
+  law("a claim returns the job with its epoch increased and the end of its lease", async ({ store, clock }) => {
     await add(store, "poll", "t1", store.now() + 100);
     clock.advance(100);
     const job = itemAt(await store.claim(["poll"], 10, LEASE_MS), 0);
@@ -24,7 +24,7 @@ export function jobLaws(law: Law): void {
   });
 
   law(
-    "claim() gives due jobs of the kinds asked for, oldest first, no more than the limit",
+    "claim() returns due jobs of the kinds, oldest first, at most the limit",
     async ({ store, clock }) => {
       const start = store.now();
       const refs = [5, 1, 4, 2, 3];
@@ -38,7 +38,7 @@ export function jobLaws(law: Law): void {
     },
   );
 
-  law("claim() hands out no job twice within its lease, under many claimers", async ({ store }) => {
+  law("claim() returns no job twice within its lease, under many claimers", async ({ store }) => {
     const refs = Array.from({ length: 90 }, (_, n) => `t${String(n).padStart(2, "0")}`);
     await store.commit(null, { addJobs: refs.map((ref) => ({ kind: "k", ref, dueAt: store.now() })) });
     const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim(["k"], 7, LEASE_MS)));
@@ -47,7 +47,7 @@ export function jobLaws(law: Law): void {
   });
 
   law(
-    "dueTimes() tells when open jobs are due, in order: now while one is claimed, null where none is",
+    "jobDueTimes() returns the due times of open jobs, in order: now for a claimed one, null for none",
     async ({ store, clock }) => {
       const start = store.now();
       await add(store, "k", "later", start + 5_000);
@@ -77,7 +77,7 @@ export function jobLaws(law: Law): void {
     assertEquals(second, { ...first, epoch: 2, attempt: 1, dueAt: store.now() + LEASE_MS });
   });
 
-  law("a fenced settle changes nothing", async ({ store, clock }) => {
+  law("a fenced completion changes nothing", async ({ store, clock }) => {
     await add(store, "k", "t", store.now());
     const late = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
     clock.advance(LEASE_MS);
@@ -89,7 +89,7 @@ export function jobLaws(law: Law): void {
     assertEquals((await store.get([["done"]]))[0]?.value, "current");
   });
 
-  law("a late worker whose job nobody took meanwhile may still settle", async ({ store, clock }) => {
+  law("a late worker may complete its job if no other worker claimed it", async ({ store, clock }) => {
     await add(store, "k", "t", store.now());
     const job = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
     clock.advance(2 * LEASE_MS);
@@ -97,7 +97,7 @@ export function jobLaws(law: Law): void {
     assertEquals(await store.claim(["k"], 1, LEASE_MS), []);
   });
 
-  law("a job is settled once", async ({ store }) => {
+  law("a job is completed once", async ({ store }) => {
     await add(store, "k", "t", store.now());
     const job = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
     const results = await Promise.all([
@@ -121,7 +121,7 @@ export function jobLaws(law: Law): void {
     assertEquals(again, { ...job, epoch: 2, attempt: 7, dueAt: store.now() + LEASE_MS });
   });
 
-  law("a worker that put its job off has no right to it any more", async ({ store }) => {
+  law("a worker that postponed its job does not hold it any more", async ({ store }) => {
     await add(store, "k", "t", store.now());
     const job = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
     await store.commit(null, { postponeJobs: [{ job, dueAt: store.now() + 500, attempt: 1 }] });
@@ -131,7 +131,7 @@ export function jobLaws(law: Law): void {
     assertEquals(await store.renew([job], LEASE_MS), []);
   });
 
-  law("renew() moves the ends of leases and leaves out what was lost", async ({ store, clock }) => {
+  law("renew() extends leases and omits jobs that were lost", async ({ store, clock }) => {
     for (const ref of ["a", "b", "c"]) await add(store, "k", ref, store.now());
     const [a, b, c] = atLeast(await store.claim(["k"], 3, LEASE_MS), 3);
     await store.commit(null, { completeJobs: [b] });
@@ -146,7 +146,7 @@ export function jobLaws(law: Law): void {
     assertEquals(await store.renew([], LEASE_MS), []);
   });
 
-  law("a renewed job is settled by any of its copies", async ({ store }) => {
+  law("a renewed job can be completed with its older copy", async ({ store }) => {
     await add(store, "k", "t", store.now());
     const job = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
     await store.renew([job], LEASE_MS);
@@ -166,27 +166,30 @@ export function jobLaws(law: Law): void {
     assert((await store.commit(null, again)).ok);
   });
 
-  law("a settled job may be added again, also in the commit that settles it, and is a new one", async ({ store }) => {
-    await add(store, "k", "t", store.now());
-    const first = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
-    const next = [{ kind: "k", ref: "t", dueAt: store.now() }];
-    assert((await store.commit(null, { completeJobs: [first], addJobs: next })).ok);
-    assertEquals(await store.commit(null, { completeJobs: [first] }), { ok: false, why: "fenced", at: 0 });
-    const second = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
-    assertEquals([second.epoch, second.attempt], [1, 0]);
-    assert(second.id !== first.id);
-    assertEquals(await store.commit(null, { completeJobs: [first] }), { ok: false, why: "fenced", at: 0 });
-    assertEquals(await store.renew([first], LEASE_MS), []);
-  });
+  law(
+    "a completed job can be added again, also in the commit that completes it, and is a new job",
+    async ({ store }) => {
+      await add(store, "k", "t", store.now());
+      const first = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
+      const next = [{ kind: "k", ref: "t", dueAt: store.now() }];
+      assert((await store.commit(null, { completeJobs: [first], addJobs: next })).ok);
+      assertEquals(await store.commit(null, { completeJobs: [first] }), { ok: false, why: "fenced", at: 0 });
+      const second = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
+      assertEquals([second.epoch, second.attempt], [1, 0]);
+      assert(second.id !== first.id);
+      assertEquals(await store.commit(null, { completeJobs: [first] }), { ok: false, why: "fenced", at: 0 });
+      assertEquals(await store.renew([first], LEASE_MS), []);
+    },
+  );
 
-  law("of parallel adds of one job one is taken", async ({ store }) => {
+  law("of parallel commits that add one job, one is made", async ({ store }) => {
     const commit: Commit = { addJobs: [{ kind: "k", ref: "t", dueAt: 0 }] };
     const results = await Promise.all(Array.from({ length: 20 }, () => store.commit(null, commit)));
     assertEquals(results.filter(({ ok }) => ok).length, 1);
     assertEquals((await store.claim(["k"], 9, LEASE_MS)).length, 1);
   });
 
-  law("kinds and refs of any text are told apart", async ({ store }) => {
+  law("kinds and refs of any text are distinguished", async ({ store }) => {
     const names = [["a", "b\0c"], ["a\0b", "c"], ["a", "b"], ["a b", ""], ["", "a b"], ["ž", "🐎"]] as const;
     await store.commit(null, { addJobs: names.map(([kind, ref]) => ({ kind, ref, dueAt: 0 })) });
     for (const kind of new Set(names.map(([kind]) => kind))) {
@@ -195,7 +198,7 @@ export function jobLaws(law: Law): void {
     }
   });
 
-  law("jobs outlive a restart", async ({ store, clock, restarted }) => {
+  law("jobs survive a restart", async ({ store, clock, restarted }) => {
     await add(store, "k", "later", store.now() + 1_000);
     const later = await restarted();
     assertEquals(await later.claim(["k"], 9, LEASE_MS), []);
@@ -203,7 +206,7 @@ export function jobLaws(law: Law): void {
     assertEquals(refsOf(await later.claim(["k"], 9, LEASE_MS)), ["later"]);
   });
 
-  law("listeners are woken for a job that is due at once, and not after they left", async ({ store }) => {
+  law("listeners are woken for a job that is due at once, and not after they were removed", async ({ store }) => {
     const woken: string[] = [];
     const stop = store.onWake((kind) => woken.push(kind));
     await add(store, "k", "t", store.now());
@@ -214,7 +217,7 @@ export function jobLaws(law: Law): void {
     assertEquals(woken, []);
   });
 
-  law("listeners are woken when a job falls due, also one that was put off", async ({ store, clock }) => {
+  law("listeners are woken when a job becomes due, also a postponed one", async ({ store, clock }) => {
     const woken: number[] = [];
     store.onWake(() => woken.push(clock.now()));
     const start = store.now();
@@ -229,7 +232,7 @@ export function jobLaws(law: Law): void {
     assertEquals(woken.at(-1), start + 900);
   });
 
-  law("a listener that throws keeps no other from being woken, nor a commit from success", async ({ store }) => {
+  law("a listener that throws prevents neither other listeners nor the commit", async ({ store }) => {
     let woken = 0;
     store.onWake(() => {
       throw new Error("listener");
@@ -240,7 +243,7 @@ export function jobLaws(law: Law): void {
   });
 
   law(
-    "a job waits no longer than it was put off for when the clock is set back meanwhile",
+    "a postponed job waits no longer when the clock is set back meanwhile",
     async ({ store, clock }) => {
       const start = store.now();
       await add(store, "k", "first", start);
@@ -257,7 +260,7 @@ export function jobLaws(law: Law): void {
   );
 
   law(
-    "a clock that is set back wakes listeners when jobs are due, and says so of no other",
+    "a clock that is set back wakes listeners when jobs are due and not before",
     async ({ store, clock }) => {
       const woken: string[] = [];
       store.onWake((kind) => woken.push(kind));
@@ -271,7 +274,7 @@ export function jobLaws(law: Law): void {
     },
   );
 
-  law("a lease is as long as it was asked for when the clock is set back meanwhile", async ({ store, clock }) => {
+  law("a lease keeps its length when the clock is set back meanwhile", async ({ store, clock }) => {
     await add(store, "k", "t", store.now());
     const first = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
     clock.set(store.now() - HOUR_MS);
@@ -284,7 +287,7 @@ export function jobLaws(law: Law): void {
     assertEquals(refsOf(await store.claim(["k"], 1, LEASE_MS)), ["t"]);
   });
 
-  law("a clock that is set back between two opens keeps no job waiting", async ({ store, clock, restarted }) => {
+  law("a clock that is set back between two opens delays no job", async ({ store, clock, restarted }) => {
     await add(store, "k", "t", store.now() + 10_000);
     clock.set(store.now() - HOUR_MS);
     const again = await restarted();
@@ -292,9 +295,9 @@ export function jobLaws(law: Law): void {
     assertEquals(refsOf(await again.claim(["k"], 1, LEASE_MS)), ["t"]);
   });
 
-  law("waking without a job is harmless, and an unheard wake loses no job", async ({ store, clock }) => {
+  law("a wake-up without a job is harmless, and a lost wake-up loses no job", async ({ store, clock }) => {
     await add(store, "k", "t", store.now() + 5_000);
-    clock.stall(5_000); // no timer rings
+    clock.stall(5_000); // no timer fires
     assertEquals(refsOf(await store.claim(["k"], 9, LEASE_MS)), ["t"]);
     assertEquals(await store.claim(["k"], 9, LEASE_MS), []);
   });

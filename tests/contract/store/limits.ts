@@ -2,9 +2,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Commit, type Key, MIN_STORE_LIMITS } from "../../../src/store/store.ts";
 import type { Law } from "./law.ts";
 
-/** Laws of size: what is too large is refused alone, before anything is done. */
+/** What exceeds the limits of the engine is refused alone, before anything is written. */
 export function limitLaws(law: Law): void {
-  law("the limits are at least those that callers count on", ({ store }) => {
+  law("the limits are at least MIN_STORE_LIMITS", ({ store }) => {
     for (const name of Object.keys(MIN_STORE_LIMITS) as (keyof typeof MIN_STORE_LIMITS)[]) {
       assert(store.limits[name] >= MIN_STORE_LIMITS[name], `${name}: ${store.limits[name]}`);
     }
@@ -22,7 +22,7 @@ export function limitLaws(law: Law): void {
     assertEquals((await store.get([["v"]]))[0]?.value, value);
   });
 
-  law("what is too large rejects alone while its neighbours succeed", async ({ store }) => {
+  law("a commit that is too large rejects alone while others succeed", async ({ store }) => {
     const outcomes = await Promise.allSettled(Array.from({ length: 9 }, (_, n) => {
       const value = n === 4 ? "x".repeat(store.limits.maxValueBytes + 1) : n;
       return store.commit(null, {

@@ -4,14 +4,14 @@ import type { Commit, LedgerEntry, Store } from "../../../src/store/store.ts";
 import { atLeast } from "../../support/items.ts";
 import type { Law } from "./law.ts";
 
-/** Laws of money: no side falls below zero by a move that may not take it there, and every line is written once. */
+/** Balances never fall below zero without permission, and every ledger entry is written once. */
 export function moneyLaws(law: Law): void {
-  law("an account that was never moved has nothing", async ({ store }) => {
+  law("an unknown account has a balance of zero", async ({ store }) => {
     assertEquals(await store.balance("nobody"), { available: 0n, held: 0n });
     assertEquals(await store.ledger("nobody", { limit: 5 }), []);
   });
 
-  law("a hold is taken and given back", async ({ store }) => {
+  law("a hold is taken and released", async ({ store }) => {
     await store.commit(null, { changeBalances: [{ account: "a", available: 10n, held: 0n }] });
     await store.commit(null, { changeBalances: [{ account: "a", available: -4n, held: 4n }] });
     assertEquals(await store.balance("a"), { available: 6n, held: 4n });
@@ -19,7 +19,7 @@ export function moneyLaws(law: Law): void {
     assertEquals(await store.balance("a"), { available: 7n, held: 0n });
   });
 
-  law("move never takes below zero under concurrency: what fits is accepted, no more", async ({ store }) => {
+  law("balances never fall below zero under concurrency: exactly what fits is accepted", async ({ store }) => {
     await store.commit(null, { changeBalances: [{ account: "a", available: 100n, held: 0n }] });
     const hold: Commit = { changeBalances: [{ account: "a", available: -30n, held: 30n }] };
     const results = await Promise.all(Array.from({ length: 200 }, () => store.commit(null, hold)));
@@ -41,7 +41,7 @@ export function moneyLaws(law: Law): void {
     assertEquals(held, { ok: false, why: "short", at: 0 });
   });
 
-  law("an overdrawn account takes a credit and the end of a hold, but no new hold", async ({ store }) => {
+  law("an overdrawn account accepts a credit and the end of a hold, but no new hold", async ({ store }) => {
     await store.commit(null, { changeBalances: [{ account: "a", available: 10n, held: 0n }] });
     await store.commit(null, { changeBalances: [{ account: "a", available: -10n, held: 10n }] });
     await store.commit(null, { changeBalances: [{ account: "a", available: -50n, held: 0n, overdraw: true }] });
@@ -52,7 +52,7 @@ export function moneyLaws(law: Law): void {
     assertEquals(await store.commit(null, { changeBalances: [{ account: "a", available: -1n, held: 1n }] }), SHORT);
   });
 
-  law("moves of one commit are taken in their order, and between accounts nothing is lost", async ({ store }) => {
+  law("balance changes of one commit apply in their order, also between accounts", async ({ store }) => {
     await store.commit(null, { changeBalances: [{ account: "a", available: 10n, held: 0n }] });
     const passOn = await store.commit(null, {
       changeBalances: [
@@ -75,7 +75,7 @@ export function moneyLaws(law: Law): void {
     assertEquals(await store.balance("a"), { available: 2n ** 90n, held: 1n });
   });
 
-  law("a ledger line comes back whole, with its time", async ({ store, clock }) => {
+  law("a ledger entry is returned complete, with its time", async ({ store, clock }) => {
     clock.advance(77);
     await store.commit(null, { ledgerEntries: [{ ...line(1), detail: { model: "m", tokens: 3n } }, line(2)] });
     const [first, second] = atLeast(await store.ledger("a", { limit: 5 }), 2);
@@ -86,7 +86,7 @@ export function moneyLaws(law: Law): void {
   });
 
   law(
-    "operation and reference of a line are unique for ever, over accounts and restarts",
+    "operation and reference of an entry are unique forever, over accounts and restarts",
     async ({ store, clock, restarted }) => {
       await store.commit(null, { ledgerEntries: [line(1)] });
       const later = await restarted();
@@ -109,7 +109,7 @@ export function moneyLaws(law: Law): void {
     },
   );
 
-  law("a capture made twice is told as a duplicate, not as money short", async ({ store }) => {
+  law("a repeated capture is refused as duplicate, not as short", async ({ store }) => {
     await store.commit(null, { changeBalances: [{ account: "a", available: 0n, held: 5n }] });
     const capture: Commit = {
       changeBalances: [{ account: "a", available: 0n, held: -5n }],
@@ -119,7 +119,7 @@ export function moneyLaws(law: Law): void {
     assertEquals(await store.commit(null, capture), { ok: false, why: "duplicate", at: 0 });
   });
 
-  law("of one ledger line many times at once, one is written", async ({ store }) => {
+  law("of parallel commits of one ledger entry, one is made", async ({ store }) => {
     const charge: Commit = { ledgerEntries: [line(1)], changeBalances: [{ account: "a", available: 1n, held: 0n }] };
     const results = await Promise.all(Array.from({ length: 50 }, () => store.commit(null, charge)));
     assertEquals(results.filter(({ ok }) => ok).length, 1);
@@ -139,13 +139,13 @@ export function moneyLaws(law: Law): void {
     },
   );
 
-  law("lines of waiting commits stand in the order of the commits", async ({ store }) => {
+  law("entries of waiting commits are in the order of the commits", async ({ store }) => {
     await Promise.all(Array.from({ length: 60 }, (_, n) => store.commit(null, { ledgerEntries: [line(n)] })));
     const lines = await store.ledger("a", { limit: 100 });
     assertEquals(lines.map(({ reference }) => Number(reference)), Array.from({ length: 60 }, (_, n) => n));
   });
 
-  law("money outlives a restart", async ({ store, restarted }) => {
+  law("balances survive a restart", async ({ store, restarted }) => {
     await store.commit(null, { changeBalances: [{ account: "a", available: 9n, held: 2n }], ledgerEntries: [line(1)] });
     const later = await restarted();
     assertEquals(await later.balance("a"), { available: 9n, held: 2n });
@@ -153,7 +153,7 @@ export function moneyLaws(law: Law): void {
     assertEquals((await later.ledger("a", { limit: 9 })).map(({ reference }) => reference), ["1", "2"]);
   });
 
-  law("the sum of the lines is the balance, whatever is accepted or refused, in parallel", async ({ store }) => {
+  law("the sum of the ledger entries is the balance after any parallel commits", async ({ store }) => {
     const amount = fc.bigInt({ min: -20n, max: 20n });
     const step = fc.record({ available: amount, held: amount, overdraw: fc.boolean(), reference: fc.nat(15) });
     let run = 0;

@@ -4,7 +4,7 @@ import type { Key } from "../../../src/store/store.ts";
 import { itemAt } from "../../support/items.ts";
 import type { Law, LawContext } from "./law.ts";
 
-// In the order that the port promises: numbers before text, numbers by size, text by code point, short before long.
+// The order of keys: numbers before text, numbers by size, text by code point, short before long.
 const ORDERED: readonly Key[] = [
   ["s", -1e21],
   ["s", -3],
@@ -29,42 +29,45 @@ const ORDERED: readonly Key[] = [
   ["s", "😀"],
 ];
 
-/** Laws of ordered reading. */
+/** Ordered reads. */
 export function scanLaws(law: Law): void {
-  law("scan() gives entries in key order, numbers before text", async (world) => {
-    await fill(world);
-    assertEquals(await keysOf(world, ["s"], { limit: 100 }), ORDERED);
+  law("scan() returns entries in key order, numbers before text", async (context) => {
+    await fill(context);
+    assertEquals(await keysOf(context, ["s"], { limit: 100 }), ORDERED);
   });
 
-  law("scan() gives the opposite order in reverse", async (world) => {
-    await fill(world);
-    assertEquals(await keysOf(world, ["s"], { limit: 100, reverse: true }), ORDERED.toReversed());
+  law("scan() returns the opposite order in reverse", async (context) => {
+    await fill(context);
+    assertEquals(await keysOf(context, ["s"], { limit: 100, reverse: true }), ORDERED.toReversed());
   });
 
-  law("scan() gives what lies below a prefix, not the prefix itself nor what only begins alike", async (world) => {
-    await fill(world);
-    assertEquals(await keysOf(world, ["s", "a"], { limit: 100 }), [["s", "a", -1], ["s", "a", 1], ["s", "a", "a"]]);
-    assertEquals(await keysOf(world, ["s", 0], { limit: 100 }), [["s", 0, "below"]]);
-    assertEquals(await keysOf(world, ["s", "0"], { limit: 100 }), []);
-  });
+  law(
+    "scan() returns entries below a prefix, but not the prefix itself or keys with only a similar start",
+    async (context) => {
+      await fill(context);
+      assertEquals(await keysOf(context, ["s", "a"], { limit: 100 }), [["s", "a", -1], ["s", "a", 1], ["s", "a", "a"]]);
+      assertEquals(await keysOf(context, ["s", 0], { limit: 100 }), [["s", 0, "below"]]);
+      assertEquals(await keysOf(context, ["s", "0"], { limit: 100 }), []);
+    },
+  );
 
-  law("scan() below no prefix gives everything of the callers and nothing of the engine", async (world) => {
-    await fill(world);
-    await world.store.commit("named", {
+  law("scan() without a prefix returns all values of callers and none of the engine", async (context) => {
+    await fill(context);
+    await context.store.commit("named", {
       changeBalances: [{ account: "a", available: 1n, held: 0n }],
       ledgerEntries: [{ account: "a", operation: "credit", reference: "r", available: 1n, held: 0n }],
       addJobs: [{ kind: "k", ref: "r", dueAt: 0 }],
     });
-    assertEquals(await keysOf(world, [], { limit: 100 }), ORDERED);
+    assertEquals(await keysOf(context, [], { limit: 100 }), ORDERED);
   });
 
-  law("scan() pages through with limit and after, forward and in reverse", async (world) => {
-    await fill(world);
+  law("scan() pages through with limit and after, forward and in reverse", async (context) => {
+    await fill(context);
     for (const reverse of [false, true]) {
       const seen: Key[] = [];
       while (true) {
         const after = seen.at(-1);
-        const page = await keysOf(world, ["s"], { limit: 4, reverse, ...(after && { after }) });
+        const page = await keysOf(context, ["s"], { limit: 4, reverse, ...(after && { after }) });
         seen.push(...page);
         if (page.length < 4) break;
       }
@@ -72,9 +75,9 @@ export function scanLaws(law: Law): void {
     }
   });
 
-  law("scan() starts behind a place where nothing stands, and at an end where the place is outside", async (world) => {
-    await fill(world);
-    const page = (after: Key, reverse: boolean) => keysOf(world, ["s", "a"], { limit: 9, after, reverse });
+  law("scan() starts after a key without a value, and at an end for a key outside the prefix", async (context) => {
+    await fill(context);
+    const page = (after: Key, reverse: boolean) => keysOf(context, ["s", "a"], { limit: 9, after, reverse });
     assertEquals(await page(["s", "a", 0], false), [["s", "a", 1], ["s", "a", "a"]]);
     assertEquals(await page(["s", "a", 0], true), [["s", "a", -1]]);
     assertEquals(await page(["r"], false), [["s", "a", -1], ["s", "a", 1], ["s", "a", "a"]]);
@@ -84,7 +87,7 @@ export function scanLaws(law: Law): void {
     assertEquals(await page(["s", "a\0"], false), []);
   });
 
-  law("scan() fills its limit over expired entries and gives none for zero", async ({ store, clock }) => {
+  law("scan() skips expired entries and returns none for a limit of zero", async ({ store, clock }) => {
     const set = Array.from({ length: 30 }, (_, i) => ({ key: ["e", i], value: i, ttlMs: i % 3 === 0 ? 1e6 : 5 }));
     await store.commit(null, { set });
     clock.advance(5);
@@ -92,7 +95,7 @@ export function scanLaws(law: Law): void {
     assertEquals(await store.scan(["e"], { limit: 0 }), []);
   });
 
-  law("scan() gives values and versions as get() does", async ({ store }) => {
+  law("scan() returns the values and versions that get() returns", async ({ store }) => {
     await store.commit(null, { set: [{ key: ["e", 1], value: { a: 1n } }] });
     assertEquals<unknown>(await store.scan(["e"], { limit: 1 }), await store.get([["e", 1]]));
   });
@@ -132,7 +135,7 @@ async function keysOf(
   return (await store.scan(prefix, options)).map(({ key }) => key);
 }
 
-/** The port's order, spelled without any encoding. */
+/** The order of keys, implemented without an encoding. */
 function compareKeys(a: Key, b: Key): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
     const order = compareParts(itemAt(a, i), itemAt(b, i));

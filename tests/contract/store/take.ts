@@ -2,9 +2,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { Law } from "./law.ts";
 
-/** Laws of the rate limit. */
+/** The rate limit. */
 export function takeLaws(law: Law): void {
-  law("take() lets the burst through at once, then one per interval", async ({ store, clock }) => {
+  law("take() allows the burst at once, then one per interval", async ({ store, clock }) => {
     const terms = { perMs: 1_000, burst: 3, cost: 1 };
     for (let n = 0; n < 3; n++) assertEquals(await store.take("b", terms), { ok: true, waitMs: 0 });
     assertEquals(await store.take("b", terms), { ok: false, waitMs: 1_000 });
@@ -15,7 +15,7 @@ export function takeLaws(law: Law): void {
     assert(!(await store.take("b", terms)).ok);
   });
 
-  law("take() keeps buckets apart, and a refusal costs nothing", async ({ store, clock }) => {
+  law("take() keeps buckets separate, and a refusal takes nothing", async ({ store, clock }) => {
     const terms = { perMs: 100, burst: 1, cost: 1 };
     assert((await store.take("a", terms)).ok);
     assert((await store.take("b", terms)).ok);
@@ -24,7 +24,7 @@ export function takeLaws(law: Law): void {
     assert((await store.take("a", terms)).ok);
   });
 
-  law("take() charges the cost, and refuses one that no bucket can hold", async ({ store, clock }) => {
+  law("take() takes the cost, and refuses one above the burst", async ({ store, clock }) => {
     const terms = { perMs: 10, burst: 5, cost: 5 };
     assert((await store.take("a", terms)).ok);
     assertEquals((await store.take("a", { ...terms, cost: 2 })).waitMs, 20);
@@ -43,30 +43,33 @@ export function takeLaws(law: Law): void {
     assert((await store.take("a", terms)).ok);
   });
 
-  law("take() is exact: never more than burst and what was earned, and waitMs is enough", async ({ store, clock }) => {
-    const perMs = fc.oneof(fc.integer({ min: 1, max: 5_000 }), fc.double({ min: 0.01, max: 9_000, noNaN: true }));
-    const terms = fc.record({ perMs, burst: fc.integer({ min: 1, max: 20 }) });
-    const pauses = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 60 });
-    let run = 0;
-    await fc.assert(
-      fc.asyncProperty(terms, pauses, async ({ perMs, burst }, pauses) => {
-        const bucket = `run ${run++}`;
-        const start = clock.now();
-        let taken = 0;
-        for (const pause of pauses) {
-          clock.advance(pause);
-          const { ok, waitMs } = await store.take(bucket, { perMs, burst, cost: 1 });
-          if (ok) taken++;
-          assert(taken <= burst + (clock.now() - start) / perMs + 1e-3);
-          if (ok) continue;
-          assert(Number.isSafeInteger(waitMs) && waitMs > 0);
-          clock.advance(waitMs);
-          assert((await store.take(bucket, { perMs, burst, cost: 1 })).ok, "waiting was enough");
-          taken++;
-          assert(taken <= burst + (clock.now() - start) / perMs + 1e-3);
-        }
-      }),
-      { numRuns: 60 },
-    );
-  });
+  law(
+    "take() never allows more than the burst and the gained units, and waitMs is enough",
+    async ({ store, clock }) => {
+      const perMs = fc.oneof(fc.integer({ min: 1, max: 5_000 }), fc.double({ min: 0.01, max: 9_000, noNaN: true }));
+      const terms = fc.record({ perMs, burst: fc.integer({ min: 1, max: 20 }) });
+      const pauses = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 60 });
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(terms, pauses, async ({ perMs, burst }, pauses) => {
+          const bucket = `run ${run++}`;
+          const start = clock.now();
+          let taken = 0;
+          for (const pause of pauses) {
+            clock.advance(pause);
+            const { ok, waitMs } = await store.take(bucket, { perMs, burst, cost: 1 });
+            if (ok) taken++;
+            assert(taken <= burst + (clock.now() - start) / perMs + 1e-3);
+            if (ok) continue;
+            assert(Number.isSafeInteger(waitMs) && waitMs > 0);
+            clock.advance(waitMs);
+            assert((await store.take(bucket, { perMs, burst, cost: 1 })).ok, "waiting was enough");
+            taken++;
+            assert(taken <= burst + (clock.now() - start) / perMs + 1e-3);
+          }
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 }

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import type { Law } from "./law.ts";
 
-/** Laws of single values: what is read is what was written, until its time is over. */
+/** Single values: a read returns what was written, until it expires. */
 export function valueLaws(law: Law): void {
-  law("get() answers in the order of the keys, null where nothing stands", async ({ store }) => {
+  law("get() returns values in the order of the keys, null where there is none", async ({ store }) => {
     await store.commit(null, { set: [{ key: ["t", 1], value: "one" }, { key: ["t", 2], value: "two" }] });
     const found = await store.get([["t", 2], ["t", 3], ["t", 1], ["t", 2]]);
     assertEquals(found.map((entry) => entry?.value ?? null), ["two", null, "one", "two"]);
@@ -21,7 +21,7 @@ export function valueLaws(law: Law): void {
     assertEquals(await store.get([]), []);
   });
 
-  law("a key is told apart by the type, the number and the ends of its parts", async ({ store }) => {
+  law("keys differ by the type, the number and the boundaries of their parts", async ({ store }) => {
     const keys = [["a", 1], ["a", "1"], ["a1"], ["a", "", "1"], ["a", "1", ""], ["a\0", "1"], ["a", "\x001"], [
       "a",
       -1,
@@ -30,7 +30,7 @@ export function valueLaws(law: Law): void {
     assertEquals((await store.get(keys)).map((entry) => entry?.value), keys.map((_, i) => i));
   });
 
-  law("structured values come back as they were", async ({ store }) => {
+  law("structured values are returned unchanged", async ({ store }) => {
     const value = {
       big: -123456789012345678901234567890n,
       bytes: new Uint8Array([0, 255, 7]),
@@ -63,7 +63,7 @@ export function valueLaws(law: Law): void {
     assertEquals(second?.value, { list: [1] });
   });
 
-  law("a version stays while the value does and changes with every write", async ({ store }) => {
+  law("a version is stable until the next write and then changes", async ({ store }) => {
     const version = async () => (await store.get([["k"]]))[0]?.version;
     await store.commit(null, { set: [{ key: ["k"], value: 1 }] });
     const first = await version();
@@ -102,27 +102,27 @@ export function valueLaws(law: Law): void {
     assertEquals((await store.get([["t"]]))[0]?.value, 3);
   });
 
-  law("writing a value again without a time to live lets it stay", async ({ store, clock }) => {
+  law("a value written again without a time to live does not expire", async ({ store, clock }) => {
     await store.commit(null, { set: [{ key: ["t"], value: 1, ttlMs: 10 }] });
     await store.commit(null, { set: [{ key: ["t"], value: 2 }] });
     clock.advance(10);
     assertEquals((await store.get([["t"]]))[0]?.value, 2);
   });
 
-  law("a key that can never be written holds nothing", async ({ store }) => {
+  law("a key that cannot be written has no value", async ({ store }) => {
     const keys = [["x".repeat(store.limits.maxKeyBytes)], ["lone \ud800"], [NaN]];
     assertEquals(await store.get(keys), [null, null, null]);
     for (const prefix of keys) assertEquals(await store.scan(prefix, { limit: 5 }), []);
   });
 
-  law("now() is the clock's", async ({ store, clock }) => {
+  law("now() is the time of the clock", async ({ store, clock }) => {
     const before = store.now();
     clock.advance(1_234);
     assertEquals(store.now(), before + 1_234);
     await Promise.resolve();
   });
 
-  law("values outlive a restart with their versions", async ({ store, restarted }) => {
+  law("values survive a restart with their versions", async ({ store, restarted }) => {
     await store.commit(null, { set: [{ key: ["t", 1], value: { a: 1n } }] });
     const before = await store.get([["t", 1]]);
     assertEquals(await (await restarted()).get([["t", 1]]), before);

@@ -5,7 +5,7 @@ import type { Law } from "./law.ts";
 
 const K: Key = ["k"];
 
-/** Laws of the versions that a commit returns: who wrote a value goes on with it without reading it. */
+/** The versions that a commit returns, so that no caller reads its own writes. */
 export function versionLaws(law: Law): void {
   law(
     "commit() returns the version that get() and scan() give for each value it set, in the order of set",
@@ -100,7 +100,7 @@ export function versionLaws(law: Law): void {
     assertEquals(await store.get([K]), [entry ?? null]);
   });
 
-  law("returned versions outlive a restart", async ({ store, restarted }) => {
+  law("returned versions survive a restart", async ({ store, restarted }) => {
     const version = await write(store, 1);
     const later = await restarted();
     assertEquals((await later.get([K]))[0]?.version, version);
@@ -116,7 +116,7 @@ async function versionsOf(store: Store, commit: Commit): Promise<readonly Versio
   return result.versions;
 }
 
-/** Sets the value under one key and gives its version. */
+/** Sets the value under one key and returns its version. */
 async function write(store: Store, value: unknown, checked?: Version | null): Promise<Version> {
   const check = checked === undefined ? {} : { check: [{ key: K, version: checked }] };
   const [version] = await versionsOf(store, { ...check, set: [{ key: K, value }] });

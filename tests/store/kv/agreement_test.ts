@@ -15,7 +15,7 @@ const place = fc.nat(2);
 const few = <T>(one: fc.Arbitrary<T>) => fc.array(one, { maxLength: 2 });
 const amount = fc.bigInt({ min: -6n, max: 9n });
 
-/** A commit in words that mean the same to both engines, whose versions and ids differ. */
+/** A commit without versions and ids, which differ between engines. */
 const plan = fc.record({
   operation: fc.option(fc.constantFrom("one", "two", "three"), { freq: 2 }),
   check: few(fc.record({ key: place, version: fc.constantFrom("absent", "current", "first") })),
@@ -41,7 +41,7 @@ const step = fc.oneof(
   fc.record({ advanceMs: fc.nat(120) }),
 );
 
-Deno.test("the embedded engine decides as the one in memory, for any sequence of parallel commits and claims", async () => {
+Deno.test("the Deno KV engine and the memory store have the same results for any sequence of parallel commits and claims", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const clock = new ManualClock();
@@ -64,7 +64,7 @@ Deno.test("the embedded engine decides as the one in memory, for any sequence of
 
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Plays the steps on one engine and tells what came of them without versions and ids. */
+/** Runs the steps on one engine and returns the results without versions and ids. */
 class Player {
   readonly #firstVersions = new Map<number, Version>();
   readonly #jobs: Job[] = [];
@@ -101,7 +101,7 @@ class Player {
     );
     return results.map((result, i) => {
       if (!("versions" in result)) return result;
-      // Whether each version is the current one, which engines agree on; the versions themselves they do not.
+      // Whether each version is the current one. Engines agree on that but not on the versions.
       const isCurrent = commits[i]?.set?.map(({ key }, n) => after.get(JSON.stringify(key)) === result.versions[n]);
       return { ...result, versions: isCurrent ?? [] };
     });

@@ -1,15 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { QueueAlarms, WakeListeners } from "../../../src/store/wake_listeners.ts";
+import { QueueAlarms } from "../../../src/store/kv/queue_alarms.ts";
+import { WakeListeners } from "../../../src/store/wake_listeners.ts";
 import type { KvStore } from "../../../src/store/kv/kv_store.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
 import { type KvFaults, openFaultyKv } from "./faulty_kv.ts";
 import { ManualClock, until } from "../../support/manual_clock.ts";
 
-async function withStore(harm: KvFaults, run: (store: KvStore, clock: ManualClock) => Promise<void>): Promise<void> {
+async function withStore(faults: KvFaults, run: (store: KvStore, clock: ManualClock) => Promise<void>): Promise<void> {
   const clock = new ManualClock();
-  const store = await openKvStore({ path: ":memory:", clock, log: silentLog, openKv: openFaultyKv(harm) });
+  const store = await openKvStore({ path: ":memory:", clock, log: silentLog, openKv: openFaultyKv(faults) });
   try {
     await run(store, clock);
   } finally {
@@ -17,15 +18,15 @@ async function withStore(harm: KvFaults, run: (store: KvStore, clock: ManualCloc
   }
 }
 
-/** Notes what is enqueued. */
+/** Records what is enqueued. */
 function notebook(): { atomic: Deno.AtomicOperation; delays: (number | undefined)[] } {
   const delays: (number | undefined)[] = [];
   const atomic = { enqueue: (_: unknown, options: { delay?: number }) => void delays.push(options.delay) };
   return { atomic: atomic as unknown as Deno.AtomicOperation, delays };
 }
 
-Deno.test("a queue message really wakes its kind when only it can", async () => {
-  // The store's clock runs with the machine's, but its timers never ring.
+Deno.test("a queue message wakes its kind without a timer", async () => {
+  // The clock runs as the system's, but its timers never fire.
   const clock = { ...systemClock, after: () => () => {} };
   const store = await openKvStore({ path: ":memory:", clock, log: silentLog });
   try {
@@ -38,7 +39,7 @@ Deno.test("a queue message really wakes its kind when only it can", async () => 
   }
 });
 
-Deno.test("a lost alarm is made good by the sweep", async () => {
+Deno.test("wakeOverdueJobs() replaces a lost wake-up", async () => {
   await withStore({ copiesOfMessages: 0 }, async (store, clock) => {
     const woken: string[] = [];
     store.onWake((kind) => woken.push(kind));
@@ -57,7 +58,7 @@ Deno.test("a lost alarm is made good by the sweep", async () => {
   });
 });
 
-Deno.test("the sweep sets the timer of a job that became near since", async () => {
+Deno.test("wakeOverdueJobs() sets the timer of a job that is due soon", async () => {
   await withStore({ copiesOfMessages: 0 }, async (store, clock) => {
     const woken: number[] = [];
     store.onWake(() => woken.push(clock.now()));
@@ -83,11 +84,11 @@ Deno.test("a claim sets the timer of the next job", async () => {
   });
 });
 
-Deno.test("an alarm that comes twice, or late, gives the job to one worker", async () => {
+Deno.test("a repeated or late wake-up gives the job to one worker", async () => {
   await withStore({ copiesOfMessages: 2 }, async (store, clock) => {
     const claims: Promise<{ ref: string }[]>[] = [];
     store.onWake((kind) => claims.push(store.claim([kind], 9, 30_000)));
-    clock.advance(998); // messages ring on whole seconds
+    clock.advance(998); // messages are due on whole seconds
     await store.commit(null, { addJobs: [{ kind: "poll", ref: "t", dueAt: clock.now() + 1 }] });
     clock.advance(54_000);
     await until(() => claims.length >= 2);
@@ -95,7 +96,7 @@ Deno.test("an alarm that comes twice, or late, gives the job to one worker", asy
   });
 });
 
-Deno.test("the sweep finds overdue jobs of every kind, whatever the kinds are called", async () => {
+Deno.test("wakeOverdueJobs() finds overdue jobs of kinds with any name", async () => {
   await withStore({}, async (store, clock) => {
     const kinds = ["", "a", "a\0", "a\0b", "ab", "ž", "🐎"];
     await store.commit(null, { addJobs: kinds.map((kind) => ({ kind, ref: "t", dueAt: clock.now() + 1 })) });
@@ -107,7 +108,7 @@ Deno.test("the sweep finds overdue jobs of every kind, whatever the kinds are ca
   });
 });
 
-Deno.test("one queue message rings for all jobs of a kind within a second", () => {
+Deno.test("one queue message serves all jobs of a kind within a second", () => {
   const clock = new ManualClock(1_000_000);
   const alarms = new QueueAlarms(clock);
   const { atomic, delays } = notebook();
@@ -129,7 +130,7 @@ Deno.test("a queue message whose write failed is enqueued again", () => {
   assertEquals(delays, [1_000, 1_000]);
 });
 
-Deno.test("a queue message is never delayed beyond what the queue takes", async () => {
+Deno.test("a queue message is never delayed longer than the queue allows", async () => {
   await withStore({}, async (store, clock) => {
     const result = await store.commit(null, {
       addJobs: [{ kind: "k", ref: "t", dueAt: clock.now() + 400 * 86_400_000 }],
@@ -138,7 +139,7 @@ Deno.test("a queue message is never delayed beyond what the queue takes", async 
   });
 });
 
-Deno.test("a timer that rings early, or before the clock was set back, rings again", () => {
+Deno.test("a timer that fires early, or before the clock was set back, is set again", () => {
   const clock = new ManualClock(0);
   const wakes = new WakeListeners(clock, silentLog);
   const woken: number[] = [];
@@ -146,7 +147,7 @@ Deno.test("a timer that rings early, or before the clock was set back, rings aga
   wakes.wakeAt({ kind: "poll", dueAt: 500 });
   wakes.wakeAt({ kind: "poll", dueAt: 500 });
   clock.set(-10_000);
-  clock.advance(10_499); // the old timer rings on its way, too early by the clock
+  clock.advance(10_499); // the old timer fires on its way, too early by the clock
   assertEquals(woken, []);
   clock.advance(1);
   assertEquals(woken, [500]);

@@ -17,7 +17,7 @@ async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** Opening fails, says why, and leaves the file as it is; the lock is free again. */
+/** Opening fails with the reason, does not change the file, and releases the lock. */
 async function refuses(path: string, reason: string): Promise<void> {
   const before = await Deno.readFile(path).catch(() => null);
   const error = await assertRejects(() => open(path), StoreFileError, reason);
@@ -26,7 +26,7 @@ async function refuses(path: string, reason: string): Promise<void> {
   await assertRejects(() => open(path), StoreFileError);
 }
 
-Deno.test("openKvStore() makes the folder and the database", async () => {
+Deno.test("openKvStore() creates the folder and the database", async () => {
   await inFolder(async (folder) => {
     const store = await open(`${folder}/a/b/store.db`);
     await store.commit(null, { set: [{ key: ["k"], value: 1 }] });
@@ -37,7 +37,7 @@ Deno.test("openKvStore() makes the folder and the database", async () => {
   });
 });
 
-Deno.test("openKvStore() refuses a file that is no database and leaves it as it is", async () => {
+Deno.test("openKvStore() refuses a file that is not a database and does not change it", async () => {
   await inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/notes.txt`, "these are my notes\n".repeat(400));
     await refuses(`${folder}/notes.txt`, "the file is not a database");
@@ -48,7 +48,7 @@ Deno.test("openKvStore() refuses a file that is no database and leaves it as it 
   });
 });
 
-Deno.test("openKvStore() refuses a database that is cut short, wherever", async () => {
+Deno.test("openKvStore() refuses a truncated database of any length", async () => {
   await inFolder(async (folder) => {
     const path = `${folder}/store.db`;
     const store = await open(path);
@@ -76,7 +76,7 @@ Deno.test("openKvStore() refuses a database whose pages are garbage", async () =
   });
 });
 
-Deno.test("openKvStore() creates no database in the place of one whose log is still there", async () => {
+Deno.test("openKvStore() creates no database beside the log of another", async () => {
   await inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/store.db-wal`, "log");
     await refuses(`${folder}/store.db`, "the file is missing");
@@ -84,7 +84,7 @@ Deno.test("openKvStore() creates no database in the place of one whose log is st
   });
 });
 
-Deno.test("openKvStore() starts over what a killed first start left", async () => {
+Deno.test("openKvStore() replaces what a killed first start left", async () => {
   await inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/store.db.new`, "half");
     const store = await open(`${folder}/store.db`);

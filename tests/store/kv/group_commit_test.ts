@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { silentLog } from "../../../src/lib/log.ts";
-import { StoreWriteError } from "../../../src/store/kv/group_commit.ts";
+import { StoreWriteError } from "../../../src/store/store_write_error.ts";
 import type { KvStore } from "../../../src/store/kv/kv_store.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
 import { itemAt } from "../../support/items.ts";
@@ -8,12 +8,12 @@ import { type KvFaults, openFaultyKv } from "./faulty_kv.ts";
 import type { Commit } from "../../../src/store/store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
-async function withStore(run: (store: KvStore, harm: KvFaults) => Promise<void>): Promise<void> {
-  const harm: KvFaults = {};
+async function withStore(run: (store: KvStore, faults: KvFaults) => Promise<void>): Promise<void> {
+  const faults: KvFaults = {};
   const clock = new ManualClock();
-  const store = await openKvStore({ path: ":memory:", clock, log: silentLog, openKv: openFaultyKv(harm) });
+  const store = await openKvStore({ path: ":memory:", clock, log: silentLog, openKv: openFaultyKv(faults) });
   try {
-    await run(store, harm);
+    await run(store, faults);
   } finally {
     await store.close();
   }
@@ -27,7 +27,7 @@ const credit = (n: number): Commit => ({
 const commitMany = (store: KvStore, from: number, count: number) =>
   Promise.all(Array.from({ length: count }, (_, n) => store.commit(null, credit(from + n))));
 
-Deno.test("commits that wait share an atomic", async () => {
+Deno.test("waiting commits share an atomic write", async () => {
   await withStore(async (store) => {
     await commitMany(store, 0, 300);
     assertEquals(store.counts.transactions, 300);
@@ -36,7 +36,7 @@ Deno.test("commits that wait share an atomic", async () => {
   });
 });
 
-Deno.test("commits gather while an atomic is written", async () => {
+Deno.test("commits are collected during an atomic write", async () => {
   await withStore(async (store) => {
     const first = store.commit(null, credit(0));
     await Promise.resolve();
@@ -47,21 +47,21 @@ Deno.test("commits gather while an atomic is written", async () => {
   });
 });
 
-Deno.test("a hot commit reads nothing", async () => {
-  await withStore(async (store, harm) => {
+Deno.test("a commit on cached values reads nothing", async () => {
+  await withStore(async (store, faults) => {
     await store.commit(null, credit(0));
     const read: Deno.KvKey[] = [];
-    harm.onRead = (key) => read.push(key);
+    faults.onRead = (key) => read.push(key);
     await store.commit("named", credit(1));
     await store.balance("a");
     assertEquals(read, []);
   });
 });
 
-Deno.test("a small value is read once, and not at all after it was written", async () => {
-  await withStore(async (store, harm) => {
+Deno.test("a small value is read once, and never after it was written", async () => {
+  await withStore(async (store, faults) => {
     const read: Deno.KvKey[] = [];
-    harm.onRead = (key) => read.push(key);
+    faults.onRead = (key) => read.push(key);
     assertEquals(await store.get([["absent"]]), [null]);
     assertEquals(await store.get([["absent"]]), [null]);
     assertEquals(read, [["value", "absent"]]);
@@ -74,20 +74,20 @@ Deno.test("a small value is read once, and not at all after it was written", asy
   });
 });
 
-Deno.test("values that were read are copies, whether from the database or from memory", async () => {
+Deno.test("values are copies, whether read from the database or from the cache", async () => {
   await withStore(async (store) => {
     await store.commit(null, { set: [{ key: ["v"], value: { list: [1] } }] });
     const read = async () => (await store.get<{ list: number[] }>([["v"]]))[0]!.value.list;
     (await read()).push(2);
     assertEquals(await read(), [1]);
-    await store.get([["v"], ["never seen"]]); // not all known: reads the database
+    await store.get([["v"], ["never seen"]]); // not all cached, so the database is read
     const [entry] = await store.get<{ list: number[] }>([["v"], ["nor this"]]);
     entry!.value.list.push(3);
     assertEquals(await read(), [1]);
   });
 });
 
-Deno.test("putting off a job that is known to be settled is refused without a decision", async () => {
+Deno.test("postponing a job that is known to be completed is refused without a transaction", async () => {
   await withStore(async (store) => {
     await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
     const job = itemAt(await store.claim(["k"], 1, 1_000), 0);
@@ -114,9 +114,9 @@ Deno.test("a refused or repeated commit writes nothing", async () => {
 });
 
 Deno.test("a disk that is full rejects the commits concerned, and the store goes on afterwards", async () => {
-  await withStore(async (store, harm) => {
+  await withStore(async (store, faults) => {
     await commitMany(store, 0, 3);
-    harm.beforeCommit = () => {
+    faults.beforeCommit = () => {
       throw new TypeError("database or disk is full");
     };
     const outcomes = await Promise.allSettled(Array.from({ length: 9 }, (_, n) => store.commit(null, credit(10 + n))));
@@ -125,21 +125,21 @@ Deno.test("a disk that is full rejects the commits concerned, and the store goes
     assertEquals(await store.balance("a"), { available: 3n, held: 0n });
     assertEquals((await store.ledger("a", { limit: 9 })).length, 3);
     assertEquals(await store.isReady(), false);
-    delete harm.beforeCommit;
+    delete faults.beforeCommit;
     assertEquals(await store.isReady(), true);
     await commitMany(store, 10, 9);
     assertEquals(await store.balance("a"), { available: 12n, held: 0n });
   });
 });
 
-Deno.test("an unknown outcome is settled by repeating the operation", async () => {
-  await withStore(async (store, harm) => {
+Deno.test("an unknown outcome is resolved by a repeat of the operation", async () => {
+  await withStore(async (store, faults) => {
     await store.commit(null, credit(0));
-    harm.afterCommit = () => {
+    faults.afterCommit = () => {
       throw new TypeError("disk I/O error");
     };
     await assertRejects(() => store.commit("credit", credit(1)), StoreWriteError);
-    delete harm.afterCommit;
+    delete faults.afterCommit;
     assertEquals(await store.balance("a"), { available: 2n, held: 0n });
     assertEquals(await store.commit("credit", credit(1)), { ok: true, replayed: true });
     assertEquals(await store.commit(null, credit(2)), { ok: true, replayed: false, versions: [] });
@@ -147,12 +147,12 @@ Deno.test("an unknown outcome is settled by repeating the operation", async () =
   });
 });
 
-Deno.test("an atomic whose checks fail is decided again, in the end one by one", async () => {
-  await withStore(async (store, harm) => {
+Deno.test("transactions whose checks fail are decided again, finally one by one", async () => {
+  await withStore(async (store, faults) => {
     await commitMany(store, 0, 1);
     let failures = 2;
     let atomics = 0;
-    harm.beforeCommit = () => {
+    faults.beforeCommit = () => {
       atomics++;
       return failures-- <= 0;
     };
@@ -163,19 +163,19 @@ Deno.test("an atomic whose checks fail is decided again, in the end one by one",
   });
 });
 
-Deno.test("checks that fail for ever reject instead of looping", async () => {
-  await withStore(async (store, harm) => {
-    harm.beforeCommit = () => false;
+Deno.test("checks that always fail reject instead of looping", async () => {
+  await withStore(async (store, faults) => {
+    faults.beforeCommit = () => false;
     await assertRejects(() => store.commit(null, credit(0)), StoreWriteError);
-    delete harm.beforeCommit;
+    delete faults.beforeCommit;
     assert((await store.commit(null, credit(0))).ok);
   });
 });
 
-Deno.test("what the database finds too large rejects alone while its batch neighbours succeed", async () => {
-  await withStore(async (store, harm) => {
+Deno.test("a commit that the database finds too large rejects alone while the others of its batch succeed", async () => {
+  await withStore(async (store, faults) => {
     let atomics = 0;
-    harm.beforeCommit = () => {
+    faults.beforeCommit = () => {
       atomics++;
       if (atomics === 1 || atomics === 3) throw new TypeError("Value too large (max 65536 bytes)");
     };
@@ -185,7 +185,7 @@ Deno.test("what the database finds too large rejects alone while its batch neigh
   });
 });
 
-Deno.test("what was changed underneath is noticed and read again", async () => {
+Deno.test("a change by another writer is detected and read", async () => {
   let beneath: Deno.Kv | null = null;
   const openKv = async (path: string) => beneath = await Deno.openKv(path);
   const store = await openKvStore({ path: ":memory:", clock: new ManualClock(), log: silentLog, openKv });

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { encodeKey, isBelow, keyOfKv, kvKeyOf } from "../../../src/store/kv/keys.ts";
+import { encodeKey, isBelow } from "../../../src/store/key_encoding.ts";
+import { keyOfKv, kvKeyOf } from "../../../src/store/kv/keys.ts";
 
 const part = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
@@ -34,7 +35,7 @@ Deno.test("encodeKey() orders numbers by size and before text", () => {
   assertEquals(encodeKey([-0]), encodeKey([0]));
 });
 
-Deno.test("isBelow() tells a key below a prefix from one that only begins alike", () => {
+Deno.test("isBelow() tells a key below a prefix from one that only starts with the same text", () => {
   fc.assert(fc.property(key, key, (prefix, rest) => {
     assertEquals(isBelow(encodeKey([...prefix, ...rest]), encodeKey(prefix)), rest.length > 0);
   }));
@@ -45,6 +46,6 @@ Deno.test("keyOfKv() undoes kvKeyOf()", () => {
   fc.assert(fc.property(key, (key) => assertEquals(keyOfKv(kvKeyOf(key)), key)));
 });
 
-Deno.test("encodeKey() refuses what an engine would change without a word", () => {
+Deno.test("encodeKey() refuses parts that an engine would change silently", () => {
   for (const part of [NaN, Infinity, "\udfff"]) assertThrows(() => encodeKey([part]), RangeError);
 });

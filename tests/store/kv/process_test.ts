@@ -19,7 +19,7 @@ function startWriter(path: string): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), { args: [...args, child.pathname, path], stdout: "piped" }).spawn();
 }
 
-/** The lines of a child; kills it outright once it said so many. */
+/** Reads lines of a child and kills it after this many. */
 async function linesUntilKilled(child: Deno.ChildProcess, count: number): Promise<string[]> {
   let text = "";
   let isKilled = false;
@@ -74,7 +74,7 @@ async function assertWhole(store: Store, acknowledged: ReadonlySet<number>): Pro
   assertEquals(again, { ok: true, replayed: true });
 }
 
-Deno.test("a second process is refused and told who has the store", async () => {
+Deno.test("a second process is refused with the process id of the first", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/store.db`;
   const store = await open(path);
@@ -87,7 +87,7 @@ Deno.test("a second process is refused and told who has the store", async () => 
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("opening frees every lease without touching a job", async () => {
+Deno.test("opening the database ends all leases without changing a job", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/store.db`;
   const before = await open(path);

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { encodeKey, jobKey, valueKey } from "../../../src/store/kv/keys.ts";
+import { encodeKey } from "../../../src/store/key_encoding.ts";
+import { jobKey, valueKey } from "../../../src/store/kv/keys.ts";
 import { ValueCache } from "../../../src/store/kv/value_cache.ts";
 import type { Key } from "../../../src/store/store.ts";
 
@@ -13,13 +14,13 @@ function readInto(cache: ValueCache, between: () => void): void {
   cache.endRead(reading, [KEY], [slot("read")]);
 }
 
-Deno.test("what a reader brings is known from then on", () => {
+Deno.test("a value that a reader brings is cached", () => {
   const cache = new ValueCache();
   readInto(cache, () => {});
   assertEquals(cache.get(ID), slot("read"));
 });
 
-Deno.test("what a reader brings is not taken when its key was written meanwhile", () => {
+Deno.test("a value that a reader brings is not cached if its key was written meanwhile", () => {
   const cache = new ValueCache();
   readInto(cache, () => {
     cache.beginWrite([ID]);
@@ -29,20 +30,20 @@ Deno.test("what a reader brings is not taken when its key was written meanwhile"
   assertEquals(cache.get(ID), slot("written"));
 });
 
-Deno.test("what a reader brings is not taken when its key was being written as it set out", () => {
+Deno.test("a value that a reader brings is not cached if its key was being written when the read began", () => {
   const cache = new ValueCache();
   cache.beginWrite([ID]);
   readInto(cache, () => cache.endWrite());
   assertEquals(cache.get(ID), undefined);
 });
 
-Deno.test("what a reader brings is taken though other keys were written", () => {
+Deno.test("a value that a reader brings is cached although other keys were written", () => {
   const cache = new ValueCache();
   readInto(cache, () => cache.beginWrite([encodeKey(valueKey(["other"]))]));
   assertEquals(cache.get(ID), slot("read"));
 });
 
-Deno.test("of two readers of a key the later is taken", () => {
+Deno.test("of two reads of a key the later one is cached", () => {
   const cache = new ValueCache();
   const first = cache.beginRead([ID]);
   const second = cache.beginRead([ID]);
@@ -52,20 +53,20 @@ Deno.test("of two readers of a key the later is taken", () => {
   assertEquals(cache.get(ID), slot("second"));
 });
 
-Deno.test("a read that failed leaves nothing known", () => {
+Deno.test("a failed read caches nothing", () => {
   const cache = new ValueCache();
   cache.endRead(cache.beginRead([ID]), [KEY], []);
   assertEquals(cache.get(ID), undefined);
 });
 
-Deno.test("a value is unknown while it is written", () => {
+Deno.test("a value is not cached while it is written", () => {
   const cache = new ValueCache();
   cache.put(ID, KEY, slot("old"));
   cache.beginWrite([ID]);
   assertEquals(cache.get(ID), undefined);
 });
 
-Deno.test("large values and areas of no account or job are not kept", () => {
+Deno.test("large values and other areas of the database are not cached", () => {
   const cache = new ValueCache();
   const kept = (key: Key, value: unknown) => {
     cache.put(encodeKey(key), key, slot(value));
@@ -77,7 +78,7 @@ Deno.test("large values and areas of no account or job are not kept", () => {
   assertEquals(kept(["operation", "name"], 1), false);
 });
 
-Deno.test("the values used least recently go first, when all together take 32 MB", () => {
+Deno.test("the least recently used values are evicted at 32 MB", () => {
   const cache = new ValueCache();
   const key = (n: number) => valueKey(["n", n]);
   const put = (n: number) => cache.put(encodeKey(key(n)), key(n), slot(new Uint8Array(4_000)));
@@ -88,7 +89,7 @@ Deno.test("the values used least recently go first, when all together take 32 MB
   assert(kept.length > 7_500 && kept.length < 8_389, `${kept.length} values of 4 KB are kept`);
 });
 
-Deno.test("the value that was asked for last stays longest", () => {
+Deno.test("the most recently read value is evicted last", () => {
   const cache = new ValueCache();
   const put = (n: number) => cache.put(`id${n}`, KEY, slot(new Uint8Array(4_000)));
   for (let n = 0; n < 7_500; n++) put(n);

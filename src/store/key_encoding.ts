@@ -1,0 +1,76 @@
+import type { Key } from "./store.ts";
+
+/**
+ * Encodes a key as text of one character per byte. The comparison of two encoded keys is the order of the keys: part by
+ * part, numbers before text, text by code point. The encoding of a key's first parts is a prefix of the key's own.
+ *
+ * @throws {RangeError} If a number is not finite, or a text has half a surrogate pair, which engines would replace.
+ */
+export function encodeKey(key: Key): string {
+  let encoded = "";
+  for (const part of key) encoded += typeof part === "number" ? encodeNumber(part) : encodeText(part);
+  return encoded;
+}
+
+/** {@linkcode encodeKey}, or null for a key that was never written because it is malformed or too long. */
+export function encodeStorableKey(key: Key, maxKeyBytes: number): string | null {
+  try {
+    const encoded = encodeKey(key);
+    return encoded.length > maxKeyBytes ? null : encoded;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether an encoded key is below an encoded prefix and not the prefix itself. */
+export function isBelow(encoded: string, prefix: string): boolean {
+  // 0xff after the prefix means that the zero at its end belongs to a longer text and does not end its last part.
+  return encoded.length > prefix.length && encoded.startsWith(prefix) && encoded[prefix.length] !== "\xff";
+}
+
+const SCRATCH = new Uint8Array(8);
+const SCRATCH_VIEW = new DataView(SCRATCH.buffer);
+
+/** A number as eight bytes that sort in the order of numbers. */
+export function bytesOfNumber(number: number): Uint8Array<ArrayBuffer> {
+  writeScratch(number);
+  return SCRATCH.slice();
+}
+
+/** The inverse of {@linkcode bytesOfNumber}. */
+export function numberOfBytes(bytes: Uint8Array): number {
+  SCRATCH.set(bytes);
+  const isPositive = SCRATCH_VIEW.getUint8(0) >= 0x80;
+  flipScratch(isPositive);
+  return SCRATCH_VIEW.getFloat64(0);
+}
+
+function encodeNumber(number: number): string {
+  if (!Number.isFinite(number)) throw new RangeError(`Cannot use ${number} in a key: expected a finite number`);
+  writeScratch(number);
+  return String.fromCharCode(1, ...SCRATCH);
+}
+
+// Big-endian IEEE 754 sorts as bytes once the sign bit of positive numbers and every bit of negative ones is flipped.
+function writeScratch(number: number): void {
+  SCRATCH_VIEW.setFloat64(0, number + 0); // -0 becomes 0
+  const isPositive = SCRATCH_VIEW.getUint8(0) < 0x80;
+  flipScratch(isPositive);
+}
+
+function flipScratch(isPositive: boolean): void {
+  const [high, low] = isPositive ? [0x8000_0000, 0] : [0xffff_ffff, 0xffff_ffff];
+  SCRATCH_VIEW.setUint32(0, SCRATCH_VIEW.getUint32(0) ^ high);
+  SCRATCH_VIEW.setUint32(4, SCRATCH_VIEW.getUint32(4) ^ low);
+}
+
+const PLAIN_ASCII = /^[ -~]*$/;
+
+// The final 0x00 sorts a text before its continuations. A 0x00 inside the text is followed by 0xff to tell the two apart.
+function encodeText(text: string): string {
+  if (PLAIN_ASCII.test(text)) return `\x02${text}\x00`;
+  if (!text.isWellFormed()) throw new RangeError("Cannot use a text in a key: it has half a surrogate pair");
+  let encoded = "\x02";
+  for (const byte of new TextEncoder().encode(text)) encoded += byte === 0 ? "\x00\xff" : String.fromCharCode(byte);
+  return encoded + "\x00";
+}

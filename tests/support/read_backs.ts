@@ -1,0 +1,30 @@
+import type { Key, Store } from "../../src/store/store.ts";
+import { storeMember } from "./store_member.ts";
+
+/** A store that records reads of keys that the last commit through it has set. */
+export interface ReadBackStore {
+  readonly store: Store;
+  /** The keys that were read directly after they were written. */
+  readonly readBacks: readonly Key[];
+}
+
+/** Watches a store for reads of what was just written. `commit` returns versions, so that such a read is never needed. */
+export function recordReadBacks(store: Store): ReadBackStore {
+  const readBacks: Key[] = [];
+  let written = new Set<string>();
+  const members: Partial<Store> = {
+    async commit(operation, commit) {
+      const result = await store.commit(operation, commit);
+      written = new Set((commit.set ?? []).map(({ key }) => JSON.stringify(key)));
+      return result;
+    },
+    get(keys) {
+      readBacks.push(...keys.filter((key) => written.has(JSON.stringify(key))));
+      return store.get(keys);
+    },
+  };
+  const proxy = new Proxy(store, {
+    get: (target, name: keyof Store) => members[name] ?? storeMember(target, name),
+  });
+  return { store: proxy, readBacks };
+}
