@@ -3,31 +3,10 @@ import { dirname, join, relative } from "node:path";
 import { itemAt, present } from "../support/items.ts";
 import { ROOT, sourceFiles } from "./source_files.ts";
 
-/** The groups of the source tree, highest first; a group may import those below it. */
-const GROUPS: readonly (readonly [name: string, members: RegExp])[] = [
-  ["main", /^main\.ts/],
-  ["cli", /^src\/cli\//],
-  ["app", /^src\/app\//],
-  // Serves texts in threads: above the texts, below the app, which builds what a thread runs.
-  ["large requests", /^src\/large_requests\//],
-  // Above the layers, as each of them gets its own section of the configuration as an argument.
-  ["config", /^src\/config\//],
-  ["faces", /^src\/(protocols|sandbox)\//],
-  ["work", /^src\/(texts|images|videos)\//],
-  ["shared", /^src\/(caches|webhooks)\//],
-  // What every paid call shares: caches are paid for as texts and images are.
-  ["calls", /^src\/calls\//],
-  ["ownership", /^src\/ownership\//],
-  ["choice", /^src\/routing\//],
-  ["facts", /^src\/(catalog|upstreams)\//],
-  // Below the catalog, as a model carries its tariff.
-  ["money", /^src\/billing\//],
-  ["forms", /^src\/(conversation|http|store|files)\//],
-  ["edge", /^src\/(net|workers)\//],
-  ["ground", /^src\/lib\//],
-];
+/** The layers of the source tree, highest first: the table in ARCHITECTURE.md. */
+const LAYERS = layersIn(await Deno.readTextFile(join(ROOT, "ARCHITECTURE.md")));
 
-/** Folders that must not know each other although they stand in one group. */
+/** Folders that must not import each other although they are in one layer. */
 const FOLDERS: readonly RegExp[] = [
   /^src\/(protocols\/[^/]+)\//,
   /^src\/(upstreams\/[^/]+)\//,
@@ -38,6 +17,13 @@ const FOLDERS: readonly RegExp[] = [
 interface Import {
   readonly from: string;
   readonly to: string;
+}
+
+/** The paths of each layer, from the rows of the table below "## Layers": its second column names them in code. */
+function layersIn(page: string): string[][] {
+  const section = itemAt(page.split("\n## Layers\n"), 1).split("\n## ", 1).join();
+  const rows = section.split("\n").filter((line) => line.startsWith("|") && line.includes("`"));
+  return rows.map((row) => [...itemAt(row.split("|"), 2).matchAll(/`([^`]+)`/g)].map((match) => itemAt(match, 1)));
 }
 
 async function importsOf(file: string): Promise<Import[]> {
@@ -54,7 +40,8 @@ async function importsOf(file: string): Promise<Import[]> {
 const files = ["main.ts", ...await sourceFiles("src")];
 const imports = (await Promise.all(files.map(importsOf))).flat();
 
-const rankOf = (file: string) => GROUPS.findIndex(([, members]) => members.test(file));
+const rankOf = (file: string) =>
+  LAYERS.findIndex((paths) => paths.some((path) => file === path || file.startsWith(`${path}/`)));
 
 function folderOf(file: string): string | null {
   for (const pattern of FOLDERS) {
@@ -64,15 +51,16 @@ function folderOf(file: string): string | null {
   return null;
 }
 
-Deno.test("source tree: every file belongs to a group", () => {
+Deno.test("source tree: every file belongs to a layer of ARCHITECTURE.md, and every layer has files", () => {
   assertEquals(files.filter((file) => rankOf(file) === -1), []);
+  assertEquals(LAYERS.filter((_, rank) => !files.some((file) => rankOf(file) === rank)), []);
 });
 
-Deno.test("source tree: no file imports from a group above its own", () => {
+Deno.test("source tree: no file imports from a layer above its own", () => {
   assertEquals(imports.filter(({ from, to }) => rankOf(to) < rankOf(from)), []);
 });
 
-Deno.test("source tree: folders of one group do not import each other", () => {
+Deno.test("source tree: folders of one layer do not import each other", () => {
   const sideways = imports.filter(({ from, to }) => {
     if (rankOf(from) !== rankOf(to)) return false;
     const [own, other] = [folderOf(from), folderOf(to)];
