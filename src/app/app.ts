@@ -1,5 +1,5 @@
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
-import { createFrontDoor, type FrontDoor } from "../http/front_door.ts";
+import { createRequestHandler, type RequestHandler } from "../http/request_handler.ts";
 import { listen } from "../http/listen.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import type { StoreEngine } from "../store/engine.ts";
@@ -16,7 +16,7 @@ import { toCallerError } from "./storage_error.ts";
 /** A gateway that is built and does not listen yet. */
 export interface App {
   /** Answers one request. */
-  readonly handler: FrontDoor;
+  readonly handler: RequestHandler;
   /**
    * Listens, then starts the jobs and sweeps.
    *
@@ -63,7 +63,7 @@ export function createApp(services: OwnedServices): App {
   const { config, log, clock, memory } = services;
   const state: GatewayState = { isDraining: false, baseUrl: config.server.baseUrl ?? "" };
   const features = createFeatures(services, state);
-  const handler = createFrontDoor({
+  const handler = createRequestHandler({
     router: createGatewayRouter(services, features, state),
     log,
     clock,
@@ -77,7 +77,7 @@ export function createApp(services: OwnedServices): App {
 async function start(
   services: OwnedServices,
   features: Features,
-  handler: FrontDoor,
+  handler: RequestHandler,
   state: GatewayState,
 ): Promise<RunningApp> {
   const { config: { server }, log, clock, store, memory, createdAccounts, openStreams } = services;

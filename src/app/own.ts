@@ -1,5 +1,5 @@
 import { ensureConfiguredAccounts, type EnsuredAccounts } from "../billing/configured_accounts.ts";
-import { isCacheFileKept } from "../caches/read.ts";
+import { isCacheFileInUse } from "../caches/read.ts";
 import { prepareFolder } from "../files/prepare_folder.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 import { isFileKept } from "../videos/create/inputs.ts";
@@ -36,7 +36,7 @@ async function tidyFiles({ config, store, files, log }: Services): Promise<void>
   try {
     await prepareFolder(config.files, log);
     await files.uploads.removeLeftovers();
-    await files.caches.removeLeftovers((name) => isCacheFileKept(store, name));
+    await files.caches.removeLeftovers((name) => isCacheFileInUse(store, name));
     await files.results.removeLeftovers((name) => isFileKept(store, name));
   } catch (error) {
     throw asUnwritableError("files", config.files, error);

@@ -1,7 +1,7 @@
 import { createKeyRing } from "../billing/key_ring.ts";
 import { createMeter } from "../billing/meter.ts";
 import type { Config } from "../config/config.ts";
-import { createFrontDoor, type FrontDoor } from "../http/front_door.ts";
+import { createRequestHandler, type RequestHandler } from "../http/request_handler.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
@@ -19,7 +19,7 @@ import { toCallerError } from "./storage_error.ts";
  * @param config With `server.adminKey` set.
  * @param store Of this process; the caller closes it.
  */
-export function createStoppedAdmin(config: Config, store: StoreEngine): FrontDoor {
+export function createStoppedAdmin(config: Config, store: StoreEngine): RequestHandler {
   const [clock, log] = [systemClock, silentLog];
   const routes = createAdminRoutes({
     config,
@@ -34,5 +34,5 @@ export function createStoppedAdmin(config: Config, store: StoreEngine): FrontDoo
     baseUrl: () => config.server.baseUrl ?? "",
   });
   const router = createRouter(routes, { sections: [], renderError: renderAdminError });
-  return createFrontDoor({ router, log, clock, errorOf: toCallerError });
+  return createRequestHandler({ router, log, clock, errorOf: toCallerError });
 }

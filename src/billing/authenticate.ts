@@ -1,4 +1,4 @@
-import { type Carrier, readCredential } from "../http/credentials.ts";
+import { type KeyLocation, readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Credential, KeyRing } from "./key_ring.ts";
@@ -10,7 +10,7 @@ import type { Credential, KeyRing } from "./key_ring.ts";
  * @param carriers Where the key may be. Default: the header fields that every protocol accepts.
  * @throws {GatewayError} `unauthorized` without a key, `invalid_api_key` with an invalid one.
  */
-export type Authenticate = (inbound: Inbound, carriers?: readonly Carrier[]) => Credential | Promise<Credential>;
+export type Authenticate = (inbound: Inbound, carriers?: readonly KeyLocation[]) => Credential | Promise<Credential>;
 
 /** Authenticates by a key ring. */
 export function createAuthenticate(ring: KeyRing): Authenticate {

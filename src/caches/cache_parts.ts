@@ -1,4 +1,4 @@
-import type { Making } from "./making.ts";
+import type { CacheCreation } from "./cache_creation.ts";
 import type { CallParts } from "../calls/paid_call.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -11,11 +11,11 @@ import type { Provider } from "../upstreams/provider.ts";
 export type CountAt = (
   serving: Serving,
   model: Model,
-  question: Pick<Making, "callerSignal" | "memory"> & { readonly conversation: Conversation },
+  question: Pick<CacheCreation, "callerSignal" | "memory"> & { readonly conversation: Conversation },
 ) => Promise<{ readonly tokens: number; readonly countedBy: string | null }>;
 
 /** How many cached contents one credential may have at a time, and how much in them. */
-export interface CacheCaps {
+export interface CacheLimits {
   /** Default: 1000. */
   readonly count: number;
   /** Bytes, as sent or as kept in files, whichever is more. Default: 1 GB. */
@@ -29,7 +29,7 @@ export interface CacheParts extends CallParts {
   readonly vendorState: StateOwnership;
   /** A folder of their own. */
   readonly files: FileStore;
-  readonly caps: CacheCaps;
+  readonly caps: CacheLimits;
   /** The longest life of a cache from its creation, in milliseconds, however often its end is moved; null for any. */
   readonly maxLifeMs: number | null;
   /**
@@ -45,6 +45,6 @@ export interface CacheParts extends CallParts {
   readonly inlined: (
     conversation: Conversation,
     provider: Provider,
-    asker: Pick<Making, "callerSignal" | "memory">,
+    asker: Pick<CacheCreation, "callerSignal" | "memory">,
   ) => Promise<Conversation>;
 }

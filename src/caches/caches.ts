@@ -4,7 +4,7 @@ import type { CachedContent } from "./cached_content.ts";
 import { type CachePatch, deleteCache, patchCache } from "./change.ts";
 import { type CacheCall, createCache, type CreatedCache } from "./create.ts";
 import { deleteHandler, expireHandler } from "./expire.ts";
-import { type CachePage, listCaches, ownCache } from "./read.ts";
+import { type CachePage, listCaches, readUsableCache } from "./read.ts";
 import type { CacheJobKind } from "./records.ts";
 import { type CacheReference, type NamedCache, resolveReference } from "./reference.ts";
 
@@ -30,7 +30,7 @@ export interface Caches {
 export function createCaches(parts: CacheParts): Caches {
   return {
     create: (call) => createCache(parts, call),
-    read: async (keyId, name) => (await ownCache(parts.store, keyId, name)).value,
+    read: async (keyId, name) => (await readUsableCache(parts.store, keyId, name)).value,
     list: (keyId, after, most) => listCaches(parts.store, keyId, after, most),
     patch: (patch) => patchCache(parts, patch),
     remove: (keyId, name) => deleteCache(parts, keyId, name),

@@ -5,7 +5,7 @@ import type { CacheParts } from "./cache_parts.ts";
 import { type CachedContent, cacheNotFound } from "./cached_content.ts";
 import { GRACE_MS } from "./expire.ts";
 import { endWithin } from "./lifetime.ts";
-import { ownCache } from "./read.ts";
+import { readUsableCache } from "./read.ts";
 import { addExpiry, changeCache, endCache } from "./records.ts";
 import { readCachePatch } from "./request.ts";
 
@@ -32,7 +32,7 @@ const MAX_ATTEMPTS = 8;
 export async function patchCache(parts: CacheParts, patch: CachePatch): Promise<CachedContent> {
   const { store } = parts;
   for (let race = 0; race < MAX_ATTEMPTS; race++) {
-    const entry = await ownCache(store, patch.keyId, patch.name);
+    const entry = await readUsableCache(store, patch.keyId, patch.name);
     const now = store.now();
     const asked = readCachePatch(patch.body, patch.updateMask, now);
     const expiresAt = endWithin(parts.maxLifeMs, entry.value.createdAt, asked);
@@ -64,7 +64,7 @@ async function extendAtHome({ providers }: CacheParts, { home }: CachedContent, 
  */
 export async function deleteCache({ store, log }: CacheParts, keyId: string, name: string): Promise<void> {
   for (let race = 0; race < MAX_ATTEMPTS; race++) {
-    const entry = await ownCache(store, keyId, name);
+    const entry = await readUsableCache(store, keyId, name);
     if (!(await store.commit(null, endCache({}, entry, store.now()))).ok) continue;
     return log.info("cache_deleted", { ref: entry.value.id, keyId, accountId: entry.value.account });
   }

@@ -15,15 +15,15 @@ import type { Commit, Store } from "../store/store.ts";
 import { CACHE_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
-import { withBelievedTokens } from "./believed_tokens.ts";
+import { withPlausibleTokens } from "./plausible_tokens.ts";
 import type { CacheParts } from "./cache_parts.ts";
-import { refuseAboveCaps } from "./caps.ts";
+import { checkCacheLimits } from "./cache_limits.ts";
 import { type CachedContent, cacheFileOf, type CacheHome, newCacheId } from "./cached_content.ts";
-import { keepEmulated } from "./emulated.ts";
+import { storeEmulated } from "./emulated.ts";
 import { GRACE_MS } from "./expire.ts";
 import { endWithin } from "./lifetime.ts";
-import type { Kept, Making } from "./making.ts";
-import { keepNative } from "./native.ts";
+import type { CacheCreation, StoredContent } from "./cache_creation.ts";
+import { storeNative } from "./native.ts";
 import {
   addCache,
   addedCache,
@@ -123,14 +123,14 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
   const { content } = request;
   const { expiresAt } = entry.value;
   const { callerSignal, memory } = call;
-  const making: Making = { id, provider, serving, model, content, expiresAt, callerSignal, memory };
-  let kept: Kept;
+  const making: CacheCreation = { id, provider, serving, model, content, expiresAt, callerSignal, memory };
+  let kept: StoredContent;
   try {
-    await refuseAboveCaps(parts, entry.value, call.bytes.length);
-    kept = provider.caches ? await keepNative(provider.caches, making) : await keepEmulated(parts, making);
-    kept = await withBelievedTokens(kept, making, parts, call.requestId);
+    await checkCacheLimits(parts, entry.value, call.bytes.length);
+    kept = provider.caches ? await storeNative(provider.caches, making) : await storeEmulated(parts, making);
+    kept = await withPlausibleTokens(kept, making, parts, call.requestId);
     // What it refers to was fetched meanwhile, and others were created.
-    if (kept.bytes > call.bytes.length) await refuseAboveCaps(parts, entry.value, kept.bytes);
+    if (kept.bytes > call.bytes.length) await checkCacheLimits(parts, entry.value, kept.bytes);
   } catch (error) {
     await abandon(parts, entry, null, error);
     throw error;
@@ -170,7 +170,7 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
 /** Makes the cache usable and charges it, in one commit. */
 async function finish(
   entry: CacheEntry,
-  kept: Kept,
+  kept: StoredContent,
   { parts, call, model, settlement }: Creation,
 ): Promise<CachedContent> {
   const { id } = entry.value;

@@ -3,7 +3,7 @@ import { withoutSearch } from "../conversation/offered_search.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { cacheFileOf } from "./cached_content.ts";
-import { type Kept, type Making, targetOf } from "./making.ts";
+import { type CacheCreation, type StoredContent, targetOf } from "./cache_creation.ts";
 import { writePrefix, type WrittenPrefix } from "./prefix.ts";
 
 /** More than the longest request that is taken, with every medium fetched that it names. */
@@ -16,7 +16,7 @@ const MAX_CONTENT_BYTES = 200_000_000;
  * @throws {GatewayError} `invalid_request` for what the provider's form has no word for.
  * @throws {UpstreamFailure} If the provider's counter fails.
  */
-export async function keepEmulated(parts: CacheParts, making: Making): Promise<Kept> {
+export async function storeEmulated(parts: CacheParts, making: CacheCreation): Promise<StoredContent> {
   const { id, provider, serving, model, callerSignal, memory } = making;
   const [endpoint] = provider.text;
   if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);

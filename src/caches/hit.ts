@@ -8,7 +8,7 @@ import type { CacheReference } from "./reference.ts";
  * no token is in two places. Where nothing but the gateway's own count is known, the same holds for both kinds. Source:
  * docs/api/caches.md#billing.
  */
-export function usageOfHit(usage: Usage, cache: CacheReference | null | undefined): Usage {
+export function usageWithCache(usage: Usage, cache: CacheReference | null | undefined): Usage {
   if (!cache || (cache.kind === "native" && !usage.estimated)) return usage;
   const prompt = promptTokensOf(usage) - usage.toolPromptTokens;
   const cacheReadTokens = Math.min(prompt, Math.max(cache.tokens, usage.cacheReadTokens));

@@ -3,7 +3,7 @@ import { content } from "../conversation/codecs/content/mod.ts";
 import { WRAPPED_SIGNATURE_PREFIX } from "../conversation/reasoning_signature.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
-import { type Kept, type Making, targetOf } from "./making.ts";
+import { type CacheCreation, type StoredContent, targetOf } from "./cache_creation.ts";
 
 /**
  * Keeps a content with a vendor that has caches of its own, in the words in which it came, until the same instant as
@@ -11,7 +11,7 @@ import { type Kept, type Making, targetOf } from "./making.ts";
  *
  * @throws {UpstreamFailure}
  */
-export async function keepNative(upstream: CacheUpstream, making: Making): Promise<Kept> {
+export async function storeNative(upstream: CacheUpstream, making: CacheCreation): Promise<StoredContent> {
   const { id, provider, serving, callerSignal } = making;
   const { name, tokens, expiresAt } = await upstream.create({
     mark: id,
@@ -31,7 +31,7 @@ export async function keepNative(upstream: CacheUpstream, making: Making): Promi
 }
 
 /** As it came, unless it holds a proof that was wrapped for its caller, which no vendor may see. */
-function contentFor(making: Making): JsonObject {
+function contentFor(making: CacheCreation): JsonObject {
   const { content: sent, model } = making;
   if (!Buffer.from(JSON.stringify(sent)).includes(`"${WRAPPED_SIGNATURE_PREFIX}`)) return sent;
   const { generationConfig: _config, ...kept } = content.upstream.writeRequest(

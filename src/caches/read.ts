@@ -10,7 +10,7 @@ import { type CacheEntry, readCacheEntry, readOwnCaches } from "./records.ts";
  * @param field The body field that named it, when one did.
  * @throws {GatewayError} `not_found` when it is unknown, expired or deleted; `permission_denied` when it is another's.
  */
-export async function ownCache(store: Store, keyId: string, name: string, field?: string): Promise<CacheEntry> {
+export async function readUsableCache(store: Store, keyId: string, name: string, field?: string): Promise<CacheEntry> {
   const id = cacheIdIn(name);
   const entry = id === null ? null : await readCacheEntry(store, id);
   if (entry === null || !isUsable(entry.value, store.now())) throw cacheNotFound(field);
@@ -25,7 +25,7 @@ function isUsable({ state, expiresAt }: CachedContent, now: number): boolean {
 }
 
 /** Whether a file of the caches' folder is of use: its cache's record stands. */
-export async function isCacheFileKept(store: Store, name: string): Promise<boolean> {
+export async function isCacheFileInUse(store: Store, name: string): Promise<boolean> {
   const [id = name] = name.split(".");
   return isCacheId(id) && name === cacheFileOf(id) && await readCacheEntry(store, id) !== null;
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { cacheFileOf, cacheNotFound } from "./cached_content.ts";
 import { type OpenPrefix, readPrefix } from "./prefix.ts";
-import { ownCache } from "./read.ts";
+import { readUsableCache } from "./read.ts";
 import { bareModelName } from "./request.ts";
 
 /** A cached content that a turn builds on, found and permitted. */
@@ -57,7 +57,7 @@ export interface NamedCache {
  */
 export async function resolveReference(parts: CacheParts, named: NamedCache): Promise<CacheReference> {
   const { name, field, keyId, format, body } = named;
-  const { value: cache } = await ownCache(parts.store, keyId, name, field);
+  const { value: cache } = await readUsableCache(parts.store, keyId, name, field);
   if (parts.modelOf(bareModelName(named.model)).id !== cache.model) {
     throw invalidField(field, `it is bound to the model "${cache.model}", and the request names another`);
   }

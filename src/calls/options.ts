@@ -1,5 +1,5 @@
 import { GatewayError } from "../lib/gateway_error.ts";
-import { type Candidate, restingLast, type RoutingContext } from "../routing/candidates.ts";
+import { type Candidate, openCircuitsLast, type RoutingContext } from "../routing/candidates.ts";
 
 /** A model that may serve a call, and who is to serve it there, in the order in which they are tried; at least one. */
 export interface CallOption {
@@ -58,7 +58,7 @@ export function joinOptions<O extends CallOption>(
   const owners = new Map(options.flatMap((option) => option.candidates.map((each) => [each, option] as const)));
   return {
     options,
-    candidates: restingLast([...owners.keys()], context),
+    candidates: openCircuitsLast([...owners.keys()], context),
     optionOf: (candidate) => owners.get(candidate)!,
   };
 }

@@ -5,7 +5,7 @@ import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import { tryInTurn } from "../routing/fallback.ts";
 import type { FallbackRule } from "../routing/fallback_rule.ts";
-import { errorForCaller, logFallback } from "../routing/judgement.ts";
+import { errorForCaller, logFallback } from "../routing/caller_error.ts";
 import { resolvePin } from "../routing/pin.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { type CallFacts, Settlement, type SettlementParts } from "./settlement.ts";

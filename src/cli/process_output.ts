@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { placeOf } from "../http/front_door.ts";
+import { errorLocation } from "../http/request_handler.ts";
 import { createLineWriter, type LineWriter } from "../lib/line_writer.ts";
 import { droppedLogLine, jsonLog, type Log } from "../lib/log.ts";
 
@@ -26,7 +26,7 @@ export function openProcessOutput(config: Config): ProcessOutput {
   const log = jsonLog(config.logs.level, (line, level) => errors.write(line, level === "warn" || level === "error"));
   const flush = () => flushAll([errors, lines]);
   const fail = (thrown: unknown) => {
-    log.error("process.failed", { reason: placeOf(thrown) });
+    log.error("process.failed", { reason: errorLocation(thrown) });
     void flush().then(() => Deno.exit(1));
   };
   addEventListener("error", (event) => {

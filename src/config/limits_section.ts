@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { CacheCaps } from "../caches/cache_parts.ts";
+import type { CacheLimits } from "../caches/cache_parts.ts";
 import { bytes, number, optional, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
 import type { PollSchedule } from "../videos/polling/poll_schedule.ts";
 import type { PollingTerms } from "../videos/polling_limit.ts";
@@ -16,7 +16,7 @@ export interface LimitsConfig {
   /** Bytes of disk space for copies of results. Default, as null: the size of the disk less `minFreeDiskBytes`. */
   readonly filesQuotaBytes: number | null;
   /** Limits on the cached contents of one credential. */
-  readonly cachedContents: CacheCaps;
+  readonly cachedContents: CacheLimits;
   /** Rate limit of `GET /v1/videos/{id}`. */
   readonly videoPolling: PollingTerms;
   /** Concurrent streams of `GET /v1/videos/{id}/events` per credential. Default: 100. */

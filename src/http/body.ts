@@ -113,7 +113,7 @@ export async function* chunksOf(request: Request, limits: BodyLimits): AsyncGene
     let total = 0;
     for (;;) {
       const { done, value } = await reader.read();
-      if (watch.isOver) throw new StalledBody();
+      if (watch.isOver) throw new BodyTimeout();
       if (done) return;
       total += value.length;
       if (total > limits.capBytes) throw tooLarge(limits.capBytes);
@@ -170,8 +170,8 @@ const TOO_SLOW = ["invalid_request", "Timed out waiting for the request body", {
   closeConnection: true,
 }] as const;
 
-/** A chunked body stopped arriving. Its connection can and should be broken, see `abruptAnswer`. */
-export class StalledBody extends GatewayError {
+/** A chunked body stopped arriving. Its connection can and should be broken, see `abortAfter`. */
+export class BodyTimeout extends GatewayError {
   constructor() {
     super(...TOO_SLOW);
   }

@@ -23,7 +23,7 @@ export function isPreflight(request: Request): boolean {
 }
 
 /** Answers a preflight. Everything is allowed here; the request itself is checked when it arrives. */
-export function preflightAnswer(): Response {
+export function preflightResponse(): Response {
   return new Response(null, {
     status: 204,
     headers: {
@@ -36,7 +36,7 @@ export function preflightAnswer(): Response {
 }
 
 /** Allows the requesting page to read the response. Only browsers send `Origin`. */
-export function allowReading(request: Request, answer: Headers): void {
+export function allowOrigin(request: Request, answer: Headers): void {
   if (!request.headers.has("origin")) return;
   answer.set("access-control-allow-origin", "*");
   answer.set("access-control-expose-headers", EXPOSED_HEADERS);

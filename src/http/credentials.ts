@@ -1,13 +1,13 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 
 /** Where a caller's key may be sent: a header field, or `key` in the query. */
-export type Carrier = "authorization" | "x-api-key" | "x-content-api-key" | "x-goog-api-key" | "api-key" | "?key";
+export type KeyLocation = "authorization" | "x-api-key" | "x-content-api-key" | "x-goog-api-key" | "api-key" | "?key";
 
 /**
  * The header fields that every protocol accepts. The official clients of all vendors work after a change of base
  * address and key. Source: docs/api/README.md#authentication.
  */
-export const HEADER_CARRIERS: readonly Carrier[] = [
+export const KEY_HEADERS: readonly KeyLocation[] = [
   "authorization",
   "x-api-key",
   "x-content-api-key",
@@ -16,7 +16,7 @@ export const HEADER_CARRIERS: readonly Carrier[] = [
 ];
 
 /** The places of the content protocol, whose clients may also send the key in the query. */
-export const CONTENT_CARRIERS: readonly Carrier[] = [...HEADER_CARRIERS, "?key"];
+export const CONTENT_KEY_LOCATIONS: readonly KeyLocation[] = [...KEY_HEADERS, "?key"];
 
 /** The maximum length of a key that is looked up. */
 const MAX_KEY_CHARACTERS = 512;
@@ -32,7 +32,7 @@ const MAX_KEY_CHARACTERS = 512;
 export function readCredential(
   headers: Headers,
   query: string,
-  carriers: readonly Carrier[] = HEADER_CARRIERS,
+  carriers: readonly KeyLocation[] = KEY_HEADERS,
 ): string {
   let key: string | null = null;
   for (const carrier of carriers) {
@@ -68,7 +68,7 @@ function invalidKey(expected: string): GatewayError {
   return new GatewayError("invalid_api_key", `Cannot accept the API key: ${expected}`);
 }
 
-function adviceFor(carriers: readonly Carrier[]): string {
+function adviceFor(carriers: readonly KeyLocation[]): string {
   return `expected it as "Authorization: Bearer" or "${carriers.includes("?key") ? "x-content-api-key" : "x-api-key"}"`;
 }
 

@@ -1,6 +1,6 @@
 import { type Clock, sleep, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { AbruptEnd } from "./abrupt_answer.ts";
+import { AbortedResponse } from "./abort_after.ts";
 
 /** Options of {@linkcode listen}. */
 export interface ListenOptions {
@@ -104,7 +104,7 @@ function start(options: ListenOptions, port: number, signal: AbortSignal): Retur
 
 /** The handler catches its own errors, so this is a response that failed while it was sent. */
 function brokenAnswer(error: unknown, log: Log): Response {
-  if (!(error instanceof AbruptEnd)) log.debug("listen.answer_broken", { reason: reasonOf(error) });
+  if (!(error instanceof AbortedResponse)) log.debug("listen.answer_broken", { reason: reasonOf(error) });
   return new Response(null, { status: 500 });
 }
 

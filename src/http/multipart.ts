@@ -12,9 +12,9 @@ export type FormEvent =
 /** Limits of a form. */
 export interface FormLimits {
   /** The maximum number of parts. Default 64. */
-  readonly mostParts?: number;
+  readonly maxParts?: number;
   /** The maximum size of one part's head in bytes, without its file name. Default 8,192. */
-  readonly longestHeadBytes?: number;
+  readonly maxHeadBytes?: number;
 }
 
 const MAX_PARTS = 64;
@@ -62,7 +62,10 @@ class FormCutter {
   /** The unparsed data. The first boundary has no preceding line end, so one is inserted. */
   #rest: Buffer<ArrayBuffer> = CRLF;
 
-  constructor(boundary: string, { mostParts = MAX_PARTS, longestHeadBytes = MAX_PART_HEAD_BYTES }: FormLimits) {
+  constructor(
+    boundary: string,
+    { maxParts: mostParts = MAX_PARTS, maxHeadBytes: longestHeadBytes = MAX_PART_HEAD_BYTES }: FormLimits,
+  ) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
     this.#mostParts = mostParts;
     this.#longestHead = longestHeadBytes;

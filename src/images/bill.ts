@@ -1,7 +1,7 @@
 import type { EndState, Settlement } from "../calls/settlement.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import type { ImageConsumption } from "../upstreams/image_upstream.ts";
-import { believedConsumption } from "./believed_consumption.ts";
+import { checkConsumption } from "./checked_consumption.ts";
 import { estimatedConsumption, type ImageMeasure, imageQuantitiesOf } from "./consumption.ts";
 
 /** What a request for pictures is charged by. */
@@ -29,7 +29,7 @@ export function consumptionOf(
   { consumption: reported, made }: Pick<BilledWork, "consumption" | "made">,
 ): ImageConsumption {
   const { settlement, measure } = bill;
-  const consumption = reported === null ? null : believedConsumption(bill, reported, made).consumption;
+  const consumption = reported === null ? null : checkConsumption(bill, reported, made).consumption;
   if (consumption !== null) return consumption;
   const { tariff } = settlement.facts.model;
   return tariff.per_image > 0n ? NOTHING_REPORTED : estimatedConsumption({ ...measure, count: made });
@@ -55,7 +55,7 @@ export async function chargeImages(bill: ImageBill, work: BilledWork): Promise<v
 }
 
 function logImplausible(bill: ImageBill, { provider, made, consumption }: BilledWork): void {
-  const reason = consumption === null ? null : believedConsumption(bill, consumption, made).reason;
+  const reason = consumption === null ? null : checkConsumption(bill, consumption, made).reason;
   if (reason === null) return;
   const { facts: { requestId, accountId, model }, parts: { log } } = bill.settlement;
   const { textTokens, imageTokens, outputTokens } = consumption!;

@@ -22,7 +22,7 @@ export class CallerLink {
   }
 
   /** From now on the caller's leaving ends nothing. */
-  loosen(): void {
+  detach(): void {
     this.#isTight = false;
   }
 

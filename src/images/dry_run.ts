@@ -3,16 +3,16 @@ import { fixedReservation } from "../billing/meter.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
-import { likeliestFirst } from "../routing/candidates.ts";
+import { byWeight } from "../routing/candidates.ts";
 import type { ImageParts } from "./image_call.ts";
 import { type ImageOption, imageOptionsOf } from "./image_option.ts";
-import type { ImageAsker, ImageRequest } from "./image_request.ts";
+import type { ImageCaller, ImageRequest } from "./image_request.ts";
 
 /**
  * What a request for pictures would come to, at the model that it names or at the first of its fallbacks that can serve
  * it.
  */
-export interface ImageTrial {
+export interface ImageDryRun {
   /** At that model. */
   readonly request: ImageRequest;
   /** Who may serve it there, the likeliest first; at least one. */
@@ -29,11 +29,11 @@ export interface ImageTrial {
  * @param requests As for {@linkcode ImageCalls.run}.
  * @throws {GatewayError} What a real one would throw before a vendor is asked, `insufficient_credits` apart.
  */
-export async function tryImages(
+export async function dryRunImages(
   requests: readonly ImageRequest[],
-  asker: ImageAsker,
+  asker: ImageCaller,
   parts: ImageParts,
-): Promise<ImageTrial> {
+): Promise<ImageDryRun> {
   const { accountId } = asker;
   const options = await imageOptionsOf(requests, asker, parts);
   const { request, candidates, amount } = elementAt(options, 0);
@@ -42,7 +42,7 @@ export async function tryImages(
     const reserve = (bytes: number) => asker.memory.reserve(bytes);
     await parts.readReferences(request.references, { accountId, signal: asker.callerSignal(), reserve });
   }
-  const likely = likeliestFirst(candidates, { breaker: parts.breaker, accountId });
+  const likely = byWeight(candidates, { breaker: parts.breaker, accountId });
   return { request, providers: likely.map(({ provider }) => provider), most: amount, balanceCovers };
 }
 

@@ -8,16 +8,16 @@ import { elementAt } from "../lib/element_at.ts";
 import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ImageEvent, ImageOrder, ImageOutcome, ImageSource, ImageUpstream } from "../upstreams/image_upstream.ts";
-import { type FinishedWork, wholeAnswer } from "./answer.ts";
+import { type FinishedImages, imageResponse } from "./image_response.ts";
 import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
 import { CallerLink } from "./caller_link.ts";
 import type { ImageFinisher } from "./finished_image.ts";
 import { ImageMemory, isLackOfMemory } from "./image_memory.ts";
 import { imageOptionsOf, imageUpstreamOf } from "./image_option.ts";
-import type { ImageAsker, ImageRequest } from "./image_request.ts";
+import type { ImageCaller, ImageRequest } from "./image_request.ts";
 import type { ReferenceReader } from "./reference_image.ts";
 import { makeImages } from "./several.ts";
-import { type ImageStep, streamedAnswer } from "./stream.ts";
+import { type ImageStep, imageStreamResponse } from "./stream.ts";
 
 /** What requests for pictures are carried out with. */
 export interface ImageParts extends CallParts, RelayParts {
@@ -35,7 +35,7 @@ interface ImageAttempt {
   readonly bill: ImageBill;
   readonly link: CallerLink;
   readonly memory: ImageMemory;
-  readonly writeError: ImageAsker["writeError"];
+  readonly writeError: ImageCaller["writeError"];
 }
 
 /** Carries out requests for pictures, end to end: routes, admits, fetches references, sends, charges, answers. */
@@ -49,7 +49,7 @@ export class ImageCalls {
    * fail.
    * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
    */
-  async run(requests: readonly ImageRequest[], asker: ImageAsker): Promise<Response> {
+  async run(requests: readonly ImageRequest[], asker: ImageCaller): Promise<Response> {
     const { requestId, accountId, receivedAt, writeError } = asker;
     const made = await imageOptionsOf(requests, asker, this.parts);
     const { options, candidates, optionOf } = joinOptions(made, { breaker: this.parts.breaker, accountId });
@@ -87,16 +87,16 @@ export class ImageCalls {
   async #attempt(attempt: ImageAttempt): Promise<Response> {
     const { request, provider, bill, link } = attempt;
     if (link.hasLeft) throw leftBefore(provider);
-    link.loosen();
+    link.detach();
     if (request.stream) return await this.#openStream(attempt);
     const work = await this.#make(attempt);
     const { consumption } = work.outcome;
     await chargeImages(bill, { provider, made: work.images.length, consumption, state: "completed" });
-    return wholeAnswer(request, work, provider, this.parts.clock.now());
+    return imageResponse(request, work, provider, this.parts.clock.now());
   }
 
   /** Pictures for which there is no room are charged all the same: the vendor has made them. */
-  async #make(attempt: ImageAttempt): Promise<FinishedWork> {
+  async #make(attempt: ImageAttempt): Promise<FinishedImages> {
     const { request, provider, bill } = attempt;
     try {
       const outcome = await makeImages(attempt.upstream, request.kind, attempt.order, callOf(attempt));
@@ -120,7 +120,10 @@ export class ImageCalls {
       });
     }
     const onEnd = memory.outliveRequest();
-    return streamedAnswer({ request, provider, first: value, rest: steps, bill, link, onEnd, writeError }, this.parts);
+    return imageStreamResponse(
+      { request, provider, first: value, rest: steps, bill, link, onEnd, writeError },
+      this.parts,
+    );
   }
 
   async *#stepsOf(attempt: ImageAttempt): AsyncGenerator<ImageStep, void> {
@@ -133,7 +136,7 @@ export class ImageCalls {
   async #finished(
     outcome: ImageOutcome,
     { request, provider, bill, link, memory }: ImageAttempt,
-  ): Promise<FinishedWork> {
+  ): Promise<FinishedImages> {
     const fetching = { signal: link.signal, reserve: memory.reserveResult };
     // Nobody pays for pictures that were not asked for.
     const asked = outcome.images.slice(0, request.count);

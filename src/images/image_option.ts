@@ -6,7 +6,7 @@ import type { Money } from "../lib/money.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { ImageUpstream } from "../upstreams/image_upstream.ts";
 import { type ImageMeasure, imageQuantitiesOf, maxConsumption } from "./consumption.ts";
-import type { ImageAsker, ImageRequest } from "./image_request.ts";
+import type { ImageCaller, ImageRequest } from "./image_request.ts";
 import { editingUnsupported } from "./series.ts";
 
 /** A request at one model that may serve it, and what that may cost at most. */
@@ -17,7 +17,7 @@ export interface ImageOption extends CallOption {
 }
 
 /** Who asks, as far as it decides who serves. */
-type Asking = Pick<ImageAsker, "accountId" | "headerPin">;
+type Asking = Pick<ImageCaller, "accountId" | "headerPin">;
 
 /**
  * The ways to serve a request: at the model that it names, then at those that are tried when all providers of that

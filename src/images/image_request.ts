@@ -4,7 +4,7 @@ import type { ImageSource } from "../upstreams/image_upstream.ts";
 import type { ImageModel } from "./series.ts";
 
 /** Who asks, and how: what a protocol knows of a request beside its body. */
-export interface ImageAsker {
+export interface ImageCaller {
   readonly requestId: string;
   readonly accountId: string;
   /** Unix milliseconds. */

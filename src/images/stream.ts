@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { ImageEvent } from "../upstreams/image_upstream.ts";
-import { answerHeaders, type FinishedWork } from "./answer.ts";
+import { type FinishedImages, imageResponseHeaders } from "./image_response.ts";
 import { chargeImages, type ImageBill } from "./bill.ts";
 import type { CallerLink } from "./caller_link.ts";
 import { estimatedConsumption, PARTIAL_TOKENS } from "./consumption.ts";
@@ -14,7 +14,7 @@ import { completedFrames, errorFrame, HEARTBEAT, partialFrame } from "./stream_f
 /** A step of a streamed answer: an unfinished picture, or all that were made. */
 export type ImageStep =
   | Extract<ImageEvent, { type: "partial" }>
-  | { readonly type: "completed"; readonly work: FinishedWork };
+  | { readonly type: "completed"; readonly work: FinishedImages };
 
 /** A stream whose first step has come, so that its provider stands. */
 export interface OpenedStream {
@@ -34,8 +34,8 @@ export interface OpenedStream {
 const MAX_DRAIN_MS = 30_000;
 
 /** The answer as server-sent events. The last one leaves after the charge is durable. */
-export function streamedAnswer(opened: OpenedStream, parts: RelayParts): Response {
-  const headers = answerHeaders(opened.provider, "text/event-stream", opened.request);
+export function imageStreamResponse(opened: OpenedStream, parts: RelayParts): Response {
+  const headers = imageResponseHeaders(opened.provider, "text/event-stream", opened.request);
   const stream = new ImageStream(opened, parts.clock);
   return new Response(relayed(stream, stream, opened.bill.settlement.admission, parts), {
     headers: [...headers, ["cache-control", "no-cache"]],
@@ -57,7 +57,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     this.#opened = opened;
     this.#clock = clock;
     this.#first = opened.first;
-    opened.link.loosen();
+    opened.link.detach();
   }
 
   /** The next piece of an event. */

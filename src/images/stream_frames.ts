@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { elementAt } from "../lib/element_at.ts";
 import { writeFrame } from "../lib/sse.ts";
 import type { ImageEvent } from "../upstreams/image_upstream.ts";
-import { type FinishedWork, qualityUsed, sizeUsed, writeUsage } from "./answer.ts";
+import { type FinishedImages, qualityUsed, sizeUsed, writeUsage } from "./image_response.ts";
 import { isBase64, piecesOfText } from "./base64.ts";
 import type { ImageRequest } from "./image_request.ts";
 
@@ -34,7 +34,7 @@ export function* partialFrame(
 /** The finished pictures, an event each; the usage stands on the last. */
 export function* completedFrames(
   request: ImageRequest,
-  work: FinishedWork,
+  work: FinishedImages,
   now: number,
 ): Generator<Uint8Array<ArrayBuffer>> {
   const { outcome, images } = work;

@@ -5,7 +5,7 @@ import { content } from "../conversation/codecs/content/mod.ts";
 import { messages } from "../conversation/codecs/messages/mod.ts";
 import { responses } from "../conversation/codecs/responses/mod.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
-import { type Carrier, CONTENT_CARRIERS } from "../http/credentials.ts";
+import { CONTENT_KEY_LOCATIONS, type KeyLocation } from "../http/credentials.ts";
 import type { Inbound, Route } from "../http/inbound.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import type { LargeRequests } from "./large_requests.ts";
@@ -22,7 +22,7 @@ export interface LargeRouteOptions {
 /** The wire format of a text endpoint, and where its callers put their keys. */
 interface TextFormat {
   readonly format: CallerFormat;
-  readonly carriers?: readonly Carrier[];
+  readonly carriers?: readonly KeyLocation[];
 }
 
 /** A route whose requests with a large body are answered in threads; routes without such bodies stay as they are. */
@@ -37,7 +37,7 @@ function formatOf(path: string): TextFormat | null {
   if (path === "/v1/chat/completions") return { format: chat.caller };
   if (path === "/v1/responses") return { format: responses.caller };
   if (path.startsWith("/msgcompat/v1/messages")) return { format: messages.caller };
-  return path.startsWith("/gencompat/") ? { format: content.caller, carriers: CONTENT_CARRIERS } : null;
+  return path.startsWith("/gencompat/") ? { format: content.caller, carriers: CONTENT_KEY_LOCATIONS } : null;
 }
 
 async function answer(

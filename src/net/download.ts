@@ -104,7 +104,7 @@ export async function openDownload(
     },
     schemes: options.schemes ?? ["https:", "http:"],
     redirects: REDIRECTS,
-    capBytes: options.maxBytes,
+    maxBytes: options.maxBytes,
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     signal: options.signal,
   }, policy);

@@ -41,7 +41,7 @@ async function connectTo(address: string, url: URL, options: GuardedConnectOptio
   const origin = { tls: url.protocol === "https:", hostname: hostOf(url), port: portOf(url) };
   const opening = dialer.open({ ...origin, address });
   const stop = clock.after(connectMs, () => {
-    opening.giveUp(new EgressError("connect", "the connection timed out"));
+    opening.cancel(new EgressError("connect", "the connection timed out"));
   });
   onOpening(opening);
   try {

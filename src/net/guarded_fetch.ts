@@ -17,7 +17,7 @@ export interface GuardedRequest {
   /** The maximum number of redirects. Each leads to a GET and is checked like the first address. Default 0. */
   readonly redirects?: number;
   /** The maximum body size; a longer body is `too_large`. */
-  readonly capBytes: number;
+  readonly maxBytes: number;
   /** The time limit for a connection, including TLS. Default 5 s. */
   readonly connectMs?: number;
   /** The time limit for the whole request, including the body. */
@@ -131,7 +131,7 @@ function afterRedirect(request: GuardedRequest, from: URL, to: URL): GuardedRequ
 function guardedResponseOf(
   response: HttpResponse,
   url: URL,
-  { capBytes }: GuardedRequest,
+  { maxBytes: capBytes }: GuardedRequest,
   watch: Watch,
 ): GuardedResponse {
   const { status, head } = response;
@@ -178,7 +178,7 @@ class Watch {
   readonly #end = (failure: EgressError) => {
     this.#failure ??= failure;
     this.#over.reject(this.#failure);
-    this.#opening?.giveUp(this.#failure);
+    this.#opening?.cancel(this.#failure);
     this.#connection?.cancel();
   };
   readonly #abort = () => this.#end(new EgressError("aborted", "the connection was cancelled"));
@@ -197,7 +197,7 @@ class Watch {
   /** The socket to cancel at the time limit; null if it is open or no longer needed. */
   setOpening(opening: Opening | null): void {
     this.#opening = opening;
-    if (this.#failure !== null) opening?.giveUp(this.#failure);
+    if (this.#failure !== null) opening?.cancel(this.#failure);
   }
 
   /** The connection to close at the time limit. */

@@ -6,7 +6,7 @@ import type { Connection } from "./http1/connection.ts";
 import { headerLinesOf } from "./http1/header_lines.ts";
 import { type Exchanged, exchangeOver } from "./http1/resend.ts";
 import type { WireRequest } from "./http1/wire_request.ts";
-import { type KeepLimits, KeptConnections } from "./kept_connections.ts";
+import { IdleConnections, type IdleLimits } from "./idle_connections.ts";
 import { createPinnedDialer, type Opening, type PinnedDialer } from "./pinned_socket.ts";
 import { type EgressPolicy, type Schemes, vetTarget, type VettedTarget } from "./target.ts";
 
@@ -27,7 +27,7 @@ export interface PinnedPost {
 }
 
 /** The response. Its body is discarded. */
-export interface PostAnswer {
+export interface PostResponse {
   readonly status: number;
   /** The field by its lower-case name; null if missing. */
   header(name: string): string | null;
@@ -52,15 +52,15 @@ export interface PinnedPoster {
    * @param address The address as given.
    * @throws {EgressError} Never `redirect` or `too_large`.
    */
-  post(address: unknown, request: PinnedPost): Promise<PostAnswer>;
+  post(address: unknown, request: PinnedPost): Promise<PostResponse>;
   /** Closes idle connections. A running POST completes; its connection is closed afterwards. */
   close(): void;
 }
 
 /** Creates a poster with its own connections. */
-export function createPinnedPoster(policy: EgressPolicy, limits?: KeepLimits): PinnedPoster {
+export function createPinnedPoster(policy: EgressPolicy, limits?: IdleLimits): PinnedPoster {
   const clock = policy.clock ?? systemClock;
-  const kept = new KeptConnections(clock, limits);
+  const kept = new IdleConnections(clock, limits);
   const dialer = createPinnedDialer(policy.caCertificates ?? []);
   const parts = { policy, clock, wheel: wheelOf(clock), kept, dialer };
   return {
@@ -79,7 +79,7 @@ interface PosterParts {
   readonly policy: EgressPolicy;
   readonly clock: Clock;
   readonly wheel: DeadlineWheel;
-  readonly kept: KeptConnections;
+  readonly kept: IdleConnections;
   readonly dialer: PinnedDialer;
 }
 
@@ -92,7 +92,7 @@ class Exchange implements Watched {
   readonly #endsAt: number;
   readonly #post: PinnedPost;
   readonly #parts: PosterParts;
-  readonly #outcome = Promise.withResolvers<PostAnswer>();
+  readonly #outcome = Promise.withResolvers<PostResponse>();
   readonly #abort = () => this.#fail(new EgressError("aborted", ABORTED));
   #opening: Opening | null = null;
   #connection: Connection | null = null;
@@ -105,7 +105,7 @@ class Exchange implements Watched {
     this.deadlineAt = this.#endsAt = parts.wheel.now() + post.timeoutMs;
   }
 
-  run(address: unknown): Promise<PostAnswer> {
+  run(address: unknown): Promise<PostResponse> {
     const { signal } = this.#post;
     if (signal?.aborted) return Promise.reject(new EgressError("aborted", ABORTED));
     signal?.addEventListener("abort", this.#abort, ONCE);
@@ -122,7 +122,7 @@ class Exchange implements Watched {
   #fail(failure: EgressError): void {
     this.#failure ??= failure;
     if (!this.#isAnswered) this.#outcome.reject(failure);
-    this.#opening?.giveUp(failure);
+    this.#opening?.cancel(failure);
     this.#connection?.cancel();
     this.#end();
   }
@@ -134,7 +134,7 @@ class Exchange implements Watched {
     this.#connection = null;
   }
 
-  async #work(address: unknown): Promise<PostAnswer> {
+  async #work(address: unknown): Promise<PostResponse> {
     try {
       const target = await vetTarget(address, SCHEMES, this.#parts.policy);
       if (this.#failure) throw this.#failure;
@@ -160,7 +160,7 @@ class Exchange implements Watched {
     try {
       return await exchangeOver(
         {
-          take: () => kept.takeQuiet(true, url.host, addresses),
+          take: () => kept.takeVerified(true, url.host, addresses),
           open: () => this.#connect(target),
           onConnection: (connection) => this.#use(connection),
         },
@@ -187,7 +187,7 @@ class Exchange implements Watched {
       connectMs: this.#post.connectMs ?? CONNECT_MS,
       onOpening: (opening) => {
         this.#opening = opening;
-        if (this.#failure !== null) opening?.giveUp(this.#failure);
+        if (this.#failure !== null) opening?.cancel(this.#failure);
       },
     });
   }
@@ -220,7 +220,7 @@ class Exchange implements Watched {
   #keep(connection: Connection, serverIdleMs: number | null): void {
     if (this.#connection === null) return;
     this.#connection = null; // the connection may now serve others: a late timeout must not close it
-    this.#parts.kept.keep(connection, serverIdleMs);
+    this.#parts.kept.release(connection, serverIdleMs);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { type ByteStream, byteStreamOf } from "./byte_stream.ts";
 import { EgressError, refusal } from "./egress_error.ts";
-import { isUntrusted, tlsReasonOf } from "./trust.ts";
+import { isUntrusted, tlsFailureCode } from "./trust.ts";
 
 /** The destination of a socket and the expected identity. */
 export interface PinnedTarget {
@@ -25,7 +25,7 @@ export interface Opening {
    */
   readonly socket: Promise<ByteStream>;
   /** Cancels it: the promise rejects at once, and a running handshake ends. */
-  giveUp(failure: EgressError): void;
+  cancel(failure: EgressError): void;
 }
 
 /** Opens sockets for HTTP/1.1, each to one address. */
@@ -77,7 +77,7 @@ class Dialing implements Opening {
     return this.#outcome.promise;
   }
 
-  giveUp(failure: EgressError): void {
+  cancel(failure: EgressError): void {
     this.#isOver = true;
     this.#current?.destroy();
     this.#outcome.reject(failure);
@@ -166,7 +166,7 @@ function failureOf(error: unknown): EgressError {
   if (error instanceof Deno.errors.NotCapable) {
     return refusal("private_address", "expected a host that may be reached");
   }
-  return tlsReasonOf(error) === null
+  return tlsFailureCode(error) === null
     ? new EgressError("connect", "the connection failed", { cause: error })
     : new EgressError("tls", "the TLS handshake failed or the certificate was rejected", { cause: error });
 }

@@ -25,7 +25,7 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
  *
  * @param cause The cause of an {@linkcode EgressError} of the kind `tls`.
  */
-export function tlsReasonOf(cause: unknown): string | null {
+export function tlsFailureCode(cause: unknown): string | null {
   const code = codeOf(cause);
   if (code === "CERT_HAS_EXPIRED") return "certificate_expired";
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "certificate_name";

@@ -43,7 +43,7 @@ export function candidatesFor(
  * The candidates of several models, one model behind the other, with those last whose circuit is open: each of a model
  * that is known to fail is passed over for the next model.
  */
-export function restingLast<C extends Candidate>(
+export function openCircuitsLast<C extends Candidate>(
   candidates: readonly C[],
   { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
 ): readonly C[] {
@@ -58,11 +58,11 @@ export function restingLast<C extends Candidate>(
  *
  * @throws {GatewayError} `upstream_auth_failed` when none is left.
  */
-export function likeliestFirst(
+export function byWeight(
   candidates: readonly Candidate[],
   context: Pick<RoutingContext, "breaker" | "accountId">,
 ): readonly Candidate[] {
-  return restingLast(usableCandidates(candidates, context).toSorted((a, b) => b.weight - a.weight), context);
+  return openCircuitsLast(usableCandidates(candidates, context).toSorted((a, b) => b.weight - a.weight), context);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CacheReference } from "../caches/reference.ts";
-import { usageOfHit } from "../caches/hit.ts";
+import { usageWithCache } from "../caches/hit.ts";
 import { continued, type OpenPrefix } from "../caches/prefix.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
@@ -71,5 +71,5 @@ export function behindPrefix(
 /** An event whose usage, if it tells any, is that of a turn with this cache. */
 export function eventOfHit(event: ReplyEvent, cache: CacheReference | null | undefined): ReplyEvent {
   if (!cache || (event.type !== "start" && event.type !== "finish") || event.usage === null) return event;
-  return { ...event, usage: usageOfHit(event.usage, cache) };
+  return { ...event, usage: usageWithCache(event.usage, cache) };
 }

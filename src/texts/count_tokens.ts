@@ -13,7 +13,7 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
 import { jsonBytes } from "./answer.ts";
 import { withMediaInlined } from "./inline_media.ts";
-import { errorForCaller, loggedFailureOf } from "../routing/judgement.ts";
+import { errorForCaller, failureLogFields } from "../routing/caller_error.ts";
 import { saysNoCounter } from "./missing_counters.ts";
 import { countPromptTokens } from "./token_estimate.ts";
 import type { TextParts } from "./attempt.ts";
@@ -69,7 +69,7 @@ export async function countTokens(turn: CountTurn, parts: TextParts): Promise<To
     if (counters().length === candidates.length || !isFallbackAllowed(error, TEXT_FALLBACK)) {
       throw errorForCaller(error, { providers: parts.providers, author: turn.format.author });
     }
-    parts.log.warn("count_estimated", { model: model.id, ...loggedFailureOf(error) });
+    parts.log.warn("count_estimated", { model: model.id, ...failureLogFields(error) });
   }
   // A count of our own asks nobody, so it must not tell the circuit breaker that a provider is well.
   return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
@@ -141,7 +141,7 @@ async function askCounter(candidate: Candidate, turn: Counted, model: Model, par
   } catch (error) {
     if (!(error instanceof UpstreamFailure) || !saysNoCounter(error, target.model)) throw error;
     parts.missingCounters.add(provider.name, target.model);
-    parts.log.info("counter_missing", { provider: provider.name, model: target.model, ...loggedFailureOf(error) });
+    parts.log.info("counter_missing", { provider: provider.name, model: target.model, ...failureLogFields(error) });
     const { status, accepted } = error.facts;
     throw new UpstreamFailure(provider.name, "forbidden", `Provider "${provider.name}" has no token counter`, {
       status,

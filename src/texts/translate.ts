@@ -9,7 +9,7 @@ import type { Reply } from "../conversation/reply.ts";
 import { requestHeadersOf } from "../http/headers.ts";
 import { modelFacts } from "../conversation/known_models.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
-import { usageOfHit } from "../caches/hit.ts";
+import { usageWithCache } from "../caches/hit.ts";
 import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
@@ -147,7 +147,7 @@ async function answerWhole(
   const hostedCalls = attempt.measure.hostedTools > 0 ? hostedCallsIn(new TextDecoder().decode(bytes)) : 0;
   const usage = reply.usage === null
     ? await estimatedUsageOf(turn, await countOutput())
-    : usageOfHit(await believedUsage(attempt, reply.usage, { countOutput, hostedCalls }), turn.cache);
+    : usageWithCache(await believedUsage(attempt, reply.usage, { countOutput, hostedCalls }), turn.cache);
   const written = turn.format.writeReply({ ...reply, usage }, translation.context);
   if (turn.format.replay.items) parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");

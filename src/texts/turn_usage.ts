@@ -1,4 +1,4 @@
-import { usageOfHit } from "../caches/hit.ts";
+import { usageWithCache } from "../caches/hit.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import { countPromptTokens, estimatedUsage } from "./token_estimate.ts";
 import type { TextAttempt, TextRequest } from "./attempt.ts";
@@ -6,7 +6,7 @@ import type { TextAttempt, TextRequest } from "./attempt.ts";
 /** The usage of a reply whose vendor told none: the prompt by the gateway's own count, its cache by the cache's. */
 export async function estimatedUsageOf(turn: TextRequest, outputTokens: number): Promise<Usage> {
   const prompt = await promptTokensOfTurn(turn) + (turn.cache?.tokens ?? 0);
-  return usageOfHit(estimatedUsage(prompt, outputTokens), turn.cache);
+  return usageWithCache(estimatedUsage(prompt, outputTokens), turn.cache);
 }
 
 /** The prompt tokens of a request by the gateway's own count. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { EgressError } from "../net/egress_error.ts";
-import type { PostAnswer } from "../net/pinned_post.ts";
-import { tlsReasonOf } from "../net/trust.ts";
+import type { PostResponse } from "../net/pinned_post.ts";
+import { tlsFailureCode } from "../net/trust.ts";
 import { readRetryAfterMs } from "./backoff.ts";
 import type { Attempt, AttemptEnd, AttemptFailure, Delivery } from "./delivery.ts";
 import { idempotencyKeyOf } from "./envelope.ts";
@@ -15,7 +15,7 @@ export type Post = (
     readonly body: Uint8Array;
     readonly signal: AbortSignal;
   },
-) => Promise<PostAnswer>;
+) => Promise<PostResponse>;
 
 /** What one attempt needs. */
 export interface AttemptParts {
@@ -77,10 +77,10 @@ export async function makeAttempt(parts: AttemptParts): Promise<AttemptEnd> {
 }
 
 interface Outcome extends Pick<Attempt, "failure" | "reason"> {
-  readonly answer: PostAnswer | null;
+  readonly answer: PostResponse | null;
 }
 
-async function outcomeOf(send: () => Promise<PostAnswer>): Promise<Outcome> {
+async function outcomeOf(send: () => Promise<PostResponse>): Promise<Outcome> {
   try {
     const answer = await send();
     return { answer, failure: failureOf(answer.status), reason: null };
@@ -101,7 +101,7 @@ function wordsOf(error: EgressError): Pick<Attempt, "failure" | "reason"> {
     case "refused":
       return { failure: "blocked", reason: error.details.rule ?? null };
     case "tls":
-      return { failure: "tls", reason: tlsReasonOf(error.details.cause) };
+      return { failure: "tls", reason: tlsFailureCode(error.details.cause) };
     case "unresolved":
     case "connect":
     case "timeout":

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { withBelievedTokens } from "../../src/caches/believed_tokens.ts";
-import type { Kept, Making } from "../../src/caches/making.ts";
+import { withPlausibleTokens } from "../../src/caches/plausible_tokens.ts";
+import type { CacheCreation, StoredContent } from "../../src/caches/cache_creation.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import { recordingLog } from "../billing/support.ts";
 
@@ -14,7 +14,7 @@ const MODEL = readModel({
 /** What a cache of this many tokens, by its vendor's count, is charged by, and what is logged. */
 async function believed(tokens: number): Promise<[tokens: number, countedBy: string | null, reasons: unknown[]]> {
   const log = recordingLog();
-  const kept: Kept = {
+  const kept: StoredContent = {
     home: { kind: "native", provider: "acme", upstreamName: "cachedContents/x" },
     tokens,
     countedBy: "acme",
@@ -23,8 +23,8 @@ async function believed(tokens: number): Promise<[tokens: number, countedBy: str
     losses: [],
   };
   const content = { contents: [{ role: "user", parts: [{ text: "The sky is blue" }] }] };
-  const making = { id: "c1", model: MODEL, content } as unknown as Making;
-  const result = await withBelievedTokens(kept, making, { log, countHere: () => Promise.resolve(7) }, "req_1");
+  const making = { id: "c1", model: MODEL, content } as unknown as CacheCreation;
+  const result = await withPlausibleTokens(kept, making, { log, countHere: () => Promise.resolve(7) }, "req_1");
   return [result.tokens, result.countedBy, log.lines.map(({ event, fields }) => [event, fields.reason])];
 }
 

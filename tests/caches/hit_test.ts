@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { usageOfHit } from "../../src/caches/hit.ts";
+import { usageWithCache } from "../../src/caches/hit.ts";
 import type { CacheReference } from "../../src/caches/reference.ts";
 import { NO_USAGE, promptTokensOf, type Usage } from "../../src/conversation/usage.ts";
 
@@ -16,30 +16,33 @@ function native(tokens: number): CacheReference {
 
 Deno.test("usageOfHit() is what the vendor said without a cache, and with a vendor's own", () => {
   const usage: Usage = { ...NO_USAGE, freshTokens: 10, cacheReadTokens: 90, outputTokens: 5 };
-  assertEquals(usageOfHit(usage, null), usage);
-  assertEquals(usageOfHit(usage, native(100)), usage);
+  assertEquals(usageWithCache(usage, null), usage);
+  assertEquals(usageWithCache(usage, native(100)), usage);
 });
 
 Deno.test("usageOfHit() reads all of an emulated cache, whether the vendor read it, wrote it or took it anew", () => {
   const hit = { ...NO_USAGE, cacheReadTokens: 100, freshTokens: 7, outputTokens: 3 };
-  assertEquals(usageOfHit({ ...NO_USAGE, freshTokens: 107, outputTokens: 3 }, emulated(100)), hit);
-  assertEquals(usageOfHit({ ...NO_USAGE, cacheReadTokens: 100, freshTokens: 7, outputTokens: 3 }, emulated(100)), hit);
+  assertEquals(usageWithCache({ ...NO_USAGE, freshTokens: 107, outputTokens: 3 }, emulated(100)), hit);
   assertEquals(
-    usageOfHit({ ...NO_USAGE, cacheWrite1hTokens: 100, freshTokens: 7, outputTokens: 3 }, emulated(100)),
+    usageWithCache({ ...NO_USAGE, cacheReadTokens: 100, freshTokens: 7, outputTokens: 3 }, emulated(100)),
+    hit,
+  );
+  assertEquals(
+    usageWithCache({ ...NO_USAGE, cacheWrite1hTokens: 100, freshTokens: 7, outputTokens: 3 }, emulated(100)),
     hit,
   );
 });
 
 Deno.test("usageOfHit() leaves the vendor's own reads and writes beyond the cache as they are", () => {
   const read = { ...NO_USAGE, cacheReadTokens: 150, freshTokens: 7 };
-  assertEquals(usageOfHit(read, emulated(100)), read);
+  assertEquals(usageWithCache(read, emulated(100)), read);
   const wrote = { ...NO_USAGE, cacheReadTokens: 100, cacheWrite5mTokens: 40, freshTokens: 7 };
-  assertEquals(usageOfHit(wrote, emulated(100)), wrote);
+  assertEquals(usageWithCache(wrote, emulated(100)), wrote);
 });
 
 Deno.test("usageOfHit() of an estimate reads the cache also where it is a vendor's own", () => {
   const estimate = { ...NO_USAGE, freshTokens: 107, outputTokens: 3, estimated: true };
-  assertEquals(usageOfHit(estimate, native(100)), { ...estimate, freshTokens: 7, cacheReadTokens: 100 });
+  assertEquals(usageWithCache(estimate, native(100)), { ...estimate, freshTokens: 7, cacheReadTokens: 100 });
 });
 
 Deno.test("usageOfHit() counts no token twice, and a second time changes nothing", () => {
@@ -54,10 +57,10 @@ Deno.test("usageOfHit() counts no token twice, and a second time changes nothing
       toolPromptTokens: tool,
       outputTokens: 9,
     };
-    const hit = usageOfHit(usage, emulated(tokens));
+    const hit = usageWithCache(usage, emulated(tokens));
     assertEquals(promptTokensOf(hit), promptTokensOf(usage));
     assertEquals(hit.cacheReadTokens, Math.min(fresh + read + w5 + w1, Math.max(read, tokens)));
     assert(Object.values(hit).every((count) => typeof count === "boolean" || count >= 0));
-    assertEquals(usageOfHit(hit, emulated(tokens)), hit);
+    assertEquals(usageWithCache(hit, emulated(tokens)), hit);
   }));
 });

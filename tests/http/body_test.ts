@@ -1,5 +1,5 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { type BodySource, chunksOf, readBody, StalledBody } from "../../src/http/body.ts";
+import { type BodySource, BodyTimeout, chunksOf, readBody } from "../../src/http/body.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
@@ -84,7 +84,7 @@ Deno.test("readBody() gives every byte time, but not for ever", async () => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const reading = readBody(sourceOf(readable), { capBytes: 1_000_000, idleMs: 10, wholeMs: 25, wheel });
-  const rejected = assertRejects(() => reading, StalledBody);
+  const rejected = assertRejects(() => reading, BodyTimeout);
   await Promise.resolve();
   const [watched] = atLeast(wheel.watched, 1);
   assertEquals(watched.deadlineAt, 10);

@@ -1,9 +1,10 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { checkMessageVersion, CONTENT_CARRIERS, HEADER_CARRIERS, readCredential } from "../../src/http/credentials.ts";
+import { checkMessageVersion, CONTENT_KEY_LOCATIONS, KEY_HEADERS, readCredential } from "../../src/http/credentials.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 
 const KEY = "sk-sy-0123456789";
-const read = (fields: [string, string][], query = "") => readCredential(new Headers(fields), query, CONTENT_CARRIERS);
+const read = (fields: [string, string][], query = "") =>
+  readCredential(new Headers(fields), query, CONTENT_KEY_LOCATIONS);
 const codeOf = (fields: [string, string][], query = "") => assertThrows(() => read(fields, query), GatewayError).code;
 
 Deno.test("readCredential() reads the key from every carrier", () => {
@@ -50,7 +51,7 @@ Deno.test("readCredential() refuses what cannot be a key without asking for it, 
 });
 
 Deno.test("readCredential() reads no query outside of the content protocol", () => {
-  const error = assertThrows(() => readCredential(new Headers(), `key=${KEY}`, HEADER_CARRIERS), GatewayError);
+  const error = assertThrows(() => readCredential(new Headers(), `key=${KEY}`, KEY_HEADERS), GatewayError);
   assertEquals(error.code, "unauthorized");
 });
 

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import http2 from "node:http2";
 import { itemAt } from "../support/items.ts";
 import { rawAnswer, rawExchange } from "../support/raw_http.ts";
-import { openToyDoor, renderAs } from "./toy_door.ts";
+import { openToyDoor, renderAs } from "./test_server.ts";
 
 const get = (path: string, fields = "Host: a") => `GET ${path} HTTP/1.1\r\n${fields}\r\n\r\n`;
 const post = (fields: string, body = "", path = "/v1/read") =>

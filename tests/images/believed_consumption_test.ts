@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Settlement } from "../../src/calls/settlement.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import { believedConsumption } from "../../src/images/believed_consumption.ts";
+import { checkConsumption } from "../../src/images/checked_consumption.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { ImageConsumption } from "../../src/upstreams/image_upstream.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -40,28 +40,28 @@ const BY_TOKENS = billOf(10_000, { prompt: "0.000005", image_output: "0.00004" }
 
 Deno.test("believedConsumption() believes what two pictures can take", () => {
   for (const consumption of [reported({}), reported({ textTokens: 0 }), reported({ outputTokens: 10_000 })]) {
-    assertEquals(believedConsumption(BY_TOKENS, consumption, 2), { consumption, reason: null });
+    assertEquals(checkConsumption(BY_TOKENS, consumption, 2), { consumption, reason: null });
   }
 });
 
 Deno.test("believedConsumption() cuts what exceeds context and output of both pictures", () => {
-  const { consumption, reason } = believedConsumption(BY_TOKENS, reported({ outputTokens: 1e9 }), 2);
+  const { consumption, reason } = checkConsumption(BY_TOKENS, reported({ outputTokens: 1e9 }), 2);
   assertEquals([consumption?.outputTokens, consumption?.textTokens, reason], [10_000, 10, "above_ceiling"]);
-  const prompt = believedConsumption(BY_TOKENS, reported({ imageTokens: 1e10, cachedTokens: 1e10 }), 2).consumption;
+  const prompt = checkConsumption(BY_TOKENS, reported({ imageTokens: 1e10, cachedTokens: 1e10 }), 2).consumption;
   assertEquals([prompt?.textTokens, prompt?.imageTokens, prompt?.cachedTokens], [10, 19_990, 20_000]);
 });
 
 Deno.test("believedConsumption() gives nothing for counters that cannot be read, or that miss the pictures", () => {
   const nothing = { consumption: null, reason: "unreadable" } as const;
   const unreadable = { ...reported({ textTokens: 0, outputTokens: 0 }), isUnreadable: true };
-  assertEquals(believedConsumption(BY_TOKENS, unreadable, 2), nothing);
-  assertEquals(believedConsumption(BY_TOKENS, reported({ outputTokens: 0 }), 2), nothing);
+  assertEquals(checkConsumption(BY_TOKENS, unreadable, 2), nothing);
+  assertEquals(checkConsumption(BY_TOKENS, reported({ outputTokens: 0 }), 2), nothing);
   const byPicture = billOf(10_000, { per_image: "0.04" });
-  assertEquals(believedConsumption(byPicture, reported({ outputTokens: 0 }), 2).reason, null);
+  assertEquals(checkConsumption(byPicture, reported({ outputTokens: 0 }), 2).reason, null);
 });
 
 Deno.test("believedConsumption() knows no ceiling of a model whose context is unknown", () => {
   const bill = billOf(0, { image_output: "0.00004" });
-  assertEquals(believedConsumption(bill, reported({ outputTokens: 1e9 }), 2).reason, null);
-  assertEquals(believedConsumption(bill, reported({ outputTokens: 1e10 }), 2).reason, "unreadable");
+  assertEquals(checkConsumption(bill, reported({ outputTokens: 1e9 }), 2).reason, null);
+  assertEquals(checkConsumption(bill, reported({ outputTokens: 1e10 }), 2).reason, "unreadable");
 });

@@ -5,7 +5,7 @@ import { LiveStreams } from "../../src/calls/stream_relay.ts";
 import { CallerLink } from "../../src/images/caller_link.ts";
 import { ImageMemory } from "../../src/images/image_memory.ts";
 import { readGeneration } from "../../src/images/generate.ts";
-import { type ImageStep, streamedAnswer } from "../../src/images/stream.ts";
+import { type ImageStep, imageStreamResponse } from "../../src/images/stream.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import { silentLog } from "../../src/lib/log.ts";
@@ -46,7 +46,7 @@ async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<I
   const measure = { prompt: "a fox of twenty sig.", quality: "low", size: null, count: 1, given: 0 };
   const facts = { kind: "image", requestId: "r", accountId: "a", receivedAt: 0, model } as const;
   const link = new CallerLink(caller.signal);
-  const answer = streamedAnswer({
+  const answer = imageStreamResponse({
     request: readGeneration({ model: "a/b", prompt: "a fox", quality: "low", stream: true }, createCatalog([model])),
     provider: "p",
     first: PARTIAL,

@@ -14,7 +14,7 @@ const loopback: EgressPolicy = {
   resolve: () => Promise.resolve(["127.0.0.1"]),
   caCertificates: [TEST_ROOT],
 };
-const get: GuardedRequest = { method: "GET", schemes: ["https:", "http:"], capBytes: 1000, timeoutMs: 10_000 };
+const get: GuardedRequest = { method: "GET", schemes: ["https:", "http:"], maxBytes: 1000, timeoutMs: 10_000 };
 
 /** A server for one test, closed at its end. */
 function serverOf(

@@ -1,7 +1,12 @@
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { readCidr } from "../../src/net/address.ts";
 import { EgressError } from "../../src/net/egress_error.ts";
-import { createPinnedPoster, type PinnedPost, type PinnedPoster, type PostAnswer } from "../../src/net/pinned_post.ts";
+import {
+  createPinnedPoster,
+  type PinnedPost,
+  type PinnedPoster,
+  type PostResponse,
+} from "../../src/net/pinned_post.ts";
 import type { EgressPolicy } from "../../src/net/target.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
@@ -22,7 +27,7 @@ const body = new TextEncoder().encode('{"a":1}');
 interface World {
   readonly receiver: Receiver;
   readonly poster: PinnedPoster;
-  post(wish?: Partial<PinnedPost> & { readonly host?: string }): Promise<PostAnswer>;
+  post(wish?: Partial<PinnedPost> & { readonly host?: string }): Promise<PostResponse>;
 }
 
 /** A receiver and a poster, and the way from one to the other. */

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { createSecureContext } from "node:tls";
 import { EgressError } from "../../src/net/egress_error.ts";
 import { createPinnedDialer, type Opening, type PinnedDialer } from "../../src/net/pinned_socket.ts";
-import { tlsReasonOf } from "../../src/net/trust.ts";
+import { tlsFailureCode } from "../../src/net/trust.ts";
 import { until } from "../support/manual_clock.ts";
 import { TEST_ROOT } from "../support/test_certificates.ts";
 import { ROOT } from "../webhooks/certificates.ts";
@@ -19,7 +19,7 @@ async function outcomeOf({ socket }: Opening): Promise<string> {
     return "open";
   } catch (error) {
     const { kind, details } = error as EgressError;
-    return `${kind} ${tlsReasonOf(details.cause)}`;
+    return `${kind} ${tlsFailureCode(details.cause)}`;
   }
 }
 
@@ -62,7 +62,7 @@ Deno.test("a handshake that is given up ends at once, for the peer as well", asy
   const hello = new Uint8Array(2_000);
   await peer.read(hello);
   const outcome = assertRejects(() => opening.socket, EgressError, "enough");
-  opening.giveUp(new EgressError("connect", "enough"));
+  opening.cancel(new EgressError("connect", "enough"));
   await outcome;
   const end = await peer.read(hello).catch(() => null); // a reset is an end, too
   assertEquals(end, null);

@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { readWebhookSecrets, rotateWebhookSecret } from "../../src/billing/webhook_secret.ts";
 import { EgressError } from "../../src/net/egress_error.ts";
-import type { PostAnswer } from "../../src/net/pinned_post.ts";
+import type { PostResponse } from "../../src/net/pinned_post.ts";
 import { Webhook } from "standardwebhooks";
 import { itemAt, valueAt } from "../support/items.ts";
 import { end, endedTask, settled, world } from "./support.ts";
 import { until } from "../support/manual_clock.ts";
 
-const answered = (status: number, retryAfter: string | null = null): PostAnswer => ({
+const answered = (status: number, retryAfter: string | null = null): PostResponse => ({
   status,
   bytes: 0,
   header: (name) => name === "retry-after" ? retryAfter : null,

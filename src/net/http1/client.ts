@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
-import { KeptConnections } from "../kept_connections.ts";
+import { IdleConnections } from "../idle_connections.ts";
 import { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection_error.ts";
 import { NO_PROXIES, type Proxies, type Proxy, proxyFor } from "../proxy.ts";
@@ -34,7 +34,7 @@ export interface HttpClientOptions {
   readonly connectTimeoutMs?: number;
   /**
    * How long an idle connection is kept, unless the server states a shorter time. Default 4,000. See
-   * {@linkcode KeptConnections}.
+   * {@linkcode IdleConnections}.
    */
   readonly idleMs?: number;
   /** Additional trusted root certificates in PEM. */
@@ -56,13 +56,13 @@ const MAX_IDLE = 1_024;
 
 class PooledClient implements HttpClient {
   readonly #options: HttpClientOptions;
-  readonly #kept: KeptConnections;
+  readonly #kept: IdleConnections;
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
     const { clock, idleMs } = options;
     const limits = { idleMs, ageMs: MAX_AGE_MS, perHost: MAX_IDLE_PER_HOST, inAll: MAX_IDLE };
-    this.#kept = new KeptConnections(clock, limits);
+    this.#kept = new IdleConnections(clock, limits);
   }
 
   async send(origin: Origin, request: WireRequest, onOpen?: (cancel: () => void) => void): Promise<HttpResponse> {
@@ -71,7 +71,7 @@ class PooledClient implements HttpClient {
     const current = new Cancellation();
     onOpen?.(() => current.cancel());
     const source = {
-      take: () => this.#kept.takeQuiet(origin.tls, host, null),
+      take: () => this.#kept.takeVerified(origin.tls, host, null),
       open: () => current.unlessCancelled(this.#connect(origin, host, proxy)),
       onConnection: (connection: Connection) => current.setConnection(connection),
     };
@@ -82,7 +82,7 @@ class PooledClient implements HttpClient {
     return responseOf(exchanged, () => {
       // From here on the connection may carry another request, which a late cancellation must not affect.
       current.setConnection(null);
-      this.#kept.keep(connection, head.keepAliveMs);
+      this.#kept.release(connection, head.keepAliveMs);
     });
   }
 

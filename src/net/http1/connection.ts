@@ -12,7 +12,7 @@ const MAX_JOINED_BYTES = 32_768;
 const PIECE_BYTES = 262_144;
 /** The maximum number of informational responses (1xx) before a response. Some vendors send one every few seconds. */
 const MAX_INFORMATIONAL = 256;
-/** Enough turns of the microtask queue for a completed read to reach {@linkcode Connection.rest}. */
+/** Enough turns of the microtask queue for a completed read to reach {@linkcode Connection.watchIdle}. */
 const SETTLING_TURNS = 4;
 const STATUS_LINE_START = "HTTP/1.";
 const ENCODER = new TextEncoder();
@@ -46,7 +46,7 @@ type HeadAndRest = Omit<ReceivedHead, "decoder">;
  * A socket that carries requests one after another. It serves one request at a time.
  *
  * HTTP/1.1 has no field that links a response to its request. Data that arrives while no request is in progress must
- * never be read as a response: see {@linkcode Connection.rest}.
+ * never be read as a response: see {@linkcode Connection.watchIdle}.
  */
 export class Connection {
   /** True while a body is not fully sent. Such a connection cannot carry another request. */
@@ -105,7 +105,7 @@ export class Connection {
    *
    * @param onEnd Called at most once, and never after the next request has started. Must not throw.
    */
-  rest(onEnd: () => void): void {
+  watchIdle(onEnd: () => void): void {
     this.#resting = true;
     this.#ahead = this.socket.read(this.#buffer);
     const ended = () => {

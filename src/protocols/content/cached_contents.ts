@@ -2,7 +2,7 @@ import type { Authenticate } from "../../billing/authenticate.ts";
 import { type CachedContent, cacheNameOf } from "../../caches/cached_content.ts";
 import type { Caches } from "../../caches/caches.ts";
 import type { BodyLimits } from "../../http/body.ts";
-import { CONTENT_CARRIERS } from "../../http/credentials.ts";
+import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
 import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
@@ -37,7 +37,7 @@ export function cachedContentRoutes(parts: CachedContentParts): Route[] {
 }
 
 async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
-  const { keyId, accountId } = await authenticate(inbound, CONTENT_CARRIERS);
+  const { keyId, accountId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
   const { body, bytes } = await readJsonObject(inbound, bodyLimits);
   const { cache, losses } = await caches.create({
     requestId: inbound.requestId,
@@ -55,12 +55,12 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
 }
 
 async function read(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
-  const { keyId } = await authenticate(inbound, CONTENT_CARRIERS);
+  const { keyId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
   return answerWith(await caches.read(keyId, nameIn(inbound)));
 }
 
 async function list(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
-  const { keyId } = await authenticate(inbound, CONTENT_CARRIERS);
+  const { keyId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
   const query = new URLSearchParams(inbound.query);
   const after = query.get("pageToken") || query.get("page_token") || null;
   const page = await caches.list(keyId, after, pageSizeIn(query));
@@ -69,7 +69,7 @@ async function list(inbound: Inbound, { caches, authenticate }: CachedContentPar
 }
 
 async function patch(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
-  const { keyId } = await authenticate(inbound, CONTENT_CARRIERS);
+  const { keyId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
   const { body } = await readJsonObject(inbound, bodyLimits);
   const query = new URLSearchParams(inbound.query);
   const updateMask = query.get("updateMask") || query.get("update_mask") || null;
@@ -77,7 +77,7 @@ async function patch(inbound: Inbound, { caches, authenticate, bodyLimits }: Cac
 }
 
 async function remove(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
-  const { keyId } = await authenticate(inbound, CONTENT_CARRIERS);
+  const { keyId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
   await caches.remove(keyId, nameIn(inbound));
   return Response.json({});
 }

@@ -6,7 +6,7 @@ import { readCountRequest, writeCount } from "../../conversation/codecs/content/
 import { content, readCachedContent } from "../../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
-import { CONTENT_CARRIERS } from "../../http/credentials.ts";
+import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
 import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
@@ -35,7 +35,7 @@ export function contentRoutes(parts: TextRouteParts): Route[] {
 
 function generateHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts, stream: boolean): Handler {
   return async (inbound) => {
-    const credential = await authenticate(inbound, CONTENT_CARRIERS);
+    const credential = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
     const json = await readJsonObject(inbound, bodyLimits);
     const model = modelOf(inbound);
     const cache = await cacheIn(json.body, { caches, credential, model });
@@ -53,7 +53,7 @@ function generateHandler({ turns, caches, authenticate, bodyLimits }: TextRouteP
 
 function countHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts): Handler {
   return async (inbound) => {
-    const credential = await authenticate(inbound, CONTENT_CARRIERS);
+    const credential = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
     const { body } = await readJsonObject(inbound, bodyLimits);
     const model = modelOf(inbound);
     const conversation = readCountRequest({ ...body, model });

@@ -8,13 +8,13 @@ import type { BodyLimits } from "../../http/body.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
-import { type ImageTrial, tryImages } from "../../images/dry_run.ts";
+import { dryRunImages, type ImageDryRun } from "../../images/dry_run.ts";
 import { readEdit } from "../../images/edit.ts";
 import { type EditFormLimits, readEditForm } from "../../images/edit_form.ts";
 import { withFallbacks } from "../../images/fallbacks.ts";
 import { readGeneration } from "../../images/generate.ts";
 import type { ImageCalls } from "../../images/image_call.ts";
-import type { ImageAsker, ImageRequest } from "../../images/image_request.ts";
+import type { ImageCaller, ImageRequest } from "../../images/image_request.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { renderDefaultError as renderError } from "./error.ts";
@@ -69,14 +69,14 @@ function edits({ images, catalog, authenticate, editForm, spool }: DefaultImageP
 
 async function carryOut(
   requests: readonly ImageRequest[],
-  asker: ImageAsker,
+  asker: ImageCaller,
   images: ImageCalls,
   isTrial: boolean,
 ): Promise<Response> {
-  return isTrial ? trialAnswer(await tryImages(requests, asker, images.parts)) : await images.run(requests, asker);
+  return isTrial ? trialAnswer(await dryRunImages(requests, asker, images.parts)) : await images.run(requests, asker);
 }
 
-function trialAnswer({ request, providers, most, balanceCovers }: ImageTrial): Response {
+function trialAnswer({ request, providers, most, balanceCovers }: ImageDryRun): Response {
   const { model: { id: model }, kind: mode, count: images, losses: dropped } = request;
   const decimal = writeMoney(most);
   const estimate = { images, image_cost: decimal, cost: Number(decimal) };
@@ -84,7 +84,7 @@ function trialAnswer({ request, providers, most, balanceCovers }: ImageTrial): R
   return Response.json(answer, { headers: dropped.length === 0 ? {} : { "x-service-dropped": dropped.join(", ") } });
 }
 
-function askerOf(inbound: Inbound, { accountId }: Credential): ImageAsker {
+function askerOf(inbound: Inbound, { accountId }: Credential): ImageCaller {
   const { requestId, receivedAt, request, memory } = inbound;
   return {
     requestId,

@@ -2,7 +2,7 @@ import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { MemoryLease } from "../../lib/memory_budget.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import { checkTarget } from "../../net/target.ts";
-import { type Candidate, likeliestFirst } from "../../routing/candidates.ts";
+import { byWeight, type Candidate } from "../../routing/candidates.ts";
 import { resolvePin } from "../../routing/pin.ts";
 import { droppedFields } from "./dropped.ts";
 import type { KeptInputs } from "./inputs.ts";
@@ -151,7 +151,7 @@ function candidatesOf(
 ): readonly Candidate[] {
   const able = ableOf(parts, model, pin);
   if (able.length === 0) throw new GatewayError("route_error", `No provider makes videos with "${model.id}"`);
-  return likeliestFirst(able, { breaker: parts.breaker, accountId });
+  return byWeight(able, { breaker: parts.breaker, accountId });
 }
 
 function ableOf({ upstreams }: VideoParts, { serves }: VideoModel, pin: string | null): readonly Candidate[] {

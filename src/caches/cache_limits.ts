@@ -10,7 +10,7 @@ import { readOwnUse } from "./records.ts";
  * @param bytes Of the cache itself.
  * @throws {GatewayError} `rate_limited`, which clients of the content protocol know as `RESOURCE_EXHAUSTED`.
  */
-export async function refuseAboveCaps(
+export async function checkCacheLimits(
   { store, caps }: CacheParts,
   { keyId, id }: Pick<CachedContent, "keyId" | "id">,
   bytes: number,

@@ -1,9 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Connection } from "./http1/connection.ts";
-import { IoTurns } from "./io_turns.ts";
+import { IoBarrier } from "./io_barrier.ts";
 
 /** Limits of idle connections. */
-export interface KeepLimits {
+export interface IdleLimits {
   /** The maximum idle time. Default 4 s: the earliest servers, Node.js and uvicorn, close after 5 s. */
   readonly idleMs?: number;
   /** The maximum age. Default 60 s: names change their addresses and certificates are revoked. */
@@ -11,7 +11,7 @@ export interface KeepLimits {
   /** The maximum number of idle connections per host and port. Default 4. */
   readonly perHost?: number;
   /** The maximum number of idle connections in total. Default 512. */
-  readonly inAll?: number;
+  readonly total?: number;
 }
 
 /** An idle connection and its expiry. */
@@ -35,7 +35,7 @@ const MARGIN_MS = 1_000;
  * A pool of idle connections. One leaves the pool when it is taken. It is closed when its time is over, when its peer
  * closes it or sends data, when it is the oldest of too many, or with the pool.
  */
-export class KeptConnections {
+export class IdleConnections {
   readonly #clock: Clock;
   readonly #idleMs: number;
   readonly #ageMs: number;
@@ -48,10 +48,13 @@ export class KeptConnections {
   #stopTimer: (() => void) | null = null;
   #timerAt = Infinity;
   #isClosed = false;
-  readonly #turns = new IoTurns();
+  readonly #turns = new IoBarrier();
 
   /** Creates an empty pool. */
-  constructor(clock: Clock, { idleMs = IDLE_MS, ageMs = AGE_MS, perHost = PER_HOST, inAll = IN_ALL }: KeepLimits = {}) {
+  constructor(
+    clock: Clock,
+    { idleMs = IDLE_MS, ageMs = AGE_MS, perHost = PER_HOST, total: inAll = IN_ALL }: IdleLimits = {},
+  ) {
     this.#clock = clock;
     this.#idleMs = idleMs;
     this.#ageMs = ageMs;
@@ -65,13 +68,13 @@ export class KeptConnections {
   }
 
   /**
-   * Like {@linkcode KeptConnections.take}, after all received data was delivered. A connection on which data arrived
+   * Like {@linkcode IdleConnections.take}, after all received data was delivered. A connection on which data arrived
    * has then been closed, even if the event loop was blocked.
    */
-  async takeQuiet(...wanted: Parameters<KeptConnections["take"]>): Promise<Connection | null> {
+  async takeVerified(...wanted: Parameters<IdleConnections["take"]>): Promise<Connection | null> {
     const [isTls, host] = wanted;
     if (!this.#byHost.has(keyOf(isTls, host))) return null;
-    await this.#turns.turn();
+    await this.#turns.wait();
     return this.take(...wanted);
   }
 
@@ -99,7 +102,7 @@ export class KeptConnections {
    *
    * @param serverIdleMs How long the server keeps it, as stated in the response; null if not stated.
    */
-  keep(connection: Connection, serverIdleMs: number | null): void {
+  release(connection: Connection, serverIdleMs: number | null): void {
     const { openedAt } = connection.facts;
     const now = this.#clock.now();
     const idleMs = serverIdleMs === null ? this.#idleMs : Math.min(this.#idleMs, serverIdleMs - MARGIN_MS);
@@ -109,7 +112,7 @@ export class KeptConnections {
     if (list && list.length >= this.#perHost) this.#end(list[0]);
     if (this.#all.size >= this.#inAll) { for (const oldest of this.#all.values().take(1)) this.#end(oldest); }
     this.#add(idle);
-    connection.rest(() => this.#end(idle));
+    connection.watchIdle(() => this.#end(idle));
   }
 
   /** Closes all connections, including those returned later. */

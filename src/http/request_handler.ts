@@ -3,14 +3,14 @@ import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { newRequestId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
-import { abruptAnswer } from "./abrupt_answer.ts";
-import { StalledBody } from "./body.ts";
-import { allowReading, isPreflight, preflightAnswer } from "./cors.ts";
+import { abortAfter } from "./abort_after.ts";
+import { BodyTimeout } from "./body.ts";
+import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";
 import { hostOf, isHost } from "./host.ts";
 import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
 
 /** What the front door needs of the router. */
-export interface AddressTable {
+export interface RequestRouter {
   match(method: string, path: string, headers: Headers):
     & { readonly address: string }
     & (
@@ -21,13 +21,13 @@ export interface AddressTable {
   rendererFor(path: string, headers: Headers): ErrorRenderer;
 }
 
-/** Options of {@linkcode createFrontDoor}. */
-export interface FrontDoorOptions {
-  readonly router: AddressTable;
+/** Options of {@linkcode createRequestHandler}. */
+export interface RequestHandlerOptions {
+  readonly router: RequestRouter;
   readonly log: Log;
   readonly clock: Clock;
   /** The maximum length of path and query together in characters. Default 8192. */
-  readonly longestUrl?: number;
+  readonly maxUrlCharacters?: number;
   /** True while the process shuts down: responses then ask the caller to reconnect. */
   readonly isDraining?: () => boolean;
   /** The memory budget of all requests. Default: unlimited. */
@@ -39,16 +39,22 @@ export interface FrontDoorOptions {
 }
 
 /** Handles one request; never rejects. The signature that `Deno.serve` calls. */
-export type FrontDoor = (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>;
+export type RequestHandler = (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>;
 
 /**
  * Creates the handler of all requests. It rejects ambiguous requests, assigns the request id, finds the route, renders
  * every error once in the caller's protocol, and discards unread bodies. It uses no signal, no `URL` and no copy of the
  * headers, because each would cost more than the rest.
  */
-export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
-  const { router, log, clock, longestUrl = MAX_URL_CHARACTERS, isDraining = () => false, accessLevel = "info" } =
-    options;
+export function createRequestHandler(options: RequestHandlerOptions): RequestHandler {
+  const {
+    router,
+    log,
+    clock,
+    maxUrlCharacters: longestUrl = MAX_URL_CHARACTERS,
+    isDraining = () => false,
+    accessLevel = "info",
+  } = options;
   const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
 
   return async function frontDoor(request, info) {
@@ -73,7 +79,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
     readAddress(arrival, request.url);
     const { sentPath } = arrival;
     if (sentPath.length + arrival.query.length > longestUrl) throw tooLong(longestUrl);
-    if (isPreflight(request)) return preflightAnswer();
+    if (isPreflight(request)) return preflightResponse();
     if (!METHODS.has(request.method)) throw methodRefusal(router.methodsOf(sentPath, request.headers));
     refuseCodings(request.headers);
 
@@ -91,18 +97,21 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
 
   function failure(error: GatewayError, arrival: Arrival): Response {
     if (error.code === "internal_error") {
-      log.error("request.failed", { requestId: arrival.requestId, reason: placeOf(error.details.cause ?? error) });
+      log.error("request.failed", {
+        requestId: arrival.requestId,
+        reason: errorLocation(error.details.cause ?? error),
+      });
     }
     let rendered: Response;
     try {
       const render = arrival.renderError ?? router.rendererFor(arrival.sentPath, arrival.request.headers);
       rendered = render(error, arrival.requestId, arrival.request.headers);
     } catch (thrown) {
-      log.error("request.unrendered", { requestId: arrival.requestId, reason: placeOf(thrown) });
+      log.error("request.unrendered", { requestId: arrival.requestId, reason: errorLocation(thrown) });
       rendered = Response.json({ error: { code: error.code, message: error.message } }, { status: error.status });
     }
     addFailureHeaders(rendered.headers, error);
-    return error instanceof StalledBody ? abruptAnswer(rendered, clock) : rendered;
+    return error instanceof BodyTimeout ? abortAfter(rendered, clock) : rendered;
   }
 
   function leave(arrival: Arrival, answered: Response, error: GatewayError | null): Response {
@@ -111,7 +120,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       headers.set("x-service-request-id", arrival.requestId);
       headers.set("x-request-id", arrival.requestId); // read by the default protocol's clients
       headers.set("request-id", arrival.requestId); // read by the message protocol's clients
-      allowReading(request, headers);
+      allowOrigin(request, headers);
       if (isDraining()) headers.set("connection", "close");
     });
     log[accessLevel]("request", {
@@ -281,7 +290,7 @@ function withoutBody(response: Response): Response {
 }
 
 /** The class and location of an unexpected error. The message is not used, since it can repeat the input. */
-export function placeOf(thrown: unknown): string {
+export function errorLocation(thrown: unknown): string {
   if (!(thrown instanceof Error)) return `threw a ${typeof thrown}`;
   const head = `${thrown.name}: ${thrown.message}`;
   const frames = thrown.stack?.startsWith(head) ? thrown.stack.slice(head.length) : "";

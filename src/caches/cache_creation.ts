@@ -7,7 +7,7 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { CachedContent } from "./cached_content.ts";
 
 /** A cache that is being made at one provider. */
-export interface Making {
+export interface CacheCreation {
   readonly id: string;
   readonly provider: Provider;
   readonly serving: Serving;
@@ -23,7 +23,7 @@ export interface Making {
 }
 
 /** What became of the content at a provider. */
-export interface Kept extends Pick<CachedContent, "home" | "tokens" | "countedBy" | "expiresAt"> {
+export interface StoredContent extends Pick<CachedContent, "home" | "tokens" | "countedBy" | "expiresAt"> {
   /** What the gateway keeps of it; 0 when that is nothing. */
   readonly bytes: number;
   /** Names, in the caller's spelling, of what the model will not be told. */
@@ -31,7 +31,7 @@ export interface Kept extends Pick<CachedContent, "home" | "tokens" | "countedBy
 }
 
 /** What a codec must know of where a cache is being made. */
-export function targetOf({ provider, serving, model }: Making): RequestTarget {
+export function targetOf({ provider, serving, model }: CacheCreation): RequestTarget {
   return {
     model: serving.model,
     provider: provider.name,

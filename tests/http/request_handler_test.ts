@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { createFrontDoor } from "../../src/http/front_door.ts";
+import { createRequestHandler } from "../../src/http/request_handler.ts";
 import type { Handler, Route } from "../../src/http/inbound.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type LogFields, silentLog } from "../../src/lib/log.ts";
 import { createRouter } from "../../src/app/router.ts";
 import { itemAt } from "../support/items.ts";
-import { openToyDoor, renderAs } from "./toy_door.ts";
+import { openToyDoor, renderAs } from "./test_server.ts";
 
 const route = (path: string, handler: Handler, method: Route["method"] = "GET"): Route => ({
   method,
@@ -145,7 +145,7 @@ Deno.test("the log tells the protocol of each request, and how long its answer t
     };
     return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }));
   });
-  const door = createFrontDoor({
+  const door = createRequestHandler({
     router: createRouter([slow], { sections: [], renderError: renderAs("toy") }),
     log: { ...silentLog, info: (_event, fields = {}) => void lines.push(fields) },
     clock: { ...systemClock, now: () => now },
@@ -178,7 +178,7 @@ Deno.test("an answer with locked headers is given its request id all the same", 
 });
 
 Deno.test("a draining door asks its callers to connect anew", async () => {
-  const door = createFrontDoor({
+  const door = createRequestHandler({
     router: createRouter([], { sections: [], renderError: renderAs("toy") }),
     log: silentLog,
     clock: systemClock,

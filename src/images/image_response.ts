@@ -3,7 +3,7 @@ import type { FinishedImage } from "./finished_image.ts";
 import type { ImageRequest } from "./image_request.ts";
 
 /** A vendor's outcome with its pictures at hand and its consumption counted. */
-export interface FinishedWork {
+export interface FinishedImages {
   readonly outcome: ImageOutcome;
   readonly images: readonly FinishedImage[];
   readonly consumption: ImageConsumption;
@@ -12,7 +12,7 @@ export interface FinishedWork {
 const ENCODER = new TextEncoder();
 
 /** Header fields of an answer that a provider gave. */
-export function answerHeaders(
+export function imageResponseHeaders(
   provider: string,
   contentType: string,
   { model, losses }: Pick<ImageRequest, "model" | "losses">,
@@ -30,7 +30,7 @@ export function answerHeaders(
  * The whole answer as JSON: `{created, data: [{b64_json, index}], model, size, quality, usage}`. It is written while it
  * is sent, so that no second copy of the pictures is made. Source: docs/api/images.md#answer.
  */
-export function wholeAnswer(request: ImageRequest, work: FinishedWork, provider: string, now: number): Response {
+export function imageResponse(request: ImageRequest, work: FinishedImages, provider: string, now: number): Response {
   const { images, outcome } = work;
   const created = outcome.createdAt ?? Math.floor(now / 1000);
   const rest = {
@@ -59,12 +59,12 @@ export function wholeAnswer(request: ImageRequest, work: FinishedWork, provider:
     }
     yield closing;
   }
-  const headers = answerHeaders(provider, "application/json", request);
+  const headers = imageResponseHeaders(provider, "application/json", request);
   return new Response(ReadableStream.from(pieces()), { headers: [...headers, ["content-length", String(length)]] });
 }
 
 /** Source: docs/api/images.md#answer, `size`: the size used, but `auto` for edits that asked for it. */
-export function sizeUsed(request: ImageRequest, { outcome, images }: FinishedWork): string {
+export function sizeUsed(request: ImageRequest, { outcome, images }: FinishedImages): string {
   if (request.kind === "edit" && request.size === "auto") return "auto";
   return outcome.size ?? images[0]?.measure() ?? request.size ?? "auto";
 }

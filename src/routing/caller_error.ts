@@ -24,11 +24,11 @@ export function errorForCaller(error: unknown, { providers, author }: ErrorAudie
 
 /** Logs that a request goes on to another provider. */
 export function logFallback(log: Log, { provider, model }: Candidate, error: unknown, requestId?: string): void {
-  log.warn("upstream_failed_over", { requestId, provider, model, ...loggedFailureOf(error) });
+  log.warn("upstream_failed_over", { requestId, provider, model, ...failureLogFields(error) });
 }
 
 /** What the log says of a failure: the word to decide by, and the vendor's status where there was one. */
-export function loggedFailureOf(error: unknown): Pick<LogFields, "code" | "status"> {
+export function failureLogFields(error: unknown): Pick<LogFields, "code" | "status"> {
   if (error instanceof UpstreamFailure) return { code: error.kind, status: error.facts.status ?? undefined };
   return { code: error instanceof GatewayError ? error.code : "internal_error" };
 }

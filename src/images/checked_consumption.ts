@@ -5,7 +5,7 @@ import type { ImageConsumption } from "../upstreams/image_upstream.ts";
 import type { ImageMeasure } from "./consumption.ts";
 
 /** What a vendor reported, checked. */
-export interface BelievedConsumption {
+export interface CheckedConsumption {
   /** Null where nothing of it can be charged. */
   readonly consumption: ImageConsumption | null;
   /** Why it is not what was reported; null when it is. */
@@ -18,11 +18,11 @@ export interface BelievedConsumption {
  *
  * @param made How many pictures came.
  */
-export function believedConsumption(
+export function checkConsumption(
   { settlement, measure }: { readonly settlement: Settlement; readonly measure: ImageMeasure },
   reported: ImageConsumption,
   made: number,
-): BelievedConsumption {
+): CheckedConsumption {
   const { contextLength, topProvider, tariff } = settlement.facts.model;
   const { textTokens, imageTokens, outputTokens, isUnreadable = false } = reported;
   const usage = { ...NO_USAGE, freshTokens: textTokens + imageTokens, outputTokens, isUnreadable };

@@ -1,4 +1,4 @@
-import { createFrontDoor } from "../../src/http/front_door.ts";
+import { createRequestHandler } from "../../src/http/request_handler.ts";
 import type { ErrorRenderer, Inbound, Route } from "../../src/http/inbound.ts";
 import { readJsonObject } from "../../src/http/json_body.ts";
 import { listen, type Listening } from "../../src/http/listen.ts";
@@ -87,7 +87,7 @@ export async function openToyDoor(extra: readonly Route[] = []): Promise<ToyDoor
     level,
     (event: string, fields: LogFields = {}) => void lines.push({ level, event, ...fields }),
   ])) as unknown as Log;
-  const handler = createFrontDoor({ router, log, clock: systemClock });
+  const handler = createRequestHandler({ router, log, clock: systemClock });
   const listening: Listening = await listen({ host: "127.0.0.1", port: 0, handler, log });
   return {
     port: listening.port,

@@ -1,16 +1,16 @@
 import { assertEquals } from "@std/assert";
 import { Connection } from "../../src/net/http1/connection.ts";
-import { type KeepLimits, KeptConnections } from "../../src/net/kept_connections.ts";
+import { IdleConnections, type IdleLimits } from "../../src/net/idle_connections.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** Connections without a network, and those of them that were closed. */
 class Fakes {
   readonly clock = new ManualClock();
   readonly closed: string[] = [];
-  readonly kept: KeptConnections;
+  readonly kept: IdleConnections;
 
-  constructor(limits?: KeepLimits) {
-    this.kept = new KeptConnections(this.clock, limits);
+  constructor(limits?: IdleLimits) {
+    this.kept = new IdleConnections(this.clock, limits);
   }
 
   /** Opens one and keeps it; the name tells it from others. */
@@ -32,7 +32,7 @@ class Fakes {
     } as unknown as Deno.Conn;
     const origin = { tls, hostname: host, port: 443 };
     const connection = new Connection({ origin, host, address, openedAt: this.clock.now() }, socket);
-    this.kept.keep(connection, serverIdleMs);
+    this.kept.release(connection, serverIdleMs);
     return connection;
   }
 }
@@ -78,12 +78,12 @@ Deno.test("KeptConnections closes an old one on time though younger ones have lo
   assertEquals(kept.take(true, "a.example", null), old);
   clock.advance(6_000);
   keep("young", "b.example");
-  kept.keep(old, null);
+  kept.release(old, null);
   clock.advance(999);
   assertEquals(closed, []);
   clock.advance(1);
   assertEquals(closed, ["old"]);
-  kept.keep(old, null); // too old to be kept
+  kept.release(old, null); // too old to be kept
   assertEquals(kept.size, 1);
 });
 
@@ -101,7 +101,7 @@ Deno.test("KeptConnections keeps none whose request was not sent to its end", ()
   const pinned = keep("first");
   kept.take(true, "a.example", null);
   pinned.uploading = true;
-  kept.keep(pinned, null);
+  kept.release(pinned, null);
   assertEquals([kept.size, closed], [0, ["first"]]);
 });
 

@@ -21,7 +21,7 @@ const BUFFER_BYTES = 256;
  * cannot poll one socket. A byte is therefore sent over a loopback connection: when it is read, everything that arrived
  * before it was delivered. This costs about 10 µs, shared by all concurrent calls.
  */
-export class IoTurns {
+export class IoBarrier {
   #pair: Promise<SocketPair | null> | null = null;
   #current: Promise<void> | null = null;
   #waiting: WaitingTurn[] = [];
@@ -31,7 +31,7 @@ export class IoTurns {
   #isClosed = false;
 
   /** Resolves when all data that had reached this process at the time of the call was delivered. */
-  turn(): Promise<void> {
+  wait(): Promise<void> {
     if (this.#current !== null) return this.#current;
     queueMicrotask(() => this.#current = null);
     return this.#current = this.#turn();

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 
 /** Ends a response on purpose by breaking the connection. Error handlers of the server may ignore it. */
-export class AbruptEnd extends Error {
+export class AbortedResponse extends Error {
   override readonly name = "AbruptEnd";
 }
 
@@ -12,14 +12,14 @@ const FLUSH_MS = 50;
  * request body never ends, even with `Connection: close`. Only a failing response closes it, if no read of the body is
  * pending. The whole response is therefore sent in chunks without the final chunk.
  */
-export function abruptAnswer(response: Response, clock: Clock): Response {
+export function abortAfter(response: Response, clock: Clock): Response {
   const headers = new Headers(response.headers);
   headers.delete("content-length");
   headers.set("connection", "close");
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
       controller.enqueue(await response.bytes());
-      clock.after(FLUSH_MS, () => controller.error(new AbruptEnd("The connection was closed")));
+      clock.after(FLUSH_MS, () => controller.error(new AbortedResponse("The connection was closed")));
     },
   });
   return new Response(body, { status: response.status, headers });

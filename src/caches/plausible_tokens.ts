@@ -2,7 +2,7 @@ import { checkUsage } from "../calls/plausible_usage.ts";
 import { content } from "../conversation/codecs/content/mod.ts";
 import { NO_USAGE, promptTokensOf } from "../conversation/usage.ts";
 import type { CacheParts } from "./cache_parts.ts";
-import type { Kept, Making } from "./making.ts";
+import type { CacheCreation, StoredContent } from "./cache_creation.ts";
 
 /**
  * A cache with a token count that can be true: above the model's context and output it is cut to the context; where the
@@ -10,12 +10,12 @@ import type { Kept, Making } from "./making.ts";
  *
  * @param requestId For the log.
  */
-export async function withBelievedTokens(
-  kept: Kept,
-  { id, model, content: sent }: Making,
+export async function withPlausibleTokens(
+  kept: StoredContent,
+  { id, model, content: sent }: CacheCreation,
   { countHere, log }: Pick<CacheParts, "countHere" | "log">,
   requestId: string,
-): Promise<Kept> {
+): Promise<StoredContent> {
   const limits = {
     contextTokens: model.contextLength,
     outputTokens: model.topProvider.maxCompletionTokens,
