@@ -5,6 +5,7 @@ import { own } from "../../src/app/own.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { itemAt } from "../support/items.ts";
 
 /** What an earlier process can leave behind in the files folder. */
 const LEFTOVERS = [
@@ -73,7 +74,7 @@ Deno.test("own() creates the configured accounts, makes a signing key and remove
 Deno.test("own() changes nothing when it runs again", async () => {
   await inFolder(async (_folder, config) => {
     const first = await own(await open(config));
-    const key = first.signingKeys.keys[0].id;
+    const key = itemAt(first.signingKeys.keys, 0).id;
     await first.close();
     const second = await own(await open(config));
     assertEquals(second.createdAccounts, { created: [], keysAdded: 0 });
