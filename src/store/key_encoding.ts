@@ -40,28 +40,41 @@ export function bytesOfNumber(number: number): Uint8Array<ArrayBuffer> {
 /** The inverse of {@linkcode bytesOfNumber}. */
 export function numberOfBytes(bytes: Uint8Array): number {
   SCRATCH.set(bytes);
-  const isPositive = SCRATCH_VIEW.getUint8(0) >= 0x80;
-  flipScratch(isPositive);
+  const high = SCRATCH_VIEW.getUint32(0);
+  flipScratch(high, high >= SIGN_BIT);
   return SCRATCH_VIEW.getFloat64(0);
 }
 
 function encodeNumber(number: number): string {
   if (!Number.isFinite(number)) throw new RangeError(`Cannot use ${number} in a key: expected a finite number`);
   writeScratch(number);
-  return String.fromCharCode(1, ...SCRATCH);
+  const high = SCRATCH_VIEW.getUint32(0);
+  const low = SCRATCH_VIEW.getUint32(4);
+  return String.fromCharCode(
+    1,
+    high >>> 24,
+    high >>> 16 & 0xff,
+    high >>> 8 & 0xff,
+    high & 0xff,
+    low >>> 24,
+    low >>> 16 & 0xff,
+    low >>> 8 & 0xff,
+    low & 0xff,
+  );
 }
+
+const SIGN_BIT = 0x8000_0000;
 
 // Big-endian IEEE 754 sorts as bytes once the sign bit of positive numbers and every bit of negative ones is flipped.
 function writeScratch(number: number): void {
   SCRATCH_VIEW.setFloat64(0, number + 0); // -0 becomes 0
-  const isPositive = SCRATCH_VIEW.getUint8(0) < 0x80;
-  flipScratch(isPositive);
+  const high = SCRATCH_VIEW.getUint32(0);
+  flipScratch(high, high < SIGN_BIT);
 }
 
-function flipScratch(isPositive: boolean): void {
-  const [high, low] = isPositive ? [0x8000_0000, 0] : [0xffff_ffff, 0xffff_ffff];
-  SCRATCH_VIEW.setUint32(0, SCRATCH_VIEW.getUint32(0) ^ high);
-  SCRATCH_VIEW.setUint32(4, SCRATCH_VIEW.getUint32(4) ^ low);
+function flipScratch(high: number, isPositive: boolean): void {
+  SCRATCH_VIEW.setUint32(0, isPositive ? high ^ SIGN_BIT : ~high);
+  if (!isPositive) SCRATCH_VIEW.setUint32(4, ~SCRATCH_VIEW.getUint32(4));
 }
 
 const PLAIN_ASCII = /^[ -~]*$/;
