@@ -58,6 +58,7 @@ export async function run(
   { core = null, timeoutMs }: { readonly core?: number | null; readonly timeoutMs: number },
 ): Promise<string> {
   const [program, ...args] = await pinned(command, core);
+  if (program === undefined) throw new Error("Cannot run an empty command");
   const { success, stdout, stderr } = await new Deno.Command(program, { args, signal: AbortSignal.timeout(timeoutMs) })
     .output();
   const text = new TextDecoder();

@@ -4,7 +4,8 @@
  */
 import { HOSTILE_CASES } from "../tests/contract/hostile_cases.ts";
 import { playCase } from "../tests/contract/hostile_vendor.ts";
-import { HTTP_CLIENTS, underTest } from "./http_clients.ts";
+import { argument } from "./argument.ts";
+import { openClient, underTest } from "./http_clients.ts";
 
 /** How a client fared. */
 export interface ContractResult {
@@ -21,7 +22,7 @@ async function play(name: string): Promise<ContractResult> {
   for (const one of HOSTILE_CASES) {
     const { promise: late, resolve } = Promise.withResolvers<string>();
     const timer = setTimeout(() => resolve("it never came back"), MAX_CASE_MS);
-    const failure = await Promise.race([playCase(one, underTest(HTTP_CLIENTS[name]())), late]);
+    const failure = await Promise.race([playCase(one, underTest(openClient(name))), late]);
     clearTimeout(timer);
     if (failure !== null) failures.push(`${one.name}: ${failure}`);
   }
@@ -32,6 +33,6 @@ if (import.meta.main) {
   // A client whose error nobody can catch has failed; the case that follows shows it.
   globalThis.addEventListener("unhandledrejection", (event) => event.preventDefault());
   globalThis.addEventListener("error", (event) => event.preventDefault());
-  console.log(JSON.stringify(await play(Deno.args[0])));
+  console.log(JSON.stringify(await play(argument(0, "the name of a client"))));
   Deno.exit(0);
 }

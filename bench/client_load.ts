@@ -3,8 +3,9 @@
  * {@linkcode ClientLoad} as JSON.
  */
 import process from "node:process";
+import { argument } from "./argument.ts";
 import { bodyOf, type Mode } from "./ask.ts";
-import { HTTP_CLIENTS } from "./http_clients.ts";
+import { openClient } from "./http_clients.ts";
 
 /** What a client did, and what it cost. */
 export interface ClientLoad {
@@ -27,7 +28,7 @@ const HEADERS = {
 };
 
 async function load(name: string, port: number, mode: Mode, ms: number): Promise<ClientLoad> {
-  const client = HTTP_CLIENTS[name]();
+  const client = openClient(name);
   const body = new TextEncoder().encode(bodyOf("chat", "canned-1", mode));
   const request = {
     port,
@@ -75,6 +76,7 @@ function cpuMs(): number {
 }
 
 if (import.meta.main) {
-  const [name, port, mode, seconds] = Deno.args;
+  const [, port, mode, seconds] = Deno.args;
+  const name = argument(0, "the name of a client");
   console.log(JSON.stringify(await load(name, Number(port), mode as Mode, Number(seconds) * 1_000)));
 }

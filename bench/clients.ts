@@ -11,7 +11,7 @@ import { canPin, run, type Server, startServer } from "./child.ts";
 import { ownProgram } from "./child.ts";
 import type { ContractResult } from "./client_contract.ts";
 import type { ClientLoad } from "./client_load.ts";
-import { HTTP_CLIENTS, UNDICI_VERSION } from "./http_clients.ts";
+import { HTTP_CLIENTS, openClient, UNDICI_VERSION } from "./http_clients.ts";
 import { type Machine, thisMachine } from "./machine.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
 import { medianOf } from "./statistics.ts";
@@ -66,7 +66,7 @@ let BYTES_PER_CHUNK = 0;
 
 async function bytesPerChunk(port: number): Promise<number> {
   const request = { port, method: "POST", path: "/burst/chat/completions", headers: {}, signal: null } as const;
-  const client = HTTP_CLIENTS["net/http1"]();
+  const client = openClient("net/http1");
   let bytes = 0;
   await client.exchange({ ...request, body: new TextEncoder().encode("{}") }, (piece) => void (bytes += piece.length));
   await client.close();
@@ -79,7 +79,7 @@ function speedTable(figures: CpuFigures): string {
     value === null || base === null ? "–" : `${figure(value, 1)} (${figure(value / base, 2)})`;
   const rows = Object.entries(figures).map(([name, byMode]) => [
     titleOf(name),
-    ...COMPARED.map((mode) => cell(byMode[mode], own[mode])),
+    ...COMPARED.map((mode) => cell(byMode[mode] ?? null, own?.[mode] ?? null)),
   ]);
   return table(["client", "a JSON call, µs", "a paced chunk, µs", "a chunk of a burst, µs"], rows);
 }

@@ -1,3 +1,4 @@
+import { elementAt } from "../src/lib/element_at.ts";
 import type { Mode } from "./ask.ts";
 import type { Contender, ContenderId } from "./contenders.ts";
 import type { Generator } from "./generator.ts";
@@ -69,7 +70,7 @@ export class Figures {
   ratioToBare(contender: ContenderId, scenario: ScenarioId): number | null {
     const bare = this.runs("bare", scenario);
     const ratios = this.runs(contender, scenario).map((run, round) =>
-      run.repliesPerSecond / bare[round].repliesPerSecond
+      run.repliesPerSecond / elementAt(bare, round).repliesPerSecond
     );
     return medianOf(ratios);
   }

@@ -5,6 +5,7 @@
  */
 import type { VideoProgress } from "../src/upstreams/video_upstream.ts";
 import { enterOldTasks } from "../src/videos/tasks/records.ts";
+import { argument } from "./argument.ts";
 import { CALLER, DEAF, type FleetEngine, MODELS, openAccount, openFleetEngine } from "./fleet_engine.ts";
 
 /** What to build. */
@@ -135,4 +136,4 @@ function progressOf(n: number): VideoProgress {
   return { status: rest % 3 === 1 ? "cancelled" : "expired" };
 }
 
-if (import.meta.main) console.log(JSON.stringify(await buildFleet(JSON.parse(Deno.args[0]))));
+if (import.meta.main) console.log(JSON.stringify(await buildFleet(JSON.parse(argument(0, "the order as JSON")))));

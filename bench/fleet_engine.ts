@@ -152,7 +152,7 @@ export class FleetVendor implements VideoUpstream {
   readonly mediaForms = { image: ["url"], audio: ["url"], video: ["url"] } as const;
   readonly cancel = null;
   readonly find = null;
-  readonly pollMany?: VideoUpstream["pollMany"];
+  readonly pollMany?: NonNullable<VideoUpstream["pollMany"]>;
   /** How jobs stand, by their ids. */
   progress: (id: string) => VideoProgress = () => PENDING;
   /** Jobs that were made, requests that asked for some, and results that were opened. */

@@ -4,8 +4,10 @@
  * FleetFigures} as JSON.
  */
 import process from "node:process";
+import { elementAt } from "../src/lib/element_at.ts";
 import type { Key, Store } from "../src/store/store.ts";
 import type { OwnTaskFilter } from "../src/videos/tasks/own_tasks.ts";
+import { argument } from "./argument.ts";
 import { countingStore, type StoreReads } from "./counting_store.ts";
 import { CALLER, type FleetEngine, MODELS, openFleetEngine } from "./fleet_engine.ts";
 import { medianOf } from "./statistics.ts";
@@ -161,10 +163,10 @@ async function measurePolls({ clock, videos, vendor }: FleetEngine, isListed: bo
 }
 
 async function measureRetention({ store, sweeps }: FleetEngine): Promise<RetentionFigures[]> {
-  const [files, tasks] = sweeps({ filesMs: 7 * DAY_MS, tasksMs: 30 * DAY_MS });
+  const sweepSteps = sweeps({ filesMs: 7 * DAY_MS, tasksMs: 30 * DAY_MS });
   const parts = [
-    { what: "copies of results", of: ["video", "kept_files"], sweep: files },
-    { what: "tasks", of: ["video", "task"], sweep: tasks },
+    { what: "copies of results", of: ["video", "kept_files"], sweep: elementAt(sweepSteps, 0) },
+    { what: "tasks", of: ["video", "task"], sweep: elementAt(sweepSteps, 1) },
   ];
   const figures: RetentionFigures[] = [];
   for (const { what, of, sweep } of parts) {
@@ -197,9 +199,9 @@ async function countBelow(store: Store, prefix: Key): Promise<number> {
   do {
     const entries = await store.scan(prefix, { after, limit: 500 });
     count += entries.length;
-    after = entries.length < 500 ? undefined : entries[499].key;
+    after = entries[499]?.key;
   } while (after !== undefined);
   return count;
 }
 
-console.log(JSON.stringify(await measure(JSON.parse(Deno.args[0]))));
+console.log(JSON.stringify(await measure(JSON.parse(argument(0, "the order as JSON")))));

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { elementAt } from "../src/lib/element_at.ts";
 import type { Ask } from "./ask.ts";
 import { isInstalled, ownProgram, run } from "./child.ts";
 import type { LoadOptions, LoadResult } from "./load.ts";
@@ -80,7 +81,8 @@ function lua(text: string): string {
 export function readWrk(output: string): LoadResult {
   const line = /^result (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(output);
   if (line === null) throw new Error("Cannot read what wrk reports: expected a line of results");
-  const [replies, elapsedUs, failures, p50Us, p99Us] = line.slice(1).map(Number);
-  const wholeMs = replies === 0 ? null : { p50: p50Us / 1000, p99: p99Us / 1000 };
+  const figureAt = (group: number) => Number(elementAt(line, group));
+  const [replies, elapsedUs, failures] = [figureAt(1), figureAt(2), figureAt(3)];
+  const wholeMs = replies === 0 ? null : { p50: figureAt(4) / 1000, p99: figureAt(5) / 1000 };
   return { replies, failures, elapsedMs: elapsedUs / 1000, wholeMs, firstMs: null, gapMs: null };
 }

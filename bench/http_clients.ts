@@ -1,6 +1,7 @@
 import http from "node:http";
 import { Agent, request as undiciRequest } from "undici";
 import { systemClock } from "../src/lib/clock.ts";
+import { ownValue } from "../src/lib/own_value.ts";
 import { createHttpClient } from "../src/net/http1/client.ts";
 import { headerLinesOf } from "../src/net/http1/header_lines.ts";
 import type { ClientUnderTest, TestRequest } from "../tests/contract/hostile_vendor.ts";
@@ -29,6 +30,13 @@ export const HTTP_CLIENTS: Readonly<Record<string, () => BenchClient>> = {
   "node:http": nodeClient,
   fetch: fetchClient,
 };
+
+/** Opens a client by its name in {@linkcode HTTP_CLIENTS}; throws for another name. */
+export function openClient(name: string): BenchClient {
+  const open = ownValue(HTTP_CLIENTS, name);
+  if (open === undefined) throw new Error(`No HTTP client is called "${name}"`);
+  return open();
+}
 
 function ownClient(): BenchClient {
   const client = createHttpClient({ clock: systemClock });

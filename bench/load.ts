@@ -2,6 +2,7 @@
  * The benchmark's own load generator: raw TCP, one request after another on each connection. As a program it takes its
  * {@linkcode LoadOptions} as JSON in its one argument and prints a {@linkcode LoadResult} as JSON.
  */
+import { argument } from "./argument.ts";
 import { type Ask, PACE_MS, writeAsk } from "./ask.ts";
 import { Exchanger } from "./exchanger.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
@@ -69,4 +70,4 @@ export async function drive({ ask, connections, seconds }: LoadOptions): Promise
   };
 }
 
-if (import.meta.main) console.log(JSON.stringify(await drive(JSON.parse(Deno.args[0]))));
+if (import.meta.main) console.log(JSON.stringify(await drive(JSON.parse(argument(0, "the order as JSON")))));

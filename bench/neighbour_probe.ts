@@ -1,3 +1,5 @@
+import { argument } from "./argument.ts";
+
 /**
  * Small requests at a steady rate, whatever becomes of those before them. As a program it takes its
  * {@linkcode ProbeOptions} as JSON in its one argument and prints a {@linkcode ProbeResult} as JSON.
@@ -47,4 +49,4 @@ export async function probe({ port, key, model, seconds, perSecond }: ProbeOptio
   return { spansMs, failures };
 }
 
-if (import.meta.main) console.log(JSON.stringify(await probe(JSON.parse(Deno.args[0]))));
+if (import.meta.main) console.log(JSON.stringify(await probe(JSON.parse(argument(0, "the order as JSON")))));

@@ -1,3 +1,4 @@
+import { elementAt } from "../src/lib/element_at.ts";
 import { PACE_MS } from "./ask.ts";
 
 /** A stream under way: what is left of it, and whom to tell of its end. */
@@ -28,12 +29,14 @@ export class Pacer {
    * up.
    */
   async write(connection: Deno.TcpConn, pieces: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
-    await writeAll(connection, pieces[0]);
+    const [first] = pieces;
+    if (first === undefined) return;
+    await writeAll(connection, first);
     if (pieces.length === 1) return;
     const { promise, resolve: done, reject: failed } = Promise.withResolvers<void>();
     const stream: PacedStream = { connection, pieces, next: 1, writing: false, done, failed };
     // The turn just served comes again in one whole pace.
-    const turn = this.#turns[(this.#turn + PACE_MS - 1) % PACE_MS];
+    const turn = elementAt(this.#turns, (this.#turn + PACE_MS - 1) % PACE_MS);
     turn.add(stream);
     this.#streams++;
     this.#start();
@@ -54,7 +57,7 @@ export class Pacer {
 
   #serve(): void {
     for (const now = performance.now(); this.#dueAt <= now; this.#dueAt++) {
-      for (const stream of this.#turns[this.#turn]) step(stream);
+      for (const stream of elementAt(this.#turns, this.#turn)) step(stream);
       this.#turn = (this.#turn + 1) % PACE_MS;
     }
     this.#ticking = this.#streams > 0;
@@ -63,9 +66,11 @@ export class Pacer {
 }
 
 function step(stream: PacedStream): void {
-  if (stream.writing || stream.next === stream.pieces.length) return;
+  const piece = stream.pieces[stream.next];
+  if (stream.writing || piece === undefined) return;
   stream.writing = true;
-  writeAll(stream.connection, stream.pieces[stream.next++]).then(() => {
+  stream.next++;
+  writeAll(stream.connection, piece).then(() => {
     stream.writing = false;
     if (stream.next === stream.pieces.length) stream.done();
   }, stream.failed);

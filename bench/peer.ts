@@ -64,5 +64,7 @@ function freePort(): number {
 }
 
 function firstLineOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0];
+  const message = error instanceof Error ? error.message : String(error);
+  const [line = message] = message.split("\n", 1);
+  return line;
 }

@@ -26,7 +26,7 @@ export async function processState(pid: number): Promise<ProcessState | null> {
 /** Reads `stat` and `status`, one after the other. Throws a `RangeError` when a figure is missing. */
 export function readProcessState(text: string): ProcessState {
   // The second field is the name in parentheses, which may itself hold blanks and parentheses.
-  const [line] = text.split("\n", 1);
+  const [line = text] = text.split("\n", 1);
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   const [userTicks, kernelTicks] = [Number(fields[11]), Number(fields[12])];
   if (Number.isNaN(userTicks + kernelTicks)) throw new RangeError("Cannot read the process's times");

@@ -7,8 +7,10 @@ import { join } from "node:path";
 import { startApp } from "../src/app/app.ts";
 import { openProcessOutput } from "../src/cli/process_output.ts";
 import { loadConfig } from "../src/config/load_config.ts";
+import { argument } from "./argument.ts";
 
-const [path, folder] = Deno.args;
+const [path] = Deno.args;
+const folder = argument(1, "a folder for profiles");
 
 const session = new Session();
 session.connect();
@@ -21,7 +23,7 @@ console.log(app.address);
 for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
   for (const [verb, name] of text.split("\n").map((line) => line.split(" "))) {
     if (verb === "start") session.post("Profiler.start");
-    if (verb === "stop") session.post("Profiler.stop", (_error, result) => write(name, result));
+    if (verb === "stop" && name !== undefined) session.post("Profiler.stop", (_error, result) => write(name, result));
   }
 }
 await app.stop();

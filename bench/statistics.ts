@@ -1,3 +1,5 @@
+import { elementAt } from "../src/lib/element_at.ts";
+
 /** The middle and the slow end of a sample. */
 export interface Spread {
   readonly p50: number;
@@ -13,13 +15,13 @@ export function spreadOf(sample: readonly number[]): Spread | null {
 
 /** The middle; of an even number the mean of the two in the middle; null of nothing. */
 export function medianOf(sample: readonly number[]): number | null {
-  if (sample.length === 0) return null;
   const sorted = Float64Array.from(sample).sort();
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  const [below, above] = [sorted[sorted.length % 2 === 1 ? middle : middle - 1], sorted[middle]];
+  return below === undefined || above === undefined ? null : (below + above) / 2;
 }
 
 /** The least value that is not below a share of the sample: nearest rank. */
 function atQuantile(sorted: Float64Array, quantile: number): number {
-  return sorted[Math.max(0, Math.ceil(quantile * sorted.length) - 1)];
+  return elementAt(sorted, Math.max(0, Math.ceil(quantile * sorted.length) - 1));
 }

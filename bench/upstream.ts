@@ -18,7 +18,7 @@ function answersOf(wire: Wire): Answers {
   return {
     json: [whole],
     burst: [joined(pieces)],
-    brief: [pieces[0], joined(pieces.slice(1))],
+    brief: [...pieces.slice(0, 1), joined(pieces.slice(1))],
     paced: pieces,
   };
 }

@@ -187,7 +187,7 @@ async function rawRate(path: string, count: number, atomics: readonly Atomic[]):
 
 if (import.meta.main) {
   const [open, intervalSeconds] = Deno.args.map(Number);
-  const options = { open: open || undefined, intervalMs: intervalSeconds ? intervalSeconds * 1_000 : undefined };
+  const options = { ...(open && { open }), ...(intervalSeconds && { intervalMs: intervalSeconds * 1_000 }) };
   const result = await benchVideos(options);
   const ratio = result.createsPerSecond / result.rawPerSecond;
   console.log(JSON.stringify({ ...result, createsOfRaw: ratio }, null, 2));

@@ -6,9 +6,11 @@
 import { startApp } from "../src/app/app.ts";
 import { openProcessOutput } from "../src/cli/process_output.ts";
 import { loadConfig } from "../src/config/load_config.ts";
+import { argument } from "./argument.ts";
 import { watchThread } from "./thread_watch.ts";
 
-const [path, file] = Deno.args;
+const [path] = Deno.args;
+const file = argument(1, "a file for the longest turn");
 const SETTLE_MS = 500;
 
 const config = loadConfig({ path, env: (name) => Deno.env.get(name) });

@@ -1,9 +1,12 @@
+import { argument } from "./argument.ts";
+
 /**
  * Receivers for the benchmark of webhooks: one https server for all names. Names and paths that begin with `hang` are
  * never answered. Takes a certificate and a key as files; says its port; at the end of its input prints how late events
  * were, in milliseconds.
  */
-const [certificatePath, keyPath] = Deno.args;
+const certificatePath = argument(0, "the path of the certificate");
+const keyPath = argument(1, "the path of its key");
 const lateMs: number[] = [];
 let hanging = 0;
 

@@ -6,6 +6,7 @@ import { content } from "../conversation/codecs/content/mod.ts";
 import type { FileStore } from "../files/files.ts";
 import type { Route } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
+import { elementAt } from "../lib/element_at.ts";
 import type { Log } from "../lib/log.ts";
 import { cachedContentRoutes } from "../protocols/content/cached_contents.ts";
 import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
@@ -57,8 +58,8 @@ export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
     modelOf: (name) => textModel(catalog, name, content.caller),
     countHere: countPromptTokens,
     countAt: (serving, model, question) => countAt(serving, question, model, texts),
-    inlined: (conversation, { text: [endpoint] }, asker) =>
-      withMediaInlined(conversation, endpoint.mustInline, inliner, asker),
+    inlined: (conversation, { text }, asker) =>
+      withMediaInlined(conversation, elementAt(text, 0).mustInline, inliner, asker),
   });
   const { textBodyBytes: capBytes, bodyIdleMs: idleMs } = config.limits;
   return {

@@ -1,5 +1,6 @@
 import type { Model } from "../catalog/model.ts";
 import { builtInFamilyOf } from "../config/environment.ts";
+import { ownValue } from "../lib/own_value.ts";
 import { createModelLists, type ModelLists } from "../routing/model_lists.ts";
 import type { Services } from "./services.ts";
 
@@ -15,8 +16,8 @@ export function createConfiguredModelLists(
   const names = new Set(config.modelPatterns.map(({ provider }) => provider));
   const listed = [...names].flatMap((name) => {
     const provider = providers.get(name);
-    if (provider === undefined) return [];
-    const settings = config.providers[name];
+    const settings = ownValue(config.providers, name);
+    if (provider === undefined || settings === undefined) return [];
     return [{
       provider,
       baseUrl: settings.baseUrl,

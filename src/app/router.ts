@@ -1,4 +1,5 @@
 import type { ErrorRenderer, Route } from "../http/inbound.ts";
+import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { createPathRewriter, type RewriteRule } from "./path_rewriter.ts";
 
@@ -160,10 +161,13 @@ function endpointOf(root: Branch, path: string, names: string[]): Endpoint {
       branch = name === "model" ? (branch.slashedParameter ??= new Branch()) : (branch.parameter ??= new Branch());
       continue;
     }
-    const tail = TAIL.exec(segment);
-    if (tail === null || index !== segments.length - 1) throw new Error(`Cannot route "${path}": see "${segment}"`);
-    names.push(tail[1]);
-    return tailOf(branch, tail[3] ?? tail[4] ?? "", tail[2] === "*", tail[2] === "*" || tail[1] === "model");
+    const tail = TAIL.exec(segment) ?? [];
+    const [, tailName, star] = tail;
+    if (tailName === undefined || index !== segments.length - 1) {
+      throw new Error(`Cannot route "${path}": see "${segment}"`);
+    }
+    names.push(tailName);
+    return tailOf(branch, tail[3] ?? tail[4] ?? "", star === "*", star === "*" || tailName === "model");
   }
   return branch.endpoint;
 }
@@ -194,11 +198,11 @@ function fitsOf(statics: ReadonlyMap<string, Endpoint>, root: Branch, sent: stri
 }
 
 function walk(branch: Branch, segments: readonly string[], index: number, values: readonly string[], fits: Fits): void {
-  if (index === segments.length) {
+  const segment = segments[index];
+  if (segment === undefined) {
     if (branch.endpoint.size > 0) fits.list.push({ endpoint: branch.endpoint, values });
     return;
   }
-  const segment = segments[index];
   const isLast = index === segments.length - 1;
   const literal = branch.literals.get(segment);
   if (literal !== undefined) walk(literal, segments, index + 1, values, fits);
@@ -245,7 +249,7 @@ function decoded(sent: string): string | null {
 }
 
 function paramsOf(names: readonly string[], values: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(names.map((name, index) => [name, values[index]]));
+  return Object.fromEntries(names.map((name, index) => [name, elementAt(values, index)]));
 }
 
 function methodsOf(fits: Fits): Route["method"][] {

@@ -1,3 +1,4 @@
+import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Candidate, openCircuitsLast, type RoutingContext } from "../routing/candidates.ts";
 
@@ -21,19 +22,19 @@ export interface CallOptions<O extends CallOption> {
  * @throws {GatewayError} What `make` throws for the first.
  */
 export async function makeOptions<T, O extends CallOption>(
-  [first, ...others]: readonly T[],
+  items: readonly T[],
   make: (item: T) => O | Promise<O>,
 ): Promise<readonly O[]> {
   const options: O[] = [];
   let misconfigured: unknown = null;
   try {
-    options.push(await make(first));
+    options.push(await make(elementAt(items, 0)));
   } catch (error) {
     const isMisconfigured = error instanceof GatewayError && error.code === "upstream_auth_failed";
     if (!isMisconfigured) throw error;
     misconfigured = error;
   }
-  for (const other of others) {
+  for (const other of items.slice(1)) {
     try {
       options.push(await make(other));
     } catch (error) {
@@ -54,7 +55,13 @@ export function joinOptions<O extends CallOption>(
   context: Pick<RoutingContext, "breaker" | "accountId">,
 ): CallOptions<O> {
   const [first] = options;
-  if (options.length === 1) return { options, candidates: first.candidates, optionOf: () => first };
+  if (first !== undefined && options.length === 1) {
+    return {
+      options,
+      candidates: first.candidates,
+      optionOf: () => first,
+    };
+  }
   const owners = new Map(options.flatMap((option) => option.candidates.map((each) => [each, option] as const)));
   return {
     options,

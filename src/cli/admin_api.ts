@@ -158,8 +158,8 @@ function headersFor(adminKey: string): Record<string, string> {
   return { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
 }
 
-function bodyOf({ method, body }: AdminCall): string | undefined {
-  return method === "POST" ? JSON.stringify(body ?? {}) : undefined;
+function bodyOf({ method, body }: AdminCall): string | null {
+  return method === "POST" ? JSON.stringify(body ?? {}) : null;
 }
 
 /** Another program can listen at the address, so the body is not always JSON. */

@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own_value.ts";
 import type { AdminArguments } from "./admin_arguments.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -82,7 +83,9 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
 };
 
 /** The first words of the admin commands. */
-export const ADMIN_COMMANDS: ReadonlySet<string> = new Set(Object.keys(COMMANDS).map((words) => words.split(" ")[0]));
+export const ADMIN_COMMANDS: ReadonlySet<string> = new Set(
+  Object.keys(COMMANDS).flatMap((words) => words.split(" ", 1)),
+);
 
 /**
  * The call that a command line makes.
@@ -93,8 +96,9 @@ export const ADMIN_COMMANDS: ReadonlySet<string> = new Set(Object.keys(COMMANDS)
  */
 export function adminCallFor(command: string, subcommand: string, args: AdminArguments): AdminCall {
   const words = `${command} ${subcommand}`;
-  if (!Object.hasOwn(COMMANDS, words)) throw new UsageError(unknownSubcommand(command, subcommand));
-  const call = COMMANDS[words](args);
+  const callFor = ownValue(COMMANDS, words);
+  if (callFor === undefined) throw new UsageError(unknownSubcommand(command, subcommand));
+  const call = callFor(args);
   args.end();
   return call;
 }

@@ -4,7 +4,7 @@ import { request as httpRequest } from "node:http";
 export interface GatewayRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | null;
   readonly signal?: AbortSignal;
 }
 

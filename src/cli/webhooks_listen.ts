@@ -103,11 +103,12 @@ async function show({ secretOf, forward, print, signal }: ListenOptions, listed:
 
 /** Whether both signatures of a request are valid with the secret. */
 function isSignedBy(secret: string, { headers, body }: ListedEvent): boolean {
+  const { "webhook-id": id, "webhook-signature": standard, "x-service-signature": own } = headers;
+  if (id === undefined || standard === undefined || own === undefined) return false;
   const bytes = new TextEncoder().encode(body);
-  const message = { id: headers["webhook-id"], timestamp: Number(headers["webhook-timestamp"]), body: bytes };
-  const standard = headers["webhook-signature"].split(" ");
-  return isSame(headers["x-service-signature"], serviceSignature(bytes, secret)) &&
-    standard.some((each) => isSame(each, standardSignature(message, secret)));
+  const message = { id, timestamp: Number(headers["webhook-timestamp"]), body: bytes };
+  return isSame(own, serviceSignature(bytes, secret)) &&
+    standard.split(" ").some((each) => isSame(each, standardSignature(message, secret)));
 }
 
 function isSame(a: string, b: string): boolean {

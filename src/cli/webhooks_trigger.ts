@@ -52,7 +52,8 @@ export async function triggerEvent(options: TriggerOptions): Promise<number> {
 async function onlyAccount(options: TriggerOptions): Promise<string> {
   const accounts = await request<{ data: readonly { id: string }[] }>(options, "/admin/v1/accounts?limit=2");
   if (typeof accounts === "string") throw new UsageError(`switchyard webhooks trigger: ${accounts}`);
-  if (accounts.data.length === 1) return accounts.data[0].id;
+  const [account, ...others] = accounts.data;
+  if (account !== undefined && others.length === 0) return account.id;
   throw new UsageError("switchyard webhooks trigger: --account ID is required, as there is not exactly one account");
 }
 
@@ -65,7 +66,7 @@ async function request<T extends object>(
   const response = await gatewayFetch(gateway + path, {
     method: body === undefined ? "GET" : "POST",
     headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
-    body: body && JSON.stringify(body),
+    body: body === undefined ? null : JSON.stringify(body),
   });
   const json = await response.json() as { error?: { message?: string } };
   return response.ok ? json as T : json.error?.message ?? `The admin API answered with status ${response.status}`;

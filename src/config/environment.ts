@@ -70,6 +70,7 @@ export function applyOverrides(tree: Section, environment: Environment, problems
     const value = environment(name);
     if (!value) continue;
     const [section, field] = path.map(String);
+    if (section === undefined) continue;
     if (field === undefined) tree[section] = value;
     else {
       const within = tree[section] ?? {};

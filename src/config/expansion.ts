@@ -1,3 +1,5 @@
+import { elementAt } from "../lib/element_at.ts";
+
 /** Reads an environment variable; undefined if it is not set. */
 export type Environment = (name: string) => string | undefined;
 
@@ -50,7 +52,7 @@ export function expand(text: string, expressions: readonly Expression[], environ
   const missing: string[] = [];
   let isPrivate = false;
   const expanded = text.replace(MARK, (_, index: string) => {
-    const expression = expressions[Number(index)];
+    const expression = elementAt(expressions, Number(index));
     if (expression === "dollar") return "$";
     isPrivate = true;
     const { name, fallback } = expression;

@@ -7,7 +7,7 @@ export interface LoadOptions {
   /**
    * The path of the file. Default: `SWITCHYARD_CONFIG`, else the first of {@linkcode DEFAULT_FILE_NAMES} that exists.
    */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Reads environment variables. */
   readonly env: Environment;
   /** Gives the text of a file, or null if it does not exist. Default: from the disk. */

@@ -120,8 +120,9 @@ function isLoop(name: string, target: string, { models, aliases }: Names): boole
 }
 
 function isKnown(target: string, { models, bare, listed, aliases }: Names): boolean {
-  if (target.includes("*")) {
-    const [before, after] = target.split("*");
+  const star = target.indexOf("*");
+  if (star >= 0) {
+    const [before, after] = [target.slice(0, star), target.slice(star + 1)];
     const fits = (id: string) =>
       id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
     return [...models, ...aliases.keys()].some(fits) ||

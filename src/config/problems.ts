@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isAliasName } from "../catalog/alias.ts";
+import { elementAt } from "../lib/element_at.ts";
 import type { ReadContext } from "../lib/settings.ts";
 import { ConfigError } from "./config_error.ts";
 import { nearestWord } from "./unknown_key.ts";
@@ -86,7 +87,7 @@ export class Problems {
       for (const key of issue.keys) this.addUnknown([...path, key], issue.message.split(", "));
       return;
     }
-    if (issue.code === "invalid_key") this.addPlain(path, issue.issues[0].message, "an invalid name");
+    if (issue.code === "invalid_key") this.addPlain(path, elementAt(issue.issues, 0).message, "an invalid name");
     else this.add(path, issue.message, valueAt(value, issue.path));
   }
 

@@ -1,3 +1,5 @@
+import { elementAt } from "../lib/element_at.ts";
+
 /**
  * The known word that a mistyped one probably means. It is the nearest by edit distance, with at most a third of the
  * letters different (at least one, at most three). Case and `-` for `_` are ignored.
@@ -25,16 +27,21 @@ export function editsBetween(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let row = 1; row <= one.length; row++) {
     const current = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const differs = one[row - 1] === other[column - 1] ? 0 : 1;
-      let edits = Math.min(above[column] + 1, current[column - 1] + 1, above[column - 1] + differs);
-      const isSwap = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      if (isSwap) edits = Math.min(edits, before[column - 2] + 1);
+    let left = row;
+    let corner = row - 1;
+    for (const [index, up] of above.slice(1).entries()) {
+      const differs = one[row - 1] === other[index] ? 0 : 1;
+      let edits = Math.min(up + 1, left + 1, corner + differs);
+      const isSwap = one[row - 1] === other[index - 1] && one[row - 2] === other[index];
+      const beforeSwap = before[index - 1];
+      if (isSwap && beforeSwap !== undefined) edits = Math.min(edits, beforeSwap + 1);
       current.push(edits);
+      left = edits;
+      corner = up;
     }
     [before, above] = [above, current];
   }
-  return above[other.length];
+  return elementAt(above, other.length);
 }
 
 function plainOf(word: string): string {

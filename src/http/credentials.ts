@@ -52,8 +52,8 @@ function keyInField(headers: Headers, name: string): string | null {
   const value = headers.get(name);
   if (value === null) return null;
   if (name !== "authorization") return value === "" ? null : value;
-  const match = /^Bearer +(\S.*)$/i.exec(value); // RFC 6750, 2.1; other schemes are not used
-  return match === null ? null : match[1].trimEnd();
+  // RFC 6750, 2.1; other schemes are not used.
+  return /^Bearer +(\S.*)$/i.exec(value)?.[1]?.trimEnd() ?? null;
 }
 
 function keyInQuery(query: string): string | null {

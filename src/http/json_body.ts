@@ -75,7 +75,7 @@ export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease
 
 function refuseOtherTypes(field: string | null): void {
   if (field === null || field === "application/json") return;
-  const [type, ...parameters] = field.toLowerCase().split(";").map((part) => part.trim());
+  const [type = "", ...parameters] = field.toLowerCase().split(";").map((part) => part.trim());
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
   const isJson = type === "" || /^(application|text)\/json$/.test(type) || /^[\w.-]+\/[\w.-]+\+json$/.test(type);
   if (isJson && (charset === undefined || /^"?utf-?8"?$/.test(charset))) return;

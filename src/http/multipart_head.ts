@@ -22,13 +22,13 @@ const IDENTITY_CODINGS: readonly string[] = ["", "7bit", "8bit", "binary"];
  * @throws {GatewayError} `invalid_request`: 415 for another type, 400 if the boundary is missing or invalid.
  */
 export function boundaryOf(contentType: string | null): string {
-  const [, type, rest] = /^\s*([^;]*?)\s*(;[^]*)?$/.exec(contentType ?? "")!;
+  const [, type = "", rest = ""] = /^\s*([^;]*?)\s*(;[^]*)?$/.exec(contentType ?? "") ?? [];
   if (type.toLowerCase() !== "multipart/form-data") {
     throw new GatewayError("invalid_request", "Cannot read this Content-Type: expected multipart/form-data", {
       status: 415,
     });
   }
-  const boundary = parametersIn(rest ?? "")?.get("boundary");
+  const boundary = parametersIn(rest)?.get("boundary");
   if (boundary === undefined || !BOUNDARY.test(boundary)) {
     throw new GatewayError(
       "invalid_request",
@@ -76,10 +76,11 @@ function parametersIn(text: string): Map<string, string> | null {
     const match = pattern.exec(text);
     if (match === null) return null;
     const [, name, quoted, token] = match;
-    if (name === undefined) continue; // a lone semicolon
-    if (parameters.has(name.toLowerCase())) return null;
     // Only quotes are escaped: browsers send Windows file names with unescaped backslashes.
-    parameters.set(name.toLowerCase(), quoted?.replaceAll('\\"', '"') ?? token);
+    const value = quoted?.replaceAll('\\"', '"') ?? token;
+    if (name === undefined || value === undefined) continue; // a lone semicolon
+    if (parameters.has(name.toLowerCase())) return null;
+    parameters.set(name.toLowerCase(), value);
   }
   return parameters;
 }

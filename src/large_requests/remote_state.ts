@@ -154,7 +154,7 @@ export class RemoteState {
   readonly items: KeptValues<string> = {
     isEmpty: false,
     put: (key, value, characters) => this.post({ type: "keep-item", key, value, characters }),
-    find: (key) => this.#mayLookUp() ? this.#ask({ name: "items", keys: [key] })[0] : null,
+    find: (key) => this.#mayLookUp() ? this.#ask({ name: "items", keys: [key] })[0] ?? null : null,
   };
 
   /** Lines are written by the main thread. */

@@ -109,23 +109,24 @@ function cutsOf({ members, objectEnd }: JsonScan, values: Map<string, string>, r
   const cuts: Cut[] = [];
   const isRemoved = (member: JsonMember) => removed.has(member.key) && !values.has(member.key);
   let kept: JsonMember | null = null;
-  for (let index = 0; index < members.length; index++) {
-    const member = members[index];
-    if (!isRemoved(member)) {
-      const text = values.get(member.key);
-      if (text !== undefined) cuts.push({ start: member.valueStart, end: member.valueEnd, text });
-      values.delete(member.key);
-      kept = member;
+  let firstRemoved: JsonMember | null = null;
+  for (const member of members) {
+    if (isRemoved(member)) {
+      firstRemoved ??= member;
       continue;
     }
-    while (index + 1 < members.length && isRemoved(members[index + 1])) index++;
     // A removed member takes the following comma with it. The last members of the object take the preceding comma.
-    const next = members[index + 1];
-    if (next !== undefined) cuts.push({ start: member.keyStart, end: next.keyStart, text: "" });
-    else {
-      const start = kept === null ? member.keyStart : kept.valueEnd;
-      return [...cuts, { start, end: members[index].valueEnd, text: additionOf(values, kept !== null) }];
-    }
+    if (firstRemoved !== null) cuts.push({ start: firstRemoved.keyStart, end: member.keyStart, text: "" });
+    firstRemoved = null;
+    const text = values.get(member.key);
+    if (text !== undefined) cuts.push({ start: member.valueStart, end: member.valueEnd, text });
+    values.delete(member.key);
+    kept = member;
+  }
+  const last = members.at(-1);
+  if (firstRemoved !== null && last !== undefined) {
+    const start = kept === null ? firstRemoved.keyStart : kept.valueEnd;
+    return [...cuts, { start, end: last.valueEnd, text: additionOf(values, kept !== null) }];
   }
   const end = kept === null ? objectEnd : kept.valueEnd;
   return [...cuts, { start: end, end, text: additionOf(values, kept !== null) }];
@@ -148,7 +149,9 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
   let valueStart = -1;
   let key = "";
   for (let at = start + 1; at < bytes.length; at++) {
-    const meaning = MEANING[bytes[at]];
+    const byte = bytes[at];
+    if (byte === undefined) break;
+    const meaning = MEANING[byte];
     if (meaning === 0) continue;
     if (meaning === QUOTES) {
       const end = stringEnd(bytes, at);
@@ -166,8 +169,8 @@ function scanObject(bytes: Uint8Array, start: number): JsonScan {
     } else if (meaning === CLOSES && --depth > 0) {
       continue;
     } else if (depth > 1) {
-      if (bytes[at] === COLON) memberCount++;
-    } else if (bytes[at] === COLON) {
+      if (byte === COLON) memberCount++;
+    } else if (byte === COLON) {
       memberCount++;
       if (valueStart < 0) valueStart = skipSpace(bytes, at + 1);
     } else {
@@ -190,7 +193,7 @@ class MemberNames {
     let name = "";
     for (let at = start + 1; at < end; at++) {
       const byte = bytes[at];
-      if (byte === BACKSLASH || byte > 0x7f) return readQuoted(bytes, start, end);
+      if (byte === undefined || byte === BACKSLASH || byte > 0x7f) return readQuoted(bytes, start, end);
       name += String.fromCharCode(byte);
     }
     return name;
@@ -228,7 +231,9 @@ function nestingOf(bytes: Uint8Array, start: number): Pick<JsonScan, "depth" | "
   let deepest = 0;
   let containers = 0;
   for (let at = start; at < bytes.length; at++) {
-    const meaning = MEANING[bytes[at]];
+    const byte = bytes[at];
+    if (byte === undefined) break;
+    const meaning = MEANING[byte];
     if (meaning === QUOTES) at = stringEnd(bytes, at);
     else if (meaning === OPENS) {
       containers++;

@@ -39,24 +39,25 @@ function addCuts(bytes: Uint8Array, start: number, steps: readonly Step[], cuts:
   const byKey = new Map<string | number, Step[]>();
   for (const step of steps) {
     const key = step.path[step.at];
+    if (key === undefined) continue;
     byKey.set(key, [...byKey.get(key) ?? [], step]);
   }
   const children = childrenOf(bytes, start);
-  const places = new Map(children.map(({ key }, index) => [key, index]));
+  const places = new Map(children.map((child, index) => [child.key, { child, index }]));
   const removed = new Set<number>();
   const inner: [Child, readonly Step[]][] = [];
   for (const [key, deeper] of byKey) {
-    const index = places.get(key);
-    if (index === undefined) continue;
+    const place = places.get(key);
+    if (place === undefined) continue;
     const here = deeper.find(({ path, at }) => path.length === at + 1);
-    if (here !== undefined && here.value === undefined) removed.add(index);
-    else inner.push([children[index], here === undefined ? deeper : [here]]);
+    if (here !== undefined && here.value === undefined) removed.add(place.index);
+    else inner.push([place.child, here === undefined ? deeper : [here]]);
   }
   const own: Cut[] = [...removalsOf(children, removed)];
   for (const [{ valueStart, end }, deeper] of inner) {
-    const [{ path, at, value }] = deeper;
-    if (path.length === at + 1) own.push({ start: valueStart, end, text: JSON.stringify(value) });
-    else addCuts(bytes, valueStart, deeper.map((step) => ({ ...step, at: at + 1 })), own);
+    const here = deeper.find(({ path, at }) => path.length === at + 1);
+    if (here !== undefined) own.push({ start: valueStart, end, text: JSON.stringify(here.value) });
+    else addCuts(bytes, valueStart, deeper.map((step) => ({ ...step, at: step.at + 1 })), own);
   }
   cuts.push(...own.sort((a, b) => a.start - b.start));
 }
@@ -64,16 +65,20 @@ function addCuts(bytes: Uint8Array, start: number, steps: readonly Step[], cuts:
 /** A removed child takes the following comma with it. The last children take the preceding comma. */
 function removalsOf(children: readonly Child[], removed: ReadonlySet<number>): Cut[] {
   const cuts: Cut[] = [];
-  for (let index = 0; index < children.length; index++) {
-    if (!removed.has(index)) continue;
-    const first = index;
-    while (removed.has(index + 1)) index++;
-    const next = children[index + 1];
-    if (next !== undefined) cuts.push({ start: children[first].start, end: next.start, text: "" });
-    else {
-      const start = first === 0 ? children[first].start : children[first - 1].end;
-      cuts.push({ start, end: children[index].end, text: "" });
+  let kept: Child | null = null;
+  let firstRemoved: Child | null = null;
+  for (const [index, child] of children.entries()) {
+    if (removed.has(index)) {
+      firstRemoved ??= child;
+      continue;
     }
+    if (firstRemoved !== null) cuts.push({ start: firstRemoved.start, end: child.start, text: "" });
+    firstRemoved = null;
+    kept = child;
+  }
+  const last = children.at(-1);
+  if (firstRemoved !== null && last !== undefined) {
+    cuts.push({ start: kept === null ? firstRemoved.start : kept.end, end: last.end, text: "" });
   }
   return cuts;
 }
@@ -139,7 +144,7 @@ function stringEnd(bytes: Uint8Array, start: number): number {
   return bytes.length;
 }
 
-function isSpace(byte: number): boolean {
+function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 

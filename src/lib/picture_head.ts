@@ -41,14 +41,15 @@ function mediaTypeOf(head: Uint8Array): PictureFacts["mediaType"] | null {
 
 /** The library copies the rest of the file at each segment, which takes minutes for a file of many small segments. */
 function jpegFactsOf(head: Uint8Array): PictureFacts | null {
-  for (let at = 2; at + 9 < head.length && head[at] === 0xff;) {
-    const marker = head[at + 1];
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  for (let at = 2; at + 9 < view.byteLength && view.getUint8(at) === 0xff;) {
+    const marker = view.getUint8(at + 1);
     if (marker === 0xff) at++; // a fill byte
     else if (marker === 0xda || marker === 0xd9) return null;
     else if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) {
-      const [height, width] = [head[at + 5] << 8 | head[at + 6], head[at + 7] << 8 | head[at + 8]];
+      const [height, width] = [view.getUint16(at + 5), view.getUint16(at + 7)];
       return width > 0 && height > 0 ? { mediaType: "image/jpeg", width, height } : null;
-    } else at += 2 + (head[at + 2] << 8 | head[at + 3]);
+    } else at += 2 + view.getUint16(at + 2);
   }
   return null;
 }

@@ -108,6 +108,6 @@ function isEncoded(run: string): boolean {
 function beginningOf(text: string, most: number): string {
   if (text.length <= most) return text;
   let end = most;
-  while (end > 0 && !/\s/.test(text[end - 1])) end--;
+  while (end > 0 && !/\s/.test(text.charAt(end - 1))) end--;
   return text.slice(0, end);
 }

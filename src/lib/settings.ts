@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ownValue } from "./own_value.ts";
 
 /**
  * The value types of the configuration file. The error text of every schema is a noun phrase that continues "expected".
@@ -100,6 +101,7 @@ function numberIn(value: unknown): unknown {
 
 function sizeIn(value: unknown): unknown {
   if (typeof value !== "string") return value;
-  const match = SIZE.exec(value.replace(/ /g, ""));
-  return match ? Number(match[1]) * SIZE_UNITS[match[2] ?? "B"] : value;
+  const [, amount, unit = "B"] = SIZE.exec(value.replace(/ /g, "")) ?? [];
+  const unitBytes = ownValue(SIZE_UNITS, unit);
+  return amount === undefined || unitBytes === undefined ? value : Number(amount) * unitBytes;
 }

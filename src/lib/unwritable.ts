@@ -1,3 +1,5 @@
+import { ownValue } from "./own_value.ts";
+
 /** A configured path that this process cannot read or write. */
 export class UnwritableError extends Error {
   override readonly name = "UnwritableError";
@@ -13,8 +15,10 @@ export class UnwritableError extends Error {
   }
 }
 
+const PERMISSION_DENIED = "permission denied (EACCES)";
+
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "permission denied (EACCES)",
+  EACCES: PERMISSION_DENIED,
   EPERM: "permission denied (EPERM)",
   EROFS: "the file system is read-only (EROFS)",
   ENOSPC: "the disk is full (ENOSPC)",
@@ -40,6 +44,7 @@ function reasonOf(error: unknown): string | null {
       '"deno task start" may write anywhere, "deno task dev" below ./data';
   }
   const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code === "string" && Object.hasOwn(REASONS, code)) return REASONS[code];
-  return error instanceof Deno.errors.PermissionDenied ? REASONS.EACCES : null;
+  const reason = typeof code === "string" ? ownValue(REASONS, code) : undefined;
+  if (reason !== undefined) return reason;
+  return error instanceof Deno.errors.PermissionDenied ? PERMISSION_DENIED : null;
 }

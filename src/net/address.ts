@@ -41,7 +41,7 @@ export interface Cidr {
  * @throws {RangeError} If the text is not a block.
  */
 export function readCidr(text: string): Cidr {
-  const [address, length] = text.split("/", 2);
+  const [address = text, length] = text.split("/", 2);
   const network = addressIn(address);
   const most = network?.kind() === "ipv4" ? 32 : 128;
   if (network === null || (length !== undefined && !(/^[0-9]{1,3}$/.test(length) && Number(length) <= most))) {

@@ -72,7 +72,7 @@ export async function download(address: unknown, options: DownloadOptions, polic
   const { body, mediaType, length, discard } = await openDownload(address, options, policy);
   let bytes: GrowingBytes;
   try {
-    bytes = new GrowingBytes({ expectedBytes: length, reserve: options.reserve });
+    bytes = new GrowingBytes({ expectedBytes: length, ...(options.reserve && { reserve: options.reserve }) });
   } catch (error) {
     discard();
     throw error;

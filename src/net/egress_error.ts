@@ -56,5 +56,5 @@ export class EgressError extends Error {
 
 /** Creates the error for an address that violates a rule. */
 export function refusal(rule: EgressRule, expected: string, verdict?: string): EgressError {
-  return new EgressError("refused", expected, { rule, verdict });
+  return new EgressError("refused", expected, verdict === undefined ? { rule } : { rule, verdict });
 }

@@ -22,7 +22,7 @@ export interface GuardedRequest {
   readonly connectMs?: number;
   /** The time limit for the whole request, including the body. */
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The head of a response, and its body as a stream. */
@@ -125,7 +125,8 @@ function afterRedirect(request: GuardedRequest, from: URL, to: URL): GuardedRequ
   const { accept, range } = request.headers ?? {};
   const kept = { ...(accept === undefined ? {} : { accept }), ...(range === undefined ? {} : { range }) };
   const headers = from.host === to.host ? request.headers : kept;
-  return { ...request, method: "GET", body: undefined, headers };
+  const { body: _body, headers: _headers, ...rest } = request;
+  return { ...rest, method: "GET", ...(headers && { headers }) };
 }
 
 function guardedResponseOf(

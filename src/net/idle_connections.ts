@@ -109,7 +109,8 @@ export class IdleConnections {
     const idle = { connection, since: now, until: Math.min(now + idleMs, openedAt + this.#ageMs) };
     if (this.#isClosed || connection.uploading || isOver(idle, now)) return connection.close();
     const list = this.#byHost.get(keyFor(idle));
-    if (list && list.length >= this.#perHost) this.#end(list[0]);
+    const [first] = list ?? [];
+    if (list && first && list.length >= this.#perHost) this.#end(first);
     if (this.#all.size >= this.#inAll) { for (const oldest of this.#all.values().take(1)) this.#end(oldest); }
     this.#add(idle);
     connection.watchIdle(() => this.#end(idle));

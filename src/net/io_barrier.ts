@@ -63,7 +63,10 @@ export class IoBarrier {
         const count = await far.read(buffer);
         if (count === null) return this.close();
         this.#received += count;
-        while (this.#waiting.length > 0 && this.#waiting[0].bytes <= this.#received) this.#waiting.shift()!.resolve();
+        for (let first = this.#waiting[0]; first && first.bytes <= this.#received; first = this.#waiting[0]) {
+          this.#waiting.shift();
+          first.resolve();
+        }
       }
     } catch {
       this.close();

@@ -96,7 +96,7 @@ function exceptionOf(entry: string): ProxyException {
   if (entry === "*") return { name: null, block: null, port: null };
   const block = blockOf(entry);
   if (block !== null) return { name: null, block, port: null };
-  const [, host, port] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry)!;
+  const [, host = entry, port] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry) ?? [];
   const address = blockOf(host);
   const name = address === null ? host.replace(/^\*?\./, "").replace(/\.$/, "") : null;
   return { name, block: address, port: port === undefined ? null : Number(port) };

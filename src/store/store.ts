@@ -172,7 +172,7 @@ export interface Store {
   /** Lists entries below a prefix in key order. `after`: start after this full key, or before it with `reverse`. */
   scan<T = unknown>(
     prefix: Key,
-    options: { readonly after?: Key; readonly limit: number; readonly reverse?: boolean },
+    options: { readonly after?: Key | undefined; readonly limit: number; readonly reverse?: boolean },
   ): Promise<Entry<T>[]>;
   /**
    * Makes a commit or refuses it as a whole. The result has the versions of what was written, so that the caller need
@@ -190,7 +190,7 @@ export interface Store {
    */
   ledger(
     account: string,
-    options: { readonly after?: string; readonly limit: number; readonly reverse?: boolean },
+    options: { readonly after?: string | undefined; readonly limit: number; readonly reverse?: boolean },
   ): Promise<StoredLedgerEntry[]>;
   /**
    * Claims due jobs of these kinds, oldest first. Each has its `epoch` increased by one and `dueAt` = now + `leaseMs`.

@@ -3,6 +3,7 @@ import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import type { EndState } from "../calls/settlement.ts";
 import type { Model } from "../catalog/model.ts";
 import { type Usage, withoutModels } from "../conversation/usage.ts";
+import { ownValue } from "../lib/own_value.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { inputImagesOf } from "./input_images.ts";
 
@@ -28,8 +29,8 @@ function partsOf(attempt: TextAttempt, usage: Usage): readonly PricedQuantities[
 
 function tariffOf(model: Model, { serviceTier }: Usage, { settlement, provider }: TextAttempt): Tariff {
   if (serviceTier === undefined) return model.tariff;
-  const tariff = Object.hasOwn(model.tiers, serviceTier) ? model.tiers[serviceTier] : null;
-  if (tariff !== null) return tariff;
+  const tariff = ownValue(model.tiers, serviceTier);
+  if (tariff !== undefined) return tariff;
   const { parts: { log }, facts: { requestId } } = settlement;
   log.warn("tier_unpriced", { requestId, model: model.id, provider: provider.name, code: serviceTier });
   return model.tariff;

@@ -26,7 +26,8 @@ export function rewritingEndpointOf(
   const alike = provider.text.find((each) => speakAlike(turn, each));
   if (provider.text.length > 1 && offersSearch(turn)) {
     const able = provider.text.filter((endpoint) => canSearch({ model, provider, endpoint, name }));
-    if (able.length > 0) return alike && able.includes(alike) ? alike : able[0];
+    const [first] = able;
+    if (first !== undefined) return alike && able.includes(alike) ? alike : first;
   }
   return alike ?? endpointFor(provider, turn);
 }

@@ -100,7 +100,8 @@ function restored(turn: Turn, find: (part: Part) => KeptReasoning | null): Turn 
     const found = find(part);
     if (!found) return part;
     reasoning.push(...found.reasoning);
-    return { ...part, seal: part.seal ?? found.seal };
+    const seal = part.seal ?? found.seal;
+    return seal === undefined ? part : { ...part, seal };
   });
   if (alreadyThinks || reasoning.length === 0) return { ...turn, parts };
   // What the client shows of the thoughts has no seal and makes way for what the vendor said.

@@ -2,6 +2,7 @@ import { highestTariff, type Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
 import { isDefaultTier, readTier } from "../conversation/usage.ts";
 import { invalidField } from "../lib/gateway_error.ts";
+import { ownValue } from "../lib/own_value.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextRequest } from "./attempt.ts";
 import { ownEndpointOf } from "./own_endpoint.ts";
@@ -40,8 +41,8 @@ export function reservedTariff(
     if (value === undefined || value === null) continue;
     const tier = readTier(value);
     if (tier !== null && isDefaultTier(tier)) continue;
-    if (tier === null || !Object.hasOwn(model.tiers, tier)) throw unpriced(field, value, model);
-    const own = model.tiers[tier];
+    const own = tier === null ? undefined : ownValue(model.tiers, tier);
+    if (tier === null || own === undefined) throw unpriced(field, value, model);
     tariff = isTaken(tier) ? own : highestTariff(own, model.tariff);
   }
   return tariff;

@@ -15,9 +15,9 @@ export interface TurnFacts {
   readonly stream: boolean;
   readonly bodyPin: string | null;
   /** Default none. */
-  readonly cache?: TextRequest["cache"];
+  readonly cache?: NonNullable<TextRequest["cache"]> | null;
   /** Default `sse`. */
-  readonly framing?: TextRequest["framing"];
+  readonly framing?: NonNullable<TextRequest["framing"]>;
 }
 
 /** A request of any text protocol as a turn. */

@@ -2,6 +2,7 @@ import { highestReservation } from "../billing/highest_reservation.ts";
 import type { Reservation } from "../billing/meter.ts";
 import { runPaidCall } from "../calls/paid_call.ts";
 import { rejectUnmeteredWork } from "../conversation/unmetered_work.ts";
+import { elementAt } from "../lib/element_at.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { TextAttempt, TextParts, TextRequest } from "./attempt.ts";
@@ -28,7 +29,7 @@ export class TextService {
     asked.format.check(asked.body);
     rejectUnmeteredWork(asked.body);
     const { options, candidates, optionOf } = await textOptionsOf(asked, this.parts);
-    const [first] = options;
+    const first = elementAt(options, 0);
     const { requestId, accountId, receivedAt } = asked;
     const { catalog } = this.parts;
     const limitFor = (option: TextOption, { amount, outputLimit }: Reservation) =>

@@ -40,10 +40,11 @@ export function findPictureProblem(
  * followed by zero or a marker, so picture data never contains the end marker (ITU-T T.81, B.1.1).
  */
 function isWholeJpeg(bytes: Uint8Array): boolean {
+  const view = viewOf(bytes);
   let at = 2;
   while (at + 4 <= bytes.length && bytes[at] === 0xff && bytes[at + 1] !== 0xda) {
     const isFill = bytes[at + 1] === 0xff;
-    at += isFill ? 1 : 2 + (bytes[at + 2] << 8 | bytes[at + 3]);
+    at += isFill ? 1 : 2 + view.getUint16(at + 2);
   }
   for (let mark = at + 2; (mark = bytes.indexOf(0xff, mark)) >= 0; mark++) if (bytes[mark + 1] === 0xd9) return true;
   return false;
@@ -51,25 +52,34 @@ function isWholeJpeg(bytes: Uint8Array): boolean {
 
 /** The number of scans. In a scan, 0xff is followed by zero or a marker (ITU-T T.81, B.1.1). */
 function jpegScansOf(bytes: Uint8Array): number {
+  const view = viewOf(bytes);
   let scans = 0;
   for (let at = bytes.indexOf(0xff, 2); at >= 0 && at + 3 < bytes.length && scans <= MAX_JPEG_SCANS;) {
-    const marker = bytes[at + 1];
+    const marker = view.getUint8(at + 1);
     if (marker === 0xda) scans++;
     const isSegment = marker >= 0xc0 && marker !== 0xff && !(marker >= 0xd0 && marker <= 0xd9);
-    at = bytes.indexOf(0xff, at + (isSegment ? 2 + (bytes[at + 2] << 8 | bytes[at + 3]) : marker === 0xff ? 1 : 2));
+    at = bytes.indexOf(0xff, at + (isSegment ? 2 + view.getUint16(at + 2) : marker === 0xff ? 1 : 2));
   }
   return scans;
 }
 
+/** The signature and the logical screen descriptor. Source: GIF89a, sections 17 and 18. */
+const GIF_HEAD_BYTES = 13;
+
 /** Source: GIF89a, sections 18 to 20, 23 and 24. */
 function isGifFrameInside(bytes: Uint8Array, width: number, height: number): boolean {
-  const u16 = (at: number) => bytes[at] | bytes[at + 1] << 8;
-  const tableBytes = bytes[10] & 0x80 ? 3 << ((bytes[10] & 7) + 1) : 0;
-  for (let at = 13 + tableBytes; at < bytes.length;) {
-    if (bytes[at] === 0x2c) return u16(at + 1) + u16(at + 5) <= width && u16(at + 3) + u16(at + 7) <= height;
+  if (bytes.length < GIF_HEAD_BYTES) return false;
+  const view = viewOf(bytes);
+  const flags = view.getUint8(10);
+  const u16 = (at: number) => view.getUint16(at, true);
+  const tableBytes = flags & 0x80 ? 3 << ((flags & 7) + 1) : 0;
+  for (let at = GIF_HEAD_BYTES + tableBytes; at < bytes.length;) {
+    if (bytes[at] === 0x2c) {
+      return at + 9 <= bytes.length && u16(at + 1) + u16(at + 5) <= width && u16(at + 3) + u16(at + 7) <= height;
+    }
     if (bytes[at] !== 0x21) return false;
     at += 2;
-    while (bytes[at] > 0) at += bytes[at] + 1;
+    for (let size = bytes[at]; size; size = bytes[at]) at += size + 1;
     at++;
   }
   return false;
@@ -77,7 +87,7 @@ function isGifFrameInside(bytes: Uint8Array, width: number, height: number): boo
 
 /** Frames of an extended WebP state a size of their own. Source: RFC 9649, 2.5 to 2.7. */
 function isWebpFrameInside(bytes: Uint8Array, width: number, height: number): boolean {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const view = viewOf(bytes);
   const u24 = (at: number) => view.getUint16(at, true) | view.getUint8(at + 2) << 16;
   for (let at = 12; at + 18 <= bytes.length;) {
     const type = String.fromCharCode(...bytes.subarray(at, at + 4));
@@ -98,4 +108,8 @@ function isWebpFrameInside(bytes: Uint8Array, width: number, height: number): bo
     at = body + length + length % 2;
   }
   return false;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -234,7 +234,7 @@ Deno.test("a store or files folder that is not writable gives one line that name
         ["store", { SWITCHYARD_STORE: `kv:${outside}/store.db` }, "without the right to write there"],
         ["store", { SWITCHYARD_STORE: `kv:${folder.path}/file/store.db` }, "folder"],
         ["files", { SWITCHYARD_FILES: outside }, "without the right to write there"],
-        ["files", { SWITCHYARD_FILES: `${folder.path}/file` }, "in the place of a folder"],
+        ["files", { SWITCHYARD_FILES: `${folder.path}/file` }, "a file exists where a folder is expected"],
       ] as const
     ) {
       const { code, complaint } = await folder.run("serve", { ...env, SWITCHYARD_LOG_LEVEL: "error" });

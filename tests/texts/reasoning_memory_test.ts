@@ -19,7 +19,7 @@ Deno.test("reasoning memory puts thoughts back before the call that they belong 
   memory.keep("demo", [thought, call], "all");
   const bare = { kind: "reasoning", text: "what the client shows" } as const;
   const { turns } = memory.restore("demo", conversationWith([bare, call]));
-  assertEquals(turns[0]?.parts, [thought, { ...call, seal: undefined }]);
+  assertEquals(turns[0]?.parts, [thought, call]);
 });
 
 Deno.test("reasoning memory puts a call's own proof back", () => {
@@ -61,7 +61,7 @@ Deno.test("reasoning memory keeps no seal of a text that may stand anywhere", ()
 Deno.test("reasoning memory keeps what stands behind the last words, and of others what their format does not carry", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keep("demo", [thought, said, late], "last");
-  assertEquals(memory.restore("demo", conversationWith([said])).turns[0]?.parts, [late, { ...said, seal: undefined }]);
+  assertEquals(memory.restore("demo", conversationWith([said])).turns[0]?.parts, [late, said]);
   assertEquals(itemAt(memory.restore("demo", conversationWith([thought, said])).turns, 0).parts[0], thought);
   memory.keep("demo", [thought, { ...call, callId: "c2" }, { ...call, seal }], "last");
   const both = itemAt(memory.restore("demo", conversationWith([{ ...call, callId: "c2" }, call])).turns, 0).parts;

@@ -111,7 +111,9 @@ class ChunkedDecoder implements BodyDecoder {
         this.hasExcess = true;
         break;
       } else {
-        this.#state = this.#after(wire[read++]);
+        const byte = wire[read++];
+        if (byte === undefined) break;
+        this.#state = this.#after(byte);
       }
     }
     return wire.subarray(0, write);

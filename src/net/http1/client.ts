@@ -61,7 +61,12 @@ class PooledClient implements HttpClient {
   constructor(options: HttpClientOptions) {
     this.#options = options;
     const { clock, idleMs } = options;
-    const limits = { idleMs, ageMs: MAX_AGE_MS, perHost: MAX_IDLE_PER_HOST, inAll: MAX_IDLE };
+    const limits = {
+      ...(idleMs !== undefined && { idleMs }),
+      ageMs: MAX_AGE_MS,
+      perHost: MAX_IDLE_PER_HOST,
+      inAll: MAX_IDLE,
+    };
     this.#kept = new IdleConnections(clock, limits);
   }
 

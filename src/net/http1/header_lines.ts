@@ -10,7 +10,7 @@ export function headerLinesOf(fields: Readonly<Record<string, string>>): string 
   let lines = "";
   for (const name in fields) {
     const value = fields[name];
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
+    if (value === undefined || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
       throw invalidField(name, "expected a header field of visible ASCII characters");
     }
     lines += `${name}: ${value}\r\n`;

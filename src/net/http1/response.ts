@@ -121,5 +121,6 @@ export async function readAll(response: HttpResponse, capBytes: number): Promise
       throw new ConnectionError("Cannot read the response: its body is too long", "protocol", "answered");
     }
   }
-  return parts.length === 1 ? parts[0] : concatBytes(parts);
+  const [first] = parts;
+  return first !== undefined && parts.length === 1 ? first : concatBytes(parts);
 }

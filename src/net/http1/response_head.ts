@@ -79,15 +79,16 @@ export class ResponseHead {
     if (method === "HEAD" || status === 204 || status === 304 || isTunnel) return { kind: "length", bytes: 0 };
     const codings = this.all("transfer-encoding");
     const lengths = this.all("content-length");
-    if (codings.length > 0) {
-      const isChunked = codings.length === 1 && codings[0].toLowerCase() === "chunked";
+    const [coding] = codings;
+    if (coding !== undefined) {
+      const isChunked = codings.length === 1 && coding.toLowerCase() === "chunked";
       if (!isChunked || !this.#isVersion11) throw new TypeError("Cannot read a response: unknown transfer coding");
       if (lengths.length > 0) throw new TypeError("Cannot read a response: both a length and a transfer coding");
       return { kind: "chunked" };
     }
     if (lengths.length === 0) return { kind: "until_close" };
     const [first, ...others] = lengths.join(",").split(",").map((length) => length.trim());
-    if (!/^\d{1,15}$/.test(first) || others.some((other) => other !== first)) {
+    if (first === undefined || !/^\d{1,15}$/.test(first) || others.some((other) => other !== first)) {
       throw new TypeError("Cannot read a response: bad content length");
     }
     return { kind: "length", bytes: Number(first) };
