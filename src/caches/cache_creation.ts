@@ -6,31 +6,31 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { CachedContent } from "./cached_content.ts";
 
-/** A cache that is being made at one provider. */
+/** A cache that is being created at one provider. */
 export interface CacheCreation {
   readonly id: string;
   readonly provider: Provider;
   readonly serving: Serving;
   readonly model: Model;
-  /** In the content form. */
+  /** In the content format. */
   readonly content: JsonObject;
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** Gives the signal that fires when the caller leaves. */
+  /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
-  /** Pays for what is read for the cache. */
+  /** The memory lease for data read for the cache. */
   readonly memory: MemoryLease;
 }
 
-/** What became of the content at a provider. */
+/** The stored content at a provider. */
 export interface StoredContent extends Pick<CachedContent, "home" | "tokens" | "countedBy" | "expiresAt"> {
-  /** What the gateway keeps of it; 0 when that is nothing. */
+  /** The bytes stored by the gateway; 0 for none. */
   readonly bytes: number;
-  /** Names, in the caller's spelling, of what the model will not be told. */
+  /** The fields, in the caller's spelling, that the model does not receive. */
   readonly losses: readonly string[];
 }
 
-/** What a codec must know of where a cache is being made. */
+/** The codec's view of the provider and model. */
 export function targetOf({ provider, serving, model }: CacheCreation): RequestTarget {
   return {
     model: serving.model,

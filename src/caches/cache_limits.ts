@@ -4,11 +4,11 @@ import type { CachedContent } from "./cached_content.ts";
 import { readOwnUse } from "./records.ts";
 
 /**
- * Passes when a cache that stands in its credential's list fits within the credential's caps. Every other cache of the
- * list counts, so of two that are created at once and do not both fit, none gets past the caps.
+ * Checks that a cache in its credential's list fits within the credential's limits. Every other cache in the list
+ * counts. If two are created concurrently and do not both fit, neither exceeds the limits.
  *
- * @param bytes Of the cache itself.
- * @throws {GatewayError} `rate_limited`, which clients of the content protocol know as `RESOURCE_EXHAUSTED`.
+ * @param bytes The size of the cache.
+ * @throws {GatewayError} `rate_limited`, which the content protocol reports as `RESOURCE_EXHAUSTED`.
  */
 export async function checkCacheLimits(
   { store, caps }: CacheParts,
@@ -28,6 +28,6 @@ export async function checkCacheLimits(
 function aboveCaps(why: string): GatewayError {
   return new GatewayError(
     "rate_limited",
-    `Cannot create the cached content: ${why}. Delete some, or wait until their time is over`,
+    `Cannot create the cached content: ${why}. Delete some, or wait until they expire`,
   );
 }

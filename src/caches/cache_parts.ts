@@ -7,41 +7,46 @@ import type { StateOwnership } from "../ownership/state_ownership.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 
-/** Counts the tokens of a conversation at one provider: by its own counter, else by the gateway's tokenizer. */
+/**
+ * Counts the tokens of a conversation at one provider: with its own counter if it has one, else with the gateway's
+ * tokenizer.
+ */
 export type CountAt = (
   serving: Serving,
   model: Model,
   question: Pick<CacheCreation, "callerSignal" | "memory"> & { readonly conversation: Conversation },
 ) => Promise<{ readonly tokens: number; readonly countedBy: string | null }>;
 
-/** How many cached contents one credential may have at a time, and how much in them. */
+/** The limits per credential: the number of cached contents and their total size. */
 export interface CacheLimits {
   /** Default: 1000. */
   readonly count: number;
-  /** Bytes, as sent or as kept in files, whichever is more. Default: 1 GB. */
+  /** In bytes, as sent or as stored in files, whichever is more. Default: 1 GB. */
   readonly bytes: number;
 }
 
-/** What caches are made with. */
+/** The dependencies of cached contents. */
 export interface CacheParts extends CallParts {
-  /** Its clock is theirs. */
+  /** Its clock is used for all timestamps. */
   readonly store: Store;
   readonly vendorState: StateOwnership;
-  /** A folder of their own. */
+  /** A folder for caches only. */
   readonly files: FileStore;
   readonly caps: CacheLimits;
-  /** The longest life of a cache from its creation, in milliseconds, however often its end is moved; null for any. */
+  /** The maximum life of a cache from its creation in milliseconds, regardless of patches; null for unlimited. */
   readonly maxLifeMs: number | null;
   /**
    * The text model of that name.
    *
-   * @throws {GatewayError} `model_not_found`, `invalid_request` for one that does not talk text.
+   * @throws {GatewayError} `model_not_found`; `invalid_request` if the model does not support text.
    */
   readonly modelOf: (name: string) => Model;
   readonly countAt: CountAt;
-  /** Counts the tokens of a conversation by the gateway's tokenizer. */
+  /** Counts the tokens of a conversation with the gateway's tokenizer. */
   readonly countHere: (conversation: Conversation) => Promise<number>;
-  /** The conversation with every addressed medium fetched that the provider's preferred form cannot name. */
+  /**
+   * Returns the conversation with all media downloaded that the provider's preferred format cannot refer to by address.
+   */
   readonly inlined: (
     conversation: Conversation,
     provider: Provider,

@@ -8,11 +8,11 @@ import { type CachePage, listCaches, readUsableCache } from "./read.ts";
 import type { CacheJobKind } from "./records.ts";
 import { type CacheReference, type NamedCache, resolveReference } from "./reference.ts";
 
-/** All that the endpoints and the job runner ask of cached contents. */
+/** The operations on cached contents, for the endpoints and the job runner. */
 export interface Caches {
   /** See {@linkcode createCache}. */
   create(call: CacheCall): Promise<CreatedCache>;
-  /** The cache of that name; throws `not_found` and `permission_denied`. */
+  /** The cache with that name. Throws `not_found` and `permission_denied`. */
   read(keyId: string, name: string): Promise<CachedContent>;
   /** See {@linkcode listCaches}. */
   list(keyId: string, after: string | null, most: number): Promise<CachePage>;
@@ -26,7 +26,7 @@ export interface Caches {
   readonly concurrency: Readonly<Record<CacheJobKind, number>>;
 }
 
-/** Joins the parts of cached contents. */
+/** Creates the operations. */
 export function createCaches(parts: CacheParts): Caches {
   return {
     create: (call) => createCache(parts, call),

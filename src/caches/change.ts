@@ -9,23 +9,23 @@ import { readUsableCache } from "./read.ts";
 import { addExpiry, changeCache, endCache } from "./records.ts";
 import { readCachePatch } from "./request.ts";
 
-/** A patch as a protocol hands it over. */
+/** A patch as received from a protocol. */
 export interface CachePatch {
   readonly keyId: string;
   /** `cachedContents/<id>`. */
   readonly name: string;
   /** The JSON body. */
   readonly body: JsonObject;
-  /** Null when the query names no changed fields. */
+  /** Null if the query has no update mask. */
   readonly updateMask: string | null;
 }
 
-/** Whoever loses more races than that for one cache has met a mistake. */
+/** More lost races for one cache indicate a programming error. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * Moves a cache's end, with the vendor first where that keeps the content: of two patches at once the later commit's
- * end is also the vendor's.
+ * Changes a cache's expiry, at the vendor first if the vendor stores the content. Of two concurrent patches, the later
+ * commit also determines the vendor's expiry.
  *
  * @throws {GatewayError} `invalid_request`, `not_found`, `permission_denied`, or the vendor's failure.
  */
@@ -57,7 +57,7 @@ async function extendAtHome({ providers }: CacheParts, { home }: CachedContent, 
 }
 
 /**
- * Deletes a cache: nobody can use it from now on, and a job removes what is kept of it.
+ * Deletes a cache. It cannot be used afterwards, and a job removes its content.
  *
  * @param name `cachedContents/<id>`.
  * @throws {GatewayError} `not_found`, `permission_denied`.
@@ -72,5 +72,5 @@ export async function deleteCache({ store, log }: CacheParts, keyId: string, nam
 }
 
 function tooManyRaces(): GatewayError {
-  return new GatewayError("internal_error", "Cannot change the cached content: it keeps changing");
+  return new GatewayError("internal_error", "Cannot change the cached content: too many concurrent changes");
 }

@@ -36,41 +36,38 @@ import {
 } from "./records.ts";
 import { bareModelName, type CacheRequest, readCacheRequest } from "./request.ts";
 
-/** Who creates a cache, and what was sent. */
+/** A create request and its caller. */
 export interface CacheCall {
   readonly requestId: string;
   readonly keyId: string;
   readonly accountId: string;
   /** The JSON body. */
   readonly body: JsonObject;
-  /** The body as it came. */
+  /** The body as received. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly headerPin: string | null;
-  /** Gives the signal that fires when the caller leaves. */
+  /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
-  /** Pays for what is read for the cache. */
+  /** The memory lease for data read for the cache. */
   readonly memory: MemoryLease;
 }
 
-/** A cache that came into being. */
+/** A created cache. */
 export interface CreatedCache {
   readonly cache: CachedContent;
-  /** Names, in the caller's spelling, of what the model will not be told. */
+  /** The fields, in the caller's spelling, that the model does not receive. */
   readonly losses: readonly string[];
 }
 
-/**
- * How long a create may take, in milliseconds: longer than any of its steps is waited for. One that is not ready by
- * then is taken for dead.
- */
+/** The time limit of a create, longer than the limit of any step. A cache that is not ready by then has failed. */
 const PATIENCE_MS = 600_000;
 
 const { grammar } = content.caller;
 
 /**
- * Creates a cache at one of the model's providers: natively where that has caches, else in the gateway's own files. The
- * record stands before anything is kept anywhere, so that whatever breaks off is found and removed; the charge is in
- * the commit that makes the cache usable. Source: docs/api/caches.md#billing.
+ * Creates a cache at one of the model's providers: natively if the provider has caches, else in the gateway's own
+ * files. The record is committed before any content is stored, so that an interrupted create is found and removed. The
+ * charge is in the commit that makes the cache usable. Source: docs/api/caches.md#billing.
  *
  * @throws {GatewayError}
  */
@@ -92,14 +89,14 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
   }, parts);
 }
 
-/** A content of files is as large as the model's context, since their sizes are not known. */
+/** Content with files is counted as the model's whole context, since the size of the files is unknown. */
 function mostTokensOf({ body, bytes }: CacheCall, model: Model): number {
   return promptBoundOf({ body, grammar, bytes, model, isCacheKnown: false, takesAnyFile: true }).tokens;
 }
 
 /**
- * What the creation of a cache is charged by. The price is that of the vendors' caches of an hour, since the cache's
- * own life is beyond their five minutes.
+ * The chargeable quantities of a cache creation. The price is that of vendor caches with a lifetime of an hour, since a
+ * cache lives longer than five minutes.
  */
 function cacheQuantitiesOf(tokens: number): QuantitiesBy<"cache"> {
   return { input_cache_write_1h: tokens };
@@ -111,7 +108,7 @@ interface Creation {
   readonly request: CacheRequest;
   readonly model: Model;
   readonly settlement: Settlement;
-  /** Unix milliseconds at which the request was read: what its life counts from. */
+  /** Unix milliseconds at which the request was read; the lifetime starts here. */
   readonly now: number;
 }
 
@@ -129,7 +126,7 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
     await checkCacheLimits(parts, entry.value, call.bytes.length);
     kept = provider.caches ? await storeNative(provider.caches, making) : await storeEmulated(parts, making);
     kept = await withPlausibleTokens(kept, making, parts, call.requestId);
-    // What it refers to was fetched meanwhile, and others were created.
+    // Referenced media were downloaded meanwhile, and other caches may have been created.
     if (kept.bytes > call.bytes.length) await checkCacheLimits(parts, entry.value, kept.bytes);
   } catch (error) {
     await abandon(parts, entry, null, error);
@@ -167,7 +164,7 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
   return entry;
 }
 
-/** Makes the cache usable and charges it, in one commit. */
+/** Makes the cache usable and charges it in one commit. */
 async function finish(
   entry: CacheEntry,
   kept: StoredContent,
@@ -189,8 +186,8 @@ async function finish(
     const rows = row === null ? [] : [{ ...row, at: parts.store.now() }];
     const commit = row === null ? ready : addCharge(ready, { account: accountId, reference: `cache_${id}`, rows });
     if (await commitSurely(parts.store, `cache_ready_${id}`, commit)) return;
-    // Only the job that had lost its patience can have changed it meanwhile.
-    const late = new GatewayError("upstream_timeout", "Cannot create the cached content: it took too long");
+    // Only the expiry job can have changed it meanwhile.
+    const late = new GatewayError("upstream_timeout", "Cannot create the cached content: the request timed out");
     await abandon(parts, entry, home, late);
     throw late;
   });
@@ -200,7 +197,7 @@ async function finish(
 }
 
 /**
- * A commit whose result is not known is made again under its name; one that stays unknown is left to the expiry job.
+ * A commit with an unknown result is repeated under the same name. If the result stays unknown, the expiry job decides.
  */
 async function commitSurely(store: Store, operation: string, commit: Commit): Promise<boolean> {
   try {
@@ -211,10 +208,10 @@ async function commitSurely(store: Store, operation: string, commit: Commit): Pr
 }
 
 /**
- * Nothing is left of a create that failed: what the gateway wrote is removed, and where a vendor may have kept
- * something, the job that removes ended caches looks for it.
+ * Removes everything after a failed create: the gateway's files at once, and a possible copy at the vendor by the job
+ * that removes ended caches.
  *
- * @param home Where the content is, once that is known.
+ * @param home Where the content is stored, once known.
  */
 async function abandon(parts: CacheParts, entry: CacheEntry, home: CacheHome | null, error: unknown): Promise<void> {
   const { store, files, log, providers } = parts;
@@ -225,10 +222,10 @@ async function abandon(parts: CacheParts, entry: CacheEntry, home: CacheHome | n
     const isClean = planned.kind === "emulated" || (surelyRefused && home === null);
     const named = { ...entry, value: { ...entry.value, home: home ?? planned } };
     const { ok } = await store.commit(null, isClean ? dropCache({}, entry) : endCache({}, named, store.now()));
-    // The job that ended it may have looked for the vendor's copy before there was one.
+    // The job that ended it may have looked for the vendor's copy too early.
     if (!ok && home?.kind === "native") await providers.get(home.provider)?.caches?.remove(home.upstreamName ?? "");
   } catch (cause) {
-    // The job that waits for this create ends it in time.
+    // The expiry job of this create ends it later.
     log.warn("cache_abandon_failed", { ref: id, reason: cause instanceof Error ? cause.name : "no error" });
   }
 }

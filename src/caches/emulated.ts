@@ -6,20 +6,21 @@ import { cacheFileOf } from "./cached_content.ts";
 import { type CacheCreation, type StoredContent, targetOf } from "./cache_creation.ts";
 import { writePrefix, type WrittenPrefix } from "./prefix.ts";
 
-/** More than the longest request that is taken, with every medium fetched that it names. */
+/** More than the largest accepted request with all its media downloaded. */
 const MAX_CONTENT_BYTES = 200_000_000;
 
 /**
- * Keeps a content in the gateway's files, to be put before each turn that refers to it, and counts its tokens. What the
- * provider cannot be told, and what it must fetch and cannot, is found out now and not at the first reference.
+ * Stores a content in the gateway's files and counts its tokens. It is inserted before each request that references it.
+ * Content that the provider does not support, and media that it must fetch and cannot, is reported now rather than at
+ * the first reference.
  *
- * @throws {GatewayError} `invalid_request` for what the provider's form has no word for.
+ * @throws {GatewayError} `invalid_request` for content that the provider's format cannot express.
  * @throws {UpstreamFailure} If the provider's counter fails.
  */
 export async function storeEmulated(parts: CacheParts, making: CacheCreation): Promise<StoredContent> {
   const { id, provider, serving, model, callerSignal, memory } = making;
   const [endpoint] = provider.text;
-  if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
+  if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
   const read = withoutSearch(content.caller.read({ ...making.content, model: model.id }));
   const conversation = await parts.inlined(read, provider, making);
   const { losses } = endpoint.format.writeRequest(conversation, targetOf(making));

@@ -6,17 +6,12 @@ import type { CacheParts } from "./cache_parts.ts";
 import { type CachedContent, cacheFileOf } from "./cached_content.ts";
 import { dropCache, endCache, readCacheEntry, readExpiryRef } from "./records.ts";
 
-/**
- * How long a content outlives its cache's end, in milliseconds: references that came before it may still be being sent.
- */
+/** How long a content is kept after its cache expires: earlier references may still be in transit. */
 export const GRACE_MS = 30_000;
-/** A vendor forgets its copy by itself, so it is not asked for ever to do so. */
+/** The vendor's copy expires by itself, so attempts to delete it are limited to this time. */
 const VENDOR_PATIENCE_MS = 600_000;
 
-/**
- * The job that ends a cache whose time has come, or a create that nobody finished. One for an older end has nothing to
- * do.
- */
+/** The job that ends an expired cache, or an incomplete create. A job for an older expiry has no effect. */
 export function expireHandler({ store, log }: CacheParts): JobHandler {
   return async (job) => {
     const { id, revision } = readExpiryRef(job.ref);
@@ -25,12 +20,12 @@ export function expireHandler({ store, log }: CacheParts): JobHandler {
     if (!isDue) return void await store.commit(null, { completeJobs: [job] });
     const { ok } = await store.commit(null, mergeCommits(endCache({}, entry, store.now()), { completeJobs: [job] }));
     if (ok) return log.info("cache_expired", { ref: id, state: entry.value.state, accountId: entry.value.account });
-    // A patch or a delete was first: look again.
+    // A concurrent patch or delete came first: run again.
     await store.commit(null, { postponeJobs: [{ job, dueAt: store.now(), attempt: job.attempt + 1 }] });
   };
 }
 
-/** The job that removes what is left of an ended cache: the file, the vendor's copy, and at last the record. */
+/** The job that removes an ended cache: the file, the vendor's copy, and last the record. */
 export function deleteHandler(parts: CacheParts): JobHandler {
   const { store, files } = parts;
   return async (job) => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json_object.ts";
 
-/** The fields of a cached content that have two spellings: protobuf's JSON mapping reads both alike. */
+/** The fields of a cached content with two spellings: protobuf's JSON mapping accepts both. */
 const SNAKE_CASE = {
   createTime: "create_time",
   displayName: "display_name",
@@ -11,14 +11,14 @@ const SNAKE_CASE = {
   usageMetadata: "usage_metadata",
 } as const;
 
-/** A field as a caller sent it. */
+/** A field as sent by a caller. */
 export interface SentField {
   readonly value: unknown;
   /** The caller's spelling, for messages. */
   readonly spelling: string;
 }
 
-/** A field in either spelling; null when it is absent or null, which protobuf does not tell apart. */
+/** A field in either spelling; null if it is missing or null, which are equal in protobuf. */
 export function fieldIn(body: JsonObject, name: string): SentField | null {
   const snake: string = Object.hasOwn(SNAKE_CASE, name) ? SNAKE_CASE[name as keyof typeof SNAKE_CASE] : name;
   for (const spelling of [name, snake]) {

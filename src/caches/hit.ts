@@ -2,10 +2,10 @@ import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import type { CacheReference } from "./reference.ts";
 
 /**
- * What a turn with a cache consumed, as its caller is told and charged. A vendor's own cache is counted by its vendor.
- * For an emulated one the create paid for writing it, so each reference reads all of it, whether the vendor had the
- * prefix or wrote it just then: what the cache holds moves from what was written, or taken anew, to what was read, and
- * no token is in two places. Where nothing but the gateway's own count is known, the same holds for both kinds. Source:
+ * The usage of a request with a cache, as reported and charged. A vendor counts its own cache. For an emulated cache,
+ * the create has paid for writing, so each reference counts as reading all of it, whether or not the vendor had the
+ * prefix cached. The cache's tokens move from the written or uncached input to the read input; no token is counted
+ * twice. The same applies to both types if only the gateway's own count is available. Source:
  * docs/api/caches.md#billing.
  */
 export function usageWithCache(usage: Usage, cache: CacheReference | null | undefined): Usage {

@@ -6,18 +6,20 @@ import { fieldIn } from "./fields.ts";
 const MIN_SECONDS = 600;
 /** Seconds. Source: docs/api/caches.md#lifetime. */
 const MAX_SECONDS = 3_600;
-/** What a request may take on its way: a client that adds ten minutes to its own clock is not refused for it. */
+/**
+ * The time that a request may take to arrive, so that an expiry of ten minutes by the client's clock is not rejected.
+ */
 const TRANSIT_MS = 1_000;
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * When a cache is to end: `ttl` after now, or at `expireTime`; null when neither is said. Source:
- * docs/api/caches.md#lifetime.
+ * The requested expiry: `ttl` from now, or `expireTime`; null if neither is given. Source: docs/api/caches.md#lifetime.
  *
  * @param now Unix milliseconds.
  * @returns Unix milliseconds.
- * @throws {GatewayError} `invalid_request`: both, another shape, or a span beyond 600 to 3600 seconds.
+ * @throws {GatewayError} `invalid_request`: both are given, the format is invalid, or the time is not 600 to 3600
+ * seconds from now.
  */
 export function readExpiry(body: JsonObject, now: number): number | null {
   const ttl = fieldIn(body, "ttl");
@@ -29,12 +31,12 @@ export function readExpiry(body: JsonObject, now: number): number | null {
   return expireTime === null ? null : readExpireTime(expireTime.value, expireTime.spelling, now);
 }
 
-/** When a new cache is to end: as {@linkcode readExpiry}, after ten minutes when nothing is said. Throws the same. */
+/** The expiry of a new cache: as {@linkcode readExpiry}, or ten minutes by default. Throws the same. */
 export function readNewExpiry(body: JsonObject, now: number): number {
   return readExpiry(body, now) ?? now + MIN_SECONDS * 1000;
 }
 
-/** The end that was asked for, or the latest that a cache of this creation may have. All in Unix milliseconds. */
+/** The requested expiry, limited by the maximum life of a cache. All in Unix milliseconds. */
 export function endWithin(maxLifeMs: number | null, createdAt: number, expiresAt: number): number {
   return maxLifeMs === null ? expiresAt : Math.min(expiresAt, createdAt + maxLifeMs);
 }
@@ -49,8 +51,8 @@ function readTtlSeconds(value: unknown, field: string): number {
 function readExpireTime(value: unknown, field: string, now: number): number {
   const at = typeof value === "string" && RFC_3339.test(value) ? Date.parse(value) : NaN;
   if (Number.isNaN(at)) throw invalidField(field, "expected an RFC 3339 timestamp with a zone");
-  if (at <= now) throw invalidField(field, "expected an instant to come, got one that has passed");
+  if (at <= now) throw invalidField(field, "expected a future time, got a past one");
   const spanMs = at - now;
   if (spanMs >= MIN_SECONDS * 1000 - TRANSIT_MS && spanMs <= MAX_SECONDS * 1000) return at;
-  throw invalidField(field, `expected an instant ${MIN_SECONDS} to ${MAX_SECONDS} seconds from now`);
+  throw invalidField(field, `expected a time ${MIN_SECONDS} to ${MAX_SECONDS} seconds from now`);
 }

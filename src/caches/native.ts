@@ -6,8 +6,7 @@ import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
 import { type CacheCreation, type StoredContent, targetOf } from "./cache_creation.ts";
 
 /**
- * Keeps a content with a vendor that has caches of its own, in the words in which it came, until the same instant as
- * ours.
+ * Stores a content at a vendor with caches, as sent, with the same expiry.
  *
  * @throws {UpstreamFailure}
  */
@@ -30,13 +29,15 @@ export async function storeNative(upstream: CacheUpstream, making: CacheCreation
   };
 }
 
-/** As it came, unless it holds a proof that was wrapped for its caller, which no vendor may see. */
+/**
+ * The content as sent, unless it contains a signature that was wrapped for the caller, which no vendor may receive.
+ */
 function contentFor(making: CacheCreation): JsonObject {
   const { content: sent, model } = making;
   if (!Buffer.from(JSON.stringify(sent)).includes(`"${WRAPPED_SIGNATURE_PREFIX}`)) return sent;
   const { generationConfig: _config, ...kept } = content.upstream.writeRequest(
     content.caller.read({ ...sent, model: model.id }),
-    // What the cache offers was permitted when it was asked for.
+    // Web search in the cache was authorised when it was created.
     { ...targetOf(making), hasWebSearch: true },
   ).body;
   return kept;

@@ -5,8 +5,8 @@ import type { CacheParts } from "./cache_parts.ts";
 import type { CacheCreation, StoredContent } from "./cache_creation.ts";
 
 /**
- * A cache with a token count that can be true: above the model's context and output it is cut to the context; where the
- * vendor counts nothing or its count cannot be read, the gateway counts. Both are logged as `usage_implausible`.
+ * Returns the cache with a plausible token count. A count above the model's context and output is reduced to the
+ * context. If the vendor reports no valid count, the gateway counts. Both cases are logged as `usage_implausible`.
  *
  * @param requestId For the log.
  */

@@ -4,14 +4,14 @@ import { elementAt } from "../lib/element_at.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { OutboundBody } from "../upstreams/outbound_body.ts";
 
-/** What of a conversation is kept: settings of a reply belong to the turn that asks for one. */
+/** The stored part of a conversation. Generation settings belong to each request. */
 export type Prefix = Pick<Conversation, "instructions" | "turns" | "tools" | "toolChoice" | "beyond">;
 
 /**
- * A prefix as it lies in a file: a head, and behind it the long texts of the conversation one after another, each as
- * the inside of a JSON string. In the head's conversation the rest of each long text gives way to a stand-in, so that a
- * request is put together from some hundred bytes, whatever the vendor's form, and the long texts go from the file to
- * the vendor without standing in memory.
+ * A prefix in a file: a head, followed by the long texts of the conversation, each as the inside of a JSON string. In
+ * the head's conversation each long text is replaced by its start and a placeholder. A request is thus built from a few
+ * hundred bytes, in any wire format, and the long texts are streamed from the file to the vendor without being held in
+ * memory.
  */
 export interface WrittenPrefix {
   /** JSON. */
@@ -19,37 +19,37 @@ export interface WrittenPrefix {
   readonly pieces: readonly Uint8Array<ArrayBuffer>[];
 }
 
-/** A prefix that was opened for one request. */
+/** A prefix opened for one request. */
 export interface OpenPrefix {
-  /** With stand-ins. */
+  /** With placeholders. */
   readonly conversation: Prefix;
-  /** A request body that was written from this conversation, with the long texts put back while it is sent. */
+  /** Returns a request body written from this conversation, with the long texts inserted while it is sent. */
   bodyOf(body: JsonObject): OutboundBody;
 }
 
 interface Head {
-  /** How stand-ins begin; random, and never shown to anybody, so that no caller's text can hold it. */
+  /** The start of placeholders; random and never visible to a caller, so no caller's text can contain it. */
   readonly mark: string;
-  /** Bytes of each piece. */
+  /** The size of each piece in bytes. */
   readonly lengths: readonly number[];
   readonly conversation: Prefix;
 }
 
-/** Shorter texts stay where they are. */
+/** Shorter texts are not replaced. */
 const MIN_CHARACTERS = 2_048;
-/** Codecs look at how a text or a picture begins, so this much stays in its place. */
+/** Codecs inspect the start of a text or picture, so this much stays in place. */
 const KEPT_CHARACTERS = 256;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Writes a prefix for {@linkcode readPrefix}. */
+/** Serialises a prefix for {@linkcode readPrefix}. */
 export function writePrefix({ instructions, turns, tools, toolChoice, beyond }: Conversation): WrittenPrefix {
   const mark = `~${crypto.randomUUID()}~`;
   const pieces: Uint8Array<ArrayBuffer>[] = [];
 
   function shortened(text: string): string {
-    // Blank texts are told by what they show, so they must stay whole.
+    // Texts of spaces are compared as a whole, so they must stay complete.
     if (text.length < MIN_CHARACTERS || text.trim() === "") return text;
     const cut = cutIn(text);
     pieces.push(encoder.encode(JSON.stringify(text.slice(cut)).slice(1, -1)));
@@ -70,7 +70,7 @@ export function writePrefix({ instructions, turns, tools, toolChoice, beyond }: 
   return { head: encoder.encode(JSON.stringify(head)), pieces };
 }
 
-/** Never between the two halves of a character, and never so that nothing but blanks is left in front. */
+/** Never splits a surrogate pair, and never leaves only spaces before the cut. */
 function cutIn(text: string): number {
   const visible = text.search(/\S/);
   const cut = Math.min(Math.max(KEPT_CHARACTERS, visible + 1), text.length - 1);
@@ -93,7 +93,7 @@ function shortenedPart(part: Part, shortened: (text: string) => string): Part {
   }
 }
 
-/** Documents of text are decoded by some codecs, so theirs must stay whole. */
+/** Some codecs decode text documents, so those must stay complete. */
 function shortenedMedium(part: MediaPart, shortened: (text: string) => string): MediaPart {
   const { source } = part;
   if (source.kind !== "base64" || !/^(?:(?:image|audio|video)\/|application\/pdf$)/.test(source.mediaType)) return part;
@@ -101,9 +101,9 @@ function shortenedMedium(part: MediaPart, shortened: (text: string) => string): 
 }
 
 /**
- * Opens a prefix that lies in a file.
+ * Opens a prefix in a file.
  *
- * @param headBytes The length of its head.
+ * @param headBytes The size of its head.
  */
 export async function readPrefix(file: StoredFile, headBytes: number): Promise<OpenPrefix> {
   const { mark, lengths, conversation }: Head = JSON.parse(await headOf(file, headBytes));
@@ -116,7 +116,7 @@ export async function readPrefix(file: StoredFile, headBytes: number): Promise<O
   return {
     conversation,
     bodyOf(body) {
-      // Every other item is the number of a piece.
+      // Every second item is the number of a piece.
       const items = JSON.stringify(body).split(new RegExp(`${mark}(\\d+)~`));
       const parts = items.map((item, at) => at % 2 === 0 ? encoder.encode(item) : elementAt(places, Number(item)));
       return {
@@ -141,18 +141,18 @@ async function headOf(file: StoredFile, headBytes: number): Promise<string> {
   return text + decoder.decode();
 }
 
-/** What a conversation goes on behind a prefix. */
+/** A conversation that continues a prefix. */
 export interface Continuation {
   readonly conversation: Conversation;
-  /** Whether the vendor caches where a mark stands. */
+  /** Whether the vendor caches at explicit marks. */
   readonly isMarked: boolean;
   /** Whether the vendor finds prefixes by a key. */
   readonly isKeyed: boolean;
-  /** Names the cache to the vendor. */
+  /** The vendor's key of the cache. */
   readonly cacheKey: string;
 }
 
-/** The prefix and the conversation as one, with the vendor's own sign of what is to be cached. */
+/** Joins the prefix and the conversation, with the vendor's own marker for the cached part. */
 export function continued(
   prefix: Prefix,
   { conversation, isMarked, isKeyed, cacheKey }: Continuation,
@@ -175,7 +175,7 @@ export function continued(
 }
 
 /**
- * A mark on the last part that can carry one. It lives an hour, as caches live longer than the other span of five
+ * Sets a mark on the last part that supports one, with a lifetime of an hour, since caches live longer than five
  * minutes.
  */
 function markedAtEnd(turns: Prefix["turns"]): Conversation["turns"][number][] {

@@ -7,8 +7,9 @@ import { type CacheEntry, readCacheEntry, readOwnCaches } from "./records.ts";
  * A credential's usable cache. Source: docs/api/caches.md#access.
  *
  * @param name `cachedContents/<id>`.
- * @param field The body field that named it, when one did.
- * @throws {GatewayError} `not_found` when it is unknown, expired or deleted; `permission_denied` when it is another's.
+ * @param field The body field with the name, if any.
+ * @throws {GatewayError} `not_found` if it is unknown, expired or deleted; `permission_denied` if another credential
+ * created it.
  */
 export async function readUsableCache(store: Store, keyId: string, name: string, field?: string): Promise<CacheEntry> {
   const id = cacheIdIn(name);
@@ -24,7 +25,7 @@ function isUsable({ state, expiresAt }: CachedContent, now: number): boolean {
   return state === "ready" && expiresAt > now;
 }
 
-/** Whether a file of the caches' folder is of use: its cache's record stands. */
+/** Whether a file in the caches' folder is in use: the record of its cache exists. */
 export async function isCacheFileInUse(store: Store, name: string): Promise<boolean> {
   const [id = name] = name.split(".");
   return isCacheId(id) && name === cacheFileOf(id) && await readCacheEntry(store, id) !== null;
@@ -33,15 +34,15 @@ export async function isCacheFileInUse(store: Store, name: string): Promise<bool
 /** One page of a credential's caches. */
 export interface CachePage {
   readonly caches: readonly CachedContent[];
-  /** What to go on behind; null on the last page. */
+  /** The cursor of the next page; null on the last page. */
   readonly next: string | null;
 }
 
 /**
- * A credential's usable caches, newest first. A page may be shorter than asked for and still have a next one.
+ * A credential's usable caches, newest first. A page may be shorter than requested even if there is a next one.
  *
- * @param after The `next` of an earlier page; null to begin.
- * @throws {GatewayError} `invalid_request` for an `after` that is none.
+ * @param after The `next` of an earlier page; null for the first page.
+ * @throws {GatewayError} `invalid_request` for an invalid `after`.
  */
 export async function listCaches(
   store: Store,

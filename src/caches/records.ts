@@ -3,26 +3,26 @@ import type { Commit, CommitResult, Entry, Key, Store } from "../store/store.ts"
 import { writtenVersion } from "../store/written_version.ts";
 import type { CachedContent } from "./cached_content.ts";
 
-/** A cache as it was read, with the version to check. */
+/** A cache as read, with the version to check. */
 export type CacheEntry = Entry<CachedContent>;
 
-/** The kinds of jobs that a cache owes. */
+/** The types of cache jobs. */
 export type CacheJobKind = "cache_expire" | "cache_delete";
 
 const cacheKey = (id: string): Key => ["cache", "content", id];
 const ownCaches = (keyId: string): Key => ["cache", "own", keyId];
 const ownCacheKey = (keyId: string, id: string): Key => [...ownCaches(keyId), id];
 
-/** A cache by its id, in whatever state; null when there is none. */
+/** A cache by its id in any state; null if there is none. */
 export async function readCacheEntry(store: Store, id: string): Promise<CacheEntry | null> {
   const [entry = null] = await store.get<CachedContent>([cacheKey(id)]);
   return entry;
 }
 
 /**
- * A credential's caches in whatever state, newest first.
+ * A credential's caches in any state, newest first.
  *
- * @param after The id to go on behind; null to begin.
+ * @param after The id to continue after; null for the first page.
  */
 export async function readOwnCaches(
   store: Store,
@@ -38,7 +38,7 @@ export async function readOwnCaches(
   return ids.map((id, at) => ({ id, cache: entries[at]?.value ?? null }));
 }
 
-/** What a credential's caches that have not ended come to. Those of earlier versions have no bytes. */
+/** The number and total size of a credential's caches that have not ended. Those of earlier versions have size 0. */
 export async function readOwnUse(
   store: Store,
   keyId: string,
@@ -50,50 +50,50 @@ export async function readOwnUse(
   return { count: others.length, bytes };
 }
 
-/** The commit with a new cache in it. `bytes` as it counts for {@linkcode readOwnUse}. */
+/** Adds a new cache to the commit. `bytes` is its size for {@linkcode readOwnUse}. */
 export function addCache(commit: Commit, cache: CachedContent, bytes: number): Commit {
   const key = cacheKey(cache.id);
   const counted = setBytes(commit, cache, bytes);
   return mergeCommits(counted, { check: [{ key, version: null }], set: [{ key, value: cache }] });
 }
 
-/** The entry that a commit of {@linkcode addCache} left; null when it was refused. */
+/** The entry after a commit of {@linkcode addCache}; null if the commit was refused. */
 export function addedCache(cache: CachedContent, commit: Commit, result: CommitResult): CacheEntry | null {
   const key = cacheKey(cache.id);
   const version = writtenVersion(commit, result, key);
   return version === null ? null : { key, value: cache, version };
 }
 
-/** The commit with a cache's bytes in it, as they count for {@linkcode readOwnUse}. */
+/** Sets a cache's size for {@linkcode readOwnUse} in the commit. */
 export function setBytes(commit: Commit, { keyId, id }: Pick<CachedContent, "keyId" | "id">, bytes: number): Commit {
   return mergeCommits(commit, { set: [{ key: ownCacheKey(keyId, id), value: bytes }] });
 }
 
-/** The commit with a change of a cache in it, refused as `conflict` when the cache is not as it was read any more. */
+/** Changes a cache in the commit, which fails with `conflict` if the cache has changed since it was read. */
 export function changeCache(commit: Commit, entry: CacheEntry, change: Partial<CachedContent>): Commit {
   const { key, version } = entry;
   return mergeCommits(commit, { check: [{ key, version }], set: [{ key, value: { ...entry.value, ...change } }] });
 }
 
-/** The commit with the end of a cache's record in it, refused alike. */
+/** Deletes a cache's record in the commit, with the same check. */
 export function dropCache(commit: Commit, { key, version, value }: CacheEntry): Commit {
   return mergeCommits(commit, { check: [{ key, version }], delete: [key, ownCacheKey(value.keyId, value.id)] });
 }
 
-/** The commit with the job that ends a cache unless its end is moved: named by the revision that set the end. */
+/** Adds the job that ends a cache, unless its expiry changes; the job's name contains the revision of the expiry. */
 export function addExpiry(commit: Commit, id: string, revision: number, dueAt: number): Commit {
   return mergeCommits(commit, {
     addJobs: [{ kind: "cache_expire" satisfies CacheJobKind, ref: `${id}.${revision}`, dueAt }],
   });
 }
 
-/** What an expiry job is about. */
+/** The cache and the revision of an expiry job. */
 export function readExpiryRef(ref: string): { readonly id: string; readonly revision: number } {
   const [id = ref, revision] = ref.split(".");
   return { id, revision: Number(revision) };
 }
 
-/** The commit with the end of a cache's life in it, and the job that removes what is left of it; it counts no more. */
+/** Ends a cache in the commit, and adds the job that removes its content. It no longer counts towards the limits. */
 export function endCache(commit: Commit, entry: CacheEntry, now: number): Commit {
   const { keyId, id } = entry.value;
   const ended = changeCache(commit, entry, { state: "ended", updatedAt: now });

@@ -7,7 +7,7 @@ import { type OpenPrefix, readPrefix } from "./prefix.ts";
 import { readUsableCache } from "./read.ts";
 import { bareModelName } from "./request.ts";
 
-/** A cached content that a turn builds on, found and permitted. */
+/** A cached content that a request uses, found and authorised. */
 export type CacheReference = NativeReference | EmulatedReference;
 
 interface Reference {
@@ -16,44 +16,44 @@ interface Reference {
   readonly field: string;
   /** The catalog's id. */
   readonly model: string;
-  /** Where it belongs. */
+  /** The provider that it belongs to. */
   readonly provider: string;
-  /** How many tokens it holds. */
+  /** The number of tokens. */
   readonly tokens: number;
 }
 
-/** One that its provider has, and nobody else. */
+/** A cache stored at its provider. */
 export interface NativeReference extends Reference {
   readonly kind: "native";
   /** The vendor's name of it. */
   readonly upstreamName: string;
 }
 
-/** One whose content the gateway has. */
+/** A cache whose content the gateway stores. */
 export interface EmulatedReference extends Reference {
   readonly kind: "emulated";
-  /** @throws {GatewayError} `not_found` once its end has come. */
+  /** @throws {GatewayError} `not_found` once it has expired. */
   open(): Promise<OpenPrefix>;
 }
 
-/** A reference as it stands in a request. */
+/** A cache reference in a request. */
 export interface NamedCache {
-  /** `cachedContents/<id>`, or whatever the caller wrote there. */
+  /** `cachedContents/<id>`, or any value that the caller sent. */
   readonly name: string;
   /** In the caller's spelling. */
   readonly field: string;
   readonly keyId: string;
-  /** The model that the request names. */
+  /** The model of the request. */
   readonly model: string;
   readonly format: CallerFormat;
   readonly body: JsonObject;
 }
 
 /**
- * Finds the cache that a request names. Source: docs/api/caches.md#references.
+ * Finds the cache of a request. Source: docs/api/caches.md#references.
  *
- * @throws {GatewayError} `not_found`, `permission_denied`; `invalid_request` for another model than the cache's, and
- * for instructions or tools beside it; `model_not_found`.
+ * @throws {GatewayError} `not_found`, `permission_denied`; `invalid_request` for a model other than the cache's, and
+ * for instructions or tools in the request; `model_not_found`.
  */
 export async function resolveReference(parts: CacheParts, named: NamedCache): Promise<CacheReference> {
   const { name, field, keyId, format, body } = named;
@@ -80,15 +80,15 @@ function refuseOwnSettings(format: CallerFormat, body: JsonObject): void {
 }
 
 function besideCache(field: string): Error {
-  return invalidField(field, "expected none beside a cached content, which holds instructions and tools of its own");
+  return invalidField(field, "expected none: the cached content has its own instructions and tools");
 }
 
 /**
- * The cache that a request of another protocol than content names, in `extra_body.cached_content`; null when it names
+ * The cache that a request of another protocol than content names in `extra_body.cached_content`; null if there is
  * none.
  *
- * @param model As the request names it.
- * @throws {GatewayError} `invalid_request` when it is no text.
+ * @param model The model of the request.
+ * @throws {GatewayError} `invalid_request` if it is not text.
  */
 export function cacheInExtraBody(
   body: JsonObject,

@@ -4,11 +4,11 @@ import { invalidField } from "../lib/gateway_error.ts";
 import { fieldIn } from "./fields.ts";
 import { readExpiry, readNewExpiry } from "./lifetime.ts";
 
-/** A create as it was sent, checked. */
+/** A validated create request. */
 export interface CacheRequest {
-  /** With or without `models/`, as the caller spelt it. */
+  /** With or without `models/`, as the caller wrote it. */
   readonly modelName: string;
-  /** `contents`, and where given `systemInstruction`, `tools` and `toolConfig`, in these spellings. */
+  /** `contents`, and if given `systemInstruction`, `tools` and `toolConfig`, in these spellings. */
   readonly content: JsonObject;
   readonly displayName: string | null;
   /** Unix milliseconds. */
@@ -20,7 +20,7 @@ const MAX_DISPLAY_NAME_CHARACTERS = 128;
 const MAX_MODEL_NAME_CHARACTERS = 256;
 
 /**
- * Reads the body of a create; keys that it does not know are left out. Source: docs/api/caches.md#resource.
+ * Reads the body of a create; unknown keys are ignored. Source: docs/api/caches.md#resource.
  *
  * @param now Unix milliseconds.
  * @throws {GatewayError} `invalid_request`, naming the field.
@@ -36,7 +36,7 @@ export function readCacheRequest(body: JsonObject, now: number): CacheRequest {
   return { modelName, content: readContent(body), displayName, expiresAt };
 }
 
-/** The model's name without the collection that clients put before it. */
+/** The model's name without the prefix `models/`. */
 export function bareModelName(modelName: string): string {
   return modelName.replace(/^models\//, "");
 }
@@ -59,21 +59,21 @@ function readContent(body: JsonObject): JsonObject {
     const found = fieldIn(body, name);
     return found === null ? [] : [{ name, ...found }];
   });
-  // Checked in the caller's spelling, so that a message names what was sent.
+  // Checked in the caller's spelling, so that messages name the sent field.
   content.caller.check(Object.fromEntries(sent.map(({ spelling, value }) => [spelling, value])));
   return Object.fromEntries(sent.map(({ name, value }) => [name, value]));
 }
 
-/** What can never change after the create. Source: docs/api/caches.md#resource; Gemini API reference, "Caching". */
+/** Fields that cannot be changed. Source: docs/api/caches.md#resource; Gemini API reference, "Caching". */
 const IMMUTABLE = ["model", "displayName", ...CONTENT_FIELDS] as const;
 
 /**
- * Reads the body of a patch: the new end of a cache.
+ * Reads the body of a patch: the new expiry of a cache.
  *
- * @param updateMask What the query names as changed, null when it names nothing.
+ * @param updateMask The changed fields by the query; null if it has none.
  * @param now Unix milliseconds.
  * @returns Unix milliseconds.
- * @throws {GatewayError} `invalid_request`, naming the field: one that is immutable, or no end.
+ * @throws {GatewayError} `invalid_request`, naming the field: an immutable one, or a missing expiry.
  */
 export function readCachePatch(body: JsonObject, updateMask: string | null, now: number): number {
   rejectDoubleSpellings(body);
@@ -83,7 +83,7 @@ export function readCachePatch(body: JsonObject, updateMask: string | null, now:
   }
   for (const path of updateMask?.split(",") ?? []) {
     if (!["ttl", "expireTime", "expire_time", "*"].includes(path.trim())) {
-      throw invalidField("updateMask", `expected "ttl" or "expireTime": nothing else can change`);
+      throw invalidField("updateMask", `expected "ttl" or "expireTime", the only fields that can change`);
     }
   }
   const expiresAt = readExpiry(body, now);

@@ -4,28 +4,28 @@ import { vendorToolsIn } from "../conversation/vendor_tools.ts";
 import { isAbsent, isObject } from "../conversation/wire_value.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 
-/** How much of its prompt a request carries itself, and what it makes a vendor add to it. */
+/** How much of its prompt a request contains, and what a vendor adds to it. */
 export interface CarriedContext {
   /**
-   * False when the request names context that it does not carry: stored files, responses, conversations and prompts,
-   * documents, sound and video, hosted tools. Its bytes then say nothing about its prompt.
+   * False if the request refers to context that it does not contain: stored files, responses, conversations and
+   * prompts, documents, audio and video, hosted tools. Its size then does not bound its prompt.
    */
   readonly isCarried: boolean;
-  /** Pictures in the request, each with a token count that vendors bound. */
+  /** The number of images in the request. Vendors limit the tokens of each. */
   readonly pictures: number;
-  /** Of these, how many are named by a web address. */
+  /** The number of images given by a web address. */
   readonly picturesByAddress: number;
-  /** Characters of base64 of the pictures, which are no text. */
+  /** The number of base64 characters of the images, which are not text. */
   readonly pictureCharacters: number;
-  /** Tools that the vendor runs itself: their results are read as a further prompt. */
+  /** The number of tools that the vendor runs: their results become a further prompt. */
   readonly hostedTools: number;
-  /** Whether a part is marked to be kept in the vendor's prompt cache for an hour. */
+  /** Whether a part is marked for the vendor's prompt cache with a lifetime of an hour. */
   readonly isKeptForAnHour: boolean;
 }
 
 type Found = { -readonly [K in keyof CarriedContext]: CarriedContext[K] };
 
-/** Members of the request itself that name stored context, by their camel case spelling. */
+/** Top-level members that refer to stored context, in camel case. */
 const TOP_REFERENCES: ReadonlySet<string> = new Set([
   "previousResponseId",
   "conversation",
@@ -33,7 +33,7 @@ const TOP_REFERENCES: ReadonlySet<string> = new Set([
   "thread",
 ]);
 
-/** Members of the request itself that switch on hosted tools. */
+/** Top-level members that enable hosted tools. */
 const TOP_TOOLS: ReadonlySet<string> = new Set([
   "webSearchOptions",
   "searchParameters",
@@ -42,16 +42,16 @@ const TOP_TOOLS: ReadonlySet<string> = new Set([
   "plugins",
 ]);
 
-/** Members that name or hold a file, a document, sound or a video, wherever they stand. */
+/** Members that refer to or contain a file, a document, audio or a video, at any depth. */
 const MEDIA: ReadonlySet<string> = new Set([
   ...["fileId", "fileIds", "fileUri", "fileUrl", "fileData", "vectorStoreIds"],
   ...["inputAudio", "audioUrl", "videoUrl"],
 ]);
 
 /**
- * Looks through a request for everything that adds to its prompt.
+ * Finds everything in a request that adds to its prompt.
  *
- * @param isCacheKnown Whether the size of the cached content that the body may name is known, so that it counts apart.
+ * @param isCacheKnown Whether the size of the named cached content is known, so that it is counted separately.
  */
 export function carriedContextOf(grammar: RequestGrammar, body: JsonObject, isCacheKnown: boolean): CarriedContext {
   const hostedTools = vendorToolsIn(grammar, body);
@@ -85,13 +85,13 @@ function namesContext(grammar: RequestGrammar, { name, value, depth }: RequestMe
   if (MEDIA.has(name)) return true;
   if (name === "cachedContent") return !isCacheKnown;
   if (name === "type") return value === "item_reference";
-  // At the top it sets how audio is spoken; in a turn it names an earlier reply's.
+  // At the top level it configures the audio output; in a message it refers to that of an earlier response.
   if (name === "audio") return depth > 0 && isObject(value) && isPresent(value.id);
   return depth === 0 &&
     (TOP_REFERENCES.has(name) || (grammar.hasStoredPrompts && name === "prompt" && isObject(value)));
 }
 
-/** A picture of the chat or responses format: an address, or a data: URI. */
+/** An image of the chat or responses format: an address, or a data: URI. */
 function addAddress(url: unknown, found: Found): void {
   if (typeof url !== "string") found.isCarried = false;
   else if (/^data:image\//i.test(url)) addPicture(url.length, found);
@@ -110,7 +110,7 @@ function addInline(blob: unknown, found: Found): void {
   else if (!/^text\//i.test(type)) found.isCarried = false;
 }
 
-/** The source of a picture or document of the messages format. */
+/** The source of an image or document of the messages format. */
 function addSource(type: unknown, source: JsonObject, found: Found): void {
   if (source.type === "text" || source.type === "content") return;
   if (type === "image" && source.type === "url") addAddress(source.url, found);

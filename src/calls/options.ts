@@ -2,22 +2,22 @@ import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Candidate, openCircuitsLast, type RoutingContext } from "../routing/candidates.ts";
 
-/** A model that may serve a call, and who is to serve it there, in the order in which they are tried; at least one. */
+/** A model that may serve a call, and its providers in the order in which they are tried; at least one. */
 export interface CallOption {
   readonly candidates: readonly Candidate[];
 }
 
-/** The options of a call, the preferred first, and all their candidates in the order in which they are tried. */
+/** The options of a call, preferred first, and all their candidates in the order in which they are tried. */
 export interface CallOptions<O extends CallOption> {
   readonly options: readonly O[];
   readonly candidates: readonly Candidate[];
-  /** The option that a candidate belongs to. */
+  /** The option of a candidate. */
   optionOf(candidate: Candidate): O;
 }
 
 /**
- * Makes the options of a call: what keeps the first from serving it is thrown, a later one that cannot serve it is left
- * out. Misconfigured providers count as providers that fail, so that they are told only when no option is left.
+ * Creates the options of a call. A failure for the first model is thrown; a later model that cannot serve the call is
+ * left out. Misconfigured providers count as failing providers and are reported only if no option is left.
  *
  * @throws {GatewayError} What `make` throws for the first.
  */
@@ -46,7 +46,7 @@ export async function makeOptions<T, O extends CallOption>(
 }
 
 /**
- * Joins the options of a call: one behind the other, with candidates whose circuit is open behind all others.
+ * Joins the options of a call in order, with open circuits after all others.
  *
  * @param options At least one. No two share a candidate.
  */

@@ -10,33 +10,33 @@ import { resolvePin } from "../routing/pin.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { type CallFacts, Settlement, type SettlementParts } from "./settlement.ts";
 
-/** What calls are routed by. */
+/** The dependencies of routing. */
 export interface RouteParts {
-  /** By their names. */
+  /** By name. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly breaker: CircuitBreaker;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
-/** What paid calls are made with. */
+/** The dependencies of paid calls. */
 export interface CallParts extends RouteParts, SettlementParts {
   readonly meter: Meter;
 }
 
-/** What a request says about where it is served. */
+/** The routing input of a request. */
 export interface RouteRequest {
-  /** The account that pays. */
+  /** The account that is charged. */
   readonly accountId: string;
-  /** The pin of the header; null for none. */
+  /** The pin in the header; null for none. */
   readonly headerPin: string | null;
-  /** The pin of the body; null for none. */
+  /** The pin in the body; null for none. */
   readonly bodyPin: string | null;
-  /** Whether a provider can do what is asked. Default: each can. */
+  /** Whether a provider supports the request. Default: all do. */
   readonly isAble?: (candidate: Candidate) => boolean;
 }
 
-/** Who is to serve a call. */
+/** The providers of a call. */
 export interface CallRoute {
   /** The pinned provider; null for none. */
   readonly pin: string | null;
@@ -44,16 +44,16 @@ export interface CallRoute {
   readonly candidates: readonly Candidate[];
 }
 
-/** One try of a call at one provider. Resolves before the first byte goes to the caller. */
+/** An attempt of a call at one provider. Resolves before the first byte is sent to the caller. */
 export type Attempt<T> = (candidate: Candidate) => Promise<T>;
 
-/** Tries of one call. */
+/** The attempts of one call. */
 export interface Attempts<T> {
   readonly candidates: readonly Candidate[];
   readonly attempt: Attempt<T>;
-  /** The account that asks. */
+  /** The account of the caller. */
   readonly accountId: string;
-  /** After which failures the next candidate is tried. */
+  /** The failures after which the next candidate is tried. */
   readonly rule: FallbackRule;
   /** For the log. */
   readonly requestId?: string;
@@ -62,18 +62,18 @@ export interface Attempts<T> {
 /** A call that costs money. */
 export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   readonly facts: CallFacts;
-  /** Whether what was reserved pays for a candidate. Default: for each. It does for the first at least. */
+  /** Whether the reservation covers a candidate; always true for the first. Default: all. */
   readonly isPaid?: (candidate: Candidate, reserved: Reservation) => boolean;
-  /** Who defined the caller's wire format, for errors. */
+  /** The author of the caller's wire format, for errors. */
   readonly author: FormatAuthor;
-  /** Decides what is reserved while the call is open: what it may cost at most. */
+  /** Calculates the amount to reserve: the maximum cost of the call. */
   readonly reserve: ReservationRule;
-  /** Does what comes once behind the admission, and gives the tries. They charge by the settlement. */
+  /** Runs once after the admission and returns the attempt function. Attempts charge through the settlement. */
   readonly begin: (settlement: Settlement) => Attempt<T> | Promise<Attempt<T>>;
 }
 
 /**
- * The providers to try for one call of a model; none when none of them is able. Source: docs/api/routing.md#choice.
+ * Returns the providers to try for one call of a model; empty if none supports it. Source: docs/api/routing.md#choice.
  *
  * @throws {GatewayError} As {@linkcode resolvePin} and {@linkcode candidatesFor}.
  */
@@ -84,10 +84,9 @@ export function routeOf(model: Model, request: RouteRequest, { providers, breake
 }
 
 /**
- * Carries out one paid call: reserves what it may cost, tries its candidates, ends the reservation when none has
- * answered.
+ * Runs one paid call: reserves its maximum cost, tries its candidates, and releases the reservation if all fail.
  *
- * @returns What the attempt gave that succeeded. That attempt charges, at once or when its stream ends.
+ * @returns The result of the successful attempt, which charges at once or when its stream ends.
  * @throws {GatewayError} `insufficient_credits`; else the failure of the candidates.
  */
 export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promise<T> {
@@ -104,10 +103,10 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
 }
 
 /**
- * Tries candidates one after the other, each once, until one answers, and logs those that were passed over. For calls
- * that cost nothing; {@linkcode runPaidCall} does this for the others.
+ * Tries candidates in order, each once, until one succeeds, and logs the failed ones. For calls without a charge;
+ * {@linkcode runPaidCall} is for the others.
  *
- * @throws {unknown} What the attempt that tells most threw, as it was thrown.
+ * @throws {unknown} The most helpful failure, as it was thrown.
  */
 export async function tryCandidates<T>(
   { candidates, attempt, accountId, rule, requestId }: Attempts<T>,

@@ -1,43 +1,41 @@
 import { MAX_COUNTER_TOKENS, promptTokensOf, type Usage, withCounters } from "../conversation/usage.ts";
 
-/** What a vendor can have consumed at most for one request. */
+/** The maximum that a vendor can have consumed for one request. */
 export interface UsageLimits {
-  /** The model's context; 0 when it is not known, and then there is no ceiling. */
+  /** The model's context; 0 if unknown, then there is no ceiling. */
   readonly contextTokens: number;
-  /** The model's own limit of output tokens; 0 when it is not known, and then the context holds. */
+  /** The model's limit of output tokens; 0 if unknown, then the context applies. */
   readonly outputTokens: number;
-  /** Replies that were asked for. */
+  /** The number of requested choices. */
   readonly choices: number;
-  /** Calls of hosted tools in the reply: after each, the vendor may read the whole prompt again. */
+  /** The number of hosted tool calls in the response. After each, the vendor may read the whole prompt again. */
   readonly hostedCalls: number;
 }
 
-/** A usage that was checked. */
+/** A checked usage. */
 export type CheckedUsage =
-  /** It may be true. */
+  /** The usage is possible. */
   | { readonly verdict: "plausible"; readonly usage: Usage }
-  /** It is above the ceiling; the usage is the part of it below the ceiling. */
+  /** The usage is above the ceiling; `usage` is its part below the ceiling. */
   | { readonly verdict: "above_ceiling"; readonly usage: Usage }
-  /** A counter is missing, zero, negative, fractional or absurd: only a count of the gateway's own can be charged. */
+  /** A counter is missing, zero, negative, fractional or absurd. Only the gateway's own count can be charged. */
   | { readonly verdict: "unreadable" };
 
-/** More calls of hosted tools in one reply raise the ceiling no further. */
+/** Further hosted tool calls in one response do not raise the ceiling. */
 const MAX_HOSTED_CALLS = 50;
 
-/** Searches that a vendor can count in one reply. */
+/** The maximum number of searches that a vendor may report for one response. */
 const MAX_SEARCHES = 100;
 
-/** What cannot have consumed nothing. */
+/** What must have consumed tokens. */
 export interface SeenUsage {
-  /** Whether the vendor counts prompts; those of pictures do not always. */
+  /** Whether the vendor counts prompts; some do not count those of images. */
   readonly hasPrompt: boolean;
-  /** Whether the vendor sent anything that it counts, so that it cannot have produced nothing. */
+  /** Whether the vendor sent countable output. */
   readonly hasOutput: boolean;
 }
 
-/**
- * Checks what a vendor reported. The ceiling is (context + output × choices) × (hosted calls + 1). See docs/money.md.
- */
+/** Checks the reported usage. The ceiling is (context + output × choices) × (hosted calls + 1). See docs/money.md. */
 export function checkUsage(reported: Usage, limits: UsageLimits, { hasPrompt, hasOutput }: SeenUsage): CheckedUsage {
   const prompt = promptTokensOf(reported);
   const output = reported.outputTokens;
@@ -52,21 +50,19 @@ export function checkUsage(reported: Usage, limits: UsageLimits, { hasPrompt, ha
   return { verdict: searched === reported ? "plausible" : "above_ceiling", usage: searched };
 }
 
-/**
- * Searches of one reply that are believed without a sign of them: as many as {@linkcode MAX_SEARCHES} for each choice.
- */
+/** Limits searches without evidence in the response to {@linkcode MAX_SEARCHES} per choice. */
 function withSearchesCapped(usage: Usage, { choices, hostedCalls }: UsageLimits): Usage {
   const ceiling = MAX_SEARCHES * choices + hostedCalls;
   return (usage.webSearches ?? 0) > ceiling ? { ...usage, webSearches: ceiling } : usage;
 }
 
-/** The most tokens of both sides. */
+/** The maximum number of tokens of each side. */
 export interface UsageCeiling {
   readonly prompt: number;
   readonly output: number;
 }
 
-/** The ceiling of one request; null when the model's context is not known. */
+/** The ceiling of one request; null if the model's context is unknown. */
 export function ceilingOf(limits: UsageLimits): UsageCeiling | null {
   const { contextTokens, outputTokens, choices, hostedCalls } = limits;
   if (contextTokens === 0) return null;
@@ -74,7 +70,7 @@ export function ceilingOf(limits: UsageLimits): UsageCeiling | null {
   return { prompt: contextTokens * passes, output: (outputTokens || contextTokens) * choices * passes };
 }
 
-/** The counters of each side, made smaller in proportion where they exceed its ceiling together. */
+/** Reduces the counters of each side in proportion if their sum exceeds its ceiling. */
 function cappedUsage(usage: Usage, ceiling: UsageCeiling): Usage {
   const reported = promptTokensOf(usage);
   const promptShare = reported === 0 ? 1 : Math.min(1, ceiling.prompt / reported);

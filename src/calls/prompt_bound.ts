@@ -7,45 +7,45 @@ import type { JsonObject } from "../lib/json_object.ts";
 import { highestRate, type Rate } from "../lib/money.ts";
 import { type CarriedContext, carriedContextOf } from "./carried_context.ts";
 
-/** A request whose prompt is to be paid for. */
+/** A request with a chargeable prompt. */
 export interface PromptRequest {
   readonly body: JsonObject;
   readonly grammar: RequestGrammar;
-  /** The body as it came. */
+  /** The body as received. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly model: Model;
-  /** Whether the size of the cached content that the body may name is known, so that it counts apart. */
+  /** Whether the size of the named cached content is known, so that it is counted separately. */
   readonly isCacheKnown: boolean;
-  /** Whether a vendor of the model takes any file where a picture's address stands. */
+  /** Whether a vendor of the model accepts any file as an image address. */
   readonly takesAnyFile: boolean;
 }
 
-/** How large and how dear a prompt can be. Source: docs/money.md#reservations. */
+/** The maximum size and price of a prompt. Source: docs/money.md#reservations. */
 export interface PromptBound {
   readonly tokens: number;
-  /** The highest price of one of them. */
+  /** The highest price of one token. */
   readonly rate: Rate;
-  /** Pictures in it. */
+  /** The number of images. */
   readonly pictures: number;
-  /** Hosted tools: those that the vendor runs itself. */
+  /** The number of tools that the vendor runs. */
   readonly hostedTools: number;
-  /** False when the whole context counts because the request names context that it does not carry. */
+  /** False if the whole context counts because the request refers to context that it does not contain. */
   readonly isCarried: boolean;
 }
 
-/** Text has at least this many bytes a token. */
+/** Text has at least this many bytes per token. */
 const MIN_BYTES_PER_TOKEN = 2;
 
-/** A model's context where the catalog does not name it. */
+/** The context of a model whose catalog entry has none. */
 export const DEFAULT_CONTEXT_TOKENS = 1_000_000;
 
-/** No vendor counts a picture for more; most count a tenth of it. */
+/** No vendor counts more for an image; most count a tenth. */
 const MAX_PICTURE_TOKENS = 16_000;
 
-/** What vendors add to a prompt with tools, apart from the tools' definitions. */
+/** What vendors add to a prompt with tools, besides the tool definitions. */
 const TOOLS_TOKENS = 1_000;
 
-/** Bounds the prompt of a request: by its bytes and pictures, or by the whole context where these do not tell. */
+/** The upper bound of a request's prompt: by its bytes and images, or the whole context if these do not bound it. */
 export function promptBoundOf(request: PromptRequest): PromptBound {
   const { body, model, bytes, takesAnyFile } = request;
   const contextTokens = model.contextLength || DEFAULT_CONTEXT_TOKENS;
@@ -60,7 +60,7 @@ export function promptBoundOf(request: PromptRequest): PromptBound {
   return { tokens, rate, pictures, hostedTools, isCarried };
 }
 
-/** A body that fills the context by its text alone need not be looked through, however large it is. */
+/** A body whose text alone fills the context need not be inspected. */
 function contextOf(request: PromptRequest, contextTokens: number): CarriedContext {
   const { body, bytes, grammar, isCacheKnown } = request;
   const fillsContext = bytes.length / MIN_BYTES_PER_TOKEN >= contextTokens && !mayHoldPictures(bytes);
@@ -71,7 +71,7 @@ function mayHoldPictures(bytes: Uint8Array<ArrayBuffer>): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("image");
 }
 
-/** Not looked through, so whatever costs most may be in it. */
+/** Not inspected, so the most expensive content is assumed. */
 function filledContext(hostedTools: number): CarriedContext {
   return {
     isCarried: hostedTools === 0,
@@ -83,7 +83,7 @@ function filledContext(hostedTools: number): CarriedContext {
   };
 }
 
-/** Vendors also write prompts to caches that nobody asked for. */
+/** Vendors also write prompts to caches without a request for it. */
 function rateOf(tariff: Tariff, { isCarried, pictures, isKeptForAnHour }: CarriedContext): Rate {
   const rates = [tariff.prompt, tariff.input_cache_read, tariff.input_cache_write_5m];
   if (!isCarried || isKeptForAnHour) rates.push(tariff.input_cache_write_1h);

@@ -7,40 +7,40 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log, LogFields } from "../lib/log.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 
-/** Who made a call, and for which model. */
+/** The caller and the model of a call. */
 export interface CallFacts {
   readonly kind: ChargeKind;
   readonly requestId: string;
   readonly accountId: string;
   readonly model: Model;
-  /** Unix milliseconds at which the request came. */
+  /** Unix milliseconds at which the request arrived. */
   readonly receivedAt: number;
 }
 
-/** How a call ended: its reply was complete, the vendor or the gateway cut it off, or the caller left. */
+/** How a call ended: with a complete response, cut off by the vendor or the gateway, or left by the caller. */
 export type EndState = "completed" | "cut" | "left";
 
-/** What a call came to. */
+/** The charge of a call. */
 export interface CallCharge {
   /** The provider that served it. */
   readonly provider: string;
   readonly state: EndState;
-  /** What is charged: the parts are added up exactly and rounded once. */
+  /** The charged parts. They are added exactly and rounded once. */
   readonly parts: readonly PricedQuantities[];
-  /** What the ledger keeps beside the amount. */
+  /** Stored in the ledger with the amount. */
   readonly usage: Usage;
-  /** More for the log line, small. */
+  /** Additional small log fields. */
   readonly logged?: LogFields;
 }
 
-/** What a settlement works with. */
+/** The dependencies of a settlement. */
 export interface SettlementParts {
   readonly meter: Pick<Meter, "invalidate">;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Charges one call once, whichever way it ends, and logs `call_charged`. */
+/** Charges one call exactly once, however it ends, and logs `call_charged`. */
 export class Settlement {
   readonly #state: { isSettled: boolean };
 
@@ -55,9 +55,10 @@ export class Settlement {
   }
 
   /**
-   * The same call as another model serves it. Of all settlements of a call, the first that charges or releases counts.
+   * The same call, served by another model. Of all settlements of a call, the first that charges or releases is
+   * effective.
    *
-   * @param outputLimit The limit that its vendor must be sent, as `Reserved` has it.
+   * @param outputLimit The output limit to send to the vendor, as in `Reserved`.
    */
   servedBy(model: Model, outputLimit: number | null): Settlement {
     const { admission } = this;
@@ -71,7 +72,7 @@ export class Settlement {
     return new Settlement({ ...this.facts, model }, own, this.parts, this.#state);
   }
 
-  /** Charges the call; resolves when the charge is durable. A second call does nothing. */
+  /** Charges the call. Resolves when the charge is durable. A second call has no effect. */
   async charge(charge: CallCharge): Promise<void> {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;
@@ -81,10 +82,10 @@ export class Settlement {
   }
 
   /**
-   * Charges the call in a commit of the work that it pays for, so that both become durable or neither does.
+   * Charges the call in a commit together with the paid work, so that both become durable or neither does.
    *
-   * @param commit Makes the commit, with the charge in it; gets null when nothing is to be paid. When it fails, the
-   * call is still open.
+   * @param commit Commits the work with the charge; receives null if the amount is zero. If it fails, the call is still
+   * open.
    */
   async chargeWithin(charge: CallCharge, commit: (charge: Charge | null) => Promise<void>): Promise<void> {
     if (this.#state.isSettled) throw new Error("Cannot charge a call that has ended");
@@ -92,14 +93,14 @@ export class Settlement {
     try {
       await commit(amount > 0n ? this.#chargeOf(charge, amount) : null);
     } finally {
-      // The balance is read anew before the reservation ends, so that no other call is admitted in between.
+      // The balance is read again before the reservation ends, so that no other call is admitted in between.
       this.parts.meter.invalidate(this.facts.accountId);
     }
     this.release();
     this.#logCharge(charge, amount);
   }
 
-  /** Ends the call without a charge. Does nothing after a charge. */
+  /** Ends the call without a charge. Has no effect after a charge. */
   release(): void {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;

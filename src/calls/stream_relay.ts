@@ -3,63 +3,60 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 
-/** Where a vendor's stream comes from. */
+/** The source of a vendor's stream. */
 export interface StreamSource<T> {
-  /** What comes next; null at the end, and after {@linkcode StreamSource.cancel}. */
+  /** Reads the next item; null at the end, and after {@linkcode StreamSource.cancel}. */
   read(): Promise<T | null>;
-  /** Ends the vendor's work. */
+  /** Cancels the vendor's work. */
   cancel(): void;
   /**
-   * The caller is gone: ends the vendor's work, at once or after a while. Resolves when it has ended, and never
-   * rejects.
+   * The caller disconnected: cancels the vendor's work, at once or later. Resolves when it has ended; never rejects.
    */
   leave(): void | Promise<void>;
-  /** The relay has finished before the stream: nothing more is to be read for the caller. */
+  /** The relay finished before the stream: nothing more is read for the caller. */
   finish(): void;
 }
 
-/**
- * What is done with a vendor's stream on its way to the caller. Each function gives the bytes to send, null for none.
- */
+/** Transforms a vendor's stream for the caller. Each function returns the bytes to send, or null for none. */
 export interface Relay<T = Uint8Array<ArrayBuffer>> {
-  /** Something came. Waits where a charge must be durable before the bytes leave. */
+  /** Handles an item. Waits if a charge must be durable before the bytes are sent. */
   take(came: T): Bytes | Promise<Bytes>;
-  /** The vendor's stream is over. */
+  /** The vendor's stream ended. */
   end(): Promise<Bytes>;
-  /** Reading or translating failed; the failure becomes an event of the caller's protocol. Never rejects. */
+  /** Reading or translating failed. The failure becomes an error event of the caller's protocol. Never rejects. */
   fail(thrown: unknown): Promise<Bytes>;
-  /** The caller is gone, and the source knows. May be called twice. */
+  /** The caller disconnected, and the source was notified. May be called twice. */
   left(): void;
-  /** What may be sent now to show that the connection lives; null when nothing may. */
+  /** A heartbeat to send now; null if none may be sent. */
   heartbeat(): Bytes;
-  /** True when nothing more is to be read: the caller has the whole reply. */
+  /** True if nothing more needs to be read: the caller has the whole response. */
   readonly finished: boolean;
   /**
-   * True while only the vendor can tell what the call consumes and has not done so: then it is heard out when the
-   * caller leaves. Default: false.
+   * True while only the vendor can report the usage and has not done so. The stream is then read to its end even if the
+   * caller disconnects. Default: false.
    */
   readonly awaitsUsage?: boolean;
 }
 
-/** Bytes for the caller, or none yet. */
+/** Bytes for the caller; null for none. */
 export type Bytes = Uint8Array<ArrayBuffer> | null;
 
-/** Streams under way, so that a shutdown can end them with a word instead of a cut. */
+/** The open streams, so that a shutdown can end them with an error event. */
 export class LiveStreams {
   readonly #aborts = new Set<(error: GatewayError) => void>();
 
-  /** How many there are. */
+  /** The number of open streams. */
   get count(): number {
     return this.#aborts.size;
   }
 
-  /** Adds one; gives the way to take it out. */
+  /** Adds a stream; returns a function that removes it. */
   add(abort: (error: GatewayError) => void): () => void {
     this.#aborts.add(abort);
     return () => void this.#aborts.delete(abort);
   }
 
-  /** Ends all with an error event of their protocol. */
+  /** Ends all streams with an error event of their protocol. */
   abortAll(): void {
     const error = new GatewayError("route_error", "The gateway is shutting down; send the request again");
     for (const abort of [...this.#aborts]) abort(error);
@@ -68,28 +65,28 @@ export class LiveStreams {
 
 const HEARTBEAT_MS = 15_000;
 
-/** What relays work with. */
+/** The dependencies of relays. */
 export interface RelayParts {
   readonly clock: Clock;
   readonly live: LiveStreams;
 }
 
-/** What one pull came to. */
+/** The result of one pull. */
 interface Step {
   readonly bytes: Bytes;
   readonly isLast: boolean;
 }
 
-/** Ends the stream of an account that is overdrawn too far. */
+/** Ends the stream of an account that exceeds its overdraft limit. */
 function overdrawn(): GatewayError {
   return new GatewayError("insufficient_credits", "Cannot continue the reply: the balance is used up");
 }
 
 /**
- * The caller's stream: pulled, so that a slow reader slows only itself and the vendor, and never held longer than one
- * read.
+ * The caller's stream. It is pulled, so that a slow reader delays only itself and its vendor, and at most one read is
+ * buffered.
  *
- * @param admission The call that the stream answers: it is ended when its account is overdrawn too far.
+ * @param admission The admission of the call. The call ends if its account exceeds its overdraft limit.
  */
 export function relayed<T>(
   source: StreamSource<T>,
@@ -121,7 +118,7 @@ export function relayed<T>(
     else giveUp();
   }
 
-  /** Goes on reading without a caller. A shutdown and an overdrawn account still end the stream. */
+  /** Reads on without a caller. A shutdown and an exceeded overdraft limit still end the stream. */
   async function hearOut(): Promise<void> {
     let { isLast } = await current;
     while (!isLast && relay.awaitsUsage) ({ isLast } = await step());
@@ -140,7 +137,7 @@ export function relayed<T>(
     stopHeartbeat = clock.after(afterMs, () => {
       const quietMs = clock.monotonicMs() - sentAt;
       const pulse = quietMs >= HEARTBEAT_MS ? relay.heartbeat() : null;
-      // Below zero there is something that the caller has not taken yet.
+      // A negative value means that the caller has not read everything yet.
       if (pulse && controller.desiredSize === 0) {
         sentAt = clock.monotonicMs();
         controller.enqueue(pulse);
@@ -152,7 +149,7 @@ export function relayed<T>(
   async function next(): Promise<Step> {
     for (;;) {
       const came = await source.read();
-      // A cancelled source reads as one that ended.
+      // A cancelled source appears to have ended.
       if (aborted) throw aborted;
       if (came === null) return { bytes: await relay.end(), isLast: true };
       const taken = relay.take(came);

@@ -4,24 +4,24 @@ import { MAX_FALLBACKS, MAX_NAME_LENGTH } from "./model.ts";
 
 /** Another name of a model. Source: docs/routing.md#names-of-models. */
 export interface Alias {
-  /** What callers send; one `*` in it stands for any characters. */
+  /** The name that callers send; one `*` in it matches any characters. */
   readonly name: string;
-  /** The id of a model or another alias; a `*` in it stands for what the `*` of the name matched. */
+  /** The id of a model or another alias. A `*` is replaced by what the `*` of the name matched. */
   readonly model: string;
-  /** The models to try when all providers of the model failed; null: the model's own. */
+  /** The models to try if all providers of the model failed; null: the model's own. */
   readonly fallbacks: readonly string[] | null;
   /** Whether the public catalogs list it. Default: false. */
   readonly isListed: boolean;
 }
 
-/** Names are part of paths, so that no segment may begin with a dot. */
+/** Names are used in paths, so no segment may start with a dot. */
 const SEGMENT = "[A-Za-z0-9@_~*][A-Za-z0-9._:@+~*-]{0,127}";
 const ALIAS_NAME = new RegExp(`^${SEGMENT}(?:/${SEGMENT}){0,7}$`);
 
-/** What is wrong with other names, for error texts. */
+/** The expectation in error messages for invalid names. */
 export const ALIAS_NAME_EXPECTATION = 'a model name of letters, digits and . _ - : / with at most one "*"';
 
-/** Whether a text can be an alias: the signs of model ids, and at most one `*`. */
+/** Whether a text is a valid alias: the characters of model ids, and at most one `*`. */
 export function isAliasName(name: string): boolean {
   return name.length <= MAX_NAME_LENGTH && ALIAS_NAME.test(name) && name.split("*").length <= 2;
 }
@@ -36,10 +36,10 @@ const long = z.strictObject({
 });
 
 /**
- * One entry of `aliases`: the model's name alone, or a section with it.
+ * Reads one entry of `aliases`: a model's name, or a section with it.
  *
- * @param name The key that it stands under.
- * @throws {z.ZodError} With the path of every bad field.
+ * @param name The key of the entry.
+ * @throws {z.ZodError} With the path of every invalid field.
  */
 export function readAlias(name: string, value: unknown, context?: ReadContext): Alias {
   if (typeof value === "string") {

@@ -1,28 +1,28 @@
 import type { Alias } from "./alias.ts";
 
-/** An alias with a `*`, cut at it. */
+/** An alias with a `*`, split at it. */
 interface Pattern {
   readonly alias: Alias;
   readonly before: string;
   readonly after: string;
 }
 
-/** What one alias with a `*` makes of a name. */
+/** The result of matching a name with an alias pattern. */
 export interface PatternMatch {
   readonly alias: Alias;
   /**
-   * Names of the model, the first that exists counts: the target with what `*` matched, then with the whole name, so
-   * that `"gpt-*": openai/*` leads from `gpt-6` to `openai/gpt-6`.
+   * Names of the model, of which the first existing one is used: the target with the text that `*` matched, then with
+   * the whole name. `"gpt-*": openai/*` thus maps `gpt-6` to `openai/gpt-6`.
    */
   readonly targets: readonly string[];
 }
 
-/** Aliases with a `*`, ready to be matched. */
+/** Matches names with the aliases that contain a `*`. */
 export class AliasPatterns {
-  /** Longest first; among equals in the operator's order. */
+  /** Longest first, then in the operator's order. */
   readonly #patterns: readonly Pattern[];
 
-  /** @param aliases All aliases; those without a `*` are left out. */
+  /** @param aliases All aliases; those without a `*` are ignored. */
   constructor(aliases: readonly Alias[]) {
     this.#patterns = aliases.filter(({ name }) => name.includes("*")).map((alias) => {
       const star = alias.name.indexOf("*");
@@ -30,7 +30,7 @@ export class AliasPatterns {
     }).toSorted((one, other) => other.alias.name.length - one.alias.name.length);
   }
 
-  /** The aliases that match a name, the longest first. */
+  /** The aliases that match a name, longest first. */
   *matches(name: string): Generator<PatternMatch> {
     for (const { alias, before, after } of this.#patterns) {
       if (name.length < before.length + after.length || !name.startsWith(before) || !name.endsWith(after)) continue;

@@ -2,10 +2,10 @@ import written from "./built_in.json" with { type: "json" };
 import { bareNameOf, providerPartOf } from "./catalog.ts";
 import { type Model, readModel } from "./model.ts";
 
-/** What is built in of one model: its fields as an operator would write them, without id and serves. */
+/** The built-in properties of a model: its fields as an operator would write them, without id and serves. */
 export type BuiltInFacts = Readonly<Record<string, unknown>>;
 
-/** What vendors put behind a model's name to say which version it is: `-20260630`, `-2026-06-30`. */
+/** The version suffix of a vendor's model name: `-20260630`, `-2026-06-30`. */
 const VERSION_DATE = /-20\d{2}-?\d{2}-?\d{2}$/;
 
 const byVendorName = new Map(
@@ -16,10 +16,9 @@ const byVendorName = new Map(
 );
 
 /**
- * What is built in of the model that a vendor calls by this name, with or without a date behind it; null when nothing
- * is.
+ * The built-in properties of a model by its vendor's name, with or without a date suffix; null if it is not built in.
  *
- * @param family The first part of the built-in ids of the vendor: `anthropic`.
+ * @param family The first part of the vendor's built-in ids: `anthropic`.
  */
 export function builtInFacts(family: string, vendorName: string): BuiltInFacts | null {
   return byVendorName.get(`${family} ${vendorName}`) ??
@@ -27,8 +26,8 @@ export function builtInFacts(family: string, vendorName: string): BuiltInFacts |
 }
 
 /**
- * The models that need no configuration: those of the providers that are there. Each is served by the provider of
- * its own first part, as the environment's vendors are named, and called there by its second part or by `vendor_name`.
+ * The models that need no configuration, for the configured providers. Each is served by the provider with the name of
+ * the id's first part, under the id's second part or `vendor_name`.
  *
  * @param providers Names of the configured providers.
  */

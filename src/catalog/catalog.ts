@@ -2,62 +2,64 @@ import type { Alias } from "./alias.ts";
 import { AliasPatterns } from "./alias_patterns.ts";
 import { MAX_NAME_LENGTH, type Model } from "./model.ts";
 
-/** What vendors put behind a model's name to say which version answered. */
+/** The version suffix that vendors add to a model's name in responses. */
 const VERSION_DATE = /-20\d{6}$/;
 
-/** A protocol that callers speak, each with a catalog of its own. */
+/** The caller protocols, each with its own catalog. */
 export type CatalogProtocol = "default" | "message" | "content";
 
-/** What a caller's name of a model means. */
+/** The model that a caller's name resolves to. */
 export interface NamedModel {
   readonly model: Model;
-  /** Tried in order when all providers of the model failed; the alias' own list, else the model's. Often empty. */
+  /** Tried in order if all providers of the model failed: the alias's own list, else the model's. Often empty. */
   readonly fallbacks: readonly Model[];
-  /** Whether the name is an alias, so that catalogs show the model under that name. */
+  /** Whether the name is an alias; catalogs then show the model under that name. */
   readonly isAlias: boolean;
 }
 
-/** An alias that the public catalogs list, and its model. */
+/** An alias in the public catalogs, and its model. */
 export interface ListedAlias {
   readonly name: string;
   readonly model: Model;
 }
 
-/** The models on offer, without a copy for each request. */
+/** The available models, shared by all requests. */
 export interface Catalog {
-  /** All of them, in the operator's order. */
+  /** All models in the operator's order. */
   readonly models: readonly Model[];
   /** The first parts of all ids. */
   readonly providers: ReadonlySet<string>;
-  /** Aliases that are listed, in the operator's order. */
+  /** Listed aliases in the operator's order. */
   readonly listedAliases: readonly ListedAlias[];
-  /** Another number whenever any of the above is another. */
+  /** Changes whenever any of the above changes. */
   readonly revision: number;
   /** The model of {@linkcode Catalog.named}. */
   find(name: string): Model | null;
   /**
-   * What a name means: an id or canonical slug; else an alias; else a bare name (an id without its first part) that
-   * only one model has; else an alias with a `*`, the longest first. Null when it means nothing.
+   * Resolves a name: an id or canonical slug; else an alias; else a bare name (an id without its first part) that is
+   * unique; else an alias with a `*`, longest first. Null if nothing matches.
    */
   named(name: string): NamedModel | null;
-  /** The model that a provider serves under the vendor's own name, with or without a date behind it; else null. */
+  /**
+   * The model that a provider serves under the vendor's name, with or without a date suffix; null if there is none.
+   */
   servedAs(provider: string, name: string): Model | null;
-  /** The models that a protocol can reach, in the operator's order. */
+  /** The models that a protocol can use, in the operator's order. */
   forProtocol(protocol: CatalogProtocol): readonly Model[];
 }
 
-/** What a catalog holds beside the configured models. */
+/** Optional parts of a catalog. */
 export interface CatalogExtras {
   /** Default: none. */
   readonly aliases?: readonly Alias[];
-  /** Models that providers list; one whose id or slug is taken is left out. Default: none. */
+  /** Models that providers list. A model whose id or slug is in use is left out. Default: none. */
   readonly discovered?: readonly Model[];
   /** Default: 0. */
   readonly revision?: number;
 }
 
 /**
- * Joins models into a catalog that never changes.
+ * Creates an immutable catalog.
  *
  * @throws {RangeError} If two configured models share an id, or one's canonical slug is another's id or slug.
  */
@@ -82,7 +84,7 @@ export function createCatalog(configured: readonly Model[], extras: CatalogExtra
     content: Object.freeze(models.filter((model) => model.text || model.image?.series === "multimodal")),
   };
 
-  /** The model that a configured name leads to, through aliases without a `*`. */
+  /** The model of a configured name, through aliases without a `*`. */
   function modelAt(name: string, seen: readonly string[] = []): Model | null {
     const model = byName.get(name);
     if (model !== undefined) return model;
@@ -132,7 +134,7 @@ export function createCatalog(configured: readonly Model[], extras: CatalogExtra
 
 const NO_MODELS: readonly Model[] = [];
 
-/** What the operator wrote goes before what a vendor lists. */
+/** Configured models take precedence over listed ones. */
 function addDiscovered(
   byName: Map<string, Model>,
   aliases: ReadonlyMap<string, unknown>,
@@ -143,7 +145,7 @@ function addDiscovered(
   return true;
 }
 
-/** By provider and by the vendor's name; the first of two models that share one holds. */
+/** By provider and vendor name; the first of two models with the same name is used. */
 function servingsOf(models: readonly Model[]): ReadonlyMap<string, ReadonlyMap<string, Model>> {
   const byProvider = new Map<string, Map<string, Model>>();
   for (const model of models) {
@@ -167,8 +169,8 @@ export function bareNameOf(id: string): string {
 }
 
 /**
- * Bare names with their one model; a name that two models share is left out, as it would be a guess. No vendor's list
- * takes a bare name from a configured model.
+ * Unique bare names with their models. A name that two models share is left out. A listed model never replaces a
+ * configured one.
  */
 function bareNamesOf(configured: readonly Model[], discovered: readonly Model[]): ReadonlyMap<string, Model> {
   const chosen = ownersOf(configured);

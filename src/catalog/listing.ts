@@ -5,24 +5,24 @@ import { type Catalog, type CatalogProtocol, providerPartOf } from "./catalog.ts
 import { modelNotFound, nearestHint, shownName } from "./model_not_found.ts";
 import type { Model } from "./model.ts";
 
-/** How one protocol shows the catalog. */
+/** How one protocol presents the catalog. */
 export interface CatalogStyle {
-  /** Decides which models are shown. */
+  /** Selects the models. */
   readonly protocol: CatalogProtocol;
   /** The path of the list: `/v1/models`. */
   readonly path: string;
-  /** One model in the protocol's words, ready for JSON. */
+  /** Renders one model for JSON. */
   writeModel(model: Model): unknown;
-  /** The answer for a list that is shown in full. `written` holds what `writeModel` made, one for each model. */
+  /** Renders the complete list. `written` contains the result of `writeModel` for each model. */
   writeList(written: readonly unknown[], models: readonly Model[]): unknown;
-  /** The answer for a part of the list when the query asks for one, or null when it does not. */
+  /** Renders a page if the query requests one; otherwise returns null. */
   writePage?(written: readonly unknown[], models: readonly Model[], query: URLSearchParams): unknown | null;
 }
 
-/** A body that is made once and sent many times. */
+/** Sends a body that is created once and sent many times. */
 export type Prepared = (inbound: Inbound) => Promise<Response>;
 
-/** The answers of one state of the catalog. */
+/** The prepared responses of one revision of the catalog. */
 interface Answers {
   readonly revision: number;
   readonly all: Prepared;
@@ -31,10 +31,10 @@ interface Answers {
 }
 
 /**
- * The three endpoints of one catalog: the list, the list of a provider, one model. Public: no credential is read. A
- * single segment is a provider, else a model's bare name or an alias; one with a slash in it, percent-encoded or not
- * (`openai%2Fgpt-6-sol`, as official clients send it), is a model's id or an alias. The parameter is called `model`, as
- * that may hold a slash. Source: docs/api/models.md#endpoints.
+ * The three endpoints of one catalog: the list, the list of a provider, and one model. They are public: no credential
+ * is read. A single path segment is a provider, else a model's bare name or an alias. A segment with a slash,
+ * percent-encoded or not (`openai%2Fgpt-6-sol`, as official clients send it), is a model's id or an alias. The
+ * parameter is called `model`, since it may contain a slash. Source: docs/api/models.md#endpoints.
  */
 export function catalogRoutes(catalog: Catalog, style: CatalogStyle, renderError: ErrorRenderer): Route[] {
   let made = answersOf(catalog, style);
@@ -74,7 +74,10 @@ function answersOf(catalog: Catalog, style: CatalogStyle): Answers {
   return { revision: catalog.revision, all: listFor(() => true), byProvider, single };
 }
 
-/** A single segment that is no provider is told as one, unless the model is there and other protocols reach it. */
+/**
+ * An unknown single segment is reported as an unknown provider, unless the model exists and only other protocols can
+ * use it.
+ */
 function missOf(
   catalog: Catalog,
   name: string,
@@ -96,14 +99,14 @@ function listOf(style: CatalogStyle, models: readonly Model[]): Prepared {
   };
 }
 
-/** Answers with a value as JSON, under an entity tag. The tag is made at the first use, as digests are asynchronous. */
+/** Returns a value as JSON with an entity tag. The tag is computed on first use, since digests are asynchronous. */
 export function prepared(body: unknown): Prepared {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   let tag: Promise<string> | undefined;
   return async ({ request, requestId }) => {
     const etag = await (tag ??= eTag(bytes));
     const headers = { "cache-control": "public, max-age=60", "etag": etag, "x-service-request-id": requestId };
-    const isNew = ifNoneMatch(request.headers.get("if-none-match"), etag); // false when the caller's copy is ours
+    const isNew = ifNoneMatch(request.headers.get("if-none-match"), etag); // false if the caller's copy is current
     if (!isNew) return new Response(null, { status: 304, headers });
     return new Response(bytes, { headers: { "content-type": "application/json", ...headers } });
   };

@@ -2,7 +2,7 @@ import type { Alias } from "./alias.ts";
 import { type Catalog, createCatalog } from "./catalog.ts";
 import type { Model } from "./model.ts";
 
-/** A catalog whose discovered models can be replaced; what was asked of it before stays as it was. */
+/** A catalog whose discovered models can be replaced. Values returned before stay unchanged. */
 export class LiveCatalog implements Catalog {
   #now: Catalog;
 
@@ -11,7 +11,7 @@ export class LiveCatalog implements Catalog {
     this.#now = createCatalog(configured, { aliases });
   }
 
-  /** From now on these models are there beside the configured ones, and no other. */
+  /** Replaces the discovered models. */
   replaceDiscovered(discovered: readonly Model[]): void {
     const { configured, aliases } = this;
     this.#now = createCatalog(configured, { aliases, discovered, revision: this.#now.revision + 1 });

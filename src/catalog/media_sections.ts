@@ -4,10 +4,10 @@ import { ownValue } from "../lib/own_value.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 import type { VideoMode } from "../lib/video_mode.ts";
 
-/** How a model's image requests are shaped. Source: docs/api/images.md#series. */
+/** The request format of a model's images. Source: docs/api/images.md#series. */
 export type ImageSeries = "default" | "multimodal" | "reference";
 
-/** Every size that a caller can ask for. Source: docs/api/images.md#generations. */
+/** All image sizes. Source: docs/api/images.md#generations. */
 export const IMAGE_SIZES = [
   "auto",
   "1024x1024",
@@ -19,86 +19,85 @@ export const IMAGE_SIZES = [
   "1024x1792",
 ] as const;
 
-/** Every quality that a caller can ask for. Source: docs/api/images.md#generations. */
+/** All image qualities. Source: docs/api/images.md#generations. */
 export const IMAGE_QUALITIES = ["auto", "low", "medium", "high", "standard", "hd"] as const;
 
-/** What the image endpoints know about a model. */
+/** The properties of an image model. */
 export interface ImageSection {
   /** Default: `default`. */
   readonly series: ImageSeries;
-  /** Whether `POST /v1/images/edits` takes it; never for the multimodal series. Default: false. */
+  /** Whether `POST /v1/images/edits` accepts it; never for the multimodal series. Default: false. */
   readonly edits: boolean;
-  /** Values that edits take as `input_fidelity`. Default: none. */
+  /** Values of `input_fidelity` for edits. Default: none. */
   readonly inputFidelity: readonly string[];
-  /** Of {@linkcode IMAGE_SIZES}, what its vendor has today. Default: all. */
+  /** The {@linkcode IMAGE_SIZES} that the vendor currently offers. Default: all. */
   readonly sizes: readonly string[];
-  /** Of {@linkcode IMAGE_QUALITIES}, what its vendor has today. Default: all. */
+  /** The {@linkcode IMAGE_QUALITIES} that the vendor currently offers. Default: all. */
   readonly qualities: readonly string[];
-  /**
-   * Sizes that the vendor is asked for in place of others; what stands here need not stand in `sizes`. Default: none.
-   */
+  /** Vendor sizes by requested size. A mapped size need not be in `sizes`. Default: none. */
   readonly sizeMap: Readonly<Record<string, string>>;
-  /** Qualities that the vendor is asked for in place of others. Default: none. */
+  /** Vendor qualities by requested quality. Default: none. */
   readonly qualityMap: Readonly<Record<string, string>>;
 }
 
-/** A resolution that a caller can ask for. Source: docs/api/videos.md#create. */
+/** A video resolution. Source: docs/api/videos.md#create. */
 export type VideoResolution = typeof VIDEO_RESOLUTIONS[number];
 
 /** Every {@linkcode VideoResolution}, smallest first. */
 export const VIDEO_RESOLUTIONS = ["480p", "720p", "1K", "1080p", "2K", "4K"] as const;
 
-/** Every aspect ratio that a caller can ask for, `<width>:<height>`. Source: docs/api/videos.md#create. */
+/** All aspect ratios, `<width>:<height>`. Source: docs/api/videos.md#create. */
 export const VIDEO_RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"] as const;
 
-/** How many references of each kind a caller can send. Source: docs/api/limits.md#videos. */
+/** The maximum number of references by kind. Source: docs/api/limits.md#videos. */
 export const MAX_REFERENCES: VideoReferenceLimits = { image: 9, audio: 3, video: 1 };
 
-/** How many references of each kind a model takes. */
+/** The maximum number of references of a model, by kind. */
 export interface VideoReferenceLimits {
   readonly image: number;
   readonly audio: number;
   readonly video: number;
 }
 
-/** What the video endpoint knows about a model. */
+/** The properties of a video model. */
 export interface VideoSection {
   /** At least one. */
   readonly modes: readonly VideoMode[];
   /**
-   * Decimals of USD for one second, by resolution or `default`; `_audio` or `_silent` behind it where sound makes a
-   * difference: `1080p_audio`.
+   * The price of one second in decimal USD, by resolution or `default`, with the suffix `_audio` or `_silent` where
+   * sound makes a difference: `1080p_audio`.
    */
   readonly pricePerSecond: Readonly<Record<string, string>>;
-  /** What a caller may ask for. Default: the resolutions that are priced, or all of them when only `default` is. */
+  /** The resolutions that a caller may request. Default: the priced ones, or all if only `default` is priced. */
   readonly resolutions: readonly VideoResolution[];
-  /** Taken when the caller names none. Default: 720p where the model has it, else its smallest. */
+  /** Used if the caller names none. Default: 720p if the model has it, else its smallest. */
   readonly defaultResolution: VideoResolution;
-  /** Of {@linkcode VIDEO_RATIOS}, what its vendor makes. Default: all. */
+  /** The {@linkcode VIDEO_RATIOS} that the vendor supports. Default: all. */
   readonly aspectRatios: readonly string[];
-  /** In `input_references`, by kind. Default: {@linkcode MAX_REFERENCES}. */
+  /** The limits of `input_references` by kind. Default: {@linkcode MAX_REFERENCES}. */
   readonly references: VideoReferenceLimits;
-  /** How long a video may be. */
+  /** The possible lengths of a video. */
   readonly duration: VideoDuration;
-  /** Whether sound comes never, always, or as `generate_audio` says. Default: `never`. */
+  /** Whether videos have sound: never, always, or as `generate_audio` requests. Default: `never`. */
   readonly audio: "never" | "always" | "switch";
 }
 
-/** How long a video may be. */
+/** The possible lengths of a video. */
 export interface VideoDuration {
   /** Seconds. Default: 1. */
   readonly leastSeconds: number;
   /** Seconds. Default: 60. */
   readonly mostSeconds: number;
   /**
-   * The only lengths there are, in seconds, shortest first. Default: null, for every whole number from least to most.
+   * The only possible lengths in seconds, shortest first. Default: null, for every whole number from the minimum to the
+   * maximum.
    */
   readonly onlySeconds: readonly number[] | null;
-  /** Seconds, taken when the caller names none. Default: 5, or what is next above it of those there are. */
+  /** In seconds, used if the caller names none. Default: 5, or the next longer possible length. */
   readonly defaultSeconds: number;
   /**
-   * Whether the vendor may be left to decide, up to the longest: by `duration: -1`, and beside a video to follow by
-   * none. Default: false.
+   * Whether the vendor may choose the length up to the maximum: by `duration: -1`, or without a duration if a video is
+   * to be continued. Default: false.
    */
   readonly isOpen: boolean;
 }
@@ -109,7 +108,7 @@ const SOUNDS = { never: ["silent"], always: ["audio"], switch: ["audio", "silent
 
 const PRICE_KEY_EXPECTATION = `a resolution (${
   VIDEO_RESOLUTIONS.join(", ")
-}) or default, with _audio or _silent behind`;
+}) or default, with the suffix _audio or _silent`;
 const priceKey = z.string().regex(/^(480p|720p|1080p|1K|2K|4K|default)(_audio|_silent)?$/, PRICE_KEY_EXPECTATION);
 const SIZE = /^(auto|[1-9]\d{1,4}x[1-9]\d{1,4})$/;
 const SIZE_EXPECTATION = "auto, or width and height in pixels, such as 1536x1024";
@@ -145,7 +144,7 @@ export function imageSection(): z.ZodType<ImageSection> {
   }));
 }
 
-/** The schema of a model's `video` section; `price` is that of one decimal of USD. */
+/** The schema of a model's `video` section. `price` is the schema of a decimal USD amount. */
 export function videoSection(price: z.ZodType<string>): z.ZodType<VideoSection> {
   const modes = z.enum(["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"]);
   return z.strictObject({
@@ -199,9 +198,9 @@ function isLengthOf({ min, max, only }: Span, seconds: number): boolean {
 }
 
 /**
- * The price of one second, as a decimal of USD: that of the resolution with this sound, else of the resolution, else
- * the default with this sound, else the default. Null where none is named, which a model that was read never has for
- * one of its own resolutions and sounds.
+ * The price of one second in decimal USD: that of the resolution with this sound, else of the resolution, else the
+ * default with this sound, else the default. Null if none is set, which cannot happen for a validated model with one of
+ * its own resolutions and sounds.
  */
 export function secondPriceOf(video: VideoSection, resolution: VideoResolution, withAudio: boolean): string | null {
   return secondPriceIn(video.pricePerSecond, resolution, withAudio ? "audio" : "silent");
@@ -239,7 +238,7 @@ function resolutionsOf({ resolutions, price_per_second }: WrittenVideo): readonl
   return priced.length > 0 ? priced : VIDEO_RESOLUTIONS;
 }
 
-/** A video that can be asked for but has no price would be given away. */
+/** A video without a price would be free. */
 function refuseUnpriced(video: WrittenVideo, context: z.RefinementCtx): void {
   const resolutions = resolutionsOf(video);
   for (const each of resolutions) {

@@ -11,17 +11,17 @@ import { readRate } from "../lib/money.ts";
 import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
 import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
 
-/** What goes in or comes out. */
+/** A type of input or output. */
 export type Modality = "text" | "image" | "file" | "audio" | "video";
 
-/** Decimals of USD as the operator wrote them, by what they are for; what is not named costs nothing. */
+/** Prices in decimal USD as the operator wrote them, by what they apply to. Anything without a price is free. */
 export type Pricing = Readonly<Partial<Record<PriceName, string>>>;
 
-/** What a model reads and writes. Source: docs/api/models.md#default-style. */
+/** The inputs and outputs of a model. Source: docs/api/models.md#default-style. */
 export interface Architecture {
-  /** In and out in one word: `text+image->text`. Default: made from the two lists. */
+  /** Inputs and outputs as one text: `text+image->text`. Default: derived from the two lists. */
   readonly modality: string;
-  /** Default: text, and image where the model takes images. */
+  /** Default: text, and image if the model accepts images. */
   readonly inputModalities: readonly Modality[];
   /** Default: text for a text model, image or video for a model with that section. */
   readonly outputModalities: readonly Modality[];
@@ -31,11 +31,11 @@ export interface Architecture {
   readonly instructType: string | null;
 }
 
-/** Limits of the provider that serves best. Source: docs/api/models.md#default-style. */
+/** Limits of the best provider. Source: docs/api/models.md#default-style. */
 export interface TopProvider {
   /** Tokens. Default: the model's. */
   readonly contextLength: number;
-  /** Tokens; 0 where it is not known, which is the default. */
+  /** In tokens; 0 if unknown, which is the default. */
   readonly maxCompletionTokens: number;
   /** Default: false. */
   readonly isModerated: boolean;
@@ -43,18 +43,18 @@ export interface TopProvider {
 
 /** One configured provider that serves a model. */
 export interface Serving {
-  /** The provider's name, as a pin names it. */
+  /** The provider's name, as in pins. */
   readonly provider: string;
-  /** What the vendor calls the model. Default: the id without its first part. */
+  /** The vendor's name of the model. Default: the id without its first part. */
   readonly model: string;
   /**
-   * The share of unpinned requests, relative to the other servings; 0 takes pinned requests and fallbacks only.
+   * The share of unpinned requests relative to the other providers; 0 receives pinned requests and fallbacks only.
    * Default: 1.
    */
   readonly weight: number;
 }
 
-/** One model of the catalog. Source of the fields that callers see: docs/api/models.md#default-style. */
+/** A model of the catalog. Source of the public fields: docs/api/models.md#default-style. */
 export interface Model {
   /** `<provider>/<model_name>`. */
   readonly id: string;
@@ -68,15 +68,15 @@ export interface Model {
   readonly created: number;
   /** Default: the first part of the id. */
   readonly ownedBy: string;
-  /** Tokens; 0 where it is not known, which is the default. */
+  /** In tokens; 0 if unknown, which is the default. */
   readonly contextLength: number;
-  /** What it reads and writes. */
+  /** Its inputs and outputs. */
   readonly architecture: Architecture;
-  /** Default: nothing, so that all is free. */
+  /** Default: empty, so that everything is free. */
   readonly pricing: Pricing;
-  /** What `pricing` says, as it is charged. */
+  /** The prices of `pricing` in chargeable form. */
   readonly tariff: Tariff;
-  /** What is charged in other service tiers than the usual one, by the tier's name in lower case. Default: none. */
+  /** The tariffs of other service tiers by the tier's lower-case name. Default: none. */
   readonly tiers: Readonly<Record<string, Tariff>>;
   /** Limits of the provider that serves best. */
   readonly topProvider: TopProvider;
@@ -86,38 +86,37 @@ export interface Model {
   readonly supportedParameters: readonly string[];
   /** Default: null. */
   readonly defaultParameters: Readonly<Record<string, unknown>> | null;
-  /** A date, or null when none is set, which is the default. */
+  /** A date; null if none is set, which is the default. */
   readonly expirationDate: string | null;
-  /**
-   * Whether the conversation endpoints serve it. Default: whether text comes out and neither section below is given.
-   */
+  /** Whether the text endpoints serve it. Default: whether its output is text and neither section below is given. */
   readonly text: boolean;
-  /** How the image endpoints serve it; null: they do not. */
+  /** The properties for the image endpoints; null if they do not serve it. */
   readonly image: ImageSection | null;
-  /** How the video endpoint serves it; null: it does not. */
+  /** The properties for the video endpoint; null if it does not serve it. */
   readonly video: VideoSection | null;
   /** At least one, each provider once, not all of weight 0. */
   readonly serves: readonly Serving[];
-  /** Ids or aliases of the models to try, in order, when all of its providers failed. Default: none. */
+  /** Ids or aliases of the models to try in order if all of its providers failed. Default: none. */
   readonly fallbacks: readonly string[];
 }
 
-/** The most characters of a catalog id or an alias. */
+/** The maximum length of a catalog id or an alias in characters. */
 export const MAX_NAME_LENGTH = 256;
 
 /**
- * A catalog id: `<provider>/<model_name>`. The name may hold further slashes, as in `openrouter/meta-llama/llama-4`. No
- * part begins with a dot, so none can be `..`.
+ * A catalog id: `<provider>/<model_name>`. The name may contain further slashes, as in `openrouter/meta-llama/llama-4`.
+ * No part starts with a dot, so none can be `..`.
  */
 const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?:\/[A-Za-z0-9@_~][A-Za-z0-9._:@+~-]{0,127}){1,7}$/;
 
 const ID_EXPECTATION = '"<provider>/<model_name>" of letters, digits and . _ -';
-/** The most models that stand behind one that fails. */
+/** The maximum number of fallbacks of a model. */
 export const MAX_FALLBACKS = 8;
 const PRICE_EXPECTATION = 'a decimal number of USD in quotes, such as "0.000005"';
 
 const TIER = /^(?!(?:auto|default|standard|standard_only|on_demand)$)[a-z0-9][a-z0-9_-]{0,31}$/;
-const TIER_EXPECTATION = "the name of a service tier such as priority or flex; the usual tier is priced by pricing";
+const TIER_EXPECTATION =
+  'the name of a service tier such as priority or flex; "pricing" sets the price of the default tier';
 
 const modelId = z.string(ID_EXPECTATION).refine(isModelId, ID_EXPECTATION);
 const price = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
@@ -186,10 +185,10 @@ const schema: z.ZodType<Model> = written
   .transform(modelOf);
 
 /**
- * One model as an operator or the built-in list writes it, with all defaults filled in.
+ * Reads a model of the configuration or the built-in list and applies all defaults.
  *
  * @param context How problems are worded; see {@linkcode ReadContext}.
- * @throws {z.ZodError} With the path of every bad field.
+ * @throws {z.ZodError} With the path of every invalid field.
  */
 export function readModel(value: unknown, context?: ReadContext): Model {
   return schema.parse(value, context);
@@ -263,19 +262,19 @@ function isTextByItself(model: Written): boolean {
   return (model.architecture.output_modalities ?? ["text"]).includes("text");
 }
 
-/** Prices of a tier that it does not name are the model's own. */
+/** A tier inherits the model's prices that it does not set. */
 function tiersOf({ pricing, pricing_tiers }: Written): Readonly<Record<string, Tariff>> {
   const tariffs = Object.entries(pricing_tiers).map(([tier, own]) => [tier, readTariff({ ...pricing, ...own })]);
   return Object.fromEntries(tariffs);
 }
 
-/** A price that no endpoint of the model charges would be published and never taken. */
+/** A price that no endpoint of the model charges would be published and never applied. */
 function refuseUnchargeable(model: Written, context: z.RefinementCtx): void {
   const endpoints = endpointsOf(model);
   refuseUnused(model.pricing, ["pricing"], endpoints, context);
   for (const [tier, prices] of Object.entries(model.pricing_tiers)) {
     const path = ["pricing_tiers", tier];
-    // Replies of the conversation endpoints alone name the tier that served them.
+    // Only responses of the text endpoints state their service tier.
     if (endpoints.includes("text")) refuseUnused(prices, path, ["text"], context);
     else context.addIssue({ code: "custom", path, message: "no tiers, as only text endpoints have them" });
   }

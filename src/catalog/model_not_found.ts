@@ -4,17 +4,14 @@ import type { Catalog } from "./catalog.ts";
 import type { Model } from "./model.ts";
 
 const MAX_SUGGESTIONS = 3;
-/**
- * Longer names are compared with nothing, and longer ids by their beginning: a comparison of two names takes
- * microseconds.
- */
+/** Longer names are not compared, and longer ids by their prefix only: comparing two names takes microseconds. */
 const MAX_COMPARED_CHARACTERS = 96;
 const MAX_SHOWN_CHARACTERS = 128;
 
 /**
- * The error for a name that means no model, with the nearest names that do.
+ * Creates the error for an unknown model, with the nearest existing names.
  *
- * @param isFit Which models the endpoint serves: others are not suggested. Default: all.
+ * @param isFit Whether the endpoint serves a model; others are not suggested. Default: all.
  */
 export function modelNotFound(
   catalog: Catalog,
@@ -25,16 +22,16 @@ export function modelNotFound(
   return new GatewayError("model_not_found", message, { field: "model" });
 }
 
-/** The end of a message that names the nearest models; empty when there is none. */
+/** The end of a message that names the nearest models; empty if there are none. */
 export function nearestHint(catalog: Catalog, name: string, isFit: (model: Model) => boolean): string {
   const nearest = nearestNames(catalog, name, isFit).map((each) => `"${each}"`);
   return nearest.length === 0 ? "" : `; the nearest: ${nearest.join(", ")}`;
 }
 
 /**
- * Up to three ids and listed aliases that differ from a name by the fewest edits, the nearest first. A name without a
- * slash is compared with what stands behind the last slash of ids. Case makes no difference. Aliases that are not
- * listed are never suggested, and a name of more than 96 characters has no nearest one.
+ * Up to three ids and listed aliases with the smallest edit distance to a name, nearest first. A name without a slash
+ * is compared with the last part of ids. Case is ignored. Unlisted aliases are never suggested. A name of more than 96
+ * characters has no suggestions.
  */
 function nearestNames(catalog: Catalog, name: string, isFit: (model: Model) => boolean): string[] {
   if (name === "" || name.length > MAX_COMPARED_CHARACTERS) return [];
@@ -54,12 +51,12 @@ function nearestNames(catalog: Catalog, name: string, isFit: (model: Model) => b
   return nearest.map((each) => each.name);
 }
 
-/** A caller's word in a message: never longer than a line, never more than one. */
+/** A caller's value for an error message: one line, truncated. */
 export function shownName(name: string): string {
   return name.slice(0, MAX_SHOWN_CHARACTERS).replace(/[^\x20-\x7e]/g, "?");
 }
 
-/** At least the difference of the lengths, so that most names need no comparison. */
+/** The edit distance is at least the difference of the lengths, so most names need no comparison. */
 function editsBetween(sought: string, spelling: string, worst: number): number {
   const compared = spelling.slice(0, MAX_COMPARED_CHARACTERS);
   if (Math.abs(sought.length - compared.length) >= worst) return Infinity;

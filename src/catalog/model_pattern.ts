@@ -4,22 +4,22 @@ import { type ReadContext, seconds, text } from "../lib/settings.ts";
 import { providerPartOf } from "./catalog.ts";
 import { MAX_NAME_LENGTH, readModel } from "./model.ts";
 
-/**
- * An entry of `models` that stands for the models that a provider lists. Source:
- * docs/routing.md#models-that-a-provider-lists.
- */
+/** An entry of `models` for the models that a provider lists. Source: docs/routing.md#models-that-a-provider-lists. */
 export interface ModelPattern {
-  /** `openrouter/*` for all of them, `openrouter/meta-llama/*` for those whose name at the vendor begins so. */
+  /** `openrouter/*` for all models, `openrouter/meta-llama/*` for those whose vendor name has that prefix. */
   readonly id: string;
-  /** The provider whose list it is, and who serves the models. Default: the first part of the id. */
+  /** The provider that lists and serves the models. Default: the first part of the id. */
   readonly provider: string;
-  /** What the vendor's names begin with: `meta-llama/`, or nothing. */
+  /** The prefix of the vendor's names: `meta-llama/`, or empty. */
   readonly before: string;
-  /** Whether a model without a price may be used: prices, or `pricing: free`, were given. Default: false. */
+  /** Whether models without a price may be used: prices, or `pricing: free`, were given. Default: false. */
   readonly servesUnpriced: boolean;
-  /** Fields of a model, as the operator writes them, for what neither vendor nor built-in list says. */
+  /**
+   * Fields of a model as the operator writes them, for properties that neither the vendor nor the built-in list
+   * provides.
+   */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Between two readings of the list, in milliseconds. Default: an hour. */
+  /** The refresh interval of the list in milliseconds. Default: an hour. */
   readonly refreshMs: number;
 }
 
@@ -43,16 +43,16 @@ const written = z.strictObject({
   fallbacks: z.unknown().optional(),
 });
 
-/** Whether an entry of `models` is to be read by {@linkcode readModelPattern}: its id has a star. */
+/** Whether an entry of `models` is a pattern for {@linkcode readModelPattern}: its id has a star. */
 export function isModelPattern(entry: unknown): boolean {
   const id = typeof entry === "object" && entry !== null && "id" in entry ? entry.id : null;
   return typeof id === "string" && id.includes("*");
 }
 
 /**
- * An entry of `models` whose id ends in a star.
+ * Reads an entry of `models` whose id ends in a star.
  *
- * @throws {z.ZodError} With the path of every bad field.
+ * @throws {z.ZodError} With the path of every invalid field.
  */
 export function readModelPattern(value: unknown, context?: ReadContext): ModelPattern {
   const { id, serves, refresh, pricing, ...others } = written.parse(value, context);
@@ -64,7 +64,7 @@ export function readModelPattern(value: unknown, context?: ReadContext): ModelPa
   const given = Object.entries({ ...others, ...(isPriced ? { pricing } : {}) });
   const fields = Object.fromEntries(given.filter(([, field]) => field !== undefined));
   const provider = serves?.[0]?.provider ?? providerPartOf(id);
-  // Whatever is wrong with the fields shows itself in a model that has them.
+  // Validates the fields in a model.
   readModel({ ...fields, id: "any/model", serves: [{ provider }] }, context);
   return {
     id,

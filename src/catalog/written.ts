@@ -1,9 +1,7 @@
 import { secondPriceOf } from "./media_sections.ts";
 import type { Architecture, Model, TopProvider } from "./model.ts";
 
-/**
- * `architecture` as all three catalogs show it: inner keys stay snake_case. Source: docs/api/models.md#default-style.
- */
+/** `architecture` as in all three catalogs; inner keys stay snake_case. Source: docs/api/models.md#default-style. */
 export function writeArchitecture(architecture: Architecture): Record<string, unknown> {
   return {
     modality: architecture.modality,
@@ -14,12 +12,12 @@ export function writeArchitecture(architecture: Architecture): Record<string, un
   };
 }
 
-/** The most tokens that can come out: the context's length where nothing nearer is known. */
+/** The maximum number of output tokens: the context length if no limit is known. */
 export function outputLimitOf(top: TopProvider): number {
   return top.maxCompletionTokens || top.contextLength;
 }
 
-/** `top_provider` or `topProvider` as all three catalogs show it. Source: docs/api/models.md#default-style. */
+/** `top_provider` or `topProvider` as in all three catalogs. Source: docs/api/models.md#default-style. */
 export function writeTopProvider(top: TopProvider): Record<string, unknown> {
   return {
     context_length: top.contextLength,
@@ -29,8 +27,8 @@ export function writeTopProvider(top: TopProvider): Record<string, unknown> {
 }
 
 /**
- * `pricing` as all three catalogs show it: the operator's own decimals. A video model's seconds are added as
- * `per_second_<resolution>`, with `_audio` or `_silent` behind where sound makes a difference.
+ * `pricing` as in all three catalogs: the operator's own decimals. The seconds of a video model are added as
+ * `per_second_<resolution>`, with the suffix `_audio` or `_silent` where sound makes a difference.
  */
 export function writePricing(model: Model): Record<string, string> {
   const written: Record<string, string> = { ...model.pricing };
@@ -52,7 +50,7 @@ export function writePricing(model: Model): Record<string, string> {
   }
 }
 
-/** What a model's videos may be, as the default catalog shows it; null for a model that makes none. */
+/** A model's video options for the default catalog; null if it makes no videos. */
 export function writeVideo({ video }: Model): Record<string, unknown> | null {
   if (video === null) return null;
   const { leastSeconds, mostSeconds, onlySeconds, defaultSeconds, isOpen } = video.duration;

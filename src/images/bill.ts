@@ -4,13 +4,13 @@ import type { ImageConsumption } from "../upstreams/image_upstream.ts";
 import { checkConsumption } from "./checked_consumption.ts";
 import { estimatedConsumption, type ImageMeasure, imageQuantitiesOf } from "./consumption.ts";
 
-/** What a request for pictures is charged by. */
+/** The billing data of an image request. */
 export interface ImageBill {
   readonly settlement: Settlement;
   readonly measure: ImageMeasure;
 }
 
-/** What one request has come to: its pictures, and what the vendor reported; null where it reported nothing. */
+/** The result of a request: its pictures, and the vendor's report; null if there is none. */
 export interface BilledWork {
   readonly provider: string;
   readonly made: number;
@@ -21,8 +21,8 @@ export interface BilledWork {
 const NOTHING_REPORTED: ImageConsumption = { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 0 };
 
 /**
- * The consumption to report and to charge by. A vendor that reports none is billed by the catalog's price of a picture;
- * where pictures are priced by their tokens alone, the tokens are estimated.
+ * The consumption to report and charge. Without a vendor report, the catalog's price per picture applies. If pictures
+ * are priced by tokens only, the tokens are estimated.
  */
 export function consumptionOf(
   bill: ImageBill,
@@ -35,7 +35,7 @@ export function consumptionOf(
   return tariff.per_image > 0n ? NOTHING_REPORTED : estimatedConsumption({ ...measure, count: made });
 }
 
-/** Charges a request for pictures; resolves when the charge is durable. A second call does nothing. */
+/** Charges an image request. Resolves when the charge is durable. A second call has no effect. */
 export async function chargeImages(bill: ImageBill, work: BilledWork): Promise<void> {
   const { settlement, measure } = bill;
   const { provider, made, state } = work;

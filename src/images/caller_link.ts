@@ -1,6 +1,7 @@
 /**
- * The caller's leaving as a vendor's call sees it. Until a vendor is asked, leaving ends the work; from then on the
- * vendor is heard out: it makes the pictures and takes money for them whoever waits.
+ * Links the caller's disconnection to a vendor's call. Before a request is sent to a vendor, a disconnection cancels
+ * the work. Afterwards the vendor's response is read to its end, since the vendor makes the pictures and charges for
+ * them.
  */
 export class CallerLink {
   readonly #controller = new AbortController();
@@ -11,22 +12,22 @@ export class CallerLink {
     callerSignal.addEventListener("abort", () => void (this.#isTight && this.end()), { once: true });
   }
 
-  /** Whether the caller is gone. */
+  /** Whether the caller has disconnected. */
   get hasLeft(): boolean {
     return this.callerSignal.aborted;
   }
 
-  /** Fires when the vendor's work is to end. */
+  /** Fires when the vendor's work must be cancelled. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** From now on the caller's leaving ends nothing. */
+  /** From now on a disconnection has no effect. */
   detach(): void {
     this.#isTight = false;
   }
 
-  /** Ends the vendor's work. */
+  /** Cancels the vendor's work. */
   end(): void {
     this.#controller.abort();
   }

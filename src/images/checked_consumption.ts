@@ -4,19 +4,19 @@ import { NO_USAGE } from "../conversation/usage.ts";
 import type { ImageConsumption } from "../upstreams/image_upstream.ts";
 import type { ImageMeasure } from "./consumption.ts";
 
-/** What a vendor reported, checked. */
+/** The checked consumption of a vendor's report. */
 export interface CheckedConsumption {
-  /** Null where nothing of it can be charged. */
+  /** Null if nothing of it can be charged. */
   readonly consumption: ImageConsumption | null;
-  /** Why it is not what was reported; null when it is. */
+  /** Why it differs from the report; null if it does not. */
   readonly reason: "above_ceiling" | "unreadable" | null;
 }
 
 /**
- * The consumption that is charged of what a vendor reported. Each picture may take the model's whole context and
- * output, as each may be a call of its own. Source: docs/money.md#usage-that-is-not-believed.
+ * The chargeable consumption of a vendor's report. Each picture may consume the model's whole context and output, since
+ * each may be a separate call. Source: docs/money.md#usage-that-is-not-believed.
  *
- * @param made How many pictures came.
+ * @param made The number of pictures made.
  */
 export function checkConsumption(
   { settlement, measure }: { readonly settlement: Settlement; readonly measure: ImageMeasure },
@@ -32,7 +32,7 @@ export function checkConsumption(
     choices: 1,
     hostedCalls: Math.max(measure.count, made, 1) - 1,
   };
-  // Where a picture has a price of its own, vendors need not count what it takes.
+  // If pictures have a price of their own, vendors need not count their tokens.
   const hasOutput = made > 0 && tariff.image_output > 0n && tariff.per_image === 0n;
   const checked = checkUsage(usage, limits, { hasPrompt: false, hasOutput });
   switch (checked.verdict) {

@@ -2,42 +2,42 @@ import type { QuantitiesBy } from "../billing/tariff.ts";
 import { ownValue } from "../lib/own_value.ts";
 import type { ImageConsumption } from "../upstreams/image_upstream.ts";
 
-/** What a request is, as far as it decides what it consumes. */
+/** The properties of a request that determine its consumption. */
 export interface ImageMeasure {
   readonly prompt: string;
   readonly quality: string;
   readonly size: string | null;
-  /** Pictures to make. */
+  /** The number of pictures to make. */
   readonly count: number;
-  /** Pictures that were given, a mask apart. */
+  /** The number of input pictures without the mask. */
   readonly given: number;
 }
 
 const SQUARE_PIXELS = 1024 * 1024;
 /** Output tokens of one picture of 1024 by 1024. Source: OpenAI API reference, "Image generation", cost and latency. */
 const SQUARE_TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1_056, standard: 1_056 };
-/** Of `high`, and of whatever does not say how good it is to be. */
+/** For `high` and for unspecified quality. */
 const MAX_SQUARE_TOKENS = 4_160;
 const GIVEN_IMAGE_TOKENS = 1_600;
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Of a picture that is looked at as closely as a vendor does. */
+/** For an input picture at the highest detail. */
 const MAX_GIVEN_IMAGE_TOKENS = 8_000;
-/** Text has at least this many bytes a token. Source: docs/money.md#reservations. */
+/** Text has at least this many bytes per token. Source: docs/money.md#reservations. */
 const MIN_BYTES_PER_TOKEN = 2;
-/** Source: OpenAI API reference, "Image generation": each unfinished picture takes 100 more output tokens. */
+/** Source: OpenAI API reference, "Image generation": each partial picture takes 100 more output tokens. */
 export const PARTIAL_TOKENS = 100;
 
-/** A request whose pictures are to be paid for, as far as it decides what they take at most. */
+/** The properties of an order that determine its maximum consumption. */
 export interface ImageOrderMeasure extends ImageMeasure {
   readonly hasMask: boolean;
-  /** Unfinished pictures of each one that is made. */
+  /** The number of partial pictures per picture. */
   readonly partialImages: number;
-  /** How many calls of a vendor it may take: each is sent the whole prompt. */
+  /** The maximum number of vendor calls: each receives the whole prompt. */
   readonly calls: number;
 }
 
-/** What a request consumes at most, if its vendor makes what it is asked for. */
+/** The maximum consumption of a request if its vendor makes what was ordered. */
 export function maxConsumption(order: ImageOrderMeasure): ImageConsumption {
   const { prompt, count, given, hasMask, partialImages, calls } = order;
   const { outputTokens } = estimatedConsumption(order);
@@ -50,7 +50,7 @@ export function maxConsumption(order: ImageOrderMeasure): ImageConsumption {
   };
 }
 
-/** What a request is likely to have consumed, for vendors that report nothing. */
+/** The likely consumption of a request, for vendors without a report. */
 export function estimatedConsumption({ prompt, quality, size, count, given }: ImageMeasure): ImageConsumption {
   const [, width = 1536, height = 1024] = /^(\d+)x(\d+)$/.exec(size ?? "") ?? [];
   const square = ownValue(SQUARE_TOKENS, quality) ?? MAX_SQUARE_TOKENS;
@@ -63,10 +63,10 @@ export function estimatedConsumption({ prompt, quality, size, count, given }: Im
 }
 
 /**
- * What is charged: tokens, pictures and the request. A vendor tells how many tokens came from a cache, but not of which
- * kind; they count for text and pictures in proportion.
+ * The chargeable quantities: tokens, pictures and the request. A vendor reports the number of cached tokens without
+ * their type; they are divided between text and pictures in proportion.
  *
- * @param pictures How many were made, and how many were given.
+ * @param pictures The numbers of made and of input pictures.
  */
 export function imageQuantitiesOf(
   consumption: ImageConsumption,
@@ -85,7 +85,7 @@ export function imageQuantitiesOf(
   };
 }
 
-/** The consumption of several calls as one; null when none of them reported any. */
+/** The total consumption of several calls; null if none of them reported any. */
 export function sumOfConsumptions(parts: readonly (ImageConsumption | null)[]): ImageConsumption | null {
   const known = parts.filter((part) => part !== null);
   if (known.length === 0) return null;

@@ -8,26 +8,24 @@ import type { ImageParts } from "./image_call.ts";
 import { type ImageOption, imageOptionsOf } from "./image_option.ts";
 import type { ImageCaller, ImageRequest } from "./image_request.ts";
 
-/**
- * What a request for pictures would come to, at the model that it names or at the first of its fallbacks that can serve
- * it.
- */
+/** The result of a dry run: at the named model, or at the first fallback that can serve the request. */
 export interface ImageDryRun {
-  /** At that model. */
+  /** For that model. */
   readonly request: ImageRequest;
-  /** Who may serve it there, the likeliest first; at least one. */
+  /** The providers that may serve it, most likely first; at least one. */
   readonly providers: readonly string[];
-  /** What it costs there at most. */
+  /** The maximum cost there. */
   readonly most: Money;
-  /** Whether the balance would hold; if not, references were not looked at. */
+  /** Whether the balance is sufficient. If not, references were not checked. */
   readonly balanceCovers: boolean;
 }
 
 /**
- * Tries a request for pictures: every check of a real one, references included, without a charge or a word to a vendor.
+ * Runs an image request without execution: all checks of a real request, including references, but no charge and no
+ * request to a vendor.
  *
  * @param requests As for {@linkcode ImageCalls.run}.
- * @throws {GatewayError} What a real one would throw before a vendor is asked, `insufficient_credits` apart.
+ * @throws {GatewayError} What a real request would throw before a vendor is called, except `insufficient_credits`.
  */
 export async function dryRunImages(
   requests: readonly ImageRequest[],

@@ -20,11 +20,11 @@ import { MAX_PIXELS } from "./reference_image.ts";
 import { editingModel, type ImageModel } from "./series.ts";
 import { EDIT_QUALITIES, qualityFor, sizeFor } from "./size_and_quality.ts";
 
-/** How many first bytes tell the size of almost every picture. */
+/** These first bytes state the size of almost every picture. */
 const DEFAULT_HEAD_BYTES = 65_536;
 
 /**
- * Reads a request to change pictures. Source: docs/api/images.md#edits.
+ * Reads an edit request. Source: docs/api/images.md#edits.
  *
  * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
  */
@@ -53,14 +53,14 @@ export async function readEdit({ fields, images, mask }: EditForm, catalog: Cata
   };
 }
 
-/** A model that has no such choice is not told; the answer says so. */
+/** A model without this option does not receive it; the response names the dropped field. */
 function fidelityOf(value: string | undefined, { image }: ImageModel): Pick<ImageRequest, "inputFidelity" | "losses"> {
   if (value === undefined) return { inputFidelity: null, losses: [] };
   if (image.inputFidelity.length === 0) return { inputFidelity: null, losses: ["input_fidelity"] };
   return { inputFidelity: oneOf("input_fidelity", value, image.inputFidelity), losses: [] };
 }
 
-/** An upload as a picture, by its content. Source: docs/api/images.md#edits. */
+/** Checks an uploaded picture by its content. Source: docs/api/images.md#edits. */
 async function uploadedPicture(field: string, upload: Spooled): Promise<ImageSource> {
   const facts = await factsOf(upload);
   const isTaken = facts !== null && (facts.mediaType === "image/png" ||

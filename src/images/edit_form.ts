@@ -5,19 +5,19 @@ import { readForm } from "../http/multipart.ts";
 import { boundaryOf, type PartHead } from "../http/multipart_head.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 
-/** What an edit request's body may hold. */
+/** The limits of an edit request's body. */
 export interface EditFormLimits {
   /** The whole body. */
   readonly body: BodyLimits;
-  /** The most bytes of one file. */
+  /** The maximum size of one file. */
   readonly fileBytes: number;
 }
 
-/** A form as it came: the fields we know, and the uploads put aside. */
+/** A received form: the known fields, and the stored uploads. */
 export interface EditForm {
-  /** Texts by field; a field that was left out or left empty is missing. */
+  /** Texts by field; a missing or empty field has no entry. */
   readonly fields: ReadonlyMap<string, string>;
-  /** In the order in which they came. */
+  /** In the order of the form. */
   readonly images: readonly Spooled[];
   readonly mask: Spooled | null;
 }
@@ -35,19 +35,19 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
   "stream",
   "partial_images",
 ]);
-/** Clients write a list in either way. */
+/** Clients write a list with either name. */
 const IMAGE_FIELDS: readonly string[] = ["image", "image[]"];
 /**
- * Memory that a form costs, whatever its length: a few pieces on their way, the texts, and uploads of less than 64 KiB.
- * Larger uploads go to files.
+ * The memory of a form of any size: a few chunks in transit, the texts, and uploads below 64 KiB. Larger uploads are
+ * stored in files.
  */
 const FORM_MEMORY_BYTES = 4 * 1_048_576;
 
 /**
- * Reads an edit's form while it comes, putting uploads aside piece by piece. Parts of other names are passed over,
- * `extra_body` among them (docs/api/routing.md#pin). Whoever calls clears the room.
+ * Reads an edit's form as it arrives and stores uploads in chunks. Parts with other names are ignored, including
+ * `extra_body` (docs/api/routing.md#pin). The caller of this function clears the spool.
  *
- * @throws {GatewayError} `invalid_request`, `request_too_large` or `overloaded`, as soon as it is certain.
+ * @throws {GatewayError} `invalid_request`, `request_too_large` or `overloaded`, as early as possible.
  */
 export async function readEditForm(source: BodySource, limits: EditFormLimits, room: RequestSpool): Promise<EditForm> {
   const { request, memory } = source;
@@ -62,7 +62,7 @@ export async function readEditForm(source: BodySource, limits: EditFormLimits, r
   return form.finish();
 }
 
-/** A part being read: an upload, a text, or neither. */
+/** The part being read: an upload, a text, or ignored. */
 type OpenPart =
   | { readonly kind: "file"; readonly field: string; readonly writer: SpoolWriter }
   | { readonly kind: "text"; readonly text: FormText }

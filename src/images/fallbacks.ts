@@ -4,8 +4,8 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { ImageRequest } from "./image_request.ts";
 
 /**
- * A request at the model that it names, then at the fallbacks of that name. A fallback that cannot serve the request
- * (another series, a size or quality that it lacks, references that it does not take) is left out.
+ * The request for its model, then for the fallbacks of that name. A fallback that cannot serve the request is left out:
+ * another series, an unsupported size or quality, or unsupported references.
  *
  * @param read Reads the request as if it named another model.
  */

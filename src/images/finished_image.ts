@@ -7,19 +7,19 @@ import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { MadeImage } from "../upstreams/image_upstream.ts";
 import { base64Length, firstBytesOf, isBase64, piecesOfBytes, piecesOfText } from "./base64.ts";
 
-/** A picture that is at hand. */
+/** A picture in memory. */
 export interface FinishedImage {
-  /** Characters in base64. */
+  /** The length in base64. */
   readonly base64Length: number;
-  /** In base64, as bytes to send. */
+  /** The picture as base64 to send. */
   pieces(): Iterable<Uint8Array<ArrayBuffer>>;
-  /** `<width>x<height>` by its own bytes; null where these do not tell. */
+  /** `<width>x<height>` from its own bytes; null if they do not state it. */
   measure(): string | null;
 }
 
 /**
- * Gets a vendor's picture, wherever it is. Rejects with {@linkcode UpstreamFailure}, and with what `reserve` throws as
- * a `GatewayError`.
+ * Obtains a vendor's picture from its response or address. Rejects with {@linkcode UpstreamFailure}, and with what
+ * `reserve` throws as a `GatewayError`.
  */
 export type ImageFinisher = (image: MadeImage, provider: string, fetch: MediaFetch) => Promise<FinishedImage>;
 
@@ -27,7 +27,7 @@ const MAX_RESULT_BYTES = 64_000_000;
 const MAX_DOWNLOAD_MS = 60_000;
 const DEFAULT_HEAD_BYTES = 65_536;
 
-/** The function that gets finished pictures; addresses, which the vendor names, are fetched under the egress guard. */
+/** Creates a finisher. Addresses come from the vendor and are downloaded under the egress rules. */
 export function createImageFinisher(policy: EgressPolicy): ImageFinisher {
   return async ({ result }, provider, fetch) => {
     if (result.kind === "base64") return fromText(result.data, provider);
@@ -54,11 +54,11 @@ async function fetched(url: string, provider: string, fetch: MediaFetch, policy:
   try {
     const options = { maxBytes: MAX_RESULT_BYTES, timeoutMs: MAX_DOWNLOAD_MS, accept: "image/*", ...fetch };
     const { bytes } = await download(url, options, policy);
-    if (bytes.length === 0) throw new RangeError("Cannot use an image of no bytes");
+    if (bytes.length === 0) throw new RangeError("Cannot use an empty image");
     return bytes;
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
-    if (fetch.signal.aborted) throw failure(provider, "cancelled", "was told to stop", cause);
+    if (fetch.signal.aborted) throw failure(provider, "cancelled", "was cancelled", cause);
     throw broken(provider, "made an image that could not be downloaded", cause);
   }
 }

@@ -18,8 +18,8 @@ import { qualityFor, sizeFor } from "./size_and_quality.ts";
 const MAX_REFERENCES = 3;
 
 /**
- * Reads a request for new pictures. Unknown fields are ignored, `image`, `images` and `image_urls` among them;
- * `partial_images` is understood where the answer is streamed. Source: docs/api/images.md#generations.
+ * Reads a generation request. Unknown fields are ignored, including `image`, `images` and `image_urls`.
+ * `partial_images` is read if the response is streamed. Source: docs/api/images.md#generations.
  *
  * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
  */
@@ -56,7 +56,7 @@ function countOf(n: unknown, { id, image }: ImageModel): number {
   return wholeOr("n", n, 1, MAX_IMAGES, 1);
 }
 
-/** The references of a model that takes some; for every other one the field is as unknown as its other spellings. */
+/** The references for a model that supports them. For other models the field is unknown and ignored. */
 function referencesOf(value: unknown, { image }: ImageModel): readonly string[] {
   if (image.series !== "reference" || value === undefined || value === null) return [];
   if (!Array.isArray(value) || value.length < 1 || value.length > MAX_REFERENCES) {

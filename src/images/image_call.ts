@@ -19,14 +19,14 @@ import type { ReferenceReader } from "./reference_image.ts";
 import { makeImages } from "./several.ts";
 import { type ImageStep, imageStreamResponse } from "./stream.ts";
 
-/** What requests for pictures are carried out with. */
+/** The dependencies of image requests. */
 export interface ImageParts extends CallParts, RelayParts {
   readonly catalog: Catalog;
   readonly readReferences: ReferenceReader;
   readonly finish: ImageFinisher;
 }
 
-/** One request on its way to one provider. */
+/** One request at one provider. */
 interface ImageAttempt {
   readonly request: ImageRequest;
   readonly order: ImageOrder;
@@ -38,14 +38,14 @@ interface ImageAttempt {
   readonly writeError: ImageCaller["writeError"];
 }
 
-/** Carries out requests for pictures, end to end: routes, admits, fetches references, sends, charges, answers. */
+/** Runs image requests end to end: routes, admits, downloads references, sends, charges, responds. */
 export class ImageCalls {
   constructor(readonly parts: ImageParts) {}
 
   /**
-   * Answers with the pictures.
+   * Responds with the pictures.
    *
-   * @param requests The request at the model that it names, then at those that are tried when all providers of that
+   * @param requests The request for its model, then for the fallbacks that are tried if all providers of that model
    * fail.
    * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
    */
@@ -95,7 +95,7 @@ export class ImageCalls {
     return imageResponse(request, work, provider, this.parts.clock.now());
   }
 
-  /** Pictures for which there is no room are charged all the same: the vendor has made them. */
+  /** Pictures that exceed the memory limit are charged: the vendor has made them. */
   async #make(attempt: ImageAttempt): Promise<FinishedImages> {
     const { request, provider, bill } = attempt;
     try {
@@ -138,7 +138,7 @@ export class ImageCalls {
     { request, provider, bill, link, memory }: ImageAttempt,
   ): Promise<FinishedImages> {
     const fetching = { signal: link.signal, reserve: memory.reserveResult };
-    // Nobody pays for pictures that were not asked for.
+    // Only requested pictures are charged.
     const asked = outcome.images.slice(0, request.count);
     const images = await Promise.all(asked.map((image) => this.parts.finish(image, provider, fetching)));
     return {
@@ -149,13 +149,13 @@ export class ImageCalls {
   }
 }
 
-/** No vendor is asked for a caller who is gone. */
+/** No vendor is called for a disconnected caller. */
 function leftBefore(provider: string): UpstreamFailure {
-  const message = `Provider "${provider}" was told to stop`;
+  const message = `Provider "${provider}" was cancelled`;
   return new UpstreamFailure(provider, "cancelled", message, { status: null, accepted: "no" });
 }
 
-/** The vendor's own stream, or its whole answer as the one event of one. */
+/** The vendor's own stream, or its response as the only event of one. */
 async function* eventsOf(attempt: ImageAttempt): AsyncGenerator<ImageEvent, void> {
   const { upstream, order, request: { kind } } = attempt;
   if (upstream.stream !== null && order.count <= upstream.mostPerCall) {

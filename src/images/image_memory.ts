@@ -1,16 +1,16 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 
-/** Memory that is taken for each picture before a vendor is asked: most are smaller. */
+/** The memory reserved for each picture before a vendor is called; most are smaller. */
 const AHEAD_BYTES_PER_IMAGE = 8_000_000;
-/** The part of what an account can hold that one request takes ahead at most. */
+/** The maximum share of an account's limit that one request reserves in advance. */
 const MAX_AHEAD_SHARE = 1 / 4;
-/** Bytes of memory that a byte of a vendor's reply costs: as it came, as text, and as values. */
+/** The memory per byte of a vendor's reply: as received, as text, and as values. */
 const REPLY_MEMORY_FACTOR = 3;
 
 /**
- * The memory of one request's pictures. Most of it is taken before a vendor is asked, because a picture that was made
- * and then has no room is paid for and lost.
+ * The memory of one request's pictures. Most of it is reserved before a vendor is called, because a picture that is
+ * made and does not fit is paid for and lost.
  */
 export class ImageMemory {
   #memory: MemoryLease;
@@ -19,9 +19,9 @@ export class ImageMemory {
   #left = 0;
 
   /**
-   * Takes the memory ahead.
+   * Reserves the memory.
    *
-   * @param count How many pictures were ordered.
+   * @param count The number of ordered pictures.
    * @throws {GatewayError} `overloaded`.
    */
   constructor(memory: MemoryLease, count: number) {
@@ -31,32 +31,33 @@ export class ImageMemory {
     this.#heldBefore = memory.held;
   }
 
-  /** Takes memory for a picture to look at, which stays for every attempt. Throws `overloaded`. */
+  /** Reserves memory for an input picture, kept for all attempts. Throws `overloaded`. */
   readonly reserveReference = (bytes: number): void => {
     this.#memory.reserve(bytes);
     this.#heldBefore = this.#memory.held;
   };
 
-  /** To be called before each attempt: drops what the last one read. */
+  /** Call before each attempt: releases the memory of the previous one. */
   beginAttempt(): void {
     this.#memory.releaseTo(this.#heldBefore);
     this.#left = this.#ahead;
   }
 
   /**
-   * Moves the memory out of the request, for a stream: the vendor is read to its end after the caller has left.
+   * Moves the memory out of the request, for a stream: the vendor's response is read to its end after the caller has
+   * disconnected.
    *
-   * @returns Gives the memory back. Must be called once the stream has ended; may be called twice.
+   * @returns A function that releases the memory. Must be called once the stream has ended; may be called twice.
    */
   outliveRequest(): () => void {
     const memory = this.#memory = this.#memory.detach();
     return () => memory.end();
   }
 
-  /** Takes memory for pieces of a vendor's reply. Throws `overloaded`. */
+  /** Reserves memory for chunks of a vendor's reply. Throws `overloaded`. */
   readonly reserveReply = (bytes: number): void => this.#take(bytes * REPLY_MEMORY_FACTOR);
 
-  /** Takes memory for a result that is fetched from an address. Throws `overloaded`. */
+  /** Reserves memory for a picture that is downloaded. Throws `overloaded`. */
   readonly reserveResult = (bytes: number): void => this.#take(bytes);
 
   #take(bytes: number): void {
@@ -66,7 +67,7 @@ export class ImageMemory {
   }
 }
 
-/** Whether work failed because there is no memory for it. */
+/** Whether the failure is a lack of memory. */
 export function isLackOfMemory(error: unknown): boolean {
   return error instanceof GatewayError && (error.code === "overloaded" || error.code === "request_too_large");
 }

@@ -9,21 +9,20 @@ import { type ImageMeasure, imageQuantitiesOf, maxConsumption } from "./consumpt
 import type { ImageCaller, ImageRequest } from "./image_request.ts";
 import { editingUnsupported } from "./series.ts";
 
-/** A request at one model that may serve it, and what that may cost at most. */
+/** A request for one model that may serve it, and its maximum cost. */
 export interface ImageOption extends CallOption {
   readonly request: ImageRequest;
   readonly measure: ImageMeasure;
   readonly amount: Money;
 }
 
-/** Who asks, as far as it decides who serves. */
+/** The part of the caller that decides on routing. */
 type Asking = Pick<ImageCaller, "accountId" | "headerPin">;
 
 /**
- * The ways to serve a request: at the model that it names, then at those that are tried when all providers of that
- * fail.
+ * The options for a request: its model, then the fallbacks that are tried if all providers of that model fail.
  *
- * @throws {GatewayError} What keeps the first from being served.
+ * @throws {GatewayError} What prevents the first model from serving it.
  */
 export function imageOptionsOf(
   requests: readonly ImageRequest[],
@@ -38,7 +37,7 @@ export function imageOptionsOf(
   });
 }
 
-/** The pictures' side of a candidate's provider; null when it makes none. */
+/** The image adapter of a candidate's provider; null if it has none. */
 export function imageUpstreamOf({ provider }: Candidate, { providers }: Pick<RouteParts, "providers">) {
   return providers.get(provider)?.images ?? null;
 }
@@ -55,7 +54,7 @@ function route({ model, kind, bodyPin }: ImageRequest, { headerPin, accountId }:
   throw new GatewayError("route_error", `Cannot route: no provider of "${model.id}" makes images`);
 }
 
-/** What the pictures may take at most at any of the candidates. */
+/** The maximum consumption at any of the candidates. */
 function mostQuantities(
   request: ImageRequest,
   measure: ImageMeasure,

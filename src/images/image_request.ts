@@ -3,45 +3,45 @@ import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
 import type { ImageModel } from "./series.ts";
 
-/** Who asks, and how: what a protocol knows of a request beside its body. */
+/** The caller, and what a protocol knows of a request besides its body. */
 export interface ImageCaller {
   readonly requestId: string;
   readonly accountId: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
   readonly headerPin: string | null;
-  /** Gives the signal that fires when the caller leaves. */
+  /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
-  /** Pays for what is read for the request. */
+  /** The memory lease for data read for the request. */
   readonly memory: MemoryLease;
-  /** A failure as an event of a stream that has begun. */
+  /** Renders a failure as an event of an open stream. */
   readonly writeError: (error: GatewayError) => unknown;
 }
 
-/** A request for pictures in neutral words, checked against its model's series. */
+/** A protocol-independent image request, validated for its model's series. */
 export interface ImageRequest {
   readonly kind: "generate" | "edit";
   readonly model: ImageModel;
-  /** The model as the caller named it, which the answer repeats. */
+  /** The model as the caller named it; repeated in the response. */
   readonly modelName: string;
   readonly prompt: string;
-  /** As the vendor is asked for it. */
+  /** As sent to the vendor. */
   readonly quality: string;
-  /** As the vendor is asked for it; null when nothing was said. */
+  /** As sent to the vendor; null if not given. */
   readonly size: string | null;
   readonly count: number;
-  /** Addresses or base64 of pictures to look at, still to be fetched; empty for edits. */
+  /** Addresses or base64 of input pictures, not downloaded yet; empty for edits. */
   readonly references: readonly string[];
-  /** Pictures to change; empty for generations. */
+  /** Pictures to edit; empty for generations. */
   readonly images: readonly ImageSource[];
   readonly mask: ImageSource | null;
   readonly outputFormat: string | null;
   readonly background: string | null;
   readonly inputFidelity: string | null;
   readonly stream: boolean;
-  /** How many unfinished pictures are wanted on the way; 0 unless streamed. */
+  /** The number of partial pictures; 0 unless streamed. */
   readonly partialImages: number;
   readonly bodyPin: string | null;
-  /** Names of fields that this model cannot be told. */
+  /** The fields that this model does not receive. */
   readonly losses: readonly string[];
 }

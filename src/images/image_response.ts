@@ -2,7 +2,7 @@ import type { ImageConsumption, ImageOutcome } from "../upstreams/image_upstream
 import type { FinishedImage } from "./finished_image.ts";
 import type { ImageRequest } from "./image_request.ts";
 
-/** A vendor's outcome with its pictures at hand and its consumption counted. */
+/** A vendor's result with its pictures and the consumption. */
 export interface FinishedImages {
   readonly outcome: ImageOutcome;
   readonly images: readonly FinishedImage[];
@@ -11,7 +11,7 @@ export interface FinishedImages {
 
 const ENCODER = new TextEncoder();
 
-/** Header fields of an answer that a provider gave. */
+/** The header fields of a response that a provider served. */
 export function imageResponseHeaders(
   provider: string,
   contentType: string,
@@ -27,8 +27,8 @@ export function imageResponseHeaders(
 }
 
 /**
- * The whole answer as JSON: `{created, data: [{b64_json, index}], model, size, quality, usage}`. It is written while it
- * is sent, so that no second copy of the pictures is made. Source: docs/api/images.md#answer.
+ * The response as JSON: `{created, data: [{b64_json, index}], model, size, quality, usage}`. It is serialised while it
+ * is sent, so that the pictures are not copied. Source: docs/api/images.md#answer.
  */
 export function imageResponse(request: ImageRequest, work: FinishedImages, provider: string, now: number): Response {
   const { images, outcome } = work;
@@ -63,7 +63,7 @@ export function imageResponse(request: ImageRequest, work: FinishedImages, provi
   return new Response(ReadableStream.from(pieces()), { headers: [...headers, ["content-length", String(length)]] });
 }
 
-/** Source: docs/api/images.md#answer, `size`: the size used, but `auto` for edits that asked for it. */
+/** Source: docs/api/images.md#answer, `size`: the actual size, or `auto` for edits that requested it. */
 export function sizeUsed(request: ImageRequest, { outcome, images }: FinishedImages): string {
   if (request.kind === "edit" && request.size === "auto") return "auto";
   return outcome.size ?? images[0]?.measure() ?? request.size ?? "auto";

@@ -8,34 +8,34 @@ import type { ImageSource } from "../upstreams/image_upstream.ts";
 import type { MediaWork } from "../workers/media_work.ts";
 import { isBase64 } from "./base64.ts";
 
-/** Gets the pictures that a caller wants looked at. */
+/** Obtains the input pictures of a caller. */
 export type ReferenceReader = (
   values: readonly string[],
   caller: ReferenceCaller,
 ) => Promise<ImageSource[]>;
 
-/** Who wants pictures looked at. */
+/** The caller of a reference download. */
 export interface ReferenceCaller {
   readonly accountId: string;
-  /** Fires when the caller leaves. */
+  /** Fires when the caller disconnects. */
   readonly signal: AbortSignal | undefined;
-  /** Called before bytes are fetched; throws to refuse them. Default: all are taken. */
+  /** Called before bytes are downloaded; throws to reject them. Default: all are accepted. */
   readonly reserve?: (bytes: number) => void;
 }
 
-/** The most pixels of a picture. */
+/** The maximum number of pixels of a picture. */
 export const MAX_PIXELS = 64_000_000;
 
-/** The most bytes of one reference. */
+/** The maximum size of one reference. */
 const MAX_REFERENCE_BYTES = 20_000_000;
 
 const MAX_DOWNLOAD_MS = 30_000;
 const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * The function that reads `input_images`: addresses under the egress guard, data URIs, or plain base64 in either
- * alphabet. Each must be a PNG, JPEG or WebP by content that can be decoded, which is tried in another thread. The
- * function throws `invalid_request`, naming the item, and what {@linkcode MediaWork} throws.
+ * Creates the reader of `input_images`: addresses under the egress rules, data URIs, or plain base64 in either
+ * alphabet. Each must be a PNG, JPEG or WebP by its content. A thread checks that it can be decoded. The reader throws
+ * `invalid_request`, naming the item, and what {@linkcode MediaWork} throws.
  */
 export function createReferenceReader(policy: EgressPolicy, media: MediaWork): ReferenceReader {
   return async (values, { accountId, signal, reserve }) => {
@@ -63,7 +63,7 @@ function bytesOf(field: string, value: string, policy: EgressPolicy, fetch: Refe
   return decoded(field, value);
 }
 
-/** What stands behind the comma of a data URI. Source: RFC 2397. */
+/** The part of a data URI after the comma. Source: RFC 2397. */
 function payloadOf(field: string, uri: string): string {
   const comma = uri.indexOf(",");
   if (comma < 0 || comma > 200 || !/;\s*base64$/i.test(uri.slice(0, comma))) {

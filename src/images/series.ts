@@ -8,7 +8,7 @@ import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 export type ImageModel = Model & { readonly image: ImageSection };
 
 /**
- * The model of a request for new pictures. Source: docs/api/images.md#generations.
+ * The model of a generation request. Source: docs/api/images.md#generations.
  *
  * @throws {GatewayError} `model_not_found`; `invalid_request` for a model that makes no pictures.
  */
@@ -20,9 +20,9 @@ export function generatingModel(catalog: Catalog, name: string): ImageModel {
 }
 
 /**
- * The model of a request to change pictures. Source: docs/api/images.md#edits.
+ * The model of an edit request. Source: docs/api/images.md#edits.
  *
- * @throws {GatewayError} `model_not_found`; `invalid_request` for a model of a series that does not edit.
+ * @throws {GatewayError} `model_not_found`; `invalid_request` for a model whose series does not support edits.
  */
 export function editingModel(catalog: Catalog, name: string): ImageModel {
   const model = modelNamed(catalog, name, ({ image }) => image?.edits === true);
@@ -30,7 +30,7 @@ export function editingModel(catalog: Catalog, name: string): ImageModel {
   throw editingUnsupported(model.id);
 }
 
-/** The refusal of an edit. Source: docs/api/images.md#edits. */
+/** The error for an unsupported edit. Source: docs/api/images.md#edits. */
 export function editingUnsupported(model: string): GatewayError {
   return new GatewayError("invalid_request", `Image editing is not supported for the model "${model}"`, {
     field: "model",

@@ -2,13 +2,13 @@ import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../upst
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import { sumOfConsumptions } from "./consumption.ts";
 
-/** Which of a vendor's two calls is meant. */
+/** The type of vendor call. */
 export type ImageKind = "generate" | "edit";
 
 /**
- * Has an order carried out, by several calls at once where the vendor makes fewer pictures a call. Where some of these
- * fail, the answer is what the others made; only when all fail, so does this. Its failure is one that leaves open
- * whether the vendor did the work, where there is one, else the first.
+ * Runs an order, with several concurrent calls if the vendor makes fewer pictures per call. If some calls fail, the
+ * result contains the pictures of the others. If all fail, the error is one with an unknown outcome if there is one,
+ * else the first.
  */
 export async function makeImages(
   upstream: ImageUpstream,

@@ -3,14 +3,14 @@ import { invalidField } from "../lib/gateway_error.ts";
 import { ownValue } from "../lib/own_value.ts";
 import { oneOf } from "./fields.ts";
 
-/** Qualities of an edit. Source: docs/api/images.md#edits. */
+/** The qualities of an edit. Source: docs/api/images.md#edits. */
 export const EDIT_QUALITIES = ["low", "medium", "high"] as const;
 
 /**
- * The size to ask the vendor for: what the model maps the caller's to, else the caller's own.
+ * The size to send to the vendor: mapped by the model, else the caller's own.
  *
- * @param asked As the caller wrote it; null when left out.
- * @throws {GatewayError} `invalid_request` for a size that callers cannot ask for, or that this model does not have.
+ * @param asked As the caller wrote it; null if missing.
+ * @throws {GatewayError} `invalid_request` for a size that does not exist or that this model does not support.
  */
 export function sizeFor(asked: unknown, { sizes, sizeMap }: ImageSection): string | null {
   if (asked === undefined || asked === null) return null;
@@ -18,10 +18,10 @@ export function sizeFor(asked: unknown, { sizes, sizeMap }: ImageSection): strin
 }
 
 /**
- * The quality to ask the vendor for. Required of every caller. Source: docs/api/images.md#generations.
+ * The quality to send to the vendor. Callers must send one. Source: docs/api/images.md#generations.
  *
- * @param words What the endpoint takes.
- * @throws {GatewayError} `invalid_request` when it is missing or not one of the words, or this model does not have it.
+ * @param words The values that the endpoint accepts.
+ * @throws {GatewayError} `invalid_request` if it is missing, invalid, or not supported by this model.
  */
 export function qualityFor(
   asked: unknown,

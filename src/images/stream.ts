@@ -11,29 +11,29 @@ import { estimatedConsumption, PARTIAL_TOKENS } from "./consumption.ts";
 import type { ImageRequest } from "./image_request.ts";
 import { completedFrames, errorFrame, HEARTBEAT, partialFrame } from "./stream_frames.ts";
 
-/** A step of a streamed answer: an unfinished picture, or all that were made. */
+/** A step of a streamed response: a partial picture, or all finished ones. */
 export type ImageStep =
   | Extract<ImageEvent, { type: "partial" }>
   | { readonly type: "completed"; readonly work: FinishedImages };
 
-/** A stream whose first step has come, so that its provider stands. */
+/** A stream whose first step has arrived, so its provider is decided. */
 export interface OpenedStream {
   readonly request: ImageRequest;
   readonly provider: string;
   readonly first: ImageStep;
-  /** The steps behind the first. */
+  /** The steps after the first. */
   readonly rest: AsyncIterator<ImageStep, unknown>;
   readonly bill: ImageBill;
   readonly link: CallerLink;
-  /** Called when nothing more is read from the vendor, at least once. */
+  /** Called at least once when nothing more is read from the vendor. */
   readonly onEnd: () => void;
-  /** A failure in the caller's protocol. */
+  /** Renders a failure in the caller's protocol. */
   readonly writeError: (error: GatewayError) => unknown;
 }
 
 const MAX_DRAIN_MS = 30_000;
 
-/** The answer as server-sent events. The last one leaves after the charge is durable. */
+/** The response as server-sent events. The last one is sent after the charge is durable. */
 export function imageStreamResponse(opened: OpenedStream, parts: RelayParts): Response {
   const headers = imageResponseHeaders(opened.provider, "text/event-stream", opened.request);
   const stream = new ImageStream(opened, parts.clock);
@@ -42,7 +42,7 @@ export function imageStreamResponse(opened: OpenedStream, parts: RelayParts): Re
   });
 }
 
-/** The steps of one answer as pieces of events: each step is charged, where it is the last, before any piece of it. */
+/** The steps of one response as chunks of events. The last step is charged before any chunk of it is sent. */
 class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
   readonly finished = false;
   readonly #opened: OpenedStream;
@@ -60,7 +60,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     opened.link.detach();
   }
 
-  /** The next piece of an event. */
+  /** The next chunk of an event. */
   async read(): Promise<Uint8Array<ArrayBuffer> | null> {
     for (;;) {
       const piece = this.#pieces?.next();
@@ -92,24 +92,27 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     this.#isOver = true;
     this.#opened.onEnd();
     const error = errorFor(thrown);
-    // A stream that the gateway ends for want of money is charged for what was shown. One whose caller has left is,
-    // too: see `leave`.
+    // A stream that ends for lack of credit is charged for what was shown. So is one whose caller has disconnected: see
+    // `leave`.
     if (error.code === "insufficient_credits") await this.#chargeShown("cut");
     else if (!this.#hasLeft) this.#opened.bill.settlement.release();
     return errorFrame(this.#opened.writeError(error));
   }
 
   left(): void {
-    // A caller that is found gone by the vendor's call: `leave` was not called, and nothing more is read.
+    // The vendor's call found that the caller has disconnected: `leave` was not called, and nothing more is read.
     if (!this.#hasLeft) this.#opened.onEnd();
   }
 
-  /** Only while nothing of an event is under way: between two pieces of one, a heartbeat would break it. */
+  /** Only between events: a heartbeat within an event would break it. */
   heartbeat(): Bytes {
     return this.#pieces === null ? HEARTBEAT : null;
   }
 
-  /** The caller is gone: the vendor goes on for a while, so that what it made is charged as it reports it. */
+  /**
+   * The caller disconnected. The vendor's stream is read for some time, so that the reported consumption can be
+   * charged.
+   */
   async leave(): Promise<void> {
     this.#hasLeft = true;
     const stopTimer = this.#clock.after(MAX_DRAIN_MS, () => this.#opened.link.end());
@@ -121,17 +124,17 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
       stopTimer();
       this.#opened.onEnd();
     }
-    // Without effect where the whole was charged above.
+    // No effect if everything was charged above.
     await this.#chargeShown("left");
   }
 
   async #chargeShown(state: EndState): Promise<void> {
     const { bill, provider } = this.#opened;
-    // Logged by the meter.
+    // The meter logs the failure.
     await chargeImages(bill, { provider, made: 0, consumption: this.#shown(), state }).catch(() => {});
   }
 
-  /** The next step; the last one is charged before anyone sees it. Null when none is left. */
+  /** The next step; the last one is charged before it is returned. Null if none is left. */
   async #step(): Promise<ImageStep | null> {
     const { bill, provider, rest } = this.#opened;
     const first = this.#first;
@@ -162,7 +165,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     return completedFrames(request, step.work, this.#clock.now());
   }
 
-  /** What the unfinished pictures that were shown have taken, by estimate. */
+  /** The estimated consumption of the partial pictures that were shown. */
   #shown() {
     const estimate = estimatedConsumption({ ...this.#opened.bill.measure, count: 0 });
     return { ...estimate, outputTokens: this.#partials * PARTIAL_TOKENS };

@@ -8,12 +8,12 @@ import type { ImageRequest } from "./image_request.ts";
 
 type PartialEvent = Extract<ImageEvent, { type: "partial" }>;
 
-/** Shows that a stream lives; every reader of server-sent events passes over it. */
+/** A comment that keeps the connection alive; clients ignore it. */
 export const HEARTBEAT: Uint8Array<ArrayBuffer> = bytesOf(": ping\n\n");
 
 /**
- * An unfinished picture as an event. Nothing where the vendor's data is no base64, since a sketch is nothing to fail
- * for. Source: OpenAI API reference, "Image streaming events".
+ * A partial picture as an event. Empty if the vendor's data is not base64, since a partial picture is not worth a
+ * failure. Source: OpenAI API reference, "Image streaming events".
  */
 export function* partialFrame(
   request: ImageRequest,
@@ -31,7 +31,7 @@ export function* partialFrame(
   yield* frame(`${prefixOf(request)}.partial_image`, piecesOfText(data), facts);
 }
 
-/** The finished pictures, an event each; the usage stands on the last. */
+/** The finished pictures, one event each; the last one has the usage. */
 export function* completedFrames(
   request: ImageRequest,
   work: FinishedImages,
@@ -52,12 +52,12 @@ export function* completedFrames(
   }
 }
 
-/** A failure as the default protocol's clients look for it in a stream. */
+/** A failure in the event format of the default protocol's clients. */
 export function errorFrame(body: unknown): Uint8Array<ArrayBuffer> {
   return bytesOf(writeFrame({ event: "error", data: JSON.stringify(body) }));
 }
 
-/** One event whose picture is written piece by piece: base64 holds nothing that JSON or the framing would escape. */
+/** One event whose picture is written in chunks: base64 contains nothing that JSON or the framing would escape. */
 function* frame(
   type: string,
   picture: Iterable<Uint8Array<ArrayBuffer>>,

@@ -6,22 +6,22 @@ import { weightedOrder } from "./weights.ts";
 /** A provider that can serve one request. */
 export type Candidate = Serving;
 
-/** What the order of candidates depends on. */
+/** The context of one routing decision. */
 export interface RoutingContext {
   readonly breaker: Pick<CircuitBreaker, "availabilityOf">;
-  /** The account that pays. */
+  /** The account that is charged. */
   readonly accountId: string;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * The providers to try for one request, in order: the pinned one alone, or all in a weighted random order, those whose
- * circuit is open last. Misconfigured providers are left out. Source: docs/api/routing.md#choice.
+ * Returns the providers to try for one request, in order: the pinned one only, or all in weighted random order.
+ * Providers with an open circuit come last, misconfigured ones are left out. Source: docs/api/routing.md#choice.
  *
- * @param serving Whoever serves the model; never empty.
- * @param pin The name of one of them, null for none.
- * @throws {GatewayError} `upstream_auth_failed` when the vendors of all of them reject the gateway's credential.
+ * @param serving The providers that serve the model; at least one.
+ * @param pin The name of one of them; null for none.
+ * @throws {GatewayError} `upstream_auth_failed` if the vendors of all of them reject the gateway's credential.
  */
 export function candidatesFor(
   serving: readonly Candidate[],
@@ -35,13 +35,13 @@ export function candidatesFor(
   const ordered = weightedOrder(usable, ({ weight }) => weight, random);
   const isResting = (candidate: Candidate) => breaker.availabilityOf(candidate, accountId) === "resting";
   const ready = ordered.filter((candidate) => !isResting(candidate));
-  // When all rest, trying is better than refusing for certain.
+  // If all circuits are open, an attempt is better than a certain failure.
   return ready.length === 0 ? ordered : [...ready, ...ordered.filter(isResting)];
 }
 
 /**
- * The candidates of several models, one model behind the other, with those last whose circuit is open: each of a model
- * that is known to fail is passed over for the next model.
+ * Orders the candidates of several models, model by model, with open circuits last. A model that currently fails is
+ * thus skipped in favour of the next model.
  */
 export function openCircuitsLast<C extends Candidate>(
   candidates: readonly C[],
@@ -53,10 +53,9 @@ export function openCircuitsLast<C extends Candidate>(
 }
 
 /**
- * The candidates in the order of their chances, without a draw: by weight, those whose circuit is open last.
- * Misconfigured providers are left out.
+ * Orders the candidates by weight without randomness, with open circuits last. Misconfigured providers are left out.
  *
- * @throws {GatewayError} `upstream_auth_failed` when none is left.
+ * @throws {GatewayError} `upstream_auth_failed` if none is left.
  */
 export function byWeight(
   candidates: readonly Candidate[],
@@ -66,9 +65,9 @@ export function byWeight(
 }
 
 /**
- * The candidates without those of misconfigured providers.
+ * Removes the candidates of misconfigured providers.
  *
- * @throws {GatewayError} `upstream_auth_failed` when none is left.
+ * @throws {GatewayError} `upstream_auth_failed` if none is left.
  */
 export function usableCandidates(
   candidates: readonly Candidate[],

@@ -1,37 +1,37 @@
 import type { Clock } from "../lib/clock.ts";
 import type { FailureScope } from "./failure_evidence.ts";
 
-/** The states that a circuit can be in. */
+/** The states of a circuit. */
 export type CircuitState = "closed" | "open" | "half_open";
 
 /** Settings of a circuit; times in milliseconds. */
 export interface CircuitOptions {
   readonly clock: Clock;
-  /** The first rest. */
+  /** How long the circuit stays open at first. */
   readonly restMs: number;
-  /** The longest rest; each failed probe doubles the rest up to it. */
+  /** The maximum open time; each failed probe doubles it up to this limit. */
   readonly maxRestMs: number;
 }
 
-/** What a failure does to a circuit. */
+/** How a failure affects a circuit. */
 export interface CircuitFailure {
   /** Whether the failed attempt was the probe. */
   readonly isProbe: boolean;
-  /** Whom the circuit opens for; null when the failure does not suffice to open it. */
+  /** The accounts that the circuit opens for; null if the failure is not sufficient to open it. */
   readonly scope: FailureScope | null;
-  /** The shortest rest, as the vendor asks for it, in milliseconds. */
+  /** The minimum open time that the vendor requests, in milliseconds. */
   readonly minRestMs: number;
 }
 
 /**
- * One circuit: `closed` until it is opened, `open` for a rest, then `half_open`: one attempt is the probe, and the
- * circuit stays open for all others meanwhile. A success closes it; a failed probe opens it again for twice as long.
- * An open circuit can apply to one account alone: other accounts pass.
+ * A circuit: `closed`; `open` for some time after it was opened; then `half_open`. One attempt is the probe, and the
+ * circuit stays open for all others meanwhile. A success closes it. A failed probe opens it again for twice as long. An
+ * open circuit can apply to one account only; other accounts are not affected.
  */
 export class Circuit {
   /** Failures since the last success. */
   failuresInARow = 0;
-  /** When the rest ends, in monotonic milliseconds; null while closed. */
+  /** When the open time ends, in monotonic milliseconds; null while closed. */
   #restEndsAt: number | null = null;
   #scope: FailureScope = { accountId: null };
   #restMs: number;
@@ -42,30 +42,30 @@ export class Circuit {
     this.#restMs = options.restMs;
   }
 
-  /** Unix milliseconds when the rest ends; null while closed. */
+  /** Unix milliseconds at which the open time ends; null while closed. */
   get restsUntil(): number | null {
     const { clock } = this.options;
     return this.#restEndsAt === null ? null : Math.round(clock.now() + this.#restEndsAt - clock.monotonicMs());
   }
 
-  /** The state, as an operator is shown it. */
+  /** The state as shown to operators. */
   get state(): CircuitState {
     if (this.#restEndsAt === null) return "closed";
     return this.#isProbing || this.options.clock.monotonicMs() >= this.#restEndsAt ? "half_open" : "open";
   }
 
-  /** The one account that it is open for; null when it is closed or open for every account. */
+  /** The account that it is open for; null if it is closed or open for every account. */
   get accountId(): string | null {
     return this.#restEndsAt === null ? null : this.#scope.accountId;
   }
 
-  /** Whether the account should be sent elsewhere. */
+  /** Whether the account's requests should use another provider. */
   isOpenFor(accountId: string): boolean {
     if (this.#restEndsAt === null || !this.#appliesTo(accountId)) return false;
     return this.#isProbing || this.options.clock.monotonicMs() < this.#restEndsAt;
   }
 
-  /** An attempt starts; true when it is the probe. */
+  /** An attempt starts. Returns true if it is the probe. */
   onStart(accountId: string): boolean {
     if (this.#restEndsAt === null || this.isOpenFor(accountId) || !this.#appliesTo(accountId)) return false;
     this.#isProbing = true;
@@ -80,16 +80,16 @@ export class Circuit {
     this.#isProbing = false;
   }
 
-  /** An attempt ended without a result that counts. */
+  /** An attempt ended without a relevant result. */
   onNeutral(isProbe: boolean): void {
     if (isProbe) this.#isProbing = false;
   }
 
-  /** An attempt failed. Attempts that began before the circuit opened do not lengthen its rest. */
+  /** An attempt failed. Attempts that started before the circuit opened do not extend the open time. */
   onFailure({ isProbe, scope, minRestMs }: CircuitFailure): void {
     this.failuresInARow++;
     const isWider = this.accountId !== null && scope?.accountId === null;
-    // The rests that one account brought about are no measure for everybody.
+    // The open time that one account caused does not apply to all accounts.
     if (isWider) this.#restMs = this.options.restMs;
     if (scope !== null && (this.#restEndsAt === null || isProbe || isWider)) this.#open(scope, minRestMs);
     else if (isProbe) this.#isProbing = false;

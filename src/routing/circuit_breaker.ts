@@ -5,47 +5,47 @@ import { type CredentialMonitor, UNMONITORED_CREDENTIALS } from "./credential_mo
 import { FailureEvidence } from "./failure_evidence.ts";
 import { type AttemptCounts, type ProviderHealth, providerHealthOf } from "./provider_health.ts";
 
-/** What an attempt goes to. */
+/** The target of an attempt. */
 export interface AttemptTarget {
   /** The provider's configured name. */
   readonly provider: string;
-  /** The vendor's name of the model there. */
+  /** The vendor's name of the model. */
   readonly model: string;
 }
 
 /**
- * Which providers are to be passed over, from how attempts ended.
+ * Decides which providers to skip, from the results of attempts.
  *
- * Each provider has a circuit for its connections. Failures to connect open it, `failuresToOpen` in a row, for all
- * models and accounts: no caller can cause them. Each model of a provider has a circuit for everything else that a
- * caller may have caused (time-outs, resets, 429, 5xx). It opens when two accounts saw the failures within `windowMs`.
- * When one account saw them and was all the traffic there was, it opens for that account alone. See {@linkcode Circuit}
- * for rests and probes. Memory is bounded by the configuration: nothing is kept per account or per request.
+ * Each provider has a circuit for its connections. `failuresToOpen` consecutive connection failures open it for all
+ * models and accounts: no caller can cause them. Each model of a provider has a circuit for failures that a caller may
+ * have caused (timeouts, resets, 429, 5xx). It opens if two accounts had failures within `windowMs`. If only one
+ * account sent traffic, it opens for that account only. See {@linkcode Circuit} for open times and probes. Memory is
+ * bounded by the configuration: nothing is kept per account or request.
  */
 export interface CircuitBreaker {
-  /** Whether the account's requests are served there, should go elsewhere, or cannot be served there. */
+  /** Whether the account's requests can be served there, should use another provider, or cannot be served there. */
   availabilityOf(target: AttemptTarget, accountId: string): Availability;
-  /** An attempt starts; at the end of a rest it is the probe. */
+  /** An attempt starts. After the open time it is the probe. */
   onStart(target: AttemptTarget, accountId: string): AttemptReport;
-  /** For the operator: every provider that was tried since the start. */
+  /** The health of every provider that was used since the start. */
   health(): readonly ProviderHealth[];
 }
 
-/** `resting`: to be tried when no other is left. `misconfigured`: the vendor rejects the provider's credential. */
+/** `resting`: use only if no other provider is left. `misconfigured`: the vendor rejects the provider's credential. */
 export type Availability = "available" | "resting" | "misconfigured";
 
-/** How one attempt ended; exactly one of the two is called, once. */
+/** Reports the result of an attempt. Exactly one of the two functions is called, once. */
 export interface AttemptReport {
-  /** The provider answered. */
+  /** The attempt succeeded. */
   succeeded(): void;
-  /** Reads what the failure says about the provider. Errors that are no {@linkcode UpstreamFailure} say nothing. */
+  /** The attempt failed. Errors other than {@linkcode UpstreamFailure} do not count. */
   failed(error: unknown): void;
 }
 
 /** Settings; times in milliseconds. */
 export interface CircuitBreakerOptions {
   readonly clock: Clock;
-  /** Default: no credential is ever taken as rejected. */
+  /** Default: credentials are never treated as rejected. */
   readonly credentials?: CredentialMonitor;
   /** Default 5. */
   readonly failuresToOpen?: number;
@@ -57,7 +57,7 @@ export interface CircuitBreakerOptions {
   readonly maxRestMs?: number;
 }
 
-/** The state that is kept of one model at one provider. */
+/** The state of one model at one provider. */
 interface ModelState extends AttemptCounts {
   readonly circuit: Circuit;
   readonly evidence: FailureEvidence;
@@ -70,7 +70,7 @@ interface ProviderState {
 
 const EVERYBODY = { accountId: null };
 
-/** Makes a breaker in which every circuit is closed. */
+/** Creates a breaker with all circuits closed. */
 export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
   return new Breaker(options);
 }
@@ -145,12 +145,12 @@ class Breaker implements CircuitBreaker {
       state.circuit.onNeutral(isModelProbe);
       return;
     }
-    // Whatever else the vendor did, it was reached.
+    // Any other failure means that the vendor was reached.
     if (failure !== null && failure.kind !== "cancelled") connection.onSuccess();
     else connection.onNeutral(isConnectionProbe);
     if (failure === null || failure.blame === "none") return state.circuit.onNeutral(isModelProbe);
     state.evidence.onFailure(accountId);
-    // Of a circuit that was opened already, one failure more tells for whom it is to stay open.
+    // For an open circuit, one more failure decides which accounts it stays open for.
     const isOpened = isModelProbe || state.circuit.accountId !== null;
     const stillFor = state.evidence.isShared ? EVERYBODY : { accountId };
     const scope = isOpened ? stillFor : state.evidence.scope(this.#options.failuresToOpen);

@@ -5,34 +5,33 @@ import type { Provider } from "../upstreams/provider.ts";
 import { FailureEvidence, type FailureScope } from "./failure_evidence.ts";
 
 /**
- * Which providers' credentials their vendors reject.
+ * Detects providers whose credentials their vendors reject.
  *
- * A vendor's 401 alone proves nothing: a caller may be able to cause it. It makes the monitor probe the provider in the
- * background, by a request that depends on no caller and costs nothing. Only when the probe is rejected too, the
- * provider counts as misconfigured. Where a probe says neither yes nor no, or contradicts requests that the vendor
- * accepted lately, the rule of {@linkcode FailureEvidence} decides. A misconfigured provider is probed again, with
- * growing delays, until it accepts the credential; where the probe says nothing, one caller's request is let through
- * each time.
+ * A 401 of a vendor proves nothing, since a caller may be able to cause it. The monitor therefore probes the provider
+ * in the background with a request that depends on no caller and costs nothing. Only if the probe is rejected too, the
+ * provider counts as misconfigured. If a probe is inconclusive or contradicts recently accepted requests,
+ * {@linkcode FailureEvidence} decides. A misconfigured provider is probed again with increasing delays until it accepts
+ * the credential. If the probe is inconclusive, one caller's request is let through each time.
  */
 export interface CredentialMonitor {
-  /** Whether the account's requests must not go to the provider. */
+  /** Whether the account's requests must not use the provider. */
   isRejected(provider: string, accountId: string): boolean;
   /** A request starts. */
   onStart(provider: string, accountId: string): CredentialReport;
-  /** Unix milliseconds since when the credential is rejected; null while it is not. */
+  /** Unix milliseconds since which the credential is rejected; null while it is accepted. */
   rejectedAt(provider: string): number | null;
-  /** Ends the probes. */
+  /** Stops the probes. */
   close(): Promise<void>;
 }
 
-/** What one request says about the credential; exactly one of the three is called, once. */
+/** Reports the result of a request. Exactly one of the three functions is called, once. */
 export interface CredentialReport {
   accepted(): void;
   rejected(): void;
   neutral(): void;
 }
 
-/** What a monitor is made with. */
+/** Options of {@linkcode createCredentialMonitor}. */
 export interface CredentialMonitorOptions {
   /** By name. */
   readonly providers: ReadonlyMap<string, Pick<Provider, "probe">>;
@@ -42,7 +41,7 @@ export interface CredentialMonitorOptions {
 
 const NO_REPORT: CredentialReport = { accepted() {}, rejected() {}, neutral() {} };
 
-/** A monitor that never takes a credential as rejected. */
+/** A monitor that never treats a credential as rejected. */
 export const UNMONITORED_CREDENTIALS: CredentialMonitor = {
   isRejected: () => false,
   onStart: () => NO_REPORT,
@@ -50,22 +49,22 @@ export const UNMONITORED_CREDENTIALS: CredentialMonitor = {
   close: () => Promise.resolve(),
 };
 
-/** How far back 401s and traffic count where no probe decides. */
+/** The time window for 401s and traffic if no probe decides. */
 const WINDOW_MS = 60_000;
-/** How long an accepted request outweighs a rejected probe: a key may be good for a model, but not for the probe. */
+/** How long an accepted request outweighs a rejected probe: a key may be valid for a model but not for the probe. */
 const ACCEPTED_HOLDS_MS = 600_000;
-/** How long the verdict of a probe stands against further 401s. */
+/** How long the result of a probe outweighs further 401s. */
 const VERDICT_HOLDS_MS = 30_000;
 const MIN_PROBE_DELAY_MS = 10_000;
 const MAX_PROBE_DELAY_MS = 300_000;
-/** How long a probe that was aborted may take to end. */
+/** The time limit for an aborted probe to end. */
 const CLOSE_MS = 1_000;
-/** Enough to hold two accounts. */
+/** Enough to include two accounts. */
 const MAX_REJECTIONS = 4;
 
 const DOUBTED = "The vendor answered a request with 401, but accepts the credential when it is probed";
 
-/** Opens a monitor. It sends nothing before the first 401. */
+/** Creates a monitor. It sends nothing before the first 401. */
 export function createCredentialMonitor(options: CredentialMonitorOptions): CredentialMonitor {
   const credentials = new Map(
     [...options.providers].map(([name, provider]) => [name, new Credential(name, provider, options)] as const),
@@ -80,12 +79,12 @@ export function createCredentialMonitor(options: CredentialMonitorOptions): Cred
   };
 }
 
-/** What a probe found. */
+/** The result of a probe. */
 type Verdict = "accepted" | "rejected" | "unknown";
 
 /** The state of one provider's credential. */
 class Credential {
-  /** Unix milliseconds since when it is rejected; null while it is not. */
+  /** Unix milliseconds since which it is rejected; null while it is accepted. */
   rejectedAt: number | null = null;
   #scope: FailureScope = { accountId: null };
   readonly #evidence: FailureEvidence;
@@ -126,7 +125,7 @@ class Credential {
         this.#onRejected(accountId);
       },
       neutral: () => {
-        // The next request is the trial then.
+        // The next request becomes the trial then.
         if (isTrial && this.#trial === "running") this.#trial = "due";
       },
     };

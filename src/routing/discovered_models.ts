@@ -4,24 +4,24 @@ import { isModelId, type Model, readModel } from "../catalog/model.ts";
 import type { ModelPattern } from "../catalog/model_pattern.ts";
 import type { ListedModel } from "../upstreams/model_listing.ts";
 
-/** What a provider's list came to. */
+/** The models of one provider's list. */
 export interface DiscoveredModels {
   readonly models: readonly Model[];
-  /** Models that are left out because they have no price. */
+  /** The number of models left out because they have no price. */
   readonly unpriced: number;
-  /** Models that are left out because no id can be made of their name. */
+  /** The number of models left out because their name cannot form an id. */
   readonly unusable: number;
 }
 
-/** After so many models requests have a turn: each takes some hundredths of a millisecond. */
+/** The number of models processed before requests get a turn. Each takes some hundredths of a millisecond. */
 const MODELS_AT_ONCE = 100;
 
 /**
- * The models that patterns make of one provider's list. A model that is built in has its built-in price and facts; any
- * other one has those of the longest pattern that fits its name, and is left out when that gives no price.
+ * Creates the models of one provider's list from patterns. A built-in model has its built-in price and properties. Any
+ * other model has those of the longest pattern that matches its name, and is left out if the pattern has no price.
  *
- * @param patterns All of this provider.
- * @param family The first part of the ids of the vendor's built-in models; null when its models are not built in.
+ * @param patterns All patterns of this provider.
+ * @param family The first part of the ids of the vendor's built-in models; null if it has none.
  */
 export async function discoveredModels(
   patterns: readonly ModelPattern[],
@@ -48,7 +48,7 @@ function idFor({ id }: ModelPattern, listed: ListedModel): string {
   return `${providerPartOf(id)}/${listed.id}`;
 }
 
-/** Null when no id can be made of the name. */
+/** Null if the name cannot form an id. */
 function modelFor(
   pattern: ModelPattern,
   listed: ListedModel,
@@ -64,7 +64,7 @@ function modelFor(
 
 const MODALITIES = ["text", "image", "file", "audio", "video"];
 
-/** What the vendor tells of a model; what the operator wrote into the pattern goes before it. */
+/** The properties that the vendor lists, overridden by the operator's fields in the pattern. */
 function factsOf({ fields }: ModelPattern, listed: ListedModel): Record<string, unknown> {
   const inputs = listed.inputModalities?.filter((each) => MODALITIES.includes(each)) ?? [];
   const isTop = typeof fields.top_provider === "object" && fields.top_provider !== null;

@@ -1,17 +1,17 @@
 import type { Clock } from "../lib/clock.ts";
 
-/** What failures are measured against. */
+/** Limits of {@linkcode FailureEvidence}. */
 export interface FailureEvidenceOptions {
   readonly clock: Clock;
-  /** How far back failures and traffic count, in milliseconds. */
+  /** The time window for failures and traffic, in milliseconds. */
   readonly windowMs: number;
-  /** How many of the latest failures are kept. */
+  /** The number of latest failures kept. */
   readonly maxFailures: number;
 }
 
-/** To whom failures apply: one account, or everybody. */
+/** The accounts that failures apply to: one account, or all. */
 export interface FailureScope {
-  /** Null for every account. */
+  /** Null for all accounts. */
   readonly accountId: string | null;
 }
 
@@ -21,9 +21,9 @@ interface Sighting {
 }
 
 /**
- * Failures in a row that a caller may have caused, and which accounts saw them. One account's failures prove nothing
- * about the vendor while other accounts use it. Memory is constant: the latest `maxFailures` failures, and the latest
- * two accounts with traffic.
+ * Consecutive failures that a caller may have caused, with the accounts that had them. The failures of one account
+ * prove nothing about the vendor while other accounts use it. Memory is constant: the latest `maxFailures` failures,
+ * and the latest two accounts with traffic.
  */
 export class FailureEvidence {
   #failures: Sighting[] = [];
@@ -46,22 +46,22 @@ export class FailureEvidence {
     if (this.#failures.length > this.options.maxFailures) this.#failures.shift();
   }
 
-  /** A success ends the row. */
+  /** A success resets the failures. */
   clear(): void {
     this.#failures = [];
   }
 
-  /** Whether two accounts saw failures within the window. */
+  /** Whether two accounts had failures within the window. */
   get isShared(): boolean {
     const recent = this.#recentFailures();
     return recent.some(({ accountId }) => accountId !== recent[0]?.accountId);
   }
 
   /**
-   * To whom the failures apply: everybody when two accounts saw them within the window, the one account when it was all
-   * the traffic there was. Null while they prove nothing.
+   * The accounts that the failures apply to: all accounts if two accounts had failures within the window, or one
+   * account if it sent all traffic. Null while they prove nothing.
    *
-   * @param minFailures How many failures in a row are needed within the window.
+   * @param minFailures The number of consecutive failures required within the window.
    */
   scope(minFailures: number): FailureScope | null {
     const recent = this.#recentFailures();

@@ -3,10 +3,10 @@ import type { CircuitBreaker } from "./circuit_breaker.ts";
 import { type FallbackRule, isFallbackAllowed } from "./fallback_rule.ts";
 import { bestFailure } from "./helpful_failure.ts";
 
-/** What candidates are tried with. */
+/** Options of {@linkcode tryInTurn}. */
 export interface FallbackOptions {
   readonly breaker: Pick<CircuitBreaker, "onStart">;
-  /** The account that pays. */
+  /** The account that is charged. */
   readonly accountId: string;
   readonly rule: FallbackRule;
   /** Called for every failure that is followed by another attempt. */
@@ -14,11 +14,11 @@ export interface FallbackOptions {
 }
 
 /**
- * Tries candidates one after the other, each once, until one answers. When none does, the failure that helps the caller
- * most is thrown; a failure after which no other may be tried is thrown at once. Source: docs/api/routing.md#fallback.
+ * Tries candidates in order, each once, until one succeeds. If all fail, the failure that is most helpful to the caller
+ * is thrown. A failure that excludes further attempts is thrown at once. Source: docs/api/routing.md#fallback.
  *
- * @param candidates Never empty.
- * @param attempt Resolves before the first byte goes to the caller, so that a failure can still be mended elsewhere.
+ * @param candidates At least one.
+ * @param attempt Resolves before the first byte is sent to the caller, so that another candidate can still be used.
  */
 export async function tryInTurn<T>(
   candidates: readonly Candidate[],

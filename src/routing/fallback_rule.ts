@@ -1,21 +1,21 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 
-/** After which failures a request is offered to the next provider. */
+/** The failures after which a request is sent to the next provider. */
 export interface FallbackRule {
-  /** After a failure that leaves open whether the vendor did the work: it may then be done, and paid, twice. */
+  /** After a failure with an unknown outcome: the work may then be done, and paid for, twice. */
   readonly afterUnknownOutcome: boolean;
-  /** After the provider's wire format could not express the request: another vendor's may. */
+  /** After the provider's wire format could not express the request; another vendor's format may. */
   readonly afterUnsupportedRequest: boolean;
 }
 
-/** Replies in text and token counts: a second reply costs little beside a failed call. */
+/** Text responses and token counts: a second response costs little compared with a failed call. */
 export const TEXT_FALLBACK: FallbackRule = { afterUnknownOutcome: true, afterUnsupportedRequest: true };
 
-/** Cached contents: one that a vendor keeps unknown to the gateway is paid for by the hour. */
+/** Cached contents: a vendor charges by the hour for one that the gateway does not know about. */
 export const CACHE_FALLBACK: FallbackRule = { afterUnknownOutcome: false, afterUnsupportedRequest: true };
 
-/** Pictures and videos: each is paid. A reference that cannot be read at one provider cannot be read at another. */
+/** Images and videos: each is charged. A reference that one provider cannot read, no provider can read. */
 export const MEDIA_FALLBACK: FallbackRule = { afterUnknownOutcome: false, afterUnsupportedRequest: false };
 
 /** Whether another provider may be tried after the failure. */
@@ -26,7 +26,7 @@ export function isFallbackAllowed(error: unknown, rule: FallbackRule): boolean {
   return rule.afterUnsupportedRequest && isUnsupportedRequest(error);
 }
 
-/** Whether a provider's wire format could not express the request, so that the vendor was not asked. */
+/** Whether a provider's wire format could not express the request, so that nothing was sent. */
 function isUnsupportedRequest(error: unknown): boolean {
   return error instanceof GatewayError && error.code === "invalid_request";
 }

@@ -12,37 +12,37 @@ import { discoveredModels } from "./discovered_models.ts";
 /** A provider whose models are discovered. */
 export interface ListedProvider {
   readonly provider: Pick<Provider, "name" | "listModels">;
-  /** The provider's base address: a list that was kept for another one is not used. */
+  /** The provider's base address. A stored list of another address is not used. */
   readonly baseUrl: string;
   /** As in `discoveredModels`. */
   readonly family: string | null;
   readonly patterns: readonly ModelPattern[];
 }
 
-/** What the lists are read with. */
+/** Options of {@linkcode createModelLists}. */
 export interface ModelListOptions {
   readonly providers: readonly ListedProvider[];
-  /** Keeps the lists for the next start. */
+  /** Stores the lists for the next start. */
   readonly files: FileStore;
   readonly clock: Clock;
   readonly log: Log;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Called with the models of all providers whenever they are others than before. */
+  /** Called with the models of all providers whenever they change. */
   readonly onChange: (models: readonly Model[]) => void;
 }
 
 /**
- * The models of providers whose vendors list them. Lists are read in the background, each once per its patterns'
- * shortest `refresh`, a tenth more or less. While a list cannot be read the last one stands, also after a restart, and
- * is tried again after 10 s, 20 s and so on up to that span.
+ * The models of providers whose vendors list them. Lists are read in the background at the shortest `refresh` of their
+ * patterns, with 10 % jitter. If a list cannot be read, the last one stays in use, also after a restart. Reading is
+ * retried after 10 s, 20 s and so on up to the refresh interval.
  */
 export interface ModelLists {
-  /** Takes up the lists that were kept. Resolves when that is done; no vendor is asked. */
+  /** Loads the stored lists. No request is sent. */
   open(): Promise<void>;
-  /** Begins to read the lists. */
+  /** Starts reading the lists. */
   start(): void;
-  /** Ends the reading. */
+  /** Stops reading. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ const READ_MS = 120_000;
 const MIN_RETRY_MS = 10_000;
 const FILE_CAP_BYTES = 8_388_608;
 
-/** Makes the lists. Nothing is read before `open` and `start`. */
+/** Creates the lists. Nothing is read before `open` and `start`. */
 export function createModelLists(options: ModelListOptions): ModelLists {
   const changed = () => options.onChange(lists.flatMap(({ models }) => models));
   const lists = options.providers.map((provider) => new ModelList(provider, options, changed));
@@ -68,7 +68,7 @@ export function createModelLists(options: ModelListOptions): ModelLists {
 class ModelList {
   models: readonly Model[] = [];
   readonly #fileName: string;
-  /** What the models were made of, as JSON. */
+  /** The models' source as JSON. */
   #text = "";
   #retryMs = MIN_RETRY_MS;
   #reading: Promise<void> | null = null;
@@ -92,7 +92,7 @@ class ModelList {
       await this.#take(JSON.parse(text), text);
       return true;
     } catch (error) {
-      // The list is read anew anyway.
+      // The list is read again in any case.
       this.#log("model_list_unreadable", error);
       return false;
     }
@@ -112,7 +112,7 @@ class ModelList {
     await this.#reading;
   }
 
-  /** Reads the list; gives the time until the next reading. */
+  /** Reads the list and returns the delay until the next reading. */
   async #read(): Promise<number> {
     const refreshMs = Math.min(...this.listed.patterns.map((pattern) => pattern.refreshMs));
     const jitter = 0.9 + 0.2 * this.options.random();
@@ -147,7 +147,7 @@ class ModelList {
     this.options.log.info("model_list_read", { provider: name, count: models.length, reason });
   }
 
-  /** A list that cannot be kept is read again after a restart. */
+  /** If storing fails, the list is read again after a restart. */
   async #keep(text: string): Promise<void> {
     try {
       await this.options.files.write(this.#fileName, piecesOf(text), { capBytes: FILE_CAP_BYTES });

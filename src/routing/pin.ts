@@ -4,16 +4,16 @@ import type { Candidate } from "./candidates.ts";
 /** The header that names one provider. Source: docs/api/routing.md#pin. */
 const PIN_HEADER = "x-service-provider-type";
 
-/** The pin of a header; null when there is none. */
+/** The pin in the header; null if there is none. */
 export function readHeaderPin(headers: Headers): string | null {
   const value = headers.get(PIN_HEADER);
   return value === null ? null : value.trim();
 }
 
 /**
- * The pin in `extra_body.provider.type` of a body; null when there is none.
+ * The pin in `extra_body.provider.type` of a body; null if there is none.
  *
- * @throws {GatewayError} `invalid_request` when one of the three has the wrong type.
+ * @throws {GatewayError} `invalid_request` if one of the three has the wrong type.
  */
 export function readBodyPin(body: { readonly [key: string]: unknown }): string | null {
   const extra = body.extra_body;
@@ -23,10 +23,10 @@ export function readBodyPin(body: { readonly [key: string]: unknown }): string |
 }
 
 /**
- * The `type` of a `provider` object; null when there is none.
+ * The `type` of a `provider` object; null if there is none.
  *
- * @param field Where the object stood, for the error.
- * @throws {GatewayError} `invalid_request` when it is no object, or its type no name.
+ * @param field The path of the object, for the error.
+ * @throws {GatewayError} `invalid_request` if it is not an object, or its type is not a name.
  */
 export function readProviderPin(provider: unknown, field: string): string | null {
   if (provider === undefined || provider === null) return null;
@@ -38,8 +38,8 @@ export function readProviderPin(provider: unknown, field: string): string | null
 }
 
 /**
- * The one pin of a request, checked against who there is and who serves the model. Source:
- * docs/api/routing.md#pin-errors; header and body that differ are refused.
+ * The pin of a request, checked against the configured providers and those that serve the model. Different pins in
+ * header and body are rejected. Source: docs/api/routing.md#pin-errors.
  *
  * @param isProvider Whether a name is that of a configured provider.
  * @throws {GatewayError} `invalid_request`, `invalid_provider_type`, `provider_type_unavailable`.
@@ -71,7 +71,7 @@ function isObject(value: unknown): value is { readonly [key: string]: unknown } 
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A caller's word in an error text: cut, and without anything but visible ASCII. */
+/** A caller's value for an error message: truncated, visible ASCII only. */
 function shown(word: string): string {
   return word.replace(/[^\x21-\x7e]/g, "?").slice(0, 64);
 }

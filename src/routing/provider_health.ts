@@ -1,49 +1,49 @@
 import type { Circuit, CircuitState } from "./circuit.ts";
 
-/** What attempts came to since the start of the process. */
+/** The results of attempts since the start of the process. */
 export interface AttemptCounts {
-  /** Attempts that the provider answered. */
+  /** Successful attempts. */
   succeeded: number;
-  /** Attempts that failed by the provider's fault. */
+  /** Attempts that failed because of the provider. */
   failed: number;
-  /** Unix milliseconds; null when none failed. */
+  /** Unix milliseconds; null if none failed. */
   lastFailedAt: number | null;
 }
 
-/** One circuit, as an operator is shown it. */
+/** A circuit as shown to operators. */
 export interface CircuitHealth {
   readonly state: CircuitState;
   readonly failuresInARow: number;
-  /** Unix milliseconds when the rest ends; null while closed. */
+  /** Unix milliseconds at which the open time ends; null while closed. */
   readonly restsUntil: number | null;
-  /** The one account that it is open for; null when it is closed or open for every account. */
+  /** The account that it is open for; null if it is closed or open for every account. */
   readonly accountId: string | null;
 }
 
 /** One model at a provider. */
 export interface ModelHealth extends CircuitHealth, Readonly<AttemptCounts> {
-  /** The vendor's name of it. */
+  /** The vendor's name of the model. */
   readonly model: string;
 }
 
 /**
- * How much of a provider is in use. `degraded`: a circuit of it is open, but others are closed. `resting`: it is not
- * reached, or the circuits of all its models that were tried are open. `misconfigured`: its credential is rejected.
+ * The state of a provider. `degraded`: some of its circuits are open. `resting`: it cannot be reached, or the circuits
+ * of all used models are open. `misconfigured`: its credential is rejected.
  */
 export type ProviderState = "ready" | "degraded" | "resting" | "misconfigured";
 
-/** One provider that was tried since the start. */
+/** A provider that was used since the start. */
 export interface ProviderHealth extends Readonly<AttemptCounts> {
   readonly provider: string;
   readonly state: ProviderState;
-  /** Unix milliseconds since when the credential is rejected; null while it is not. */
+  /** Unix milliseconds since which the credential is rejected; null while it is accepted. */
   readonly rejectedAt: number | null;
   /** The circuit of its connections. */
   readonly connection: CircuitHealth;
   readonly models: readonly ModelHealth[];
 }
 
-/** What a provider's health is read from. */
+/** The sources of a provider's health. */
 export interface HealthSources {
   readonly provider: string;
   readonly connection: Circuit;
@@ -52,7 +52,7 @@ export interface HealthSources {
   readonly rejectedAt: number | null;
 }
 
-/** The health of one provider: its circuits, and the sums over its models. */
+/** The health of one provider: its circuits, and the totals over its models. */
 export function providerHealthOf({ provider, connection, models: tried, rejectedAt }: HealthSources): ProviderHealth {
   const models = [...tried].map(([model, { circuit, succeeded, failed, lastFailedAt }]) => ({
     model,

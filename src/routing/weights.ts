@@ -1,6 +1,6 @@
 /**
- * All items, each drawn in turn from those left with a chance in proportion to its weight; items of weight 0 come last,
- * in their own order. So the first follows the configured split, and the rest is a fair order of fallbacks.
+ * Orders items by weighted random selection without replacement. Items of weight 0 come last in their own order. The
+ * first item follows the configured weights, and the rest is a fair order of fallbacks.
  *
  * @param random Uniform in [0, 1).
  */

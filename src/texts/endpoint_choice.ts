@@ -40,7 +40,7 @@ export function rewritingEndpointOf(
  */
 function endpointFor(provider: Provider, turn: TextRequest): TextEndpoint {
   const [first] = provider.text;
-  if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not talk text`);
+  if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
   if (provider.text.length === 1) return first;
   const stops = asksForStop(turn.body);
   const sounds = mayHoldAudio(turn.bytes);

@@ -19,7 +19,7 @@ export function namedTextModel(catalog: Catalog, name: string, format: ServingFo
   const { model, fallbacks } = named;
   if (!talks(model, format)) {
     const path = model.video ? "/v1/videos" : "/v1/images/generations";
-    throw invalidField("model", `"${model.id}" does not talk text; it is served by ${path}`);
+    throw invalidField("model", `"${model.id}" does not support text; it is served by ${path}`);
   }
   return fallbacks.length === 0 ? named : { ...named, fallbacks: fallbacks.filter((each) => talks(each, format)) };
 }

@@ -227,7 +227,7 @@ const FAILURE_WORDS: Readonly<Record<FailureKind, string>> = {
   rate_limited: "is asked too often",
   invalid: "refused the request",
   unavailable: "failed",
-  cancelled: "was told to stop",
+  cancelled: "was cancelled",
 };
 
 function toldFailureOf(kind: FailureKind, said: string, facts: Partial<FailureFacts>, options: OutboundOptions) {
@@ -252,7 +252,7 @@ function failureOf(
       cause: error,
     });
   if (watch.verdict === "timeout") return fail("timeout", "did not answer in time");
-  if (watch.verdict === "caller_left") return fail("cancelled", "was told to stop");
+  if (watch.verdict === "caller_left") return fail("cancelled", "was cancelled");
   if (!(error instanceof ConnectionError)) return fail("broken", "could not be read");
   switch (error.kind) {
     case "connect":
@@ -262,7 +262,7 @@ function failureOf(
     case "protocol":
       return fail("broken", "sent an answer that cannot be read");
     case "cancelled":
-      return fail("cancelled", "was told to stop");
+      return fail("cancelled", "was cancelled");
     case "body":
       return fail("cancelled", "was not sent the whole request");
   }

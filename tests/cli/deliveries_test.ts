@@ -82,7 +82,7 @@ Deno.test("a deliveries command that fails prints one message", async () => {
       [["redeliver", unknown], 1, "Cannot find a delivery: the task has none"],
       [["list", "--state", "lost"], 1, 'Cannot read "state": expected pending or delivered or exhausted'],
       [["redeliver", "--from", "noon", "--to", "2"], 1, 'Cannot read "from": expected whole Unix seconds'],
-      [["redeliver", "--from", "2", "--to", "2"], 1, 'Cannot read "to": expected an instant after from'],
+      [["redeliver", "--from", "2", "--to", "2"], 1, 'Cannot read "to": expected a time after from'],
       [
         ["redeliver", "--from", "1", "--to", "2", "--state", "pending"],
         1,

@@ -89,7 +89,7 @@ Deno.test("POST /v1/images/edits wants a multipart form that is whole", async ()
     for (const length of [0, 20, 300, whole.length - 200, whole.length - 4]) {
       const [status, message] = await statusOf(whole.slice(0, length), "multipart/form-data; boundary=B");
       assertEquals(status, 400);
-      assertStringIncludes(message, "ends early");
+      assertStringIncludes(message, "ends before its last boundary");
     }
     assertEquals(gateway.sandbox.seen.length, 0);
   });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { DEADLINE_MS, failure, openStage, runDue } from "./stage.ts";
 
-Deno.test("a vendor that did not answer when it was told to stop is told again, also by the next process", async () => {
+Deno.test("a vendor that did not answer when it was cancelled is told again, also by the next process", async () => {
   const stage = await openStage();
   const stopped: string[] = [];
   stage.vendor.cancel = () => Promise.reject(failure("no", "unreachable"));

@@ -87,7 +87,7 @@ function redeliverHandler(desk: DeliveryAdmin): Handler {
 function redeliverRangeHandler(desk: DeliveryAdmin, readJson: ReadJson): Handler {
   return async (inbound) => {
     const { from, to, state, after } = readFields(Range, await readJson(inbound));
-    if (to <= from) throw invalidField("to", "expected an instant after from");
+    if (to <= from) throw invalidField("to", "expected a time after from");
     const range = { state, from: from * 1_000, to: to * 1_000 };
     const { redelivered, next } = await desk.redeliverRange(range, after === undefined ? null : readPlace(after));
     return answerJson({ redelivered, next: next && writePlace(next) }, 202);

@@ -40,5 +40,5 @@ export async function copyAnew(store: Store, id: string): Promise<VideoTask> {
     );
     if ((await store.commit(null, commit)).ok) return { ...entry.value, ...change };
   }
-  throw new GatewayError("internal_error", "Cannot copy the results anew: the task keeps changing");
+  throw new GatewayError("internal_error", "Cannot copy the results again: too many concurrent changes");
 }

@@ -55,7 +55,7 @@ export async function cancelVideo(
     if (ended.status === "cancelled") return ended;
     throw hasEnded(ended.status);
   }
-  throw new GatewayError("internal_error", "Cannot cancel: the task keeps changing");
+  throw new GatewayError("internal_error", "Cannot cancel the task: too many concurrent changes");
 }
 
 const CANCELLED: TaskEnd = { status: "cancelled" };

@@ -51,5 +51,5 @@ export async function purgeVideo(parts: VideoParts, keyId: string, id: string): 
       throw new GatewayError("conflict", "Cannot remove the task yet: its event is still being delivered");
     }
   }
-  throw new GatewayError("internal_error", "Cannot remove the task: it keeps changing");
+  throw new GatewayError("internal_error", "Cannot remove the task: too many concurrent changes");
 }
