@@ -7,12 +7,12 @@ const REFERENCE_EXPECTATION = `a kind, a colon and an id or *, such as "prompt:p
 }`;
 const TOOL_EXPECTATION = 'the name of a hosted tool, such as "code_interpreter", or "*"';
 
-/** The `allow_references` of a provider; its messages read on from "expected". */
+/** The schema of a provider's `allow_references`. Its messages continue after "expected". */
 export function referencesSchema(): z.ZodType<string[]> {
   return z.array(z.string(REFERENCE_EXPECTATION).regex(REFERENCE, REFERENCE_EXPECTATION), "a list").default([]);
 }
 
-/** The `allow_tools` of a provider. */
+/** The schema of a provider's `allow_tools`. */
 export function toolsSchema(): z.ZodType<string[]> {
   return z.array(z.string(TOOL_EXPECTATION).regex(/^(\*|[a-z0-9_.-]{1,64})$/, TOOL_EXPECTATION), "a list").default([]);
 }

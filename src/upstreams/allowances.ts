@@ -1,17 +1,20 @@
 import type { ReferenceKind } from "../conversation/context_reference.ts";
 
-/** What callers of a provider may use beside what belongs to their own account, as the operator names it. */
+/**
+ * References and tools that callers of a provider may use in addition to their own account's, as configured by the
+ * operator.
+ */
 export interface Allowances {
-  /** `kind:id`, or `kind:*` for every id that is not another account's. */
+  /** `kind:id`, or `kind:*` for every id that does not belong to another account. */
   readonly references: readonly string[];
-  /** Hosted tools by name, or `*` for all. */
+  /** Names of hosted tools, or `*` for all. */
   readonly tools: readonly string[];
 }
 
-/** Nothing, which is the default. */
+/** No allowances, the default. */
 export const NO_ALLOWANCES: Allowances = { references: [], tools: [] };
 
-/** Kinds that `allow_references` may name. Buckets are allowed by account, and addresses need no permission. */
+/** The kinds that `allow_references` may name. Buckets are allowed per account, and URLs need no permission. */
 export const ALLOWED_KINDS: readonly Exclude<ReferenceKind, "bucket" | "address" | "cached_content">[] = [
   "prompt",
   "file",
@@ -26,7 +29,7 @@ export const ALLOWED_KINDS: readonly Exclude<ReferenceKind, "bucket" | "address"
   "audio",
 ];
 
-/** How an allowance names a reference: by its very id, by its kind alone, or not. */
+/** How the allowances match a reference: by its exact id, by a wildcard for its kind, or not at all. */
 export function allowanceOf({ references }: Allowances, kind: ReferenceKind, id: string): "exact" | "any" | null {
   if (references.length === 0) return null;
   if (id !== "*" && references.includes(`${kind}:${id}`)) return "exact";

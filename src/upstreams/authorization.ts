@@ -1,34 +1,34 @@
-/** A request to a vendor, as far as a signature over it needs. */
+/** The parts of a vendor request that a signature can cover. */
 export interface RequestToAuthorize {
   /** `GET`, `POST` and so on. */
   readonly method: string;
-  /** With the base address's own path, and with query. */
+  /** Includes the path of the base URL and the query. */
   readonly path: string;
-  /** The bytes of the body; null when there is none, or when it is read while it is sent. */
+  /** The bytes of the body; null for no body and for a streamed body. */
   readonly body: Uint8Array | null;
-  /** When it is sent, in Unix milliseconds: for tokens and signatures that name an instant. */
+  /** The time of the request, in Unix milliseconds, for tokens and signatures that contain a timestamp. */
   readonly now: number;
 }
 
-/** What a provider is configured with to show who it is. */
+/** The configured credentials of a provider. */
 export interface Credentials {
   /** Never logged. */
   readonly apiKey: string;
-  /** Never logged. What `apiKey` is signed with, for kinds that take a pair; missing for a key alone. */
+  /** Never logged. The key that signs tokens for `apiKey`, for kinds with a key pair; absent for a single key. */
   readonly secretKey?: string;
 }
 
-/** Header fields by name in lower case. */
+/** Header values by lower-case name. */
 export type HeaderFields = Readonly<Record<string, string>>;
 
 /**
- * Gives the header fields by which a vendor knows the sender: at once for a key, later for a token that must be fetched
- * first. Called for every request, so that a signature can cover it. Rejects with an `UpstreamFailure` of kind `auth`
- * where no token is to be had.
+ * Returns the header fields that authorize a request. The result is immediate for a key, and a promise for a token that
+ * must be fetched. Called for every request, so that a signature can cover it. Rejects with an `UpstreamFailure` of
+ * kind `auth` if no token is available.
  */
 export type Authorize = (request: RequestToAuthorize, credentials: Credentials) => HeaderFields | Promise<HeaderFields>;
 
-/** For vendors that take the same fields with every request; they are made once for each credential. */
+/** For vendors with the same fields in every request. The fields are built once per credential. */
 export function byFixedHeaders(fieldsOf: (credentials: Credentials) => HeaderFields): Authorize {
   const made = new WeakMap<Credentials, HeaderFields>();
   return (_, credentials) => {

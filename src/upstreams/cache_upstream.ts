@@ -1,45 +1,45 @@
 import type { JsonObject } from "../lib/json_object.ts";
 
-/** A content to be kept by a vendor, already checked. */
+/** A validated request to create a cache at a vendor. */
 export interface CacheOrder {
-  /** A name of the gateway's own that the vendor keeps with the cache, by which it is found again. */
+  /** A name that the vendor stores with the cache and by which the gateway finds it again. */
   readonly mark: string;
   /** The vendor's name of the model. */
   readonly model: string;
-  /** `contents`, and where given `systemInstruction`, `tools` and `toolConfig`, in the content form. */
+  /** `contents`, and optionally `systemInstruction`, `tools` and `toolConfig`, in the content format. */
   readonly content: JsonObject;
-  /** Unix milliseconds at which the vendor is to forget it. */
+  /** The time at which the vendor deletes it, in Unix milliseconds. */
   readonly expiresAt: number;
-  /** Gives the signal that fires when the caller leaves. */
+  /** Returns the signal that aborts when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
 }
 
-/** A cache as its vendor has it. */
+/** A cache at a vendor. */
 export interface UpstreamCache {
-  /** What references and deletions name. */
+  /** The name for references and deletion. */
   readonly name: string;
-  /** How many tokens it holds, by the vendor's count; 0 where that cannot be read. */
+  /** The number of tokens, as the vendor counts them; 0 if that cannot be read. */
   readonly tokens: number;
-  /** Unix milliseconds at which the vendor forgets it; null where it does not say. */
+  /** The time at which the vendor deletes it, in Unix milliseconds; null if not reported. */
   readonly expiresAt: number | null;
 }
 
 /**
- * A vendor that keeps contents under a name. Knows no caller, no money and no store; every failure is an
+ * The cache capability of a vendor. It does not depend on callers, billing or the store. Every failure is an
  * `UpstreamFailure`.
  */
 export interface CacheUpstream {
-  /** Has the vendor keep a content. */
+  /** Creates a cache. */
   create(order: CacheOrder): Promise<UpstreamCache>;
   /**
-   * Moves a cache's end.
+   * Changes the expiry of a cache.
    *
    * @param expiresAt Unix milliseconds.
-   * @returns False when the vendor has no such cache any more.
+   * @returns False if the vendor no longer has the cache.
    */
   extend(name: string, expiresAt: number): Promise<boolean>;
-  /** Deletes a cache; one that is not there is deleted already. */
+  /** Deletes a cache. Deleting a cache that does not exist succeeds. */
   remove(name: string): Promise<void>;
-  /** The names of the caches with that mark: what a create left whose answer never came. */
+  /** Returns the names of the caches with that mark. Used after a creation without a response. */
   find(mark: string): Promise<readonly string[]>;
 }

@@ -2,10 +2,10 @@ import { chat } from "../conversation/codecs/chat/mod.ts";
 import type { TextEndpoint } from "./upstream.ts";
 
 /**
- * Chat Completions at its author and at every vendor that resembles it: only pictures can be addressed, all else must
- * be in the request; nobody counts tokens in this form.
+ * Chat Completions at OpenAI and at compatible vendors. Images can be sent as URLs; other media must be inline. The
+ * format has no token counter.
  *
- * @param path Below the provider's base address.
+ * @param path Below the provider's base URL.
  */
 export function chatEndpointAt(path: string): TextEndpoint {
   return {

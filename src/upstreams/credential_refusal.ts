@@ -6,15 +6,15 @@ const Details = z.object({
   error: z.object({ details: z.array(z.object({ reason: z.string().optional().catch(undefined) }).catch({})) }),
 });
 
-/** Reasons of Google's that blame the key or its project. Source: google.api.ErrorReason. */
+/** Google's error reasons for an invalid key or project. Source: google.api.ErrorReason. */
 const KEY_REASON = /^(?:API_KEY_|CREDENTIALS_MISSING$|ACCESS_TOKEN_|ACCOUNT_STATE_INVALID$|CONSUMER_SUSPENDED$)/;
 
 /**
- * Whether a 400 or 403 blames the key it was sent with. The words of a message may repeat what a caller sent, so they
- * only decide what the caller is told and when the credential is probed, never that it is bad.
+ * Whether a 400 or 403 is caused by the API key of the request. A message may repeat the caller's input. It therefore
+ * only decides the error for the caller and when the credential is probed, never that the credential is invalid.
  *
  * @param body The parsed error body.
- * @param said What the body says in neutral words.
+ * @param said The neutral form of the error body.
  */
 export function blamesCredential(status: number, body: unknown, said: VendorError): boolean {
   if (status !== 400 && status !== 403) return false;

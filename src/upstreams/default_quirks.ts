@@ -1,8 +1,8 @@
 import { NO_QUIRKS, type Quirk, type Quirks } from "../conversation/quirks.ts";
 
 /**
- * Quirks of vendors that offer the formats of the default protocol without being their author, unless more is known of
- * them: newer fields are avoided, and what these vendors add is used.
+ * The default quirks of compatible vendors of the default protocol: newer fields are not sent, and the common
+ * extensions of these vendors are used.
  */
 export const COMPATIBLE_QUIRKS: readonly Quirk[] = [
   "max_tokens_field",
@@ -30,7 +30,7 @@ export const COMPATIBLE_QUIRKS: readonly Quirk[] = [
   "no_max_tool_calls",
 ];
 
-/** Quirks of vendors that offer the messages format without being its author, unless more is known of them. */
+/** The default quirks of compatible vendors of the messages format. */
 export const RESEMBLING_MESSAGES: readonly Quirk[] = [
   "thinking_budgets",
   "temperature_with_top_p",
@@ -41,13 +41,13 @@ export const RESEMBLING_MESSAGES: readonly Quirk[] = [
   "no_service_tier",
 ];
 
-/** What is known of one vendor, by its host or a host above it. */
+/** The quirks of one vendor, identified by its host or a parent domain. */
 interface Vendor {
   readonly host: string;
   readonly quirks: readonly Quirk[];
 }
 
-/** Where the formats of the default protocol differ from what most vendors beside their author offer. */
+/** Vendors whose formats differ from those of most compatible vendors of the default protocol. */
 const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
   { host: "api.openai.com", quirks: [] },
   // Source: Azure OpenAI documentation, "v1 API", "Endpoints".
@@ -55,7 +55,7 @@ const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
   { host: "services.ai.azure.com", quirks: [] },
   // Source: OpenRouter documentation, "Reasoning Tokens" (efforts from none to xhigh for every model), "Parameters".
   { host: "openrouter.ai", quirks: compatibleWithout("three_efforts", "no_verbosity") },
-  // Source: Mistral API reference, "Chat": other fields are refused ("Extra inputs are not permitted").
+  // Source: Mistral API reference, "Chat". Other fields are rejected ("Extra inputs are not permitted").
   {
     host: "api.mistral.ai",
     quirks: [
@@ -77,9 +77,9 @@ const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
 const ARK: readonly Quirk[] = [...COMPATIBLE_QUIRKS, "thinking_switch"];
 
 /**
- * The quirks of a provider whose configuration names none.
+ * Returns the quirks of a provider whose configuration sets none.
  *
- * @param kind The provider's kind, as the configuration spells it.
+ * @param kind The provider's kind in the configuration.
  */
 export function defaultQuirks(kind: string, baseUrl: URL): Quirks {
   switch (kind) {
@@ -96,9 +96,7 @@ export function defaultQuirks(kind: string, baseUrl: URL): Quirks {
   }
 }
 
-/**
- * Hosts of vendors that are known to offer the messages format beside the author's; any other counts as a relay of it.
- */
+/** Hosts of vendors with a compatible messages format. Other hosts are treated as relays to Anthropic. */
 const RESEMBLING_HOSTS = [
   "api.deepseek.com",
   "api.z.ai",

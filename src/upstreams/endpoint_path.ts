@@ -1,14 +1,16 @@
 import type { ProviderKind } from "./kinds.ts";
 
-/** A base address that ends in more than a base address has. */
+/** A base URL that ends in the path of an endpoint. */
 export interface EndpointPath {
-  /** What is too much, as people know it: `/chat/completions`. */
+  /** The part to remove, as known from the documentation: `/chat/completions`. */
   readonly surplus: string;
-  /** The address without it. */
+  /** The base URL without it. */
   readonly baseUrl: string;
 }
 
-/** Endings that no base address has, with the name that they are told by; those of every kind are tried for each. */
+/**
+ * Endings that no base URL has, with the name shown to the operator. The endings of all kinds are tested for each kind.
+ */
 const ENDINGS: readonly (readonly [ending: RegExp, name: string])[] = [
   [/\/chat\/completions$/, "/chat/completions"],
   [/\/completions$/, "/completions"],
@@ -16,23 +18,23 @@ const ENDINGS: readonly (readonly [ending: RegExp, name: string])[] = [
   [/\/embeddings$/, "/embeddings"],
   [/\/images\/(?:generations|edits)$/, "/images/…"],
   [/\/messages(?:\/count_tokens)?$/, "/messages"],
-  // Behind a version only: some vendors' base addresses end in "/models".
+  // Only after a version: the base URLs of some vendors end in "/models".
   [/(?<=\/v1(?:alpha|beta)?)\/models(?:\/[^/]+){0,2}$/, "/models"],
 ];
 
-/** Of these kinds the base address has no version: their paths begin with it. */
+/** Kinds whose base URL has no version, because their paths begin with it. */
 const UNVERSIONED: ReadonlySet<ProviderKind> = new Set(["anthropic", "google"]);
 
-/** Hosts whose base address is known, so that a version alone is too much there. */
+/** Hosts with a known base URL, where a version alone is already wrong. */
 const OWN_HOST = /^https:\/\/(?:api\.anthropic\.com|generativelanguage\.googleapis\.com)\//;
 
 const VERSION = /\/v1(?:alpha|beta)?$/;
 
 /**
- * Finds the path of an endpoint at the end of a base address, as it is when someone copies the address of a request.
+ * Finds the path of an endpoint at the end of a base URL, as in a copied request URL.
  *
- * @param baseUrl Without a closing slash.
- * @returns Null when there is none.
+ * @param baseUrl Without a trailing slash.
+ * @returns Null if there is none.
  */
 export function endpointPathIn(kind: ProviderKind, baseUrl: string): EndpointPath | null {
   for (const [ending, name] of ENDINGS) {

@@ -1,17 +1,19 @@
 /**
- * Facts that vendors put into the text of an error and nowhere else. Every other decision is made by an error's status,
- * code or type. Each entry names the document or the observation that the text is from.
+ * Facts that vendors report only in the text of an error. All other decisions are based on the status, code or type of
+ * an error. Each entry names its source, a document or an observation.
  */
 export const ERROR_TEXTS = {
-  /** fal: 400 without a type for a result that cannot be read yet. Source: fal documentation, "Queue API". */
+  /** fal: 400 without a type for a result that is not available yet. Source: fal documentation, "Queue API". */
   falResultPending: /\bstill in progress\b/i,
   /** fal: 403 without a type for an account without a balance. Observed. */
   falBalanceExhausted: /\bexhausted balance\b/i,
-  /** Gemini Omni: errors of its front end have the number of the status as their code. Observed. */
+  /** Gemini Omni: errors of the front end have the status number as their code. Observed. */
   googleContentRefusal: /SAFETY|PROHIBITED_CONTENT/,
   /** Kling: a failed job has a message and no code. Source: Kling API reference, "Query Task", `task_status_msg`. */
   klingContentRefusal: /risk control|sensitive|content (?:policy|security)|moderation/i,
-  /** MiniMax: bodies of version 2 have no number 1026 or 1027. Source: MiniMax API reference, "Error codes". */
+  /**
+   * MiniMax: version 2 bodies do not contain the codes 1026 and 1027. Source: MiniMax API reference, "Error codes".
+   */
   minimaxContentRefusal: /\bnew_sensitive\b/,
   /** Replicate: an error is one string, written by the model. Source: Replicate HTTP API reference, "Predictions". */
   replicateContentRefusal:
@@ -20,11 +22,13 @@ export const ERROR_TEXTS = {
   replicateRateLimitReset: /resets in ~?(\d{1,4}) ?s/,
   /** xAI: refusals are a 400 with the code of any invalid argument. Source: xAI documentation, "Debugging errors". */
   xaiContentRefusal: /content moderation|usage guidelines|SAFETY_CHECK/i,
-  /** xAI: an unknown key is a 400 with the code of any invalid argument. Source: xAI documentation, "Debugging errors". */
+  /**
+   * xAI: an unknown key is a 400 with the code of any invalid argument. Source: xAI documentation, "Debugging errors".
+   */
   xaiUnknownKey: /^Incorrect API key provided/,
   /**
-   * Vendors that answer a bad key with 403, as for a missing permission: "Your API key was reported as leaked",
-   * "Not authenticated"; but not "Your API key does not have permission to …". Observed.
+   * Vendors that report a bad key with 403, like a missing permission: "Your API key was reported as leaked", "Not
+   * authenticated". It does not match "Your API key does not have permission to …". Observed.
    */
   badKey: new RegExp(
     "^not authenticated\\b|\\b(?:invalid|incorrect|expired|revoked) (?:api[ _-]?key|credential|token)" +

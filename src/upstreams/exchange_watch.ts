@@ -1,28 +1,29 @@
 import type { Clock } from "../lib/clock.ts";
 import { type DeadlineWheel, type Watched, wheelOf } from "../net/deadline.ts";
 
-/** Most calls are over by then, and asking for a request's signal costs more than the watch itself. */
+/** Most calls end before this time. Requesting the caller's signal costs more than the watch itself. */
 const PATIENCE_BEFORE_WATCHING_MS = 250;
 
 /**
- * Watches one exchange: silence beyond a span while bytes are awaited, and the caller leaving. It is woken by the wheel
- * that all exchanges share when the span could be over, looks since when there is silence, and sleeps on.
+ * Cancels an exchange when no bytes arrive within a time limit, or when the caller disconnects. The shared deadline
+ * wheel calls it when the limit may have passed. It then compares the actual waiting time and sets the next deadline.
  */
 export class ExchangeWatch implements Watched {
-  /** Why the exchange was cancelled, null if it was not. */
+  /** Why the exchange was cancelled; null if it was not. */
   verdict: "timeout" | "caller_left" | null = null;
   #cancel: () => void = () => {};
   #stopListening: () => void = () => {};
   readonly #wheel: DeadlineWheel;
-  /** When to look next. */
+  /** The time of the next check. */
   deadlineAt = 0;
   /**
-   * Monotonic milliseconds; null while nobody awaits bytes: that a caller reads slowly is no silence of the vendor's.
+   * When the wait for bytes began, in monotonic milliseconds; null while no read is pending. A slow caller does not
+   * count as vendor silence.
    */
   #silentSince: number | null;
 
   /**
-   * @param spanMs The longest silence, from now on.
+   * @param spanMs The maximum silence, from now on.
    * @param callerSignal See `OutboundCall`.
    */
   constructor(
@@ -34,30 +35,30 @@ export class ExchangeWatch implements Watched {
     this.#silentSince = clock.monotonicMs();
   }
 
-  /** Begins; `cancel` ends the exchange. */
+  /** Starts watching. `cancel` ends the exchange. */
   start(cancel: () => void): void {
     this.#cancel = cancel;
     this.#sleep(Math.min(this.spanMs, PATIENCE_BEFORE_WATCHING_MS));
   }
 
-  /** Bytes are awaited from now on: the silence counts anew. */
+  /** Restarts the silence timer: a read is pending from now on. */
   awaits(): void {
     this.#silentSince = this.clock.monotonicMs();
   }
 
-  /** Bytes came, and no more are awaited for now. */
+  /** Stops the silence timer: bytes arrived and no read is pending. */
   rests(): void {
     this.#silentSince = null;
   }
 
-  /** From now on another span is the longest silence. */
+  /** Changes the maximum silence. */
   arm(spanMs: number): void {
     this.spanMs = spanMs;
     this.awaits();
     this.deadlineAt = Math.min(this.deadlineAt, this.clock.monotonicMs() + spanMs);
   }
 
-  /** The exchange is over. */
+  /** Stops watching, at the end of the exchange. */
   stop(): void {
     this.#wheel.unwatch(this);
     this.#stopListening();
@@ -68,7 +69,7 @@ export class ExchangeWatch implements Watched {
     this.#wheel.watch(this);
   }
 
-  /** For the wheel. */
+  /** Called by the deadline wheel. */
   onDeadline(): void {
     const left = this.#silentSince === null ? this.spanMs : this.#silentSince + this.spanMs - this.clock.monotonicMs();
     if (left <= 0) return this.#end("timeout");

@@ -1,10 +1,16 @@
 import { type ErrorCode, type FailureReason, GatewayError } from "../lib/gateway_error.ts";
 
 /**
- * What went wrong between us and a vendor, as words to decide by. `unreachable`: no connection; `timeout`: no answer in
- * time; `broken`: an answer that is none (HTML, a redirect, cut short, another shape); `auth`: our key was refused;
- * `forbidden`: our key is good, but the model, the region or the content is not open to it; `rate_limited`; `invalid`:
- * the vendor refuses this request; `unavailable`: the vendor's own failure; `cancelled`: by us.
+ * The kind of a vendor failure, on which decisions are based.
+ * - `unreachable`: no connection.
+ * - `timeout`: no response in time.
+ * - `broken`: not a valid response (HTML, a redirect, cut off, another shape).
+ * - `auth`: the vendor rejects the gateway's key.
+ * - `forbidden`: the key is valid, but the model, the region or the content is not permitted.
+ * - `rate_limited`: the vendor's rate limit is exceeded.
+ * - `invalid`: the vendor rejects this request.
+ * - `unavailable`: a failure of the vendor.
+ * - `cancelled`: cancelled by the gateway.
  */
 export type FailureKind =
   | "unreachable"
@@ -18,46 +24,48 @@ export type FailureKind =
   | "cancelled";
 
 /**
- * What a failure says about the provider. `connection`: no connection came about, which no caller can cause; `service`:
- * a failure that a caller may have caused; `credential`: our key was refused, which a caller may have caused too;
- * `none`: nothing.
+ * What a failure implies for the provider's health.
+ * - `connection`: no connection was established, which no caller can cause.
+ * - `service`: a failure that a caller may have caused.
+ * - `credential`: the vendor rejected the gateway's key, which a caller may have caused too.
+ * - `none`: nothing.
  */
 export type FailureBlame = "connection" | "service" | "credential" | "none";
 
-/** What is known of a failure beyond its kind. Undefined counts as absent. */
+/** The facts of a failure in addition to its kind. Undefined means absent. */
 export interface FailureFacts {
-  /** The vendor's HTTP status; null when there was none. */
+  /** The vendor's HTTP status; null without a response. */
   readonly status: number | null;
-  /** Whether the vendor can have begun the work: `no` only when that is certain. */
+  /** Whether the vendor may have started the work. `no` only if that is certain. */
   readonly accepted: "no" | "unknown";
-  /** How long the vendor asks to be left alone; absent when it does not say. */
+  /** The delay that the vendor requests before a retry; absent if it requests none. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The vendor's machine word. */
+  /** The vendor's error code. */
   readonly vendorCode?: string | undefined;
   /** The field that the vendor names. */
   readonly field?: string | undefined;
-  /** By what clients tell failures of one code apart. */
+  /** The reason code that distinguishes failures with the same code. */
   readonly reason?: FailureReason | undefined;
-  /** True when the vendor's content rules forbid it, so that the same request fails there every time. */
+  /** True if the vendor's content rules forbid the request, so that a retry at this vendor fails again. */
   readonly isContentRefusal?: boolean | undefined;
-  /** Decimal USD that the vendor takes although it failed; for the operator's log, never for the caller. */
+  /** Decimal USD that the vendor bills despite the failure. For the operator's log, never for the caller. */
   readonly costUsd?: string | undefined;
-  /** What was thrown below, for the log. */
+  /** The underlying error, for the log. */
   readonly cause?: unknown;
 }
 
-/** A failure of an upstream. Its message is already free of secrets. */
+/** A failure of an upstream. Its message contains no secrets. */
 export class UpstreamFailure extends Error {
-  /** What stack traces call it. */
+  /** The name in stack traces. */
   override readonly name = "UpstreamFailure";
 
   /**
-   * A failure with the facts to decide by.
+   * Creates a failure.
    *
-   * @param provider The name of the {@linkcode Provider} that failed.
-   * @param kind The word to decide by.
-   * @param message For people: the vendor's words or ours, free of secrets.
-   * @param facts What is known beyond the kind; its `cause` becomes the error's.
+   * @param provider The name of the failed {@linkcode Provider}.
+   * @param kind The kind on which decisions are based.
+   * @param message The vendor's or the gateway's message for people, without secrets.
+   * @param facts Further facts. Its `cause` becomes the error's cause.
    */
   constructor(
     readonly provider: string,
@@ -68,19 +76,19 @@ export class UpstreamFailure extends Error {
     super(message, { cause: facts.cause });
   }
 
-  /** Whether another provider may succeed where this one failed. Source: docs/api/routing.md#fallback. */
+  /** Whether another provider may succeed. Source: docs/api/routing.md#fallback. */
   get isRetryable(): boolean {
     return this.kind !== "invalid" && this.kind !== "cancelled";
   }
 
-  /** Whether the provider is at fault, and not this request. */
+  /** Whether the provider caused the failure, and not this request. */
   get isProvidersFault(): boolean {
     return this.isRetryable && this.kind !== "forbidden";
   }
 
   /**
-   * What it says about the provider's health. A 2xx that cannot be read says nothing: what was asked for may be
-   * unreadable.
+   * What the failure implies for the provider's health. An unreadable 2xx implies nothing, because the request may have
+   * caused it.
    */
   get blame(): FailureBlame {
     if (!this.isProvidersFault) return "none";
@@ -92,12 +100,11 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** Kinds that no 5xx has by its status alone: the vendor's own code says that it refused. */
+/** Kinds that no 5xx has by status alone: the vendor's own error code reports the refusal. */
 const REFUSALS: ReadonlySet<FailureKind> = new Set(["auth", "forbidden", "rate_limited", "invalid"]);
 
 /**
- * The failure of a job's creation: a 5xx or a redirect may have come after the job began, unless its body refuses the
- * job.
+ * Converts the failure of a job creation. After a 5xx or a redirect the job may exist, unless the body refuses it.
  *
  * @param resentStatuses Statuses after which the vendor's own client creates the job again. Default: none.
  */
@@ -114,29 +121,28 @@ function isSuccess(status: number | null): boolean {
 }
 
 /**
- * The kind that a vendor's HTTP status means. A redirect is no answer: it is followed nowhere, as our key would go
- * along.
+ * Returns the failure kind of a vendor's HTTP status. A redirect is a failure: it is never followed, because the key
+ * would be sent along.
  */
 export function failureKindOf(status: number): FailureKind {
   if (status < 400) return "broken";
   if (status === 401) return "auth";
-  // Vendors forbid regions, models and contents with it; an error body that blames the key is read as `auth`.
+  // Vendors use it for regions, models and contents. An error body that reports the key is read as `auth`.
   if (status === 403) return "forbidden";
   if (status === 429) return "rate_limited";
   if (status === 408 || status === 504) return "timeout";
-  // Our own account with the vendor is empty: nothing that this caller could mend.
+  // The gateway's account with the vendor has no balance. The caller cannot change that.
   if (status === 402) return "unavailable";
   return status < 500 ? "invalid" : "unavailable";
 }
 
-/** Statuses by which clients of a vendor's own format wait and try again. */
+/** Statuses after which clients of the vendor's own format wait and retry. */
 const RETRY_STATUSES: ReadonlySet<number | null> = new Set([503, 529]);
 
 /**
- * The failure as the caller is told. Source: docs/api/errors.md#vendor-failures.
+ * Converts a failure to the error for the caller. Source: docs/api/errors.md#vendor-failures.
  *
- * @param isCallersFormat Whether the caller speaks the vendor's own format, so that its client knows a 503 or 529 of
- * it.
+ * @param isCallersFormat Whether the caller uses the vendor's own format, so that its client handles a 503 or 529.
  */
 export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = false): GatewayError {
   const { status, retryAfterSeconds, vendorCode, field, reason } = failure.facts;
@@ -144,7 +150,7 @@ export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = fals
   const said = failure.message;
   switch (failure.kind) {
     case "auth":
-      // The vendor's own words would send the caller looking for a fault in its own key.
+      // The vendor's message would suggest that the caller's own key is invalid.
       return new GatewayError(
         "upstream_auth_failed",
         `Provider "${failure.provider}" refused the gateway's credential`,

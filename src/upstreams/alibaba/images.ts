@@ -9,7 +9,7 @@ import type { Outbound } from "../outbound_call.ts";
 import { alibabaFailureKindOf, isAlibabaRefusal, readAlibabaError } from "./refusal.ts";
 
 const GENERATION = "/api/v1/services/aigc/multimodal-generation/generation";
-/** Pictures that a request can hold. */
+/** The maximum number of images in a request. */
 const MAX_IMAGES = 3;
 
 const text = z.string().nullish();
@@ -25,8 +25,8 @@ const Answer = z.object({
 });
 
 /**
- * Qwen-Image: one picture a call, from words and from pictures; to look at one and to change it are the same to it.
- * Source: Model Studio API reference, "Qwen-Image", "Qwen-Image-Edit".
+ * Qwen-Image creates one image per request, from a prompt and optional images. It does not distinguish reference images
+ * from images to edit. Source: Model Studio API reference, "Qwen-Image", "Qwen-Image-Edit".
  */
 export function qwenImages(outbound: Outbound): ImageUpstream {
   const make = async (order: ImageOrder, call: ImageCall) =>

@@ -6,12 +6,12 @@ import type { UpstreamKind } from "../upstream.ts";
 import { qwenImages } from "./images.ts";
 import { wanVideos } from "./videos.ts";
 
-/** Below it Alibaba Cloud resembles OpenAI. */
+/** The path prefix of Alibaba Cloud's OpenAI-compatible API. */
 const COMPATIBLE = "/compatible-mode/v1";
 
 /**
- * Alibaba Cloud Model Studio (DashScope): Qwen's texts and pictures, Wan's videos. Its base address is the host of a
- * region, as each of its capabilities has a path of its own. Source: Model Studio API reference.
+ * Alibaba Cloud Model Studio (DashScope): Qwen text and images, Wan videos. The base URL is the host of a region,
+ * because each capability has its own path. Source: Model Studio API reference.
  */
 export const alibaba = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),

@@ -36,14 +36,16 @@ const REFUSED_OPTIONS: RefusedOptions = {
   shottype: "it changes what is made and what that costs",
 };
 
-/** Wan as a video upstream. It repeats nothing of ours by which a job could be found again. */
+/**
+ * Creates the video upstream for Wan. The vendor returns no client-supplied identifier, so a lost job cannot be found.
+ */
 export function wanVideos(outbound: Outbound): VideoUpstream {
-  // Without this field the vendor refuses: it makes no video while a caller waits.
+  // Without this header the vendor rejects the request: it does not create videos synchronously.
   const exchange = videoExchange(outbound, readAlibabaError, { createHeaders: { "x-dashscope-async": "enable" } });
   const pathOf = ({ id }: VideoJobHandle) => `${TASKS}/${encodeURIComponent(id)}`;
   const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));
   return {
-    // Videos and sounds are taken by address only, pictures also within the request.
+    // Videos and audio are sent as URLs only; images can also be sent inline.
     mediaForms: { image: ["url", "data_uri"], audio: ["url"], video: ["url"] },
     async create(order) {
       const { path, body } = wanRequestOf(outbound, order);
@@ -76,7 +78,7 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
     case "CANCELLED":
       return { status: "cancelled" };
     case "UNKNOWN":
-      // The vendor forgets a task after a day.
+      // The vendor deletes a task record after a day.
       return { status: "expired" };
     default:
       return pendingAs(output.task_status);

@@ -5,11 +5,11 @@ import type { VideoMode } from "../../lib/video_mode.ts";
 import type { VideoMedia, VideoOrder } from "../video_upstream.ts";
 
 /**
- * The request for a video in one of Wan's three dialects. Source: Model Studio API reference, "Wan text to video",
- * "image to video", "keyframes to video", "reference to video"; the client `@ai-sdk/alibaba`.
+ * The video request in the three dialects of Wan. Source: Model Studio API reference, "Wan text to video", "image to
+ * video", "keyframes to video", "reference to video"; the client `@ai-sdk/alibaba`.
  */
 
-/** Which dialect a model has, by its name: `wan3`, `wan2.7`, or that of the versions before. */
+/** The dialect of a model, from its name: `wan3`, `wan2.7`, or an earlier version. */
 type Dialect = "wan3" | "wan2.7" | "older";
 
 const SHAPES: VideoShapes = {
@@ -21,14 +21,14 @@ const SHAPES: VideoShapes = {
   ratios: ["16:9", "9:16", "1:1", "4:3", "3:4"],
 };
 
-/** Pixels by resolution and ratio, for models that take no ratio. */
+/** The size in pixels by resolution and ratio, for models without a ratio field. */
 const PIXELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "480P": { "16:9": "832*480", "9:16": "480*832", "1:1": "624*624" },
   "720P": { "16:9": "1280*720", "9:16": "720*1280", "1:1": "960*960", "4:3": "1088*832", "3:4": "832*1088" },
   "1080P": { "16:9": "1920*1080", "9:16": "1080*1920", "1:1": "1440*1440", "4:3": "1632*1248", "3:4": "1248*1632" },
 };
 
-/** Each mode has a model of its own before version 3; a family's name stands for all of them. */
+/** The model name suffix of each mode. Before version 3 each mode has its own model; the catalog names the family. */
 const ENDINGS: Readonly<Record<VideoMode, string>> = {
   text2video: "-t2v",
   img2video: "-i2v",
@@ -40,16 +40,16 @@ const ENDINGS: Readonly<Record<VideoMode, string>> = {
 const SYNTHESIS = "/api/v1/services/aigc/video-generation/video-synthesis";
 const KEYFRAMES = "/api/v1/services/aigc/image2video/video-synthesis";
 
-/** Where and with what a video is ordered. */
+/** The path and body of a video request. */
 export interface WanRequest {
   readonly path: string;
   readonly body: JsonObject;
 }
 
 /**
- * The request of an order.
+ * Builds the request for a video.
  *
- * @throws {UpstreamFailure} `invalid` for what the model does not take.
+ * @throws {UpstreamFailure} `invalid` for input that the model does not support.
  */
 export function wanRequestOf(outbound: Outbound, order: VideoOrder): WanRequest {
   const dialect = dialectOf(order.model);
@@ -77,7 +77,7 @@ export function wanRequestOf(outbound: Outbound, order: VideoOrder): WanRequest 
   };
 }
 
-/** Names what the request does not hold: version 2.7 always makes sound. */
+/** Names the fields that are not sent. Version 2.7 always generates audio. */
 export function wanDroppedOf({ model, generateAudio }: VideoOrder): string[] {
   return generateAudio === false && dialectOf(model) === "wan2.7" ? ["generate_audio"] : [];
 }
@@ -116,7 +116,7 @@ function listedMedia({ firstFrame, lastFrame, references }: VideoOrder): JsonObj
   return media.length > 0 ? { media } : {};
 }
 
-/** A frame decides the ratio where the model makes videos from frames alone. */
+/** Models that create videos from frames alone take the ratio from the frame. */
 function shapeFieldsOf(outbound: Outbound, order: VideoOrder, dialect: Dialect, model: string): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
   const isFramed = /-(?:i2v|kf2v)/.test(model);

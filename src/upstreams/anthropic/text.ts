@@ -2,7 +2,7 @@ import { readCount, writeCountRequest } from "../../conversation/codecs/messages
 import { messages } from "../../conversation/codecs/messages/mod.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
-/** Messages, with its counter. Source: Messages API reference, "Messages", "Count message tokens". */
+/** The Messages endpoint and its token counter. Source: Messages API reference, "Messages", "Count message tokens". */
 export const messagesEndpoint: TextEndpoint = {
   format: messages.upstream,
   pass: messages.passThrough,

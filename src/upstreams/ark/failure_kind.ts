@@ -4,24 +4,24 @@ import type { VendorRefusal } from "../outbound_call.ts";
 
 const CONTENT_RULES = /SensitiveContent|PolicyViolation|PrivacyInformation|RiskDetect/i;
 
-/** What Ark's words mean, the first that fits. Source: Ark API reference, "Error codes". */
+/** The failure kinds of Ark's error codes. The first match applies. Source: Ark API reference, "Error codes". */
 const MEANINGS: readonly (readonly [words: RegExp, kind: FailureKind])[] = [
   [CONTENT_RULES, "invalid"],
   [/^(?:Invalid|Missing)Parameter/, "invalid"],
   [/RateLimit|^QuotaExceeded|^ServerOverloaded|^SetLimitExceeded/, "rate_limited"],
-  // The account is empty: nothing that a caller could mend, and no doubt about the key.
+  // The account has no balance. The caller cannot change that, and the key is valid.
   [/^AccountOverdue/, "unavailable"],
   [/^Authentication/, "auth"],
   [/^(?:AccessDenied|ModelNotOpen|InvalidEndpoint)/, "forbidden"],
   [/^InternalService/, "unavailable"],
 ];
 
-/** The kind of failure that a word of Ark's means; null when it is not known. */
+/** Returns the failure kind of an Ark error code; null for an unknown code. */
 export function arkFailureKindOf(code: string | null | undefined): FailureKind | null {
   return MEANINGS.find(([words]) => words.test(code ?? ""))?.[1] ?? null;
 }
 
-/** Whether the word says that Ark's content rules forbid a request or its result. */
+/** Whether the error code means that Ark's content rules forbid the request or its result. */
 export function isArkRefusal(code: string | null | undefined): boolean {
   return CONTENT_RULES.test(code ?? "");
 }

@@ -18,8 +18,8 @@ const Answer = z.object({
 });
 
 /**
- * Seedream on Ark. A series of one call is of related pictures, not of variants, so each call makes one; pictures to
- * look at and pictures to change are the same to it. Source: Ark API reference, "Image generation".
+ * Seedream on Ark. A series from one call contains related images, not variants, so each call creates one image. The
+ * vendor does not distinguish reference images from images to edit. Source: Ark API reference, "Image generation".
  */
 export function arkImages(outbound: Outbound): ImageUpstream {
   const make = (order: ImageOrder, call: ImageCall) =>
@@ -33,7 +33,7 @@ export function arkImages(outbound: Outbound): ImageUpstream {
   return {
     generate: make,
     edit: editWithoutMask(outbound, make),
-    stream: null, // Its own streams tell of whole pictures only.
+    stream: null, // The vendor's streams report complete images only.
     mostPerCall: 1,
   };
 }
@@ -53,15 +53,15 @@ function requestFor(order: ImageOrder) {
   });
 }
 
-/** One size of each ratio that every model takes. */
+/** One size per ratio that every model supports. */
 const SAFE_SIZES = ["2048x2048", "2496x1664", "1664x2496", "2560x1440", "1440x2560", "2304x1728", "1728x2304"];
 
-/** Fewest pixels: 2560x1440 for most models, 1280x720 for these. */
+/** Models with a minimum of 1280x720 pixels. For the others the minimum is 2560x1440. */
 const SMALL_SIZES = /seedream-(?:4-0|5-0-pro)/;
 
 /**
- * The size as asked where the model takes it, else the safe size of the nearest ratio; null when it is the model's
- * choice.
+ * Returns the requested size if the model supports it, else the safe size with the nearest ratio; null if the model
+ * chooses.
  */
 function sizeFor({ model, size }: ImageOrder): string | null {
   const pixels = pixelsOf(size);
@@ -72,7 +72,7 @@ function sizeFor({ model, size }: ImageOrder): string | null {
   return isTaken ? size : nearestRatio(pixels, SAFE_SIZES);
 }
 
-/** Only the fifth series can be told; the others make JPEG. */
+/** Only the fifth series has a format field; the others create JPEG. */
 function formatFor({ model, outputFormat }: ImageOrder): string | null {
   return /seedream-5/.test(model) && (outputFormat === "png" || outputFormat === "jpeg") ? outputFormat : null;
 }
@@ -99,7 +99,7 @@ function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): Imag
   };
 }
 
-/** A failure inside an answer of status 200: of the whole, or of its only picture. */
+/** Converts a failure that a status 200 response reports for the whole request or for its only image. */
 function failureOf(failure: z.infer<typeof Failure> | null, outbound: Outbound) {
   if (failure === null) return outbound.failure("broken", "", { accepted: "unknown" });
   const kind = arkFailureKindOf(failure.code) ?? "unavailable";

@@ -5,12 +5,12 @@ import { arkImages } from "./images.ts";
 import { chatEndpoint } from "./text.ts";
 import { arkVideos } from "./videos.ts";
 
-/** ByteDance's Ark, by the name of BytePlus ModelArk or Volcengine Ark. Source: Ark API reference, "Authentication". */
+/** ByteDance's Ark, sold as BytePlus ModelArk and as Volcengine Ark. Source: Ark API reference, "Authentication". */
 export const ark = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: () => [chatEndpoint],
   images: arkImages,
   videos: arkVideos,
-  // The list of video tasks; a list of models is not documented.
+  // The list of video tasks, because a list of models is not documented.
   probe: probeByGet("/contents/generations/tasks?page_num=1&page_size=1"),
 } satisfies UpstreamKind;

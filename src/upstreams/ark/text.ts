@@ -1,5 +1,5 @@
 import { chatEndpointAt } from "../chat_endpoint.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
-/** Chat Completions, as Ark resembles them. Source: Ark API reference, "Chat API". */
+/** The Chat Completions endpoint of Ark. Source: Ark API reference, "Chat API". */
 export const chatEndpoint: TextEndpoint = chatEndpointAt("/chat/completions");

@@ -44,12 +44,10 @@ const List = z.object({
 });
 
 const PAGE_SIZE = 100;
-/** Five thousand jobs, from before a create until its doubt ends. */
+/** 5,000 jobs, which covers the time from before a creation until its outcome is decided. */
 const MAX_PAGES = 50;
 
-/**
- * `frames` counts more than `duration`; a draft is sold by other rules, and so is what runs before or behind others.
- */
+/** `frames` takes precedence over `duration`. Drafts and requests with a priority have other prices. */
 const REFUSED_OPTIONS: RefusedOptions = {
   content: MEDIA_OPTION,
   draft: UNPRICED_OPTION,
@@ -60,13 +58,13 @@ const REFUSED_OPTIONS: RefusedOptions = {
   tools: UNPRICED_OPTION,
 };
 
-/** Ark as a video upstream. */
+/** Creates the video upstream for Ark. */
 export function arkVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readArkError);
   const pathOf = ({ id }: VideoJobHandle) => `${TASKS}/${encodeURIComponent(id)}`;
   const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));
   return {
-    // Videos are taken by address only, the others also within the request.
+    // Videos are sent as URLs only; images and audio can also be sent inline.
     mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url"] },
     async create(order) {
       const { id } = await exchange.create(TASKS, bodyOf(outbound, order), (answer) => Created.parse(answer));
@@ -75,7 +73,7 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
     poll,
     pollMany: {
       limit: JOBS_PER_LIST,
-      // Without the jobs of another service tier, and of the last seven days alone.
+      // The list omits jobs of another service tier and jobs older than seven days.
       ask: (jobs) =>
         exchange.ask(
           `${TASKS}?${listQueryOf(jobs)}`,
@@ -89,11 +87,11 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
         const { items } = await exchange.ask(listPathOf(order, page), (answer) => List.parse(answer));
         const found = items.find(({ safety_identifier }) => safety_identifier === mark);
         if (found) return { id: found.id, place: null };
-        // Newest first; a second is forgiven, as the vendor counts in whole ones.
+        // Newest first. One second of tolerance, because the vendor's timestamps are whole seconds.
         const oldest = items.at(-1)?.created_at ?? 0;
         if (items.length < PAGE_SIZE || (oldest + 1) * 1_000 < createdAfter) return null;
       }
-      // Not found in what was read is not absent: a job called absent would be made again.
+      // A job beyond the pages read may exist. Reporting it as absent would create it again.
       throw outbound.failure("unavailable", "The vendor's list of jobs is too long to be searched");
     },
     open: null,
@@ -111,7 +109,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
     content: contentPartsOf(order),
     ...(order.durationSeconds !== null && { duration: order.durationSeconds }),
     ...(resolution !== null && { resolution }),
-    // A frame has a ratio of its own; newer models refuse another beside it.
+    // The first frame decides the ratio; newer models reject a ratio with a frame.
     ...(ratio !== null && order.firstFrame === null && { ratio }),
     ...(order.seed !== null && { seed: order.seed }),
     ...(order.generateAudio !== null && { generate_audio: order.generateAudio }),
@@ -121,8 +119,8 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
 }
 
 /**
- * By what a task is found again: the vendor repeats the end user's identifier, so our task's id stands there. A caller
- * that sends its own keeps the vendor's way to tell its users apart; its tasks carry both.
+ * The identifier by which a lost job is found. The vendor returns `safety_identifier`, so it contains the task id. If
+ * the caller sends an identifier, it is kept as a prefix so that the vendor can still distinguish end users.
  */
 function markOf({ taskId, options }: VideoOrder): string {
   const own = options.safety_identifier;
@@ -145,7 +143,7 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   });
 }
 
-/** Either a duration or a count of frames is reported. */
+/** The vendor reports either a duration or a number of frames. */
 function secondsOf({ duration, frames, framespersecond }: z.infer<typeof Task>): number | null {
   if (duration) return duration > 0 ? duration : null;
   return frames && framespersecond ? frames / framespersecond : null;

@@ -22,9 +22,9 @@ const Result = z.object({
 });
 
 /**
- * FLUX as an image upstream: each picture is a job, which nothing cancels. Source: BFL API reference.
+ * Creates the image upstream for FLUX. Each image is a job, which cannot be cancelled. Source: BFL API reference.
  *
- * @param clock For the pauses between polls.
+ * @param clock Used for the pauses between polls.
  */
 export function bflImages(outbound: Outbound, clock: Clock): ImageUpstream {
   const make: ImageUpstream["generate"] = async (order, call) => {
@@ -67,11 +67,11 @@ function requestFor(order: ImageOrder, outbound: Outbound) {
   return { body, size: sizeOf(shape) };
 }
 
-/** Below these the vendor's regions have their hosts. */
+/** The domains of the vendor's regional hosts. */
 const DOMAINS = ["bfl.ai", "bfl.ml"];
 
 /**
- * How a job is asked for: at the region that `polling_url` names where that is the vendor's, else at the base address.
+ * Returns where to poll a job: at the region in `polling_url` if it is one of the vendor's hosts, else at the base URL.
  */
 function pollOf({ id, polling_url }: z.infer<typeof Created>, outbound: Outbound) {
   const own = polling_url ? outbound.pathOf(polling_url) : null;
@@ -98,9 +98,9 @@ function progressIn(body: unknown, order: ImageOrder, size: string | null, outbo
     case "failed":
       return ended(outbound.failure("unavailable", "", { vendorCode: status }));
     case "task not found":
-      // Regions learn of a job one after the other: it is asked for again.
+      // Regions replicate jobs with a delay, so the job is polled again.
       throw outbound.failure("invalid", "The vendor does not know the job", { accepted: "unknown" });
-    default: // Pending, Reasoning, Generating, and what comes after them.
+    default: // Pending, Reasoning, Generating and future states.
       return { status: "pending" };
   }
 }

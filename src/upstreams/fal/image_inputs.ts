@@ -1,26 +1,26 @@
 import table from "./image_endpoints.json" with { type: "json" };
 
-/** What a model of fal that makes pictures calls its inputs; what is missing it does not take. */
+/** The input fields of an image model on fal. The model does not support an absent field. */
 export interface FalImageInputs {
-  /** The field of one picture. */
+  /** The field of a single image. */
   readonly image?: string;
-  /** The list of several. */
+  /** The field of a list of images. */
   readonly images?: string;
-  /** True for a model that makes nothing from words alone. */
+  /** True for a model that requires an input image. */
   readonly needsImage?: boolean;
   /** Whether `image_size` is width and height. */
   readonly takesPixels?: boolean;
-  /** The sizes that `image_size` lists, where it takes no others. */
+  /** The values of `image_size`, if it is an enumeration. */
   readonly sizes?: readonly string[];
-  /** What `aspect_ratio` lists. */
+  /** The values of `aspect_ratio`. */
   readonly ratios?: readonly string[];
-  /** What `output_format` lists. */
+  /** The values of `output_format`. */
   readonly formats?: readonly string[];
-  /** What `quality` lists. */
+  /** The values of `quality`. */
   readonly qualities?: readonly string[];
-  /** What `background` lists. */
+  /** The values of `background`. */
   readonly backgrounds?: readonly string[];
-  /** Whether it can make several pictures, so that one is asked for. */
+  /** Whether it can create several images, so that the count must be sent as one. */
   readonly takesCount?: boolean;
 }
 
@@ -30,30 +30,30 @@ const KNOWN = new Map(
     .flatMap(({ inputs, addresses }) => addresses.map((address) => [address, inputs] as const)),
 );
 
-/** What most models have in common, for one that nobody has described. */
+/** The fields of most models, for models without a description. */
 const COMMON: FalImageInputs = { image: "image_url", images: "image_urls", takesPixels: true };
 
-/** What stands behind a model's name, the better one first, by what is given. */
+/** The path suffixes of a model by the inputs, preferred first. */
 const VERBS = {
   words: ["", "/text-to-image"],
   picture: ["/edit", "/edit-image", "", "/image-to-image"],
   pictures: ["/edit", "/edit-image", "/multi", "", "/image-to-image"],
 } as const;
 
-/** A model's address on fal, and the names of its inputs there. */
+/** A model's path on fal and its input fields. */
 export interface FalImageEndpoint {
-  /** Below the base address, without a slash before it. */
+  /** Below the base URL, without a leading slash. */
   readonly path: string;
   readonly inputs: FalImageInputs;
 }
 
 /**
- * Where a model makes pictures. A model is named without its verb, which the order gives; one that nobody has described
- * is an address by itself.
+ * Returns the endpoint for images. A model name contains no path suffix; the request decides it. An unknown model name
+ * is used as the path.
  *
  * @param model The vendor's name of the model.
- * @param given How many pictures it is given.
- * @returns Null when the model does not take so many, or makes nothing from words alone.
+ * @param given The number of input images.
+ * @returns Null if the model does not support that many, or requires an input image.
  */
 export function imageEndpointFor(model: string, given: number): FalImageEndpoint | null {
   const paths = VERBS[given === 0 ? "words" : given === 1 ? "picture" : "pictures"].map((verb) => model + verb);

@@ -20,7 +20,7 @@ import {
   RESENT_STATUSES,
 } from "./queue.ts";
 
-/** Pictures on fal's queue. Source: fal documentation, "Queue API"; the schemas of each model. */
+/** Images on fal's queue. Source: fal documentation, "Queue API"; the schemas of each model. */
 
 const text = z.string().nullish().catch(null);
 const side = z.int().positive().nullish().catch(null);
@@ -37,9 +37,9 @@ const Result = z.object({
 });
 
 /**
- * fal's models as an image upstream: each picture is a job of its queue, which can be cancelled.
+ * Creates the image upstream for fal. Each image is a queue job, which can be cancelled.
  *
- * @param clock For the pauses between polls.
+ * @param clock Used for the pauses between polls.
  */
 export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
   const make: ImageUpstream["generate"] = async (order, call) => {
@@ -87,7 +87,7 @@ function bodyOf(order: ImageOrder, inputs: FalImageInputs) {
   });
 }
 
-/** What a picture that is changed is made in at most where no size was asked for: prices go by the megapixel. */
+/** The maximum number of pixels of an edit without a size, because prices are per megapixel. */
 const MAX_AUTO_PIXELS = 2 * 1_048_576;
 const GRAIN = 32;
 
@@ -115,7 +115,7 @@ async function progressOf(outbound: Outbound, place: string, extras: JsonExtras)
   return { status: "failed", failure: outbound.failure(isForbidden ? "invalid" : "unavailable", error, facts) };
 }
 
-/** A queue that has completed says nothing of success: the result does, by its own status. */
+/** The queue status `COMPLETED` does not imply success. The status of the result response decides. */
 async function resultOf(outbound: Outbound, place: string, extras: JsonExtras): Promise<ImageProgress> {
   try {
     return await outbound.json("GET", place, null, (body) => readResult(body, outbound), extras);
@@ -129,7 +129,7 @@ async function resultOf(outbound: Outbound, place: string, extras: JsonExtras): 
 
 const BLACKENED = "The image was blackened by the vendor's content check";
 
-/** A picture that the content check forbids is black, and comes as a success. */
+/** An image that the content check forbids is black and reported as a success. */
 function readResult(body: unknown, outbound: Outbound): ImageProgress {
   const { images, image, has_nsfw_concepts, nsfw_content_detected } = Result.parse(body);
   const files = [...images ?? [], ...image ? [image] : []];

@@ -8,7 +8,7 @@ const KNOWN = new Map(
     .flatMap(({ inputs, addresses }) => addresses.map((address) => [address, inputs] as const)),
 );
 
-/** What most models have in common, for one that nobody has described. */
+/** The fields of most models, for models without a description. */
 const COMMON: NamedInputs = {
   firstFrame: "image_url",
   lastFrame: "end_image_url",
@@ -25,8 +25,8 @@ const COMMON: NamedInputs = {
 const REFERENCES = { images: "reference_image_urls", videos: "reference_video_urls" };
 
 /**
- * Families that the client does not describe yet, by how the names of their models begin. Source: fal, "Model API
- * reference", the input schemas of each.
+ * Model families that the client does not describe yet, by name prefix. Source: fal, "Model API reference", the input
+ * schemas of each.
  */
 const FAMILIES: readonly (readonly [prefix: string, inputs: NamedInputs])[] = [
   ["bytedance/seedance-2", COMMON],
@@ -36,7 +36,7 @@ const FAMILIES: readonly (readonly [prefix: string, inputs: NamedInputs])[] = [
   ["xai/grok-imagine-video", { ...COMMON, ...REFERENCES, duration: "number" }],
 ];
 
-/** What stands behind a model's name to make a video in a mode, the better one first. */
+/** The path suffixes of a model by video mode, preferred first. */
 const VERBS: Readonly<Record<VideoMode, readonly string[]>> = {
   text2video: ["/text-to-video", ""],
   img2video: ["/image-to-video", ""],
@@ -45,19 +45,19 @@ const VERBS: Readonly<Record<VideoMode, readonly string[]>> = {
   mixref2video: ["/reference-to-video", ""],
 };
 
-/** A model's address on fal, and the names of its inputs there. */
+/** A model's path on fal and its input fields. */
 export interface FalEndpoint {
-  /** Below the base address, without a slash before it. */
+  /** Below the base URL, without a leading slash. */
   readonly path: string;
   readonly inputs: NamedInputs;
 }
 
 /**
- * Where a model makes a video in this mode. A model is named without its verb, which the mode gives, or is an address
- * by itself, so that `someone/anything/image-to-video` can be served without knowing it.
+ * Returns the endpoint for a video mode. A model name has no path suffix; the mode decides it. A whole path is used as
+ * it is, so that an unknown `someone/anything/image-to-video` can be served.
  *
  * @param model The vendor's name of the model.
- * @returns Null when the model does not make this mode.
+ * @returns Null if the model does not support the mode.
  */
 export function endpointFor(model: string, mode: VideoMode): FalEndpoint | null {
   if (isWhole(model)) return { path: model, inputs: KNOWN.get(model) ?? familyOf(model) ?? COMMON };
@@ -69,7 +69,7 @@ export function endpointFor(model: string, mode: VideoMode): FalEndpoint | null 
   return { path: inputs ? model + VERBS[mode][0] : model, inputs: inputs ?? COMMON };
 }
 
-/** An address that names its verb makes what its name says, whatever the mode. */
+/** A path that contains a mode is used as it is, whatever the requested mode. */
 function isWhole(model: string): boolean {
   return /-to-video(\/|$)/.test(model);
 }

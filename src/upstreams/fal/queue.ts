@@ -4,30 +4,30 @@ import { ERROR_TEXTS } from "../error_texts.ts";
 import type { FailureKind, UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 
-/** What jobs of fal's queue have in common. Source: fal documentation, "Queue API" and "Errors". */
+/** The common parts of fal queue jobs. Source: fal documentation, "Queue API" and "Errors". */
 
 const text = z.string().nullable().catch(null);
 
-/** Source: @fal-ai/client 1.10.1, `DEFAULT_RETRYABLE_STATUS_CODES`, by which it submits again. */
+/** Source: @fal-ai/client 1.10.1, `DEFAULT_RETRYABLE_STATUS_CODES`, after which it submits again. */
 export const RESENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 
-/** A job that was accepted. */
+/** An accepted job. */
 export interface FalSubmission {
   readonly request_id: string;
-  /** Where its result will stand, as the vendor says. */
+  /** The URL of its result, as the vendor reports it. */
   readonly response_url: string | null;
 }
 
 const Created: z.ZodType<FalSubmission> = z.object({ request_id: z.string().min(1), response_url: text });
 
-/** How a job stands in the queue. */
+/** The queue status of a job. */
 export interface FalStatus {
   readonly status: string;
-  /** How many jobs are before it. */
+  /** The number of jobs before it. */
   readonly queue_position: number | null;
-  /** Why it failed; also a job that failed is `COMPLETED`. */
+  /** Why it failed. A failed job is `COMPLETED`, too. */
   readonly error: string | null;
-  /** The vendor's word for the reason. */
+  /** The vendor's code for the reason. */
   readonly error_type: string | null;
 }
 
@@ -38,19 +38,19 @@ const Status: z.ZodType<FalStatus> = z.object({
   error_type: text,
 });
 
-/** Reads the answer to a submission. Throws where it is none. */
+/** Reads the response to a submission. Throws if it has another shape. */
 export function readSubmission(answer: unknown): FalSubmission {
   return Created.parse(answer);
 }
 
-/** Reads the answer to a question for a job's status. Throws where it is none. */
+/** Reads the response to a status request. Throws if it has another shape. */
 export function readStatus(answer: unknown): FalStatus {
   return Status.parse(answer);
 }
 
 /**
- * The path of a job. It stands below owner and app only, which fal tells by an address of its own: that is taken when
- * it leads to the provider's own host and to this job, and worked out otherwise.
+ * Returns the path of a job, which contains only the owner and the app. It is taken from the response URL if that is on
+ * the provider's own host and names this job. Otherwise it is derived.
  */
 export function placeOf(outbound: Outbound, created: FalSubmission, endpoint: string): string {
   const ending = `/requests/${encodeURIComponent(created.request_id)}`;
@@ -59,12 +59,12 @@ export function placeOf(outbound: Outbound, created: FalSubmission, endpoint: st
   return `/${endpoint.split("/").slice(0, 2).join("/")}${ending}`;
 }
 
-/** Whether a failure is the job's result, and not one of asking for it, which can be asked again. */
+/** Whether a failure is the result of the job, and not of the request for it, which can be repeated. */
 export function isJobsOwn({ kind, facts: { status } }: UpstreamFailure): boolean {
   return status === 500 || (kind === "invalid" && status !== null && status !== 404);
 }
 
-/** Whether a result was asked for before it can be read. */
+/** Whether the result was requested before it is available. */
 export function isResultPending({ message, facts: { status, vendorCode } }: UpstreamFailure): boolean {
   return status === 400 && vendorCode === undefined && ERROR_TEXTS.falResultPending.test(message);
 }
@@ -84,12 +84,12 @@ export function readRefusal(body: unknown): VendorRefusal {
   return { ...said, code, kind: kindOf(code, said.message), isContentRefusal: isRefusal(code) };
 }
 
-/** Whether an error type says that the vendor's content rules forbid a request or its result. */
+/** Whether an error type means that the vendor's content rules forbid the request or its result. */
 export function isRefusal(type: string | null): boolean {
   return type === "content_policy_violation";
 }
 
-/** The kind of an error whose status would mislead; undefined for others. */
+/** The kind of an error whose status would be misleading; undefined for others. */
 function kindOf(type: string | null, message: string): FailureKind | undefined {
   if (isRefusal(type)) return "invalid";
   return type === null && ERROR_TEXTS.falBalanceExhausted.test(message) ? "unavailable" : undefined;

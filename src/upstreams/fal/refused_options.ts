@@ -1,8 +1,10 @@
 import { ACCOUNT_OPTION, MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";
 import type { RefusedOptions } from "../video_upstream.ts";
 
-/** What no caller may set. `num_frames` overrides `duration`; a length is also that of a video or sound to follow.
- * Source: fal, "Model API reference", the input schemas and prices of each model. */
+/**
+ * Options that no caller may set. `num_frames` overrides `duration`. A length can also be that of an input video or
+ * audio. Source: fal, "Model API reference", the input schemas and prices of each model.
+ */
 export const REFUSED_OPTIONS: RefusedOptions = {
   ...refusals(UNPRICED_OPTION, [
     ...["acceleration", "mode", "priority", "draft", "draftmode", "interpolatormodel", "adjustfpsforinterpolation"],

@@ -32,7 +32,9 @@ const Result = z.object({
   has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
 });
 
-/** fal as a video upstream. It repeats nothing of ours by which a job could be found again. */
+/**
+ * Creates the video upstream for fal. The vendor returns no client-supplied identifier, so a lost job cannot be found.
+ */
 export function falVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal, { resentStatuses: RESENT_STATUSES });
   return {
@@ -81,7 +83,7 @@ async function progressOf(outbound: Outbound, exchange: VideoExchange, place: st
   }
 }
 
-/** A queue that has completed says nothing of success: the result does, by its own status. */
+/** The queue status `COMPLETED` does not imply success. The status of the result response decides. */
 async function resultOf(outbound: Outbound, exchange: VideoExchange, place: string): Promise<VideoProgress> {
   try {
     return await exchange.ask(place, (answer) => {
@@ -106,7 +108,7 @@ const BLACKENED = "The video was blackened by the vendor's content check";
 async function cancel(exchange: VideoExchange, place: string): Promise<CancelOutcome> {
   try {
     await exchange.tell("PUT", `${place}/cancel`);
-    // What runs is asked to stop, and most of it does.
+    // Most running jobs stop, but not all.
     return "requested";
   } catch (thrown) {
     const status = thrown instanceof UpstreamFailure ? thrown.facts.status : null;
