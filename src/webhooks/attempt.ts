@@ -7,7 +7,7 @@ import type { Attempt, AttemptEnd, AttemptFailure, Delivery } from "./delivery.t
 import { idempotencyKeyOf } from "./envelope.ts";
 import { signedHeaders } from "./signature.ts";
 
-/** How an event is posted: guarded, to the address and nowhere else. @throws {EgressError} */
+/** Sends a guarded POST with an event to the address only; redirects are not followed. @throws {EgressError} */
 export type Post = (
   url: string,
   request: {
@@ -17,20 +17,20 @@ export type Post = (
   },
 ) => Promise<PostResponse>;
 
-/** What one attempt needs. */
+/** Dependencies and data of one attempt. */
 export interface AttemptParts {
   readonly clock: Clock;
   readonly post: Post;
   readonly delivery: Delivery;
   readonly body: Uint8Array;
-  /** The current one first. */
+  /** Signing secrets, the current one first. */
   readonly secrets: readonly string[];
-  /** Aborted when the attempt must not count any more. */
+  /** Aborted when the attempt must no longer count. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The headers of an attempt at an instant. Source: docs/api/webhooks.md#headers.
+ * Returns the headers of an attempt sent at an instant. Source: docs/api/webhooks.md#headers.
  *
  * @param sentAt Unix milliseconds.
  */
@@ -49,9 +49,9 @@ export function headersOf(
 }
 
 /**
- * Makes one attempt. Whatever the receiver does is an attempt that ended.
+ * Makes one delivery attempt. Every response or failure of the receiver is a completed attempt.
  *
- * @throws {EgressError} `aborted`, and nothing else of its kind: then there was no attempt.
+ * @throws {EgressError} Only with the code `aborted`: then no attempt was made.
  */
 export async function makeAttempt(parts: AttemptParts): Promise<AttemptEnd> {
   const { clock, post, delivery, body, secrets, signal } = parts;
@@ -95,7 +95,10 @@ function failureOf(status: number): AttemptFailure | null {
   return status >= 300 && status < 400 ? "redirect" : "status";
 }
 
-/** The words for a failure. The rule of a refusal is told, what stands behind the name never is. */
+/**
+ * Returns the failure and reason to record. The reason holds the rule that blocked an address, never the address behind
+ * a name.
+ */
 function wordsOf(error: EgressError): Pick<Attempt, "failure" | "reason"> {
   switch (error.kind) {
     case "refused":

@@ -2,7 +2,7 @@ import { ConcurrencyWindow } from "./concurrency_window.ts";
 import { Pace } from "./pace.ts";
 import type { Destination, Permit, Postponement } from "./permit.ts";
 
-/** What is counted of an account, of a site and of a path. */
+/** Counters of an account, a site or a path. */
 export interface Group {
   running: number;
   waiting: number;
@@ -13,36 +13,36 @@ export interface Group {
 export interface Account extends Group {
   readonly name: string;
   sites: number;
-  /** Sites with attempts that wait, the next to be served first. */
+  /** Sites with waiting attempts; the first is served next. */
   readonly queue: Set<Site>;
 }
 
-/** A host, with its port, over all accounts. */
+/** A host with its port, across all accounts. */
 export interface Host {
   readonly name: string;
   running: number;
   sites: number;
 }
 
-/** A host as one account calls it. */
+/** A host as called by one account. */
 export interface Site extends Group {
   readonly key: string;
   readonly account: Account;
   readonly host: Host;
   paths: number;
-  /** Attempts under way that began while their path was not responsive. */
+  /** Running attempts that started while their path was not responsive. */
   trials: number;
   readonly trialWindow: ConcurrencyWindow;
-  /** Paths with attempts that wait, the next to be served first. */
+  /** Paths with waiting attempts; the first is served next. */
   readonly queue: Set<Path>;
 }
 
-/** A path of a site, its query left aside. */
+/** A path of a site, without its query. */
 export interface Path extends Group {
   readonly key: string;
   readonly site: Site;
   readonly window: ConcurrencyWindow;
-  /** Whether its last attempt ended soon; false before the first. */
+  /** Whether the path's last attempt ended quickly; false before the first attempt. */
   isResponsive: boolean;
   readonly queue: Set<Waiter>;
 }
@@ -52,37 +52,37 @@ export interface Waiter {
   readonly answer: (answer: Permit | Postponement) => void;
 }
 
-/** Paths that are remembered while nothing goes there. */
+/** Maximum number of tracked paths, unless more have running or waiting attempts. */
 const MAX_REMEMBERED = 10_000;
 
-/** The account, the site and the path that an attempt counts for. */
+/** Returns the account, site and path that an attempt counts towards. */
 export function groupsOf(path: Path): readonly [Account, Site, Path] {
   return [path.site.account, path.site, path];
 }
 
 /**
- * All groups by name. The path that was asked for longest ago is forgotten first, and what has no path is forgotten
- * with it.
+ * All groups by name. The least recently used idle path is evicted first; a site, account or host without paths is
+ * evicted with it.
  */
 export class AttemptGroups {
   readonly #maxWindow: number;
   readonly #accounts = new Map<string, Account>();
   readonly #hosts = new Map<string, Host>();
   readonly #sites = new Map<string, Site>();
-  /** The one that was asked for longest ago first. */
+  /** Paths in order of last use, the least recently used first. */
   readonly #paths = new Map<string, Path>();
 
-  /** @param maxWindow The most attempts at once that a window grows to. */
+  /** @param maxWindow Maximum size of a window, in concurrent attempts. */
   constructor(maxWindow: number) {
     this.#maxWindow = maxWindow;
   }
 
-  /** How many paths are remembered. */
+  /** Number of tracked paths. */
   get size(): number {
     return this.#paths.size;
   }
 
-  /** The path of an address, for one account. */
+  /** Returns the path of an address for one account; creates it if it is not tracked. */
   pathOf({ account, url }: Destination): Path {
     const { host, pathname } = new URL(url);
     const siteKey = `${account} ${host}`;

@@ -12,59 +12,60 @@ import type { Destination, Permit, Postponement } from "./permit.ts";
 
 /**
  * Decides which attempts run now. Attempts are grouped by account, by the host an account calls (a site), and by the
- * path on that host; no group may delay another.
+ * path on that host. No group may delay another.
  *
- * - **Caps.** A host has at most 20 attempts at once, over all accounts; all hosts together 768.
- * - **Shares.** A group holds only a part of the places that the other groups of its level leave: an account four
- *   fifths of all places and two thirds of a host's, a path two thirds of its site's. So a group that hangs with all it
- *   may hold leaves places to others.
- * - **Windows.** A path starts with two places. It gets one more with each attempt that ends soon, whatever its answer,
- *   and half as many with each that hangs. Paths that hung last, and those without an attempt so far, share a window of
- *   their site alike, so that hanging under ever new paths does not occupy a site.
- * - **Turns.** When a place falls free, accounts take turns, then the sites of an account, then the paths of a site.
- * - **Queues.** Attempts without a place wait in the queue of their path. Queues have shares, too; after three attempts
- *   in a row that hung they are cut to five for each place that is left. Whoever finds no room is postponed: thousands
- *   that wait for one path are job records and nothing else.
+ * - **Caps.** A host has at most 20 concurrent attempts across all accounts; all hosts together have at most 768.
+ * - **Shares.** A group may hold only part of the places that other groups of its level leave free. An account may hold
+ *   four fifths of all places and two thirds of a host's places. A path may hold two thirds of its site's places. A
+ *   group whose attempts all hang therefore leaves places for others.
+ * - **Windows.** A path starts with two places. The window grows by one with each attempt that ends quickly, whatever
+ *   its response, and halves with each attempt that hangs. Paths whose last attempt hung and paths without an attempt
+ *   share one window of their site. Hanging under many new paths therefore cannot occupy a site.
+ * - **Turns.** A free place goes to accounts in turn, then to the sites of an account, then to the paths of a site.
+ * - **Queues.** Attempts without a place wait in the queue of their path. Queues have shares too. After three
+ *   consecutive attempts that hung, a queue is limited to five attempts for each remaining place. An attempt that finds
+ *   its queue full is postponed, so thousands of waiting deliveries are stored jobs only.
  */
 export interface AttemptLimiter {
   /**
-   * Asks for a place.
+   * Requests a place; resolves when one is free, or with a postponement when the queue is full.
    *
-   * @throws The signal's reason, once it is aborted while waiting.
+   * @throws The signal's reason, if it is aborted while waiting.
    */
   acquire(destination: Destination, signal: AbortSignal): Promise<Permit | Postponement>;
-  /** Postpones all that waits, and all that comes later, by nothing: for the end of the process. */
+  /** Postpones all waiting and later attempts by zero milliseconds. Called when the process ends. */
   close(): void;
 }
 
-/** Numbers that tests set; the defaults are those of {@linkcode AttemptLimiter}. */
+/** Values that tests override; the defaults are described at {@linkcode AttemptLimiter}. */
 export interface AttemptLimiterOptions {
-  /** Milliseconds that never go back. */
+  /** Returns monotonic milliseconds. */
   readonly monotonicMs: () => number;
-  /** Uniform in [0, 1). */
+  /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;
-  /** From which duration on an attempt counts as one that hung. */
+  /** Duration from which an attempt counts as hung. */
   readonly hungMs: number;
   readonly perHost?: number;
   readonly inAll?: number;
 }
 
-/** How many jobs may hold a place or stand in a queue, in all. */
+/** Maximum number of jobs that hold a place, wait in a queue or are being postponed. */
 export const MAX_ADMITTED = 2_048;
 
 const MAX_PER_HOST = 20;
 const MAX_RUNNING = 768;
-/** In all queues together; the rest of {@linkcode MAX_ADMITTED} is for those that are postponed. */
+/** Maximum length of all queues together; the rest of {@linkcode MAX_ADMITTED} is for jobs being postponed. */
 const MAX_WAITING = 1_024;
 /**
- * The largest part of the places that others leave: to one account of all, and to one group of a host's or of queues.
+ * Maximum part of the places others leave free: for one account of all places, and for one group of a host's places or
+ * of queues.
  */
 const SHARE_OF_ALL = 4 / 5;
 const SHARE = 2 / 3;
-/** How many wait for each place where the last attempts hung. */
+/** Queue length per place where the last attempts hung. */
 const WAITING_PER_PLACE = 5;
 
-/** Creates a limiter without a history. */
+/** Creates a limiter without history. */
 export function createAttemptLimiter(options: AttemptLimiterOptions): AttemptLimiter {
   return new Limiter(options);
 }
@@ -74,7 +75,7 @@ class Limiter implements AttemptLimiter {
   readonly #perHost: number;
   readonly #inAll: number;
   readonly #groups: AttemptGroups;
-  /** Accounts with attempts that wait, the next to be served first. */
+  /** Accounts with waiting attempts; the first is served next. */
   readonly #queue = new Set<Account>();
   #running = 0;
   #waiting = 0;
@@ -201,7 +202,7 @@ class Limiter implements AttemptLimiter {
     return queuedTrials(site).reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
-  /** Postpones those that came last, until the queues of the paths that hang have the length they may have. */
+  /** Postpones the newest waiting attempts until the queues of hanging paths are within their limit. */
   #cutQueues(site: Site): void {
     let room = roomBehind(site.trialWindow);
     for (const path of queuedTrials(site)) {
@@ -244,7 +245,7 @@ class Limiter implements AttemptLimiter {
     for (const group of groupsOf(path)) group.waiting--;
   }
 
-  /** By the slowest of the groups that have no place. */
+  /** Returns a postponement by the slowest of the groups that have no place. */
   #postpone(path: Path): Postponement {
     const { site } = path;
     const { monotonicMs, random } = this.#options;
@@ -258,19 +259,19 @@ class Limiter implements AttemptLimiter {
       delays.push(after(site, Math.min(this.#siteLimit(site), isOnTrial ? site.trialWindow.size : Infinity)));
     }
     if (delays.length === 0 || path.running >= this.#pathLimit(path)) {
-      // A window that grows will be as large as it may be by the time they return.
+      // A growing window will have reached its limit by the time the jobs return.
       delays.push(after(path, path.window.isHanging ? this.#pathLimit(path) : this.#pathShare(path)));
     }
     return { isGranted: false, delayMs: Math.max(...delays) };
   }
 }
 
-/** How many of the places that other groups leave one group may hold. */
+/** Returns how many of the places that other groups leave free one group may hold. */
 function shareOf(places: number, ofOthers: number, share = SHARE): number {
   return Math.ceil((places - ofOthers) * share);
 }
 
-/** How many may wait behind a window; any number unless its last attempts hung. */
+/** Returns how many attempts may wait behind a window; unlimited unless its last attempts hung. */
 function roomBehind({ isHanging, size }: ConcurrencyWindow): number {
   return isHanging ? size * WAITING_PER_PLACE : Infinity;
 }
@@ -283,7 +284,7 @@ function waitersOf(path: Path): Waiter[] {
   return [...path.queue];
 }
 
-/** Paths with a queue that have yet to answer. */
+/** Returns the paths with a queue that have not responded yet. */
 function queuedTrials(site: Site): Path[] {
   return pathsOf(site).filter(({ isResponsive }) => !isResponsive);
 }

@@ -1,4 +1,4 @@
-/** How many retries follow the first attempt. Source: docs/api/webhooks.md#retries. */
+/** Maximum number of retries after the first attempt. Source: docs/api/webhooks.md#retries. */
 const MAX_RETRIES = 10;
 
 const FIRST_MS = 5_000;
@@ -6,12 +6,12 @@ const MAX_DELAY_MS = 600_000;
 const JITTER = 0.1;
 
 /**
- * Delay before retry `n` of a webhook delivery, from the end of the attempt before it: min(5 × 2^(n−1), 600) seconds,
- * lengthened by up to a tenth. Source: docs/api/webhooks.md#retries.
+ * Returns the delay before retry `n` of a delivery, from the end of the previous attempt: min(5 × 2^(n−1), 600) seconds
+ * plus up to 10 % jitter. Source: docs/api/webhooks.md#retries.
  *
- * @param n The retry about to be made, from 1.
- * @param random Uniform in [0, 1); given, so that a test can fix it.
- * @returns Whole milliseconds, or null when no retry is left.
+ * @param n Number of the next retry, from 1.
+ * @param random Returns a uniform random number in [0, 1); injected so that tests can fix it.
+ * @returns Whole milliseconds, or null if no retry is left.
  * @throws {RangeError} If `n` is not a positive integer.
  */
 export function retryDelayMs(n: number, random: () => number = Math.random): number | null {
@@ -22,9 +22,10 @@ export function retryDelayMs(n: number, random: () => number = Math.random): num
 }
 
 /**
- * The same, where the receiver named a time: it may lengthen the delay, up to ten minutes, and never shortens it.
+ * Returns the delay before retry `n` when the receiver may have sent `Retry-After`. That value can lengthen the delay
+ * to at most ten minutes; it never shortens it.
  *
- * @param retryAfterMs Null when it named none.
+ * @param retryAfterMs Null if the receiver sent none.
  */
 export function nextDelayMs(n: number, retryAfterMs: number | null, random: () => number): number | null {
   const delayMs = retryDelayMs(n, random);
@@ -32,10 +33,10 @@ export function nextDelayMs(n: number, retryAfterMs: number | null, random: () =
 }
 
 /**
- * Reads `Retry-After`: seconds or a date (RFC 9110, 10.2.3).
+ * Parses `Retry-After`: seconds or a date (RFC 9110, 10.2.3).
  *
  * @param nowMs Unix milliseconds.
- * @returns Milliseconds from now; null for what is neither, or past.
+ * @returns Milliseconds from now; null if the value is invalid or in the past.
  */
 export function readRetryAfterMs(field: string | null, nowMs: number): number | null {
   if (field === null) return null;

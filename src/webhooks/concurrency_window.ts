@@ -1,17 +1,17 @@
-/** Numbers of a {@linkcode ConcurrencyWindow}. */
+/** Limits of a {@linkcode ConcurrencyWindow}. */
 export interface WindowLimits {
   readonly initial: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** How many attempts that hung, without another between, tell of more than a bad moment. */
+/** Number of consecutive hung attempts from which a window counts as hanging. */
 const HANGING = 3;
 
 /**
- * How many attempts may run at once at something that may hang: one more after each attempt that ended soon, half as
- * many after each that hung. Additive increase and multiplicative decrease, as in TCP's congestion avoidance (RFC 5681,
- * 3.1).
+ * Number of concurrent attempts allowed to a destination that may hang. The window grows by one after each attempt that
+ * ended quickly and halves after each that hung. This is additive increase and multiplicative decrease, as in TCP
+ * congestion avoidance (RFC 5681, 3.1).
  */
 export class ConcurrencyWindow {
   readonly #limits: WindowLimits;
@@ -24,17 +24,19 @@ export class ConcurrencyWindow {
     this.#size = limits.initial;
   }
 
-  /** Attempts that may run at once. */
+  /** Maximum number of concurrent attempts now. */
   get size(): number {
     return this.#size;
   }
 
-  /** Whether the last three attempts hung. One or two may be a receiver's bad moment, or our own. */
+  /**
+   * Whether the last three attempts hung. One or two may be a short disturbance of the receiver or of this process.
+   */
   get isHanging(): boolean {
     return this.#hungInARow >= HANGING;
   }
 
-  /** Counts an attempt that ended. */
+  /** Counts a completed attempt. */
   note(hung: boolean): void {
     this.#hungInARow = hung ? this.#hungInARow + 1 : 0;
     const { min, max } = this.#limits;

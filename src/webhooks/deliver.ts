@@ -7,20 +7,20 @@ import type { AttemptLimiter } from "./attempt_limiter.ts";
 import { afterAttempt, type AttemptEnd, type Delivery } from "./delivery.ts";
 import { addAttempt, type DeliveryEntry, readDelivery, readMessage } from "./records.ts";
 
-/** What the job needs. */
+/** Dependencies of the job. */
 export interface DeliverParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly post: Post;
   readonly limiter: AttemptLimiter;
-  /** Uniform in [0, 1). */
+  /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * The job that owes a delivery: one attempt each time it is due, and the next one put off in the commit that records
- * it. What goes wrong on our own side is no attempt: the job is put off by its runner.
+ * Creates the handler of webhook jobs. It makes one attempt each time the job is due and reschedules the job in the
+ * commit that records the attempt. A failure inside the gateway is not an attempt: the job runner reschedules the job.
  */
 export function deliverHandler(parts: DeliverParts): JobHandler {
   const { store, clock, limiter } = parts;
@@ -67,7 +67,7 @@ async function record(
     reason: attempt.reason ?? undefined,
     state: after.state,
   };
-  if (!result.ok) log.warn("webhook_attempt_unrecorded", fields); // the job became another's meanwhile, who tries again
+  if (!result.ok) log.warn("webhook_attempt_unrecorded", fields); // another process has the job and retries it
   else if (after.state === "delivered") log.info("webhook_delivered", fields);
   else log.warn(after.state === "exhausted" ? "webhook_exhausted" : "webhook_attempt_failed", fields);
   return result;

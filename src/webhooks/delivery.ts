@@ -2,8 +2,8 @@ import { nextDelayMs } from "./backoff.ts";
 import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
 
 /**
- * What is owed to a task's callback address: one event, told until it is acknowledged. There is at most one delivery
- * for a task, under the task's id; its body never changes.
+ * The delivery of one event to a task's callback address, repeated until it is acknowledged. A task has at most one
+ * delivery, which has the task's id. Its body never changes.
  *
  *     the task's terminal commit
  *        │
@@ -12,38 +12,39 @@ import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
  *      │ ▲ ▲  └─ the last of 11 attempts failed ─→ exhausted │
  *      │ │ │                                      │     │
  *      │ │ └──────────── redelivered: a new round ─┴─────┘
- *      └─┘ an attempt failed, retries of the round are left: due again after the delay of that retry
+ *      └─┘ an attempt failed, the round has retries left: due again after the delay of that retry
  *
- * A round is one attempt and up to ten retries (docs/api/webhooks.md#retries). The first begins with the task's end;
- * somebody who asks for the event again begins another, with everything as in the first. While a delivery is pending
- * one job of the kind `webhook` with its id as `ref` is open, else none: the two change in one commit. So does each
- * attempt's record, which makes an attempt whose end was not recorded, because the process died, one that never was: it
- * is made again.
+ * A round is one attempt and up to ten retries (docs/api/webhooks.md#retries). The first round starts when the task
+ * ends. A redelivery starts another round with the same event and the same limits.
+ *
+ * While a delivery is pending, one job of the kind `webhook` with its id as `ref` is open; otherwise none is. Both
+ * change in one commit, together with the record of each attempt. An attempt that was not recorded because the process
+ * died is therefore made again.
  */
 export interface Delivery {
-  /** The task's. */
+  /** The task's id. */
   readonly id: string;
   readonly account: string;
   readonly status: TerminalStatus;
   readonly url: string;
-  /** Unix milliseconds, as every `…At` here: the event's time. */
+  /** Time of the event in Unix milliseconds, as every `…At` here. */
   readonly createdAt: number;
   readonly state: DeliveryState;
-  /** How many attempts have ended, in all rounds. */
+  /** Number of completed attempts in all rounds. */
   readonly attempts: number;
-  /** How many of them had before the present round. */
+  /** Number of attempts completed before the current round. */
   readonly attemptsBefore: number;
   /**
-   * When the next attempt is due; null unless pending. As stored: by the schedule. The job's own due time is later when
-   * the attempt was postponed, and is what is shown.
+   * When the next attempt is due; null unless pending. The stored value follows the schedule. If the attempt was
+   * postponed, the job's own due time is later; API responses show that one.
    */
   readonly nextAttemptAt: number | null;
-  /** When it was delivered, or given up; null while pending. */
+  /** When it was delivered or exhausted; null while pending. */
   readonly settledAt: number | null;
   readonly body: StoredBody;
 }
 
-/** Where the event stands: here when it is short, else beside the record in so many pieces. */
+/** Where the event is stored: in the record if it is short, else beside it in this many pieces. */
 export type StoredBody =
   | { readonly bytes: number; readonly whole: Uint8Array<ArrayBuffer> }
   | { readonly bytes: number; readonly pieces: number };
@@ -51,35 +52,35 @@ export type StoredBody =
 /** See {@linkcode Delivery}. */
 export type DeliveryState = "pending" | "delivered" | "exhausted";
 
-/** Every state, for those who ask for one. */
+/** All states; the allowed values of a `state` filter. */
 export const DELIVERY_STATES: readonly [DeliveryState, ...DeliveryState[]] = ["pending", "delivered", "exhausted"];
 
-/** One POST, once it has ended. */
+/** One completed POST. */
 export interface Attempt {
-  /** From 1, through all rounds. */
+  /** From 1, counted across all rounds. */
   readonly number: number;
   readonly startedAt: number;
   readonly durationMs: number;
-  /** Of the answer; null when there was none. */
+  /** Status of the response; null if there was none. */
   readonly status: number | null;
-  /** Null when the event was acknowledged. */
+  /** Null if the event was acknowledged. */
   readonly failure: AttemptFailure | null;
-  /** More about the failure, in one word; null when there is no more to say. */
+  /** Detail of the failure as a short code; null if there is none. */
   readonly reason: string | null;
-  /** How much of the answer's body came; none of it is kept. */
+  /** Number of body bytes received; the body is not stored. */
   readonly answerBytes: number;
 }
 
 /**
  * Why an attempt failed:
- * - `status`: the answer was not 2xx.
- * - `redirect`: it was 3xx; none is followed.
- * - `timeout`: no answer in time.
- * - `blocked`: the address may not be called; `reason` is the rule.
- * - `unresolved`: the name has no address, or no resolver answered.
- * - `connect`: nobody accepted the connection.
- * - `tls`: the receiver could not prove who it is; `reason` says how.
- * - `broken`: the connection broke before an answer, or what came was no HTTP.
+ * - `status`: the response status was not 2xx.
+ * - `redirect`: the response status was 3xx; redirects are not followed.
+ * - `timeout`: no response in time.
+ * - `blocked`: the egress policy blocks the address; `reason` is the rule.
+ * - `unresolved`: the name has no address, or no resolver responded.
+ * - `connect`: the connection was not accepted.
+ * - `tls`: the receiver's certificate or handshake was invalid; `reason` is the cause.
+ * - `broken`: the connection broke before a response, or the response was not HTTP.
  */
 export type AttemptFailure =
   | "status"
@@ -91,7 +92,7 @@ export type AttemptFailure =
   | "tls"
   | "broken";
 
-/** The delivery that the end of a task owes, its first attempt due at once. */
+/** Returns the delivery for a task that ended; its first attempt is due immediately. */
 export function newDelivery({ taskId: id, account, status, endedAt }: EndedTask, url: string): Omit<Delivery, "body"> {
   return {
     id,
@@ -107,19 +108,19 @@ export function newDelivery({ taskId: id, account, status, endedAt }: EndedTask,
   };
 }
 
-/** The end of an attempt, as far as the next one depends on it. */
+/** The outcome of an attempt that determines the next one. */
 export interface AttemptEnd {
   readonly attempt: Attempt;
   /** Unix milliseconds. */
   readonly endedAt: number;
-  /** What the receiver asked for; null when it did not. */
+  /** Delay requested by `Retry-After`; null if there was none. */
   readonly retryAfterMs: number | null;
 }
 
 /**
- * What an attempt makes of a pending delivery.
+ * Returns the state of a pending delivery after an attempt.
  *
- * @param random Uniform in [0, 1).
+ * @param random Returns a uniform random number in [0, 1).
  */
 export function afterAttempt(
   delivery: Delivery,
@@ -135,7 +136,7 @@ export function afterAttempt(
     : { ...delivery, attempts, nextAttemptAt: endedAt + delayMs };
 }
 
-/** A settled delivery at the start of a new round. */
+/** Returns a delivered or exhausted delivery at the start of a new round. */
 export function redelivered(delivery: Delivery, now: number): Delivery {
   const { attempts } = delivery;
   return { ...delivery, state: "pending", attemptsBefore: attempts, nextAttemptAt: now, settledAt: null };

@@ -14,14 +14,14 @@ import {
   WEBHOOK_JOB,
 } from "./records.ts";
 
-/** A delivery with what was tried. */
+/** A delivery with its attempts. */
 export interface DeliveryWithAttempts {
   readonly delivery: Delivery;
-  /** Oldest first; of a very long story its end. */
+  /** Oldest first; only the newest attempts of a long list. */
   readonly attempts: readonly Attempt[];
 }
 
-/** What a receiver would be sent now. */
+/** The request that the receiver would get now. */
 export interface DeliveryRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -30,48 +30,51 @@ export interface DeliveryRequest {
 /** One page of deliveries. */
 export interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
-  /** What to go on behind; null on the last page. */
+  /** Cursor for the next page; null on the last page. */
   readonly next: DeliveryPlace | null;
 }
 
-/** What came of asking for many again. */
+/** Result of redelivering a range. */
 export interface RangeRedelivery {
   readonly redelivered: number;
-  /** Where the call stopped; null when the range was done. */
+  /** Cursor where the call stopped; null if the range is complete. */
   readonly next: DeliveryPlace | null;
 }
 
-/** Where deliveries are looked at and asked for again. */
+/** Reads and redelivers deliveries for the admin API and the command line. */
 export interface DeliveryAdmin {
-  /** Null when nothing is owed for the task, or not yet. */
+  /** Returns a delivery; null if the task has none, or none yet. */
   read(id: string): Promise<DeliveryWithAttempts | null>;
-  /** @throws {GatewayError} `not_found`. */
+  /** Returns the request of a delivery. @throws {GatewayError} `not_found`. */
   requestOf(id: string): Promise<DeliveryRequest>;
   /**
-   * Begins a new round now.
+   * Starts a new round now.
    *
    * @throws {GatewayError} `not_found`; `conflict` while the delivery is pending.
    */
   redeliver(id: string): Promise<Delivery>;
-  /** In the order of the events, newest first when `reverse`. */
+  /** Lists deliveries in order of their events, newest first with `reverse`. */
   list(
     range: DeliveryRange,
     page: { readonly after: DeliveryPlace | null; readonly limit: number; readonly reverse: boolean },
   ): Promise<DeliveryPage>;
-  /** Begins a new round for the settled deliveries of a range, oldest first, up to {@linkcode MAX_REDELIVERED}. */
+  /**
+   * Starts a new round for delivered and exhausted deliveries of a range, oldest first, at most
+   * {@linkcode MAX_REDELIVERED}.
+   */
   redeliverRange(
     range: DeliveryRange & { readonly state: Exclude<DeliveryState, "pending"> },
     after: DeliveryPlace | null,
   ): Promise<RangeRedelivery>;
 }
 
-/** How many deliveries one call begins anew. */
+/** Maximum number of deliveries that one call redelivers. */
 const MAX_REDELIVERED = 500;
 
 const MAX_ATTEMPTS_SHOWN = 1_000;
 const PAGE = 100;
 
-/** Opens the desk on a store. */
+/** Opens the delivery administration of a store. */
 export function openDeliveryAdmin(store: Store): DeliveryAdmin {
   async function found(id: string): Promise<DeliveryEntry> {
     const entry = await readDelivery(store, id);
@@ -79,7 +82,7 @@ export function openDeliveryAdmin(store: Store): DeliveryAdmin {
     return entry;
   }
 
-  /** False when it is pending, or becomes it meanwhile. */
+  /** Starts a new round; null if the delivery is or becomes pending. */
   async function begin(entry: DeliveryEntry): Promise<Delivery | null> {
     if (entry.value.state === "pending") return null;
     const now = store.now();
@@ -137,7 +140,7 @@ export function openDeliveryAdmin(store: Store): DeliveryAdmin {
   };
 }
 
-/** Deliveries with the times that their jobs are due, which may have been postponed, or moved with the clock. */
+/** Returns deliveries with the due times of their jobs, which differ after a postponement or a clock change. */
 async function withDueTimes(store: Store, deliveries: readonly Delivery[]): Promise<Delivery[]> {
   const pending = deliveries.filter(({ state }) => state === "pending").map(({ id }) => id);
   if (pending.length === 0) return [...deliveries];

@@ -1,17 +1,17 @@
 import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
 
-/** The event's name. Source: docs/api/webhooks.md#events. */
+/** Returns the event name of a terminal status. Source: docs/api/webhooks.md#events. */
 export function eventOf(status: TerminalStatus): string {
   return `video.generation.${status}`;
 }
 
-/** Names one event for ever: `<task id>-<status>`. Source: docs/api/webhooks.md#headers. */
+/** Returns the permanent key of one event: `<task id>-<status>`. Source: docs/api/webhooks.md#headers. */
 export function idempotencyKeyOf(taskId: string, status: TerminalStatus): string {
   return `${taskId}-${status}`;
 }
 
 /**
- * The body of a delivery, in UTF-8: rendered once, sent as it is on every attempt. Source:
+ * Renders the body of a delivery in UTF-8. It is rendered once and sent unchanged on every attempt. Source:
  * docs/api/webhooks.md#envelope.
  */
 export function renderEnvelope({ taskId, status, endedAt, task }: EndedTask): Uint8Array<ArrayBuffer> {

@@ -14,47 +14,48 @@ export interface FeedEvent extends Pick<FeedRecord, "id" | "account" | "status" 
   readonly body: string;
 }
 
-/** Events from a place on. */
+/** Events from a position onwards. */
 export interface FeedPage {
-  /** In order. Those near the end of one page are in the next again. */
+  /** In order. Events near the end of a page appear again on the next page. */
   readonly events: readonly FeedEvent[];
-  /** Where to go on. */
+  /** Position of the next page. */
   readonly next: number;
 }
 
 /**
- * The events of all accounts, with and without a callback address, for somebody who develops a receiver. Events are
- * kept for a minute, in the commits that end their tasks, and only while somebody listens: from a read of the feed for
- * half a minute.
+ * The events of all accounts, with and without a callback address, for developing a receiver. Events are stored for one
+ * minute in the commits that end their tasks. They are stored only for half a minute after a read of the feed.
  */
 export interface EventFeed {
-  /** Whether somebody listens. */
+  /** Whether the feed was read in the last half minute. */
   readonly isHeard: boolean;
-  /** Joins an event to its terminal commit while somebody listens. */
+  /** Adds an event to its terminal commit if the feed is being read. */
   note(commit: Commit, ended: EndedTask): Commit;
-  /** @param from The `next` of the page before; null to begin with the next event. */
+  /**
+   * Returns events from a position.
+   *
+   * @param from `next` of the previous page; null to start with the next event.
+   */
   read(from: number | null): Promise<FeedPage>;
   /**
-   * Renders and signs an event that no task caused.
+   * Renders and signs a test event that no task caused.
    *
-   * @param isKept Whether it is put into the feed.
-   * @throws {GatewayError} `not_found` when there is no such account.
+   * @param isKept Whether the event is added to the feed.
+   * @throws {GatewayError} `not_found` if the account does not exist.
    */
   make(ended: EndedTask, isKept: boolean): Promise<FeedEvent>;
 }
 
 const LISTENING_MS = 30_000;
-/**
- * Commits can become visible a little out of their order: a page begins so much before the end of the one before it.
- */
+/** Overlap of consecutive pages, because commits can become visible slightly out of order. */
 const OVERLAP_MS = 5_000;
 const PAGE = 100;
 
-/** Opens the feed of a store. */
+/** Opens the event feed of a store. */
 export function openEventFeed(store: Store, clock: Clock): EventFeed {
   let heardUntilMs = -Infinity;
   let lastPlace = 0;
-  const place = () => lastPlace = Math.max(lastPlace + 1, clock.now()); // rises also when the clock is set back
+  const place = () => lastPlace = Math.max(lastPlace + 1, clock.now()); // increases even if the clock moves backwards
   const isHeard = () => clock.monotonicMs() < heardUntilMs;
 
   async function eventOf(record: FeedRecord): Promise<FeedEvent | null> {

@@ -4,21 +4,21 @@ import type { StoredBody } from "./delivery.ts";
 import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
 import { type DeliveryMessage, readDelivery, readMessage, storedBodyOf } from "./records.ts";
 
-/** An event that was kept for those who listen. */
+/** An event stored for readers of the feed. */
 export interface FeedRecord {
   /** The task's id. */
   readonly id: string;
   readonly account: string;
   readonly status: TerminalStatus;
-  /** Where it is delivered to; null when nobody is to be told. */
+  /** Callback address; null if the task has none. */
   readonly url: string | null;
-  /** Unix milliseconds: the event's time. */
+  /** Time of the event in Unix milliseconds. */
   readonly createdAt: number;
-  /** Null when it stands beside the event's delivery. */
+  /** Null if the body is stored with the event's delivery. */
   readonly body: StoredBody | null;
 }
 
-/** An event with its place in the feed. */
+/** An event with its position in the feed. */
 export interface FeedEntry {
   readonly at: number;
   readonly record: FeedRecord;
@@ -30,17 +30,17 @@ const KEPT_MS = 60_000;
 const FEED: Key = ["webhook", "feed"];
 const pieceKey = (id: string, piece: number): Key => ["webhook", "feed_body", id, piece];
 
-/** The record of an event. @param body Null when it stands elsewhere. */
+/** Returns the feed record of an event. @param body Null if it is stored elsewhere. */
 export function feedRecordOf(ended: EndedTask, body: StoredBody | null): FeedRecord {
   const { taskId: id, account, status, callbackUrl: url, endedAt: createdAt } = ended;
   return { id, account, status, url, createdAt, body };
 }
 
 /**
- * The commit with an event of the feed in it.
+ * Adds an event of the feed to a commit.
  *
- * @param at Its place in the feed.
- * @param body Null when a delivery in the same commit has it.
+ * @param at Position in the feed.
+ * @param body Null if a delivery in the same commit has it.
  */
 export function addToFeed(commit: Commit, at: number, ended: EndedTask, body: Uint8Array | null): Commit {
   const { stored, pieces } = body === null ? { stored: null, pieces: [] } : storedBodyOf(body);
@@ -53,13 +53,13 @@ export function addToFeed(commit: Commit, at: number, ended: EndedTask, body: Ui
   });
 }
 
-/** Events from a place on, in order. */
+/** Returns events from a position, in order. */
 export async function scanFeed(store: Store, from: number, limit: number): Promise<FeedEntry[]> {
   const entries = await store.scan<FeedRecord>(FEED, { after: [...FEED, from], limit });
   return entries.map(({ key, value }) => ({ at: Number(key.at(-2)), record: value }));
 }
 
-/** The body of an event and what it is signed with; null when its delivery was removed meanwhile. */
+/** Returns the body of an event and its signing secrets; null if its delivery was removed meanwhile. */
 export async function readFeedMessage(
   store: Store,
   { id, account, body }: FeedRecord,

@@ -1,14 +1,14 @@
-/** The shortest and the longest time that a job is postponed by. */
+/** Minimum and maximum postponement of a job. */
 const MIN_POSTPONEMENT_MS = 1_000;
 const MAX_POSTPONEMENT_MS = 600_000;
 
 const FIRST_GUESS_MS = 200;
-/** The weight of the newest attempt in the average. */
+/** Weight of the newest attempt in the moving average. */
 const NEWEST_SHARE = 0.3;
 
 /**
- * Spreads postponed jobs over time, at the rate at which a queue gets through its attempts, so that thousands of them
- * do not return together to find the queue full again.
+ * Spreads postponed jobs over time, at the rate at which the queue completes attempts. Without it, thousands of jobs
+ * would return together and find the queue full again.
  */
 export class Pace {
   /** Moving average of the duration of an attempt. */
@@ -16,17 +16,18 @@ export class Pace {
   /** When the last postponed job returns. */
   #returnsAt = 0;
 
-  /** Counts an attempt that ended. */
+  /** Counts a completed attempt. */
   note(durationMs: number): void {
     this.#expectedMs += NEWEST_SHARE * (durationMs - this.#expectedMs);
   }
 
   /**
-   * How long the next postponed job is put off.
+   * Returns the delay of the next postponed job. Delays above the maximum are spread over its second half, so jobs do
+   * not all return together.
    *
    * @param elapsedMs Monotonic milliseconds.
-   * @param places How many attempts run at once.
-   * @param random Uniform in [0, 1). Beyond the longest time jobs return over its second half, not all at its end.
+   * @param places Number of concurrent attempts.
+   * @param random Returns a uniform random number in [0, 1).
    */
   next(elapsedMs: number, places: number, random: () => number): number {
     const earliest = elapsedMs + MIN_POSTPONEMENT_MS;

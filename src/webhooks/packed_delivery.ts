@@ -2,8 +2,9 @@ import { compactRecords } from "../lib/compact_record.ts";
 import type { Delivery } from "./delivery.ts";
 
 /**
- * Deliveries that have ended are kept for long and read seldom, so they are stored compact, together with a short body;
- * pending ones change with each attempt and are stored as they are. Records of earlier versions are never compact.
+ * Stored form of a delivery. Ended deliveries are retained for long and read rarely, so they are stored compact,
+ * together with a short body. Pending deliveries change with each attempt and are stored as objects. Records of earlier
+ * versions are never compact.
  */
 export type StoredDelivery = Delivery | Uint8Array<ArrayBuffer>;
 
@@ -24,7 +25,7 @@ const records = compactRecords<Omit<Delivery, "body"> & { readonly body?: Delive
   usual: { state: "delivered", attempts: 1, attemptsBefore: 0, nextAttemptAt: null },
 });
 
-/** A delivery as it is stored. */
+/** Returns the stored form of a delivery. */
 export function packDelivery(delivery: Delivery): StoredDelivery {
   if (delivery.state === "pending") return delivery;
   const { body, ...about } = delivery;

@@ -1,21 +1,21 @@
-/** Whose attempt it is, and its address. */
+/** The account and address of an attempt. */
 export interface Destination {
   readonly account: string;
   readonly url: string;
 }
 
-/** A place. */
+/** The right to make one attempt now. */
 export interface Permit {
   readonly isGranted: true;
   /**
-   * Gives the place back.
+   * Frees the place.
    *
-   * @param durationMs How long the attempt took; null when it did not come to an end.
+   * @param durationMs Duration of the attempt; null if it did not complete.
    */
   release(durationMs: number | null): void;
 }
 
-/** No place: ask again after that time. */
+/** No place is free: request one again after this delay. */
 export interface Postponement {
   readonly isGranted: false;
   readonly delayMs: number;

@@ -6,29 +6,32 @@ import { type Commit, type Entry, type Job, type Key, MIN_STORE_LIMITS, type Sto
 import { packDelivery, type StoredDelivery, unpackDelivery } from "./packed_delivery.ts";
 import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState, type StoredBody } from "./delivery.ts";
 
-/** The kind of job that makes attempts; its `ref` is the delivery's id. */
+/** Kind of the jobs that make delivery attempts; `ref` is the delivery's id. */
 export const WEBHOOK_JOB = "webhook";
 
-/** A delivery as it was read, with the version to check. */
+/** A delivery as read, with the version to check. */
 export type DeliveryEntry = Entry<Delivery>;
 
-/** Up to here a body stands in its delivery's record, which is written anew with each attempt. */
+/** Maximum size of a body inside its delivery's record, which is rewritten with each attempt. */
 const MAX_WHOLE_RECORD_BYTES = 3 * 1024;
-/** Bytes of one piece of a longer body. Every engine takes values of this size, so records can be copied between engines. */
+/**
+ * Size of one piece of a longer body. Every store engine accepts values of this size, so records can be copied between
+ * engines.
+ */
 const PIECE_BYTES = Math.floor(MIN_STORE_LIMITS.maxValueBytes * 0.8);
 
 const deliveryKey = (id: string): Key => ["webhook", "delivery", id];
 const pieceKey = (id: string, piece: number): Key => ["webhook", "body", id, piece];
 const attemptsOf = (id: string): Key => ["webhook", "attempt", id];
 const attemptKey = (id: string, number: number): Key => [...attemptsOf(id), number];
-/** Deliveries of a state in the order of their events. */
+/** Index of deliveries by state, in order of their events. */
 const timeline = (state: DeliveryState): Key => ["webhook", "time", state];
 const timelineKey = (
   state: DeliveryState,
   { createdAt, id }: DeliveryPlace,
 ): Key => [...timeline(state), createdAt, id];
 
-/** The commit with a new delivery in it, its body, and the job that makes the first attempt. */
+/** Adds a new delivery, its body and the job of its first attempt to a commit. */
 export function addDelivery(commit: Commit, about: Omit<Delivery, "body">, body: Uint8Array): Commit {
   const { stored, pieces } = storedBodyOf(body);
   const delivery: Delivery = { ...about, body: stored };
@@ -44,7 +47,7 @@ export function addDelivery(commit: Commit, about: Omit<Delivery, "body">, body:
   });
 }
 
-/** How a body is stored: whole within a record, or as pieces beside it. */
+/** Returns how a body is stored: inside a record, or as pieces beside it. */
 export function storedBodyOf(body: Uint8Array): {
   readonly stored: StoredBody;
   readonly pieces: readonly Uint8Array<ArrayBuffer>[];
@@ -59,7 +62,7 @@ export function storedBodyOf(body: Uint8Array): {
   return { stored: { bytes, pieces: count }, pieces };
 }
 
-/** The commit with the end of an attempt in it: its record, the delivery as it is from then on, and its job. */
+/** Adds a completed attempt to a commit: its record, the changed delivery and its job. */
 export function addAttempt(commit: Commit, entry: DeliveryEntry, attempt: Attempt, after: Delivery, job: Job): Commit {
   return joinedCommits(changeDelivery(commit, entry, after), {
     set: [{ key: attemptKey(after.id, attempt.number), value: attempt }],
@@ -70,8 +73,8 @@ export function addAttempt(commit: Commit, entry: DeliveryEntry, attempt: Attemp
 }
 
 /**
- * The commit with the start of a new round in it. Refused as `conflict` when the delivery is not as it was read any
- * more.
+ * Adds the start of a new round to a commit. The commit fails with `conflict` if the delivery changed since it was
+ * read.
  */
 export function addRound(commit: Commit, entry: DeliveryEntry, after: Delivery, now: number): Commit {
   return joinedCommits(changeDelivery(commit, entry, after), {
@@ -88,15 +91,15 @@ function changeDelivery(commit: Commit, { key, version, value: before }: Deliver
   });
 }
 
-/** How many attempts one commit removes. */
+/** Maximum number of attempts that one commit removes. */
 const MAX_REMOVED_ATTEMPTS = 300;
 
 /**
- * Removes a delivered or exhausted delivery with its attempts and its body. The delivery itself is removed by the last
- * commit, so a removal that was interrupted is finished by the next call.
+ * Removes a delivered or exhausted delivery with its attempts and body. The last commit removes the delivery itself, so
+ * the next call completes an interrupted removal.
  *
- * @param settledBefore Unix milliseconds: a delivery that was settled then or later is left alone. Default: none is.
- * @returns False if nothing was removed: there is no such delivery, it is pending, or it was settled too late.
+ * @param settledBefore Unix milliseconds: a delivery that ended then or later is not removed. Default: no limit.
+ * @returns False if nothing was removed: the delivery does not exist, is pending, or ended too late.
  */
 export async function removeEndedDelivery(store: Store, id: string, settledBefore = Infinity): Promise<boolean> {
   const entry = await readDelivery(store, id);
@@ -114,24 +117,24 @@ export async function removeEndedDelivery(store: Store, id: string, settledBefor
   }
 }
 
-/** Null when nothing is owed, or not yet. */
+/** Reads a delivery; null if there is none, or none yet. */
 export async function readDelivery(store: Store, id: string): Promise<DeliveryEntry | null> {
   const [entry = null] = await store.get<StoredDelivery>([deliveryKey(id)]);
   return entry && { ...entry, value: unpackDelivery(entry.value) };
 }
 
-/** What a delivery's request is made of. */
+/** The stored parts of a delivery's request. */
 export interface DeliveryMessage {
-  /** Byte for byte as it was rendered. */
+  /** Exactly the bytes that were rendered. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** What it is signed with, the current secret first; empty when there is no such account. */
+  /** Signing secrets, the current one first; empty if the account does not exist. */
   readonly secrets: readonly string[];
 }
 
 /**
- * Reads what a request needs beside the delivery, in one read.
+ * Reads the parts of a request other than the delivery, in one read.
  *
- * @param keyOf Where a piece of the body stands. Default: beside the delivery.
+ * @param keyOf Key of a piece of the body. Default: beside the delivery.
  */
 export async function readMessage(
   store: Store,
@@ -151,28 +154,28 @@ function pieceKeys(id: string, body: StoredBody, keyOf = pieceKey): Key[] {
   return "whole" in body ? [] : Array.from({ length: body.pieces }, (_, piece) => keyOf(id, piece));
 }
 
-/** The attempts of a delivery, oldest first. */
+/** Reads the attempts of a delivery, oldest first. */
 export async function readAttempts(store: Store, id: string, most: number): Promise<Attempt[]> {
   const entries = await store.scan<Attempt>(attemptsOf(id), { limit: most, reverse: true });
   return entries.map(({ value }) => value).reverse();
 }
 
-/** Which deliveries are asked for. */
+/** Filter for a list of deliveries. */
 export interface DeliveryRange {
   /** Null for every state. */
   readonly state: DeliveryState | null;
-  /** Unix milliseconds of the event, the first included, the second not. */
+  /** Time of the event in Unix milliseconds; `from` is inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
 }
 
-/** A place in the timeline, behind one delivery. */
+/** A position in the index, after one delivery. */
 export type DeliveryPlace = TimeIndexEntry;
 
 /**
- * Deliveries of a range in the order of their events, newest first when `reverse`.
+ * Returns the deliveries of a range in order of their events, newest first with `reverse`.
  *
- * @param page `after`: the place to go on behind; null to begin.
+ * @param page `after`: the position to continue after; null for the first page.
  */
 export async function scanDeliveries(
   store: Store,
@@ -189,7 +192,7 @@ export async function scanDeliveries(
     return entries.map(({ key }) => ({ createdAt: Number(key.at(-2)), id: String(key.at(-1)) }));
   };
   const [first, ...others]: readonly [DeliveryState, ...DeliveryState[]] = state === null ? DELIVERY_STATES : [state];
-  // Deliveries leave `pending` for the others: read in this order, one that moves is seen twice, but not missed.
+  // Deliveries change from `pending` to the other states. Reading in this order can return one twice, but misses none.
   const lines = [await scan(first), ...await Promise.all(others.map(scan))];
   const places = mergeByTime(lines.flat(), reverse).slice(0, limit)
     .filter(({ createdAt }) => createdAt >= from && createdAt < to);

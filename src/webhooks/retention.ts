@@ -3,19 +3,19 @@ import type { Store } from "../store/store.ts";
 import type { DeliveryState } from "./delivery.ts";
 import { type DeliveryPlace, readDelivery, removeEndedDelivery, scanDeliveries } from "./records.ts";
 
-/** How many deliveries one step looks at. */
+/** Number of deliveries that one step examines. */
 const BATCH = 100;
-/** How many of them at once, so that requests come in between. */
+/** Number of concurrent removals, which leaves capacity for requests. */
 const AT_ONCE = 8;
 
 const ENDED = ["delivered", "exhausted"] as const satisfies readonly DeliveryState[];
 
 /**
- * A step that removes ended deliveries with their attempts that were kept for long enough, in the order of their
+ * Returns a step that removes ended deliveries with their attempts after the retention period, in order of their
  * events.
  *
- * @param deliveriesMs From the delivery, or the last attempt; null for ever.
- * @returns Of the step: whether there may be more to remove.
+ * @param deliveriesMs Retention from the end of the delivery; null means forever.
+ * @returns The step, which resolves to whether there may be more to remove.
  */
 export function deliverySweep(store: Store, deliveriesMs: number | null): () => Promise<boolean> {
   const cursors = new Map<DeliveryState, DeliveryPlace>();
@@ -41,7 +41,7 @@ export function deliverySweep(store: Store, deliveriesMs: number | null): () => 
   };
 }
 
-/** Removes the delivery of a task, if it has one; false while that is pending. */
+/** Removes the delivery of a task, if it has one; false if it is pending. */
 export async function removeDeliveryOf(store: Store, taskId: string): Promise<boolean> {
   return await removeEndedDelivery(store, taskId) || await readDelivery(store, taskId) === null;
 }

@@ -1,22 +1,22 @@
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 
-/** What one attempt's headers are made of. */
+/** The values that the headers of an attempt depend on. */
 export interface SignedEvent {
   /** `<task id>-<status>`: the same on every attempt. */
   readonly idempotencyKey: string;
   /** The raw body. */
   readonly body: Uint8Array;
-  /** Unix milliseconds of this attempt. */
+  /** Time of this attempt in Unix milliseconds. */
   readonly sentAt: number;
 }
 
 /**
- * The headers that name and sign an event. The `x-service-…` headers are signed with the first secret, the three of
- * Standard Webhooks with every secret. Source: docs/api/webhooks.md#headers.
+ * Returns the headers that identify and sign an event. The `x-service-…` headers use the first secret, the three
+ * headers of Standard Webhooks every secret. Source: docs/api/webhooks.md#headers.
  *
  * @param secrets The current one first; not empty.
- * @throws {RangeError} Without a secret: nothing goes out unsigned.
+ * @throws {RangeError} If there is no secret: no event is sent unsigned.
  */
 export function signedHeaders(
   { idempotencyKey, body, sentAt }: SignedEvent,
@@ -36,7 +36,7 @@ export function signedHeaders(
 }
 
 /**
- * HMAC-SHA256 of the raw body, keyed with the secret's text, in base64url without padding. Source:
+ * Returns the HMAC-SHA256 of the raw body, keyed with the secret's text, in base64url without padding. Source:
  * docs/api/webhooks.md#signatures.
  */
 export function serviceSignature(body: Uint8Array, secret: string): string {
@@ -44,7 +44,7 @@ export function serviceSignature(body: Uint8Array, secret: string): string {
 }
 
 /**
- * `v1,` and the HMAC-SHA256, in base64, of `<id>.<timestamp>.<body>`. Source: Standard Webhooks, "Signature scheme".
+ * Returns `v1,` and the base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`. Source: Standard Webhooks, "Signature scheme".
  *
  * @param message `timestamp` in Unix seconds.
  */
@@ -57,8 +57,8 @@ export function standardSignature(
 }
 
 /**
- * What the standard scheme is keyed with: the bytes behind `whsec_`, or the text itself for a secret of another shape,
- * which that scheme's libraries call the format `raw`.
+ * Returns the key of the standard scheme: the bytes after `whsec_`. A secret of another shape is used as text, which
+ * the scheme's libraries call the format `raw`.
  */
 function standardKeyOf(secret: string): Uint8Array {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1] ?? "";

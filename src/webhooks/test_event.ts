@@ -2,25 +2,25 @@ import { secondsOf } from "../lib/clock.ts";
 import { type EndedTask, TERMINAL_STATUSES, type TerminalStatus } from "../calls/ended_task.ts";
 import { eventOf } from "./envelope.ts";
 
-/** What a test event tells. */
+/** Content of a test event. */
 export interface TestEventParts {
   readonly taskId: string;
   readonly account: string;
   readonly status: TerminalStatus;
   /** Unix milliseconds. */
   readonly now: number;
-  /** The gateway's own address, without a final slash. */
+  /** Base URL of the gateway, without a trailing slash. */
   readonly baseUrl: string;
 }
 
-/** The status of an event, named in full or by its last word; null for what is no event. */
+/** Returns the status of an event, given by its full name or its last part; null if there is no such event. */
 export function statusOfEvent(name: string): TerminalStatus | null {
   return TERMINAL_STATUSES.find((status) => name === status || name === eventOf(status)) ?? null;
 }
 
 /**
- * The end of a task that never was, with the fields of a real one. `metadata.test` is `"true"`, and model, provider and
- * prompt say what it is; its addresses lead nowhere.
+ * Returns the end of a fictitious task with the fields of a real one. `metadata.test` is `"true"`; model, provider and
+ * prompt mark it as a test. Its addresses do not resolve.
  */
 export function testEventOf({ taskId, account, status, now, baseUrl }: TestEventParts): EndedTask {
   const isCompleted = status === "completed";

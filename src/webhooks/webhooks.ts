@@ -15,42 +15,43 @@ import { type EventFeed, openEventFeed } from "./event_feed.ts";
 import { addDelivery, readDelivery, WEBHOOK_JOB } from "./records.ts";
 import { removeDeliveryOf } from "./retention.ts";
 
-/** What webhooks are made with. */
+/** Dependencies of the webhooks. */
 export interface WebhookParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** For the callers' addresses. */
+  /** Policy for the callers' addresses. */
   readonly egress: EgressPolicy;
-  /** For one attempt, from the first look-up to the answer's head. */
+  /** Timeout of one attempt, from the name lookup to the response headers. */
   readonly timeoutMs: number;
-  /** Uniform in [0, 1). */
+  /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;
-  /** Default a guarded POST over kept connections; another for tests. */
+  /** Default: a guarded POST over kept-alive connections; tests replace it. */
   readonly post?: Post;
 }
 
-/** All that the rest of the gateway asks of webhooks. */
+/** The functions of webhooks that the rest of the gateway uses. */
 export interface Webhooks {
   /**
-   * Joins the delivery that a task's end owes to its terminal commit; the commit as it is when nobody is to be told.
+   * Adds the delivery of a task that ended to its terminal commit. Returns the commit unchanged if the task has no
+   * callback address.
    */
   readonly onTerminal: (commit: Commit, ended: EndedTask) => Commit;
-  /** Removes the delivery of a task, if it has one; false while that is pending. */
+  /** Removes the delivery of a task, if it has one; false if it is pending. */
   readonly onRemoval: (taskId: string) => Promise<boolean>;
-  /** Whether a task has a delivery that is pending. */
+  /** Whether a task has a pending delivery. */
   readonly isOwed: (taskId: string) => Promise<boolean>;
   readonly desk: DeliveryAdmin;
-  /** For those who develop receivers. */
+  /** The feed for developing receivers. */
   readonly feed: EventFeed;
-  /** Begins to deliver; draining also closes the connections that are kept to receivers. */
+  /** Starts delivering. Draining the runner also closes the connections kept to receivers. */
   startJobs(): JobRunner;
 }
 
-/** How much of an answer is read before the connection is dropped. */
+/** Maximum number of response bytes read before the connection is closed. */
 const MAX_RESPONSE_BYTES = 16_384;
 
-/** Joins the parts of webhook delivery. */
+/** Creates webhook delivery. */
 export function createWebhooks(parts: WebhookParts): Webhooks {
   const { store, clock, log, egress, timeoutMs, random } = parts;
   const feed = openEventFeed(store, clock);

@@ -6,25 +6,28 @@ import type { MediaWork } from "../../workers/media_work.ts";
 /** Source: docs/api/limits.md#videos. */
 export const MAX_AUDIO_SECONDS = 15;
 
-/** Encoders fill up their last frame. */
+/** Tolerance for the padding that encoders add to the last frame. */
 const PADDING_SECONDS = 0.1;
 
 const MAX_AUDIO_BYTES = 20_000_000;
 const FETCH_MS = 5_000;
 
-/** Whether a clip is longer than allowed; one that cannot be measured is not. */
+/** Whether a clip exceeds the maximum; false if its length is unknown. */
 export function isTooLong(seconds: number | null): boolean {
   return seconds !== null && seconds > MAX_AUDIO_SECONDS + PADDING_SECONDS;
 }
 
-/** How long the clip at an address is, in seconds; null also when it cannot be fetched within five seconds. */
+/**
+ * Returns the length in seconds of the clip at an address; null if it cannot be fetched within five seconds or
+ * measured.
+ */
 export async function audioSecondsAt(
   url: string,
   accountId: string,
   { egress, media, reserve }: {
     readonly egress: EgressPolicy;
     readonly media: MediaWork;
-    /** Called before bytes are fetched; throws to refuse them. Default: all are taken. */
+    /** Called before bytes are fetched; throws if they may not be. Default: no limit. */
     readonly reserve?: (bytes: number) => void;
   },
 ): Promise<number | null> {

@@ -11,18 +11,18 @@ import { newTaskId } from "../tasks/task_id.ts";
 import { refuseOversized } from "./task_size.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** The `Idempotency-Key` of a create. */
+/** The `Idempotency-Key` of a create request. */
 export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
   readonly key: string;
 }
 
 /**
- * Creates a task: all that can be refused is refused first, then the task, its hold, its idempotency key and the job
- * that hands it to a vendor are one commit.
+ * Creates a task. All checks come first. Then one commit stores the task, its hold, its idempotency key and the job
+ * that submits it to a vendor.
  *
- * @returns The task as it is stored.
- * @throws {GatewayError} As docs/api/videos.md#create lists; nothing is then stored, held or sent.
- * @throws {KeyTakenError} If another create with the key was first.
+ * @returns The task as stored.
+ * @throws {GatewayError} As listed in docs/api/videos.md#create; then nothing is stored, held or sent.
+ * @throws {KeyTakenError} If another create request with the key was first.
  */
 export async function createVideo(parts: VideoParts, call: VideoCall, key: CreateKey | null): Promise<VideoTask> {
   const plan = await planVideo(parts, call);
@@ -46,7 +46,10 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   }
 }
 
-/** Before references are fetched for it. Of a hold the commit decides, without one nothing else would. */
+/**
+ * Rejects before references are fetched. The commit checks the balance again for a hold; without a hold this is the
+ * only check.
+ */
 async function refuseUnaffordable({ store }: VideoParts, account: string, price: TaskPrice): Promise<void> {
   if (price.estimate === 0n) return;
   const { available } = await store.balance(account);
@@ -105,8 +108,8 @@ function newTask(
 }
 
 /**
- * Makes the task durable. Its hold is also a reservation until the balance is read anew, so that neither takes what the
- * account's open calls have reserved.
+ * Stores the task. The hold stays reserved in memory until the balance is read again, so it cannot use what the
+ * account's open requests have reserved.
  */
 async function commitTask(parts: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
   const { meter } = parts;
@@ -143,7 +146,7 @@ async function commitNew({ store }: VideoParts, task: VideoTask, key: CreateKey 
   const result = await store.commit(null, commit);
   if (result.ok) return;
   if (result.why === "short") throw insufficient(price);
-  // The ids are new: only the idempotency key can stand already.
+  // The ids are new, so only the idempotency key can exist already.
   if (result.why === "conflict" && key !== null) throw new KeyTakenError("The key was used first by another");
   throw new GatewayError("internal_error", "Cannot store the task", { cause: result.why });
 }

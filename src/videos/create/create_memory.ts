@@ -1,21 +1,21 @@
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { MemoryBudget, MemoryLease } from "../../lib/memory_budget.ts";
 
-/** Memory for the media of one create, until the vendor has answered. */
+/** Memory for the media of one create request until the vendor has responded. */
 export interface CreateLease extends Pick<MemoryLease, "reserve">, Disposable {}
 
 /**
- * Memory for the media of creates that are under way. A vendor that does not answer keeps it for minutes, so each
- * provider gets at most a third of what it leaves free, as an account does: however many vendors do not answer, some
- * memory stays free for requests and for creates at other providers.
+ * Limits the memory for media of running create requests. A vendor that does not respond can occupy its share for
+ * minutes. Each provider and each account therefore gets at most a third of the memory that the others leave free. Some
+ * memory always stays free for other requests and providers.
  */
 export class CreateMemory {
   readonly #heldBy = new Map<string, number>();
 
-  /** @param budget What all requests and creates share. */
+  /** @param budget Memory shared by all requests and creates. */
   constructor(readonly budget: MemoryBudget) {}
 
-  /** Opens a lease that holds nothing yet; `take` throws `overloaded` when the provider or the account has no room. */
+  /** Opens an empty lease. Its `take` throws `overloaded` if the share of the provider or the account is used up. */
   lease(provider: string, account: string): CreateLease {
     const lease = this.budget.lease(account);
     return {
@@ -32,7 +32,7 @@ export class CreateMemory {
     };
   }
 
-  /** Asked when the bytes are taken from the budget already. */
+  /** Called after the bytes were taken from the budget. */
   #hasRoomFor(provider: string, bytes: number): boolean {
     const { limitBytes, inUse } = this.budget;
     return (this.#heldBy.get(provider) ?? 0) + bytes <= (limitBytes - inUse) / 3;

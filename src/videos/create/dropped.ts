@@ -6,22 +6,22 @@ import type { SentReference } from "../request/references.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { ProviderOptions } from "../tasks/task.ts";
 
-/** A create whose fields are compared with what vendors are told. */
+/** A create request whose fields are compared with what vendors support. */
 export interface ToldOrder {
-  /** The body, of which only fields that were sent can be dropped. */
+  /** The body; only fields that were sent can be dropped. */
   readonly body: { readonly [name: string]: unknown };
   readonly request: VideoRequest;
   readonly model: VideoModel;
   readonly fitted: FittedOrder;
   readonly options: ProviderOptions;
-  /** Who may serve it. */
+  /** Candidates that may serve the request. */
   readonly candidates: readonly Candidate[];
 }
 
 /**
- * The fields of a create that a provider which may serve it cannot be told, each once, as the caller wrote them. A
- * model that has sound always, or never, is not told `generate_audio`: the field is dropped where it asks for the
- * other.
+ * Returns the fields of a create request that at least one candidate does not support, without duplicates, by the
+ * caller's names. `generate_audio` is dropped if the model always or never has sound and the field requests the
+ * opposite.
  */
 export function droppedFields(told: ToldOrder, upstreams: ReadonlyMap<string, VideoUpstream>): readonly string[] {
   const { request: { generateAudio }, model: { video: { audio } }, candidates } = told;
@@ -35,7 +35,7 @@ export function droppedFields(told: ToldOrder, upstreams: ReadonlyMap<string, Vi
   });
 }
 
-/** An order as the caller put it: without values of media, and with the caller's own word on sound. */
+/** Returns the order with the caller's own value for sound and placeholders for media. */
 function orderFor({ request, fitted, options }: ToldOrder, { provider, model }: Candidate): VideoOrder {
   const { firstFrame, lastFrame, references, prompt, generateAudio } = request;
   const order = { ...fitted.order, firstFrame: null, lastFrame: null, references: [], optionsByProvider: options };

@@ -7,30 +7,30 @@ import type { TaskPrice } from "../tasks/task.ts";
 import { newTaskId } from "../tasks/task_id.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** What a create would come to. */
+/** Result of a dry run of a create request. */
 export interface VideoTrial {
-  /** The catalog's id of the model. */
+  /** Id of the model in the catalog. */
   readonly model: string;
   readonly mode: VideoMode;
-  /** Who may serve it, the likeliest first; at least one. */
+  /** Candidates, the most likely first; at least one. */
   readonly providers: readonly string[];
   readonly price: TaskPrice;
-  /** Fields that not every one of them is told. */
+  /** Fields that at least one candidate does not support. */
   readonly dropped: readonly string[];
-  /** Whether the balance would hold; if not, media were not looked at. */
+  /** Whether the balance covers the price; if not, media were not checked. */
   readonly balanceCovers: boolean;
 }
 
-/** Takes what is written, and keeps nothing. */
+/** A file store that accepts every write and stores nothing. */
 const NOWHERE: Pick<FileStore, "write" | "remove"> = {
   write: () => Promise.resolve(0),
   remove: () => Promise.resolve(),
 };
 
 /**
- * Tries a create: every check of a real one, media included, without a task, a hold, a file or a word to a vendor.
+ * Runs every check of a create request, media included, without a task, hold, file or vendor request.
  *
- * @throws {GatewayError} What a create would throw, `insufficient_credits` apart.
+ * @throws {GatewayError} The errors of a create request except `insufficient_credits`.
  */
 export async function tryVideo(parts: VideoParts, call: VideoCall): Promise<VideoTrial> {
   const plan = await planVideo(parts, call);

@@ -3,23 +3,23 @@ import { GatewayError } from "../../lib/gateway_error.ts";
 import type { Store } from "../../store/store.ts";
 import { type IdempotencyRecord, readIdempotency, readTask } from "../tasks/records.ts";
 
-/** How long a key stands for its task. */
+/** How long an idempotency key is valid. */
 export const IDEMPOTENCY_MS = 86_400_000;
 
-/** What one use of a key came to. */
+/** Result of a create request with a key. */
 export interface IdempotentTask {
   readonly taskId: string;
-  /** True when the task stood already. */
+  /** True if the task existed already. */
   readonly replayed: boolean;
 }
 
-/** A create that found its key taken when it committed: another with the same key was first. */
+/** Another create request with the same key committed first. */
 export class KeyTakenError extends Error {
   override readonly name = "KeyTakenError";
 }
 
 /**
- * Reads `Idempotency-Key`; null when it was not sent.
+ * Reads `Idempotency-Key`; null if it was not sent.
  *
  * @throws {GatewayError} `invalid_request` unless it is 1 to 255 visible ASCII characters.
  */
@@ -34,9 +34,9 @@ export function readIdempotencyKey(headers: Headers): string | null {
 }
 
 /**
- * Makes creates with one key one task: the same key and body from the same credential give the task of the first for 24
- * hours, another body is refused, and so is a create whose first is still under way. A create that fails is not
- * remembered. As the IETF's draft "The Idempotency-Key HTTP Header Field" has it.
+ * Makes create requests idempotent. For 24 hours, the same key and body from the same credential return the task of the
+ * first request. A different body is rejected, and so is a request while the first is still running. Failed requests
+ * are not stored. Source: the IETF draft "The Idempotency-Key HTTP Header Field".
  */
 export class IdempotentCreates {
   readonly #underWay = new Map<string, string>();
@@ -44,7 +44,7 @@ export class IdempotentCreates {
   constructor(private readonly store: Store) {}
 
   /**
-   * @param create Makes the task and its record in one commit, or throws {@linkcode KeyTakenError}.
+   * @param create Creates the task and its key record in one commit, or throws {@linkcode KeyTakenError}.
    * @throws {GatewayError} `invalid_request` with status 422, or `conflict`; and what `create` throws.
    */
   async run(
@@ -73,7 +73,7 @@ export class IdempotentCreates {
   async #standing(keyId: string, key: string, bodyHash: string): Promise<IdempotentTask | null> {
     const record = await readIdempotency(this.store, keyId, key);
     if (record !== null && record.bodyHash !== bodyHash) throw otherBody();
-    // A late repeat must not make, and cost, another one.
+    // A late repeat must not create and charge a second task.
     if (record !== null && await readTask(this.store, record.taskId) === null) throw removed();
     return record && { taskId: record.taskId, replayed: true };
   }

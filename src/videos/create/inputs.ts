@@ -16,30 +16,29 @@ import type { TaskMedia, TaskOrder } from "../tasks/task.ts";
 import { taskIdIn } from "../tasks/task_id.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** The media of an order as a task keeps them, and the files that were written for it. */
+/** The media of an order as stored with its task, and the files written for it. */
 export interface KeptInputs {
   readonly media: Pick<TaskOrder, "firstFrame" | "lastFrame" | "references">;
   readonly names: readonly string[];
 }
 
-/** What inputs are looked at and kept with. */
+/** Dependencies for checking and storing inputs. */
 type InputParts = Pick<VideoParts, "egress" | "media"> & { readonly files: Pick<FileStore, "write" | "remove"> };
 
-/** Whose inputs they are. */
+/** The task and account that inputs belong to. */
 interface Owner {
   readonly taskId: string;
   readonly accountId: string;
-  /** Pays for media that are fetched. Default: nobody counts. */
+  /** Limits the memory of fetched media. Default: no limit. */
   readonly memory?: MemoryLease | undefined;
-  /** Addresses that a vendor's own store holds: the vendor alone can read them. */
+  /** Addresses in a vendor's own store, which only that vendor can read. */
   readonly assets: ReadonlySet<string>;
 }
 
 const MAX_FILE_BYTES = 50_000_000;
 
 /**
- * Checks the references of a request and moves those that it holds itself into the file store. When it throws, nothing
- * is left there.
+ * Checks the references of a request and writes embedded media to the file store. If it throws, no file remains.
  *
  * @throws {GatewayError} `invalid_request`, with the reason codes of docs/api/errors.md#reason-codes, for
  * `real_person`.
@@ -65,13 +64,14 @@ export async function keepInputs(parts: InputParts, owner: Owner, request: Video
   }
 }
 
-/** Removes what was written for a task that does not come about. */
+/** Removes the files written for a task that is not created. */
 export async function dropInputs({ files }: Pick<InputParts, "files">, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => files.remove(name)));
 }
 
 /**
- * Whether a file is of use to anybody: an input only while its task is pending; a process may have ended before it was.
+ * Whether a file is still needed. An input is needed only while its task is pending; a process may end before it
+ * removes the file.
  */
 export async function isFileKept(store: Store, name: string): Promise<boolean> {
   const id = taskIdIn(name);
@@ -120,19 +120,20 @@ async function keep(
   return await write(parts, taskId, medium, measured.bytes, mediaType, names);
 }
 
-/** What media are fetched and measured with. */
+/** Returns the options for fetching and measuring media. */
 function fetchingFor({ egress, media }: InputParts, memory: MemoryLease | undefined) {
   return { egress, media, reserve: (bytes: number) => memory?.reserve(bytes) };
 }
 
-/** Sound in an MP4 looks like a video from outside. */
+/** An MP4 file with audio only has the media type of a video. */
 function isOf(medium: SentReference["medium"], mediaType: string): boolean {
   return mediaType.startsWith(`${medium}/`) ||
     (medium === "audio" && /^(video\/mp4|application\/ogg)$/.test(mediaType));
 }
 
 /**
- * By what the address says of itself: the vendor fetches it, or we do later, and then its name is resolved and judged.
+ * Checks the address only as written. The vendor fetches it, or the gateway later resolves the name and checks the
+ * result.
  */
 function refuseAddress({ egress }: InputParts, url: string, path: string): void {
   try {

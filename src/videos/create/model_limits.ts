@@ -6,17 +6,17 @@ import type { VideoRequest } from "../request/request.ts";
 import type { Medium } from "../../lib/video_mode.ts";
 
 /**
- * Refuses a shape and references that the model's vendor does not take, so that no task is made which must fail.
+ * Rejects an aspect ratio and references that the model does not support, because such a task would fail.
  *
- * @param id The model's, for the error.
- * @throws {GatewayError} `invalid_request` or `too_many_references`, naming what the model takes.
+ * @param id Id of the model, for the error message.
+ * @throws {GatewayError} `invalid_request` or `too_many_references`, with the supported values.
  */
 export function checkModelLimits(request: VideoRequest, video: VideoSection, id: string): void {
   refuseRatio(request, video, id);
   refuseReferences(request, video, id);
 }
 
-/** Beside a first frame the frame's own shape counts, or the vendor says what it wants. */
+/** With a first frame, the frame's own aspect ratio applies, or the vendor rejects the request. */
 function refuseRatio({ aspectRatio, size, firstFrame }: VideoRequest, video: VideoSection, id: string): void {
   const { aspectRatios } = video;
   if (firstFrame !== null || aspectRatios.length === VIDEO_RATIOS.length) return;

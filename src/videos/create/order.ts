@@ -15,21 +15,21 @@ import { checkModelLimits } from "./model_limits.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { TaskOrder } from "../tasks/task.ts";
 
-/** A model that makes videos. */
+/** A model that generates videos. */
 export interface VideoModel extends Model {
   readonly video: VideoSection;
 }
 
-/** What the model will make of a request; media and options are missing still. */
+/** A request fitted to its model, without media and options. */
 export interface FittedOrder {
   readonly mode: VideoMode;
   readonly order: Omit<TaskOrder, "firstFrame" | "lastFrame" | "references" | "options" | "optionsByProvider">;
-  /** What it is priced as, also where a size was given. */
+  /** Resolution that determines the price, also if a size was given. */
   readonly pricedAs: VideoResolution;
   readonly withAudio: boolean;
 }
 
-/** Pixels of the short side. */
+/** Length of the short side in pixels. */
 const SHORT_SIDE: Readonly<Record<VideoResolution, number>> = {
   "480p": 480,
   "720p": 720,
@@ -40,8 +40,8 @@ const SHORT_SIDE: Readonly<Record<VideoResolution, number>> = {
 };
 
 /**
- * The model of a request. Throws {@linkcode GatewayError} `model_not_found`, or `invalid_request` for one of another
- * kind.
+ * Returns the model of a request. Throws {@linkcode GatewayError} `model_not_found`, or `invalid_request` if it is not
+ * a video model.
  */
 export function videoModel(catalog: Catalog, name: string): VideoModel {
   const model = catalog.find(name);
@@ -51,9 +51,9 @@ export function videoModel(catalog: Catalog, name: string): VideoModel {
 }
 
 /**
- * Fits a request to its model: defaults filled in, and what the model does not do refused.
+ * Fits a request to its model: fills in defaults and rejects unsupported values.
  *
- * @throws {GatewayError} `invalid_request`, naming what the model does. Source: docs/api/videos.md#modes.
+ * @throws {GatewayError} `invalid_request` with the supported values. Source: docs/api/videos.md#modes.
  */
 export function fitOrder(request: VideoRequest, { id, video }: VideoModel): FittedOrder {
   const media = request.references.map(({ medium }) => medium);
@@ -67,7 +67,7 @@ export function fitOrder(request: VideoRequest, { id, video }: VideoModel): Fitt
   checkModelLimits(request, video, id);
   const pricedAs = resolutionOf(request, video);
   const durationSeconds = durationOf(request, mode, id, video.duration);
-  // A model without a choice is not asked: never and always say nothing, so that the vendor's one way holds.
+  // The field is not sent for a model that always or never has sound.
   const generateAudio = video.audio === "switch" ? request.generateAudio ?? true : null;
   return {
     mode,
@@ -75,7 +75,7 @@ export function fitOrder(request: VideoRequest, { id, video }: VideoModel): Fitt
     withAudio: video.audio === "always" || generateAudio === true,
     order: {
       durationSeconds,
-      // Also beside a size: a vendor must not make it larger than it is priced as.
+      // Sent together with a size too, so that the vendor cannot generate a larger video than priced.
       resolution: pricedAs,
       aspectRatio: request.aspectRatio,
       size: request.size,
@@ -85,7 +85,7 @@ export function fitOrder(request: VideoRequest, { id, video }: VideoModel): Fitt
   };
 }
 
-/** -1 or null where the vendor decides, see {@linkcode VideoOrder.durationSeconds}. */
+/** Returns -1 or null if the vendor decides, see {@linkcode VideoOrder.durationSeconds}. */
 function durationOf(
   { durationSeconds, references }: VideoRequest,
   mode: VideoMode,
@@ -112,7 +112,7 @@ function isVideoModel(model: Model): model is VideoModel {
   return model.video !== null;
 }
 
-/** A size is priced as the smallest resolution of the model that holds its short side. */
+/** A size is priced as the smallest resolution of the model that contains its short side. */
 function resolutionOf({ resolution, size }: VideoRequest, video: VideoSection): VideoResolution {
   const offered = VIDEO_RESOLUTIONS.filter((each) => video.resolutions.includes(each));
   if (size) {

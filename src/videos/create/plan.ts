@@ -16,25 +16,25 @@ import type { ProviderOptions, TaskMedia, TaskPrice } from "../tasks/task.ts";
 import { vendorAssetsOf } from "./vendor_assets.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** Who creates a video, and what was sent. */
+/** A create request: the account and the body. */
 export interface VideoCall {
   readonly keyId: string;
   readonly accountId: string;
   /** The JSON body. */
   readonly body: { readonly [key: string]: unknown };
-  /** Pays for what is read for the video. Default: nobody counts. */
+  /** Limits the memory of media read for the video. Default: no limit. */
   readonly memory?: MemoryLease;
 }
 
-/** A create that passed every check but those of its media and of the balance. */
+/** A create request that passed all checks except those of its media and of the balance. */
 export interface VideoPlan {
   readonly request: VideoRequest;
   readonly model: VideoModel;
-  /** The provider that it goes to; null for any. */
+  /** The requested provider; null for any. */
   readonly pin: string | null;
-  /** Who may serve it, the likeliest first; at least one. */
+  /** Candidates, the most likely first; at least one. */
   readonly candidates: readonly Candidate[];
-  /** Addresses that a vendor's own store holds. */
+  /** Addresses in a vendor's own store. */
   readonly assets: ReadonlySet<string>;
   readonly fitted: FittedOrder;
   readonly options: ProviderOptions;
@@ -44,9 +44,9 @@ export interface VideoPlan {
 }
 
 /**
- * Plans a create: all that can be refused without a look at media is refused.
+ * Plans a create request and makes every check that does not need the media.
  *
- * @throws {GatewayError} As docs/api/videos.md#create lists.
+ * @throws {GatewayError} As listed in docs/api/videos.md#create.
  */
 export async function planVideo(parts: VideoParts, { body, accountId }: VideoCall): Promise<VideoPlan> {
   const request = readVideoRequest(body);
@@ -64,7 +64,7 @@ export async function planVideo(parts: VideoParts, { body, accountId }: VideoCal
   return { request, model, pin, candidates, assets, fitted, options, price, dropped };
 }
 
-/** Throws when no provider that may be asked gets every reference in a form that it takes. */
+/** Throws if no candidate supports the form of every reference. */
 export function refuseUnreachable(
   parts: VideoParts,
   { model, pin }: Pick<VideoPlan, "model" | "pin">,
@@ -96,7 +96,7 @@ function ownOptions(
   return optionsByProvider(options, { model: id, serving, pin, isProvider, upstreams });
 }
 
-/** Throws when a vendor that may be asked would read an option in the prompt, as that would stand outside the price. */
+/** Throws if a candidate would read options from the prompt, because they would not be part of the price. */
 function refusePromptOptions({ upstreams }: VideoParts, prompt: string, model: VideoModel, pin: string | null): void {
   for (const { provider, model: name } of model.serves) {
     const option = (pin ?? provider) === provider ? upstreams.get(provider)?.optionInPrompt?.(prompt, name) : null;
@@ -115,7 +115,7 @@ async function refuseCallback({ egress }: VideoParts, url: string | null): Promi
   }
 }
 
-/** What a field that decides the price is called in a request that was read. */
+/** Fields that determine the price, and their names in a parsed request. */
 const PRICED_FIELDS: ReadonlyMap<string, keyof VideoRequest> = new Map([
   ["duration", "durationSeconds"],
   ["resolution", "resolution"],
@@ -123,7 +123,7 @@ const PRICED_FIELDS: ReadonlyMap<string, keyof VideoRequest> = new Map([
   ["generate_audio", "generateAudio"],
 ]);
 
-/** Throws when a field that a provider cannot be told gives the video another price than it has without. */
+/** Throws if a field that a candidate does not support changes the price of the video. */
 function refuseUntoldPrice(
   request: VideoRequest,
   model: VideoModel,
@@ -141,7 +141,8 @@ function refuseUntoldPrice(
 }
 
 /**
- * Throws `upstream_auth_failed` when all providers to which the task could be offered reject the gateway's credential.
+ * Returns the candidates of a request. Throws `upstream_auth_failed` if every candidate rejects the gateway's
+ * credential.
  */
 function candidatesOf(
   parts: VideoParts,

@@ -4,14 +4,16 @@ import { type Money, type Rate, readMoney, readRate } from "../../lib/money.ts";
 import type { FittedOrder, VideoModel } from "./order.ts";
 import type { ReportedConsumption, TaskPrice, TaskUsage } from "../tasks/task.ts";
 
-/** A vendor's rounding of a length; beyond it, the vendor made another video than was asked for. */
+/**
+ * Rounding tolerance of a vendor's duration; a larger difference means that a video of another duration was generated.
+ */
 const ROUNDING_SECONDS = 1;
 
 /**
- * What a video will cost by the catalog of this moment; the longest where the vendor decides how long it is.
+ * Returns the price of a video by the current catalog. If the vendor decides the duration, the maximum is priced.
  *
  * @param preauthorize Whether the estimate will be held.
- * @throws {RangeError} If the model has no price for it, which a catalog that was read never lacks.
+ * @throws {RangeError} If the model has no price for it; validated catalogs always have one.
  */
 export function priceOf({ video }: VideoModel, fitted: FittedOrder, preauthorize: boolean): TaskPrice {
   const second = secondPriceOf(video, fitted.pricedAs, fitted.withAudio);
@@ -25,16 +27,16 @@ export function priceOf({ video }: VideoModel, fitted: FittedOrder, preauthorize
   return { perSecond, seconds, estimate, held: preauthorize, mostSeconds, ...isOpen && { isOpen } };
 }
 
-/** A video's consumption, and what is to be told of it. */
+/** Measured consumption of a video, with warnings. */
 export interface MeasuredUsage extends TaskUsage {
-  /** Seconds that cannot have been made, which were cut to the longest video; null when all may be true. */
+  /** A reported duration that is impossible and was capped at the model's maximum; null if the report is plausible. */
   readonly implausibleSeconds: number | null;
 }
 
 /**
- * What a finished video consumed: the vendor's own count of seconds where it has one and it differs by a second or more
- * from what was asked for, because vendors report 5.056 for what they sell as 5. A vendor that reports a cost alone is
- * believed when that is above the price. Both count as far as the longest video of the model goes.
+ * Returns what a completed video consumed. The vendor's duration applies if it differs from the request by a second or
+ * more, because vendors report 5.056 for what they sell as 5. If a vendor reports only a cost, it applies if it is
+ * above the price. Both are capped at the maximum duration of the model.
  */
 export function usageOf(price: TaskPrice, reported: ReportedConsumption): MeasuredUsage {
   const { perSecond } = price;
@@ -49,13 +51,16 @@ export function usageOf(price: TaskPrice, reported: ReportedConsumption): Measur
   return { seconds, cost, implausibleSeconds: isImplausible ? made : null };
 }
 
-/** What the vendor was paid, as it reports it; null when it does not. */
+/** Returns the vendor's cost as reported by the vendor; null if it reports none. */
 export function vendorCostOf({ costUsd }: ReportedConsumption): Money | null {
   const match = /^(\d{1,7})(?:\.(\d+))?$/.exec(costUsd ?? "");
   return match && readMoney(`${match[1]}.${(match[2] ?? "").slice(0, 10).padEnd(1, "0")}`);
 }
 
-/** The vendor's count where it counts as such; null for what was ordered. Nothing is no length: a video is there. */
+/**
+ * Returns the vendor's duration if it differs enough, else null for the requested duration. Zero is ignored, because a
+ * video exists.
+ */
 function madeSeconds({ seconds, isOpen = false }: TaskPrice, reported: number | null): number | null {
   if (reported === null || !Number.isFinite(reported) || reported <= 0) return null;
   const isOther = isOpen || Math.abs(reported - seconds) >= ROUNDING_SECONDS;

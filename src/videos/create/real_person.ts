@@ -7,10 +7,10 @@ import type { MediaWork } from "../../workers/media_work.ts";
 import { bytesOfDataUri, isDataUri } from "../request/data_uri.ts";
 import type { SentReference } from "../request/references.ts";
 
-/** Why a picture cannot be prepared. Source: docs/api/errors.md#reason-codes. */
+/** Why an image cannot be prepared. Source: docs/api/errors.md#reason-codes. */
 type PictureFault = "bad_data_uri" | "download_failed" | "unreachable" | "not_image" | "too_large";
 
-/** A picture in the one shape that vendors get it in. */
+/** An image in the format that is sent to vendors. */
 export interface PreparedPicture {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly mediaType: "image/jpeg" | "image/png";
@@ -18,26 +18,26 @@ export interface PreparedPicture {
 
 const MAX_IMAGE_BYTES = 20_000_000;
 const MAX_PIXELS = 50_000_000;
-/** For all pictures of one request. */
+/** Limit for all images of one request. */
 const MAX_REQUEST_BYTES = 80_000_000;
 const MAX_REQUEST_PIXELS = 200_000_000;
-/** Pixels of the long side; larger pictures are made smaller. */
+/** Maximum length of the long side in pixels; larger images are scaled down. */
 const LONG_SIDE = 2_048;
 const FETCH_MS = 15_000;
 
-/** Where pictures come from. */
+/** Dependencies for reading images. */
 export interface PictureSources {
   readonly egress: EgressPolicy;
-  /** Called before bytes are fetched; throws to refuse them. Default: all are taken. */
+  /** Called before bytes are fetched; throws if they may not be. Default: no limit. */
   readonly reserve?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Prepares every picture of a request for a vendor that looks for faces: upright, at most 2,048 pixels a side, as JPEG
- * or, where it was PNG, as PNG; without any metadata. Dimensions are read before anything is decoded, in another
- * thread.
+ * Prepares the images of a request for a vendor that detects faces. Each is upright, at most 2,048 pixels a side and
+ * without metadata. PNG stays PNG; other formats become JPEG. Dimensions are read before an image is decoded, in
+ * another thread.
  *
- * @returns The pictures in the order of the references.
+ * @returns The images in the order of the references.
  * @throws {GatewayError} `invalid_request` whose message ends in the reason code and the position.
  */
 export async function preparePictures(

@@ -5,20 +5,20 @@ import type { SentReference } from "../request/references.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** References that a vendor's own store holds, and the one provider that can read them. */
+/** References in a vendor's own store, and the only provider that can read them. */
 export interface VendorAssets {
-  /** Addresses such as `asset://logo`; empty when none is named. */
+  /** Addresses such as `asset://logo`; empty if there are none. */
   readonly urls: ReadonlySet<string>;
-  /** The provider that the task goes to; null for any. */
+  /** The provider that the task must use; null for any. */
   readonly pin: string | null;
 }
 
 /**
- * Finds references at the operator's vendor account. A caller may use those that the provider's `allow_references`
- * names, as `asset:asset://logo` or `asset:*`; the task then goes to that provider.
+ * Finds references to assets of the operator's vendor account. A caller may use those that the provider's
+ * `allow_references` lists, as `asset:asset://logo` or `asset:*`. The task then uses that provider.
  *
- * @param pin The provider that the caller named; null for any.
- * @throws {GatewayError} `invalid_request` for one that is not allowed, or that several providers may have.
+ * @param pin The provider that the caller requested; null for any.
+ * @throws {GatewayError} `invalid_request` if one is not allowed or matches several providers.
  */
 export function vendorAssetsOf(
   parts: Pick<VideoParts, "upstreams" | "allowancesOf">,

@@ -1,11 +1,11 @@
-/** Whether a reference holds its medium itself. */
+/** Whether a reference is a `data:` URI. */
 export function isDataUri(url: string): boolean {
   return /^data:/i.test(url);
 }
 
 /**
- * The bytes of a `data:` URI (RFC 2397) in base64; null when it is malformed, empty or in another coding. What it says
- * of its type is not relied on.
+ * Returns the bytes of a base64 `data:` URI (RFC 2397); null if it is malformed, empty or not base64. Its media type is
+ * ignored.
  */
 export function bytesOfDataUri(uri: string): Uint8Array<ArrayBuffer> | null {
   const comma = uri.indexOf(",");
@@ -17,15 +17,15 @@ export function bytesOfDataUri(uri: string): Uint8Array<ArrayBuffer> | null {
   return bytesOfBase64(uri.slice(comma + 1));
 }
 
-/** Decoded by the platform, which is many times faster than a search for strange characters in a text of 27 MB. */
+/** Uses the platform's decoder, which is much faster than a search for invalid characters in 27 MB of text. */
 function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> | null {
   if (text.length === 0 || text.length % 4 !== 0) return null;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   try {
     const bytes = Uint8Array.fromBase64(text);
-    // White space, which the platform passes over, makes the result shorter.
+    // The platform skips white space, which makes the result shorter.
     return bytes.length === text.length / 4 * 3 - padding ? bytes : null;
   } catch {
-    return null; // it holds a character of no base64
+    return null; // an invalid base64 character
   }
 }

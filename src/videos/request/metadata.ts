@@ -1,13 +1,13 @@
 import { invalidField } from "../../lib/gateway_error.ts";
 
-/** What metadata may hold. Source: OpenAI API reference, "Metadata". */
+/** Limits of metadata. Source: OpenAI API reference, "Metadata". */
 export const METADATA_LIMITS = { pairs: 16, keyCharacters: 64, valueCharacters: 512 };
 
 /**
- * Reads the caller's own pairs of a create request.
+ * Parses the metadata of a create request.
  *
- * @param value The field as it was sent; undefined and null count as not sent.
- * @returns Null when there are none.
+ * @param value The field as sent; undefined and null count as not sent.
+ * @returns Null if there is none.
  * @throws {GatewayError} `invalid_request`, naming `metadata` or the pair.
  */
 export function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
@@ -26,7 +26,7 @@ export function readMetadata(value: unknown): Readonly<Record<string, string>> |
   return pairs.length === 0 ? null : Object.fromEntries(pairs) as Record<string, string>;
 }
 
-/** Throws `invalid_request` for a key that no metadata can have. */
+/** Throws `invalid_request` for an invalid metadata key. */
 export function refuseMetadataKey(key: string, field: string): void {
   if (key !== "" && key.length <= METADATA_LIMITS.keyCharacters) return;
   throw invalidField(field, `expected keys of 1 to ${METADATA_LIMITS.keyCharacters} characters`);

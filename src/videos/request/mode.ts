@@ -1,10 +1,10 @@
 import type { Medium, VideoMode } from "../../lib/video_mode.ts";
 
 /**
- * How a video is made, as it follows from what was sent. Source: docs/api/videos.md#modes. References that are all
- * images are `imgref2video`; any audio or video among them makes `mixref2video`.
+ * Returns the mode that the sent media imply. References with images only mean `imgref2video`; with audio or video,
+ * `mixref2video`. Source: docs/api/videos.md#modes.
  *
- * @param lastFrame Only ever true beside a first frame.
+ * @param lastFrame True only together with a first frame.
  */
 export function modeOf(firstFrame: boolean, lastFrame: boolean, references: readonly Medium[]): VideoMode {
   if (firstFrame) return lastFrame ? "img2video_end" : "img2video";

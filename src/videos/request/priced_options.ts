@@ -10,7 +10,7 @@ const TIER = "the model's price is that of the provider's usual tier";
 const NEWS = 'the gateway itself hears of the task; use "callback_url" to hear of its end';
 const RESULT = "the gateway keeps the result";
 
-/** Why an option is refused, and what to use instead, each with the names that vendors have for it. */
+/** Reason for the rejection and the alternative, each with the names that vendors use for the option. */
 const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
   [
     LENGTH,
@@ -46,18 +46,21 @@ const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
     "webhookeventsfilter falwebhook notifyhook notifyurl notificationurl pubsubtopic",
   ],
   [
-    // A video that does not come back to the gateway could be had without being paid.
+    // A video that is not returned through the gateway would not be charged.
     RESULT,
     "storageuri storageoptions gcsuri outputgcsuri outputgcsbucket outputs3uri outputurl outputuri syncmode",
   ],
 ];
 
-/** What no vendor is sent. Source: video API references of Ark, xAI, MiniMax, fal, Google, Runway, Kling, Replicate. */
+/**
+ * Options never sent to any vendor. Source: video API references of Ark, xAI, MiniMax, fal, Google, Runway, Kling,
+ * Replicate.
+ */
 const REFUSED_EVERYWHERE: ReadonlyMap<string, string> = new Map(
   EVERYWHERE.flatMap(([why, names]) => names.split(" ").map((name) => [plainName(name), why] as const)),
 );
 
-/** What names contain that say the same in words of their own, such as `export_fps`. */
+/** Patterns of vendor-specific names for the same options, such as `export_fps`. */
 const REFUSED_PATTERNS: readonly (readonly [why: string, pattern: RegExp])[] = [
   [LENGTH, /duration|seconds|numframes|numberofframes|framecount|numsegments/],
   [RATE, /fps|framerate|framespersecond/],
@@ -69,14 +72,14 @@ const REFUSED_PATTERNS: readonly (readonly [why: string, pattern: RegExp])[] = [
 ];
 
 /**
- * Refuses options that decide what a video costs, where news of it is sent, or what it is made from: the price is
- * reserved by the fields of the request, and only those are checked. Names are looked for at any depth, without case,
- * as some vendors read `Duration` as `duration`, and in each part of a name such as `input.num_frames`.
+ * Rejects options that change the price, the receiver of notifications or the input media. The price is held by the
+ * fields of the request, and only those fields are checked. Names match at any depth and in each part of a name such as
+ * `input.num_frames`. Case is ignored, because some vendors accept `Duration` for `duration`.
  *
- * @param options What one provider would be sent.
- * @param refused What this provider's vendor refuses beyond what all do.
- * @param path Where the options stand in the request.
- * @throws {GatewayError} `invalid_request`, naming the option and what to use instead.
+ * @param options Options for one provider.
+ * @param refused Options that this provider's vendor rejects in addition to the common ones.
+ * @param path Path of the options in the request.
+ * @throws {GatewayError} `invalid_request`, with the option and the alternative.
  */
 export function refuseOptions(options: JsonObject, refused: RefusedOptions, path: string): void {
   const visit = (value: unknown, at: string): void => {
@@ -102,7 +105,7 @@ function reasonAgainst(name: string, refused: RefusedOptions): string | undefine
   return undefined;
 }
 
-/** Letters and digits alone, without case; `\u017f` is a small s to vendors that fold case by Unicode. */
+/** Returns letters and digits in lower case. `\u017f` counts as `s`, because some vendors fold case by Unicode. */
 function plainName(name: string): string {
   return name.normalize("NFKC").toUpperCase().toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }

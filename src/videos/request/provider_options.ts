@@ -7,13 +7,13 @@ import type { VideoOrder, VideoUpstream } from "../../upstreams/video_upstream.t
 import { refuseOptions } from "./priced_options.ts";
 import type { ProviderOptions, TaskOrder } from "../tasks/task.ts";
 
-/** Characters of `provider.options` as JSON. */
+/** Maximum length of `provider.options` as JSON. */
 const MAX_OPTIONS_CHARACTERS = 4_000;
 
 /**
- * The options of a request as they were sent. Whose they are is not asked here, see {@linkcode optionsByProvider}.
+ * Reads the options of a request as sent. {@linkcode optionsByProvider} assigns them to providers.
  *
- * @throws {GatewayError} `invalid_request` unless they are an object of a fair size.
+ * @throws {GatewayError} `invalid_request` unless they are an object within the size limit.
  */
 export function readSentOptions(provider: unknown): JsonObject {
   const options = isObject(provider) ? provider.options : undefined;
@@ -25,11 +25,11 @@ export function readSentOptions(provider: unknown): JsonObject {
   return options;
 }
 
-/** By what it is known whose options were sent. */
+/** The facts that determine the provider of options. */
 export interface OptionOwners {
-  /** The model's id, for the error. */
+  /** Id of the model, for the error message. */
   readonly model: string;
-  /** The providers that serve it. */
+  /** Providers that serve the model. */
   readonly serving: readonly string[];
   readonly pin: string | null;
   readonly isProvider: (name: string) => boolean;
@@ -37,17 +37,17 @@ export interface OptionOwners {
 }
 
 /**
- * Whose options they are. They are keyed by the names of configured providers, `{"ark": {"watermark": false}}`, so that
- * each provider gets its own and a fallback never another's. Beside a pin (`provider.type`) they may also stand flat,
- * and are then those of the pinned provider.
+ * Assigns options to providers. Options are keyed by the names of configured providers, `{"ark": {"watermark":
+ * false}}`, so each provider gets only its own, also on a fallback. With a requested provider (`provider.type`) they
+ * may also be flat and then belong to it.
  *
- * What decides the price, the receiver of news or the material is refused: everywhere by the names of
- * `priced_options.ts`, for one vendor by its adapter's {@linkcode VideoUpstream.refusedOptions}. A new adapter lists
- * there what its vendor reads beside the request's own fields: lengths, counts, sizes, sound, tiers, tools that cost
- * extra, and fields of media, by their names in small letters without `_` and `-`; the value tells the caller what to
- * use instead. The adapter then puts `order.options` before its own fields, so that those win.
+ * Options that change the price, the receiver of notifications or the input media are rejected. `priced_options.ts`
+ * lists the names for all vendors, {@linkcode VideoUpstream.refusedOptions} those of one vendor. A new adapter lists
+ * every vendor option that overlaps with a field of the request: durations, counts, sizes, sound, tiers, paid tools and
+ * media fields. Names are in lower case without `_` and `-`; the value names the alternative. The adapter sends
+ * `order.options` before its own fields, so its own fields win.
  *
- * @throws {GatewayError} `invalid_request` for options without an owner, and for one that no caller may set.
+ * @throws {GatewayError} `invalid_request` for options of no known provider and for options that callers may not set.
  */
 export function optionsByProvider(sent: JsonObject, owners: OptionOwners): ProviderOptions {
   const { pin, upstreams } = owners;
@@ -68,7 +68,7 @@ export function optionsByProvider(sent: JsonObject, owners: OptionOwners): Provi
   return sent as ProviderOptions;
 }
 
-/** A task's order as one provider gets it: with the options that are its own. */
+/** Returns a task's order with the options of one provider. */
 export function orderAt(order: TaskOrder, provider: string): Omit<TaskOrder, "optionsByProvider"> & Options {
   const { optionsByProvider, options: flat, ...rest } = order;
   if (optionsByProvider === undefined) return { ...rest, options: flat ?? {} };
@@ -83,7 +83,7 @@ function ownerless(path: string, { model, serving, pin }: OptionOwners): Error {
   return invalidField(path, `expected the name of a provider of "${model}" (${names}) with its options${flat}`);
 }
 
-/** A name of something at the operator's vendor account would reach what is another caller's. */
+/** An asset of the operator's vendor account may belong to another caller. */
 function refuseOwnReferences(options: JsonObject, path: string): void {
   const [named] = referencesIn(chat.caller.grammar, options).filter(({ kind }) => kind !== "address");
   if (named === undefined) return;

@@ -3,16 +3,16 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import { videoRefusal } from "../tasks/refusal.ts";
 import type { Medium } from "../../lib/video_mode.ts";
 
-/** A reference as a caller named it. */
+/** A reference as sent. */
 export interface SentReference {
   readonly medium: Medium;
-  /** An address, or a `data:` URI. */
+  /** An address or a `data:` URI. */
   readonly url: string;
-  /** Where it stood, for errors: `input_references[0]`. */
+  /** Field of the reference, for errors: `input_references[0]`. */
   readonly field: string;
 }
 
-/** What stands in `frame_images` and `input_references`. */
+/** The media of `frame_images` and `input_references`. */
 export interface SentReferences {
   readonly firstFrame: SentReference | null;
   readonly lastFrame: SentReference | null;
@@ -22,7 +22,7 @@ export interface SentReferences {
 const MEDIA: readonly Medium[] = ["image", "audio", "video"];
 
 /**
- * Reads both reference fields. A field that is null or an empty list counts as not sent.
+ * Parses both reference fields. Null or an empty list counts as not sent.
  *
  * @throws {GatewayError} `references_conflict`, `too_many_references` or `invalid_request`. Source:
  * docs/api/videos.md#references.
@@ -45,7 +45,7 @@ function listIn(value: unknown, field: string): readonly unknown[] {
   return value;
 }
 
-/** By the type that each element claims, before anything else is asked of it. */
+/** Counts by the declared types, before other checks. */
 function refuseTooMany(list: readonly unknown[], field: string): void {
   for (const medium of MEDIA) {
     const count = list.filter((element) => isObject(element) && element.type === `${medium}_url`).length;

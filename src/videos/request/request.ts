@@ -6,11 +6,11 @@ import { readMetadata } from "./metadata.ts";
 import { readSentOptions } from "./provider_options.ts";
 import { readReferences, type SentReferences } from "./references.ts";
 
-/** What a caller sent to create a video, in itself valid; whether the model can make it is not asked here. */
+/** A valid create request; model limits are checked later. */
 export interface VideoRequest extends SentReferences {
   readonly model: string;
   readonly prompt: string;
-  /** -1 leaves it to the vendor. */
+  /** -1 if the vendor decides. */
   readonly durationSeconds: number | null;
   readonly resolution: VideoResolution | null;
   readonly aspectRatio: string | null;
@@ -19,25 +19,25 @@ export interface VideoRequest extends SentReferences {
   readonly generateAudio: boolean | null;
   readonly seed: number | null;
   readonly callbackUrl: string | null;
-  /** The caller's own pairs; null when there are none. */
+  /** The caller's metadata; null if there is none. */
   readonly metadata: Readonly<Record<string, string>> | null;
-  /** The provider that was named; null for any. */
+  /** The requested provider; null for any. */
   readonly pin: string | null;
-  /** As they were sent; see {@linkcode optionsByProvider}. */
+  /** As sent; see {@linkcode optionsByProvider}. */
   readonly options: JsonObject;
 }
 
-/** Characters as JavaScript counts them. */
+/** In UTF-16 code units, as in JavaScript. */
 const MAX_PROMPT_CHARACTERS = 10_000;
 const MAX_SECONDS = 3_600;
 const PIXELS = { least: 64, most: 8_192 };
-/** 21:9 and a little. */
+/** Slightly more than 21:9. */
 const WIDEST = 2.5;
 
 /**
- * Reads the body of a create request. Unknown fields are ignored; null counts as not sent.
+ * Parses the body of a create request. Unknown fields are ignored; null counts as not sent.
  *
- * @throws {GatewayError} The first mistake, with its field. Source: docs/api/videos.md#create.
+ * @throws {GatewayError} For the first invalid field. Source: docs/api/videos.md#create.
  */
 export function readVideoRequest(body: JsonObject): VideoRequest {
   const model = textIn(body, "model");
@@ -121,6 +121,6 @@ function sizeIn(body: JsonObject): VideoRequest["size"] {
 
 function callbackIn(body: JsonObject): string | null {
   const value = given(body, "callback_url");
-  // Of whatever else it is, the check of the address says what is wrong with it, under the right code.
+  // For other types, the address check returns the error with the right code.
   return value === undefined ? null : typeof value === "string" ? value : "";
 }
