@@ -6,16 +6,16 @@ const ENCODER = new TextEncoder();
 const MAX_NAMES = 32;
 const MAX_NAME_CHARACTERS = 80;
 
-/** The media type of a streamed answer. */
+/** The media type of a streamed response. */
 export function streamType(framing: "sse" | "json_array"): string {
   return framing === "sse" ? "text/event-stream" : "application/json";
 }
 
 /**
- * Header fields of an answer that a provider gave: the gateway's own, and what the vendor tells beside its body (see
- * `responseHeadersOf`), which shares no name with them.
+ * Returns the header fields of a response that a provider served: the gateway's own, and those that the vendor reports
+ * beside its body (see `responseHeadersOf`). The two sets share no name.
  *
- * @param losses Names of what the vendor could not be told.
+ * @param losses Names of the fields that the vendor does not support.
  */
 export function answerHeaders(
   attempt: TextAttempt,
@@ -40,14 +40,14 @@ export function answerHeaders(
   return headers;
 }
 
-/** A JSON value as bytes. */
+/** Returns a JSON value as bytes. */
 export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
   return ENCODER.encode(JSON.stringify(value));
 }
 
 /**
- * Names of losses as a header says them, each once. A caller can send thousands of unknown fields, and clients refuse
- * heads beyond some kilobytes.
+ * Returns the names of dropped fields as a header value, each once. A caller can send thousands of unknown fields, and
+ * clients reject a response head beyond some kilobytes.
  */
 export function droppedNames(losses: readonly string[]): string {
   const names = [...new Set(losses.map(fieldName))];
@@ -55,7 +55,7 @@ export function droppedNames(losses: readonly string[]): string {
   return names.length > MAX_NAMES ? `${shown}, ...` : shown;
 }
 
-/** A name as a header can carry it: a caller may have sent any text as a key. */
+/** Returns a name as a header can carry it: a caller may send any text as a key. */
 function fieldName(name: string): string {
   return name.replace(/[^\x21-\x2b\x2d-\x7e]/g, "?").slice(0, MAX_NAME_CHARACTERS) || "?";
 }

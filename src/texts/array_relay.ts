@@ -3,7 +3,7 @@ import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { Frame } from "../lib/frame.ts";
 import { createFrameReader, createListWriter, MAX_PICTURE_FRAME_BYTES } from "../lib/sse.ts";
 
-/** The content form's other framing: the vendor is asked for events, the caller gets one JSON array that grows. */
+/** The second framing of the content format: the vendor streams events, the caller receives one growing JSON array. */
 export class ArrayRelay implements Relay {
   readonly #frames = createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
   readonly #list = createListWriter();
@@ -22,7 +22,7 @@ export class ArrayRelay implements Relay {
   async take(bytes: Uint8Array<ArrayBuffer>): Promise<Bytes> {
     const taken = await this.inner.take(bytes);
     const text = taken === null ? "" : this.#elements(this.#frames.push(taken));
-    // A finished stream is closed by whoever reads it, so this is the last word.
+    // The reader of a finished stream closes it, so the array ends here.
     return bytesOf(this.finished ? text + this.#list.end() : text);
   }
 
@@ -50,12 +50,14 @@ export class ArrayRelay implements Relay {
     try {
       return [...bytes === null ? [] : this.#frames.push(bytes), ...this.#frames.end()];
     } catch {
-      // A frame without an end made the reader give up; what the relay says last still stands for itself.
+      // The reader rejected a frame without an end. What the relay sends last is complete by itself.
       return bytes === null ? [] : createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES }).push(bytes);
     }
   }
 
-  /** The list must stay readable: what is no JSON, as an end mark of another form or half a frame, stays out of it. */
+  /**
+   * The list must stay valid JSON. Other data is left out, such as the end marker of another format or half a frame.
+   */
   #elements(frames: readonly Frame[]): string {
     return this.#list.write(frames.map(({ data }) => data).filter(isJson));
   }

@@ -21,62 +21,65 @@ import type { MissingCounters } from "./missing_counters.ts";
 import type { ReasoningMemory } from "./reasoning_memory.ts";
 import type { TextMeasure } from "./text_reservation.ts";
 
-/** One request for text, as a protocol hands it over: admitted, parsed, not yet checked. */
+/** A request for text as a protocol passes it on: admitted and parsed, not validated. */
 export interface TextRequest {
   readonly requestId: string;
   readonly accountId: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
-  /** The format that the caller speaks. */
+  /** The caller's format. */
   readonly format: CallerFormat;
   readonly body: JsonObject;
-  /** The body as it came, with its outline, for passing through. */
+  /** The body as received, with its outline, for passing through. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly scan: JsonScan;
-  /** What of `body` was lowered to the model's limit, and is not so in `bytes`; nothing when left out. */
+  /** The limit that `body` lowers to the model's maximum and `bytes` does not. Absent if none was lowered. */
   readonly lowered?: ClampedLimit;
   /** The model as the caller named it. */
   readonly model: string;
   readonly stream: boolean;
-  /** How a stream is framed; `json_array` is the content protocol's other form. */
+  /** The framing of a stream. `json_array` is the second framing of the content protocol. */
   readonly framing: "sse" | "json_array";
   readonly headerPin: string | null;
   readonly bodyPin: string | null;
-  /** The cached content that it builds on, found and permitted; none when left out. */
+  /** The cached content that the request refers to, found and permitted. Absent if there is none. */
   readonly cache?: CacheReference | null;
   /** The header fields of the request. */
   readonly header: FieldSource;
-  /** Gives the signal that fires when the caller leaves. */
+  /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
-  /** Pays for what is read for the turn. */
+  /** Accounts for the memory of everything that is read for the request. */
   readonly memory: MemoryLease;
 }
 
-/** One turn on its way to one provider. */
+/** One attempt to serve a request at one provider. */
 export interface TextAttempt {
   readonly turn: TextRequest;
   readonly model: Model;
-  /** Has the prices of other models that help with a reply. */
+  /** Contains the prices of other models that contribute to a reply. */
   readonly catalog: Catalog;
   readonly candidate: Candidate;
   readonly provider: Provider;
   readonly endpoint: TextEndpoint;
   readonly settlement: Settlement;
-  /** What the turn may consume at most. */
+  /** The maximum that the request may consume. */
   readonly measure: TextMeasure;
 }
 
-/** The limit of output tokens that the gateway sets because the balance does not cover the model's own; else null. */
+/**
+ * Returns the limit of output tokens that the gateway sets because the balance does not cover the model's own limit.
+ * Null if it sets none.
+ */
 export function outputLimitOf({ settlement }: Pick<TextAttempt, "settlement">): number | null {
   return settlement.admission.reserved.outputLimit;
 }
 
-/** Whether caller and vendor speak one format. */
+/** Whether the caller and the vendor use the same format. */
 export function speakAlike({ format }: Pick<TextRequest, "format">, endpoint: TextEndpoint): boolean {
   return format.name === endpoint.format.name;
 }
 
-/** What turns are made with. */
+/** The services that text requests use. */
 export interface TextParts extends CallParts {
   readonly catalog: Catalog;
   readonly live: LiveStreams;

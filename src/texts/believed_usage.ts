@@ -3,17 +3,18 @@ import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { estimatedUsageOf, usageSoFar } from "./turn_usage.ts";
 
-/** What the gateway saw of a reply itself. */
+/** What the gateway observed of a reply. */
 export interface SeenReply {
-  /** Counts the tokens of the text; called only when the vendor's own count cannot be believed. */
+  /** Counts the tokens of the text. Called only if the vendor's own count is implausible. */
   readonly countOutput: () => number | Promise<number>;
-  /** Calls of hosted tools. */
+  /** The number of hosted tool calls. */
   readonly hostedCalls: number;
 }
 
 /**
- * The usage to charge: what the vendor reported, unless it cannot be true. Above the ceiling it is cut to the ceiling;
- * where it counts nothing or cannot be read, the gateway's own count stands in. Both are logged as `usage_implausible`.
+ * Returns the usage to charge: the vendor's report, unless it is implausible. A count above the ceiling is lowered to
+ * the ceiling. A missing or unreadable count is replaced by the gateway's own. Both cases are logged as
+ * `usage_implausible`.
  */
 export async function believedUsage(attempt: TextAttempt, reported: Usage, seen: SeenReply): Promise<Usage> {
   const { turn, model, provider, measure, settlement } = attempt;
@@ -38,7 +39,7 @@ export async function believedUsage(attempt: TextAttempt, reported: Usage, seen:
   if (checked.verdict === "above_ceiling") return checked.usage;
   const output = counted ?? await seen.countOutput();
   const mended = reported.isUnreadable ? null : await usageSoFar(turn, reported, output);
-  // The side that was reported may still exceed the ceiling.
+  // The reported side may still exceed the ceiling.
   const again = mended && checkUsage(mended, limits, { hasPrompt: false, hasOutput: false });
   return again === null || again.verdict === "unreadable" ? await estimatedUsageOf(turn, output) : again.usage;
 }
@@ -47,8 +48,8 @@ const HOSTED_CALL =
   /"type"\s*:\s*"(?:server_tool_use|mcp_tool_use|(?!function_|custom_tool_|local_shell_|computer_|apply_patch_)[a-z_]+_call)"|"(?:executableCode|groundingMetadata)"\s*:/g;
 
 /**
- * How many calls of hosted tools a stretch of a reply holds, in the vendor's JSON. Names in quotes cannot stand in
- * text, where quotes are escaped. A stream names a call more than once; what counts is an upper bound.
+ * Returns how many hosted tool calls a part of a reply contains, in the vendor's JSON. A quoted name cannot occur
+ * inside text, where quotes are escaped. A stream names a call more than once, so the count is an upper bound.
  */
 export function hostedCallsIn(json: string): number {
   return json.match(HOSTED_CALL)?.length ?? 0;

@@ -8,39 +8,39 @@ interface Kept<V> {
 
 const KEPT_MS = 6 * 3_600_000;
 const MAX_CHARACTERS = 64_000_000;
-/** What an entry takes beside its key and value. */
+/** The overhead of an entry beside its key and value. */
 const ENTRY_CHARACTERS = 128;
 
-/** Values that are kept for a while, by their keys. */
+/** Values that are kept for a limited time, by key. */
 export interface KeptValues<V> {
-  /** Whether nothing was kept, or nothing is any more. */
+  /** Whether no value is kept. */
   readonly isEmpty: boolean;
-  /** Keeps a value in the place of the one before, with what counts of it. */
+  /** Stores a value, replacing the previous one, with the number of characters that it counts as. */
   put(key: string, value: V, characters: number): void;
-  /** Null when it was not kept, or not any more. */
+  /** Returns a value, or null if it is not kept or has expired. */
   find(key: string): V | null;
 }
 
-/** What is kept in memory for six hours, at most 64 million characters; the oldest goes first. */
+/** Keeps values in memory for six hours, at most 64 million characters. The oldest are removed first. */
 export class BoundedMemory<V> implements KeptValues<V> {
   readonly #clock: Clock;
   readonly #kept = new Map<string, Kept<V>>();
   #characters = 0;
 
-  /** Begins empty. */
+  /** Creates an empty memory. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Whether nothing was kept, or nothing is any more. */
+  /** Whether no value is kept. */
   get isEmpty(): boolean {
     return this.#kept.size === 0;
   }
 
-  /** Keeps a value in the place of the one before, with what counts of it. */
+  /** Stores a value, replacing the previous one, with the number of characters that it counts as. */
   put(key: string, value: V, characters: number): void {
     this.#drop(key);
-    // The key holds ids of the vendor's choice, which are of any length.
+    // The key contains ids from the vendor, which may have any length.
     const counted = characters + key.length + ENTRY_CHARACTERS;
     this.#kept.set(key, { value, until: this.#clock.monotonicMs() + KEPT_MS, characters: counted });
     this.#characters += counted;
@@ -50,7 +50,7 @@ export class BoundedMemory<V> implements KeptValues<V> {
     }
   }
 
-  /** Null when it was not kept, or not any more. */
+  /** Returns a value, or null if it is not kept or has expired. */
   find(key: string): V | null {
     const kept = this.#kept.get(key);
     if (kept === undefined) return null;

@@ -3,7 +3,7 @@ import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { failureKindOf, gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { TextAttempt } from "./attempt.ts";
 
-/** The failure of a vendor whose answer is no reply of its form. */
+/** The failure of a vendor whose response is not a reply of its format. */
 export function unreadable({ provider }: TextAttempt, cause?: unknown): UpstreamFailure {
   const message = `Provider "${provider.name}" sent an answer that cannot be read`;
   return new UpstreamFailure(provider.name, "broken", message, { status: 200, accepted: "unknown", cause });
@@ -18,7 +18,7 @@ export function streamError(thrown: unknown, attempt: TextAttempt): GatewayError
   return gatewayErrorOf(thrown);
 }
 
-/** The error of a failure that the vendor reported inside its stream. */
+/** The error for a failure that the vendor reports inside its stream. */
 export function reportedFailure(event: ReplyEvent & { type: "error" }, { provider }: TextAttempt): GatewayError {
   const { status, vendorCode } = event;
   const kind = status === null ? "unavailable" : failureKindOf(status);
@@ -31,7 +31,7 @@ export function reportedFailure(event: ReplyEvent & { type: "error" }, { provide
   return gatewayErrorFor(failure);
 }
 
-/** The error of a stream that ended without its form's end mark. */
+/** The error of a stream that ended without the end marker of its format. */
 export function cutShort({ provider }: TextAttempt): GatewayError {
   const message = `Provider "${provider.name}" ended the stream before the reply was complete`;
   return new GatewayError("upstream_error", message, { provider: provider.name });

@@ -9,13 +9,13 @@ import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { TextAttempt } from "./attempt.ts";
 
 /**
- * The providers to try for a turn with a cache: the one that the cache belongs to; behind it, where the gateway has the
- * content itself, the others. Source: docs/api/caches.md#references.
+ * Returns the providers to try for a request with a cache. The provider of the cache comes first; the others follow if
+ * the gateway keeps the content itself. Source: docs/api/caches.md#references.
  *
- * @param candidates As routing would try them.
- * @param serving Whoever serves the model.
- * @throws {GatewayError} `invalid_request` for a pin elsewhere; `not_found` when the cache's provider serves the model
- * no more.
+ * @param candidates In the order of routing.
+ * @param serving All providers of the model.
+ * @throws {GatewayError} `invalid_request` for a pin to another provider; `not_found` if the cache's provider no longer
+ * serves the model.
  */
 export function candidatesOfCache(
   { field, provider, kind }: CacheReference,
@@ -36,8 +36,8 @@ export function candidatesOfCache(
 }
 
 /**
- * The failure of a turn whose vendor does not know its cache any more, as the caller is told it. Such a vendor answers
- * 403 as for a key that it refuses, but the same key made the cache.
+ * Returns the error that the caller receives if the vendor no longer has the cache. Such a vendor returns 403, as for a
+ * rejected key, but the same key created the cache.
  */
 export function failureOfCache(error: unknown, cache: CacheReference): unknown {
   const isGone = cache.kind === "native" && error instanceof UpstreamFailure &&
@@ -47,12 +47,18 @@ export function failureOfCache(error: unknown, cache: CacheReference): unknown {
   return new GatewayError("not_found", message, { field: cache.field, provider: cache.provider, cause: error });
 }
 
-/** The content behind a turn's cache, where the gateway has it; else null. Throws `not_found` once its end has come. */
+/**
+ * Returns the content of a request's cache if the gateway keeps it, else null. Throws `not_found` after the cache has
+ * expired.
+ */
 export async function openPrefixOf({ turn }: TextAttempt): Promise<OpenPrefix | null> {
   return turn.cache?.kind === "emulated" ? await turn.cache.open() : null;
 }
 
-/** The turn's conversation behind its cache's content, with the vendor's own sign that the content is to be cached. */
+/**
+ * Returns the conversation of the request after the content of its cache, with the vendor's own marker that the content
+ * is to be cached.
+ */
 export function behindPrefix(
   conversation: Conversation,
   prefix: OpenPrefix | null,
@@ -68,7 +74,7 @@ export function behindPrefix(
   });
 }
 
-/** An event whose usage, if it tells any, is that of a turn with this cache. */
+/** Returns the event. Its usage, if it has one, becomes that of a request with this cache. */
 export function eventOfHit(event: ReplyEvent, cache: CacheReference | null | undefined): ReplyEvent {
   if (!cache || (event.type !== "start" && event.type !== "finish") || event.usage === null) return event;
   return { ...event, usage: usageWithCache(event.usage, cache) };

@@ -7,20 +7,23 @@ import { ownValue } from "../lib/own_value.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { inputImagesOf } from "./input_images.ts";
 
-/** Charges a request for text by its usage; resolves when the charge is durable. A second call does nothing. */
+/** Charges a request for text by its usage. Resolves when the charge is durable. A second call does nothing. */
 export async function chargeText(attempt: TextAttempt, usage: Usage, state: EndState): Promise<void> {
   const { settlement, provider } = attempt;
   await settlement.charge({ provider: provider.name, state, parts: partsOf(attempt, usage), usage });
 }
 
-/** What other models consumed at their prices, the rest at the model's own; all by the tier that the reply names. */
+/**
+ * The usage of other models at their prices and the rest at the model's own price, all by the tier that the reply
+ * names.
+ */
 function partsOf(attempt: TextAttempt, usage: Usage): readonly PricedQuantities[] {
   const { turn, model } = attempt;
   const own = { quantities: textQuantitiesOf(withoutModels(usage), inputImagesOf(turn, model)) };
   return [
     { ...own, tariff: tariffOf(model, usage, attempt) },
     ...(usage.otherModels ?? []).map((other) => ({
-      // One request is one request, whoever helps.
+      // Counts as one request, even if several models contribute.
       quantities: { ...textQuantitiesOf(other.usage), request: 0 },
       tariff: tariffOf(modelNamed(other.model, attempt), usage, attempt),
     })),
@@ -36,7 +39,7 @@ function tariffOf(model: Model, { serviceTier }: Usage, { settlement, provider }
   return model.tariff;
 }
 
-/** The catalog's model of that name at the attempt's provider, else the request's own. */
+/** The catalog's model of that name at the attempt's provider, else the model of the request. */
 function modelNamed(name: string, { catalog, candidate, model, provider, settlement }: TextAttempt): Model {
   if (name === candidate.model) return model;
   const other = catalog.servedAs(provider.name, name);

@@ -19,25 +19,25 @@ import { countPromptTokens } from "./token_estimate.ts";
 import type { TextParts } from "./attempt.ts";
 import { textModel } from "./text_model.ts";
 
-/** A request to count the tokens of a prompt. Costs nothing. */
+/** A request to count the tokens of a prompt. It is free. */
 export interface CountTurn {
   readonly accountId: string;
   /** The model as the caller named it. */
   readonly model: string;
-  /** The format that the caller speaks. */
+  /** The caller's format. */
   readonly format: CallerFormat;
-  /** The request that is counted, as it was sent. */
+  /** The request to count, as it was sent. */
   readonly body: JsonObject;
   readonly conversation: Conversation;
   readonly headerPin: string | null;
   readonly bodyPin: string | null;
-  /** Gives the signal that fires when the caller leaves. */
+  /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
-  /** Pays for what is read for the count. */
+  /** Accounts for the memory of everything that is read for the count. */
   readonly memory: MemoryLease;
 }
 
-/** A count, and who counted: a provider's name, or null for the gateway's own tokenizer. */
+/** A count and its source: a provider's name, or null for the gateway's tokenizer. */
 export interface TokenCount {
   readonly tokens: number;
   readonly countedBy: string | null;
@@ -46,11 +46,11 @@ export interface TokenCount {
 const COUNT_MS = 30_000;
 
 /**
- * Counts the tokens of a prompt by the vendor's own counter where one of the model's providers has one. The gateway's
- * tokenizer stands in for providers that have none, or whose vendor answers that it has none, and like them it comes
- * behind: when no counter has answered, in cases in which a turn would go on to the next provider.
+ * Counts the tokens of a prompt with the vendor's counter if one of the model's providers has one. The gateway's
+ * tokenizer replaces a missing counter. Providers without a counter come last: they are used only after errors at which
+ * a text request would try the next provider.
  *
- * @throws {GatewayError} As the turn itself would.
+ * @throws {GatewayError} The same errors as the text request itself.
  */
 export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
   const model = textModel(parts.catalog, turn.model, turn.format);
@@ -71,32 +71,32 @@ export async function countTokens(turn: CountTurn, parts: TextParts): Promise<To
     }
     parts.log.warn("count_estimated", { model: model.id, ...failureLogFields(error) });
   }
-  // A count of our own asks nobody, so it must not tell the circuit breaker that a provider is well.
+  // A count of our own sends no request, so it must not report to the circuit breaker that a provider is healthy.
   return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
 }
 
-/** Where a provider counts, and how. */
+/** The endpoint and the method of a provider's counter. */
 interface Counter {
   readonly endpoint: TextEndpoint;
   readonly counter: TokenCounter;
 }
 
-/** Null where the provider's kind has no counter. */
+/** Returns null if the provider's kind has no counter. */
 function counterAt(provider: Provider): Counter | null {
   for (const endpoint of provider.text) if (endpoint.counter !== null) return { endpoint, counter: endpoint.counter };
   return null;
 }
 
-/** Whether the provider has a counter, and the vendor has not said lately that it has none for the model. */
+/** Whether the provider has a counter and the vendor did not recently report that it has none for the model. */
 function hasCounter({ provider, model }: Candidate, { providers, missingCounters }: TextParts): boolean {
   return counterAt(providers.get(provider)!) !== null && !missingCounters.has(provider, model);
 }
 
-/** What is counted for whom. */
+/** The request to count, and the caller's resources for it. */
 type Counted = Pick<CountTurn, "conversation" | "callerSignal" | "memory">;
 
 /**
- * Counts at one provider: by its own counter, else by the gateway's tokenizer.
+ * Counts at one provider, with its own counter or else with the gateway's tokenizer.
  *
  * @throws {UpstreamFailure}
  */
@@ -115,10 +115,10 @@ export async function countAt(
 }
 
 /**
- * Asks the provider's own counter, and remembers it when there turns out to be none.
+ * Requests a count from the provider's counter, and records it if the counter does not exist.
  *
- * @throws {UpstreamFailure} `forbidden` when there is none, so that the next provider is asked and this one is not
- * blamed.
+ * @throws {UpstreamFailure} `forbidden` if there is none, so that the next provider is tried and no failure is recorded
+ * for this one.
  */
 async function askCounter(candidate: Candidate, turn: Counted, model: Model, parts: TextParts): Promise<TokenCount> {
   const provider = parts.providers.get(candidate.provider)!;
@@ -129,7 +129,7 @@ async function askCounter(candidate: Candidate, turn: Counted, model: Model, par
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
     facts: modelFacts(candidate.model, model),
     quirks: provider.quirks,
-    // Counting asks for no search, so that it needs no price.
+    // Counting does not search, so it needs no price for searches.
     searches: !provider.quirks.has("no_web_search"),
   };
   const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner, turn);

@@ -3,22 +3,25 @@ import type { ReplyEvent } from "../conversation/events.ts";
 import type { ReplyPart } from "../conversation/reply.ts";
 
 /**
- * Tools whose input is free text exist in one family of forms only; codecs of the others offer them as functions with
- * one property `input`. Here such a call becomes what the caller offered.
+ * Tools with free text as input exist in one family of formats only. The codecs of other formats offer them as
+ * functions with one property `input`. This file converts such a call back to the tool that the caller offered.
  */
 
-/** The names of the caller's tools of kind `custom`. */
+/** Returns the names of the caller's tools of kind `custom`. */
 export function customToolsOf({ tools }: Conversation): ReadonlySet<string> {
   return new Set(tools.filter(({ kind }) => kind === "custom").map(({ name }) => name));
 }
 
-/** A part of a whole reply, unwrapped if it is a call of such a tool. */
+/** Returns a part of a whole reply, unwrapped if it is a call of such a tool. */
 export function unwrappedPart(part: ReplyPart, customTools: ReadonlySet<string>): ReplyPart {
   if (part.kind !== "tool_call" || part.custom || !customTools.has(part.tool)) return part;
   return { ...part, custom: true, input: freeTextOf(part.input) };
 }
 
-/** As {@linkcode unwrappedPart} for a stream: the arguments of such a call are held until they are whole. */
+/**
+ * Does the same as {@linkcode unwrappedPart} for a stream: the arguments of such a call are held until they are
+ * complete.
+ */
 export function customToolUnwrapper(customTools: ReadonlySet<string>): (event: ReplyEvent) => ReplyEvent[] {
   const held = new Map<number, string>();
   return (event) => {
@@ -48,7 +51,7 @@ export function customToolUnwrapper(customTools: ReadonlySet<string>): (event: R
   };
 }
 
-/** The text inside of `{"input": text}`; what a model wrote instead of that stays as it is. */
+/** Returns the text inside `{"input": text}`. Any other input is returned unchanged. */
 function freeTextOf(input: string): string {
   try {
     const { input: text } = JSON.parse(input) as { input?: unknown };

@@ -4,16 +4,16 @@ import type { Reply, ReplyPart } from "../conversation/reply.ts";
 import { StopCutter } from "./stop_cutter.ts";
 
 /**
- * What the gateway does to a reply because the vendor could not be asked to: ending the text at a stop sequence, and
- * keeping one tool call where several were not wanted.
+ * Applies parameters to a reply that the vendor does not support: it ends the text at a stop sequence, and keeps only
+ * the first tool call if parallel calls are not wanted.
  */
 export interface Emulation {
   reply(reply: Reply): Reply;
-  /** A fresh transformer for one stream. */
+  /** Returns a new transformer for one stream. */
   events(): (event: ReplyEvent) => ReplyEvent[];
 }
 
-/** The emulation that a request needs, and the losses that are none because of it. */
+/** Returns the emulation that a request needs, and the dropped fields that remain. */
 export function emulationFor(
   { sampling, parallelToolCalls }: Conversation,
   losses: readonly string[],
@@ -45,7 +45,7 @@ function withoutLaterCalls(parts: readonly ReplyPart[]): readonly ReplyPart[] {
   return parts.filter((part, at) => part.kind !== "tool_call" || at === first);
 }
 
-/** Drops every call but the first; indexes stay as they are, writers take them as names. */
+/** Drops every call after the first. Indexes do not change, because writers use them as names. */
 function laterCallDropper(): (event: ReplyEvent) => ReplyEvent[] {
   const dropped = new Set<number>();
   let called = false;
@@ -58,7 +58,7 @@ function laterCallDropper(): (event: ReplyEvent) => ReplyEvent[] {
   };
 }
 
-/** A whole reply is cut by the same machine as a stream. */
+/** A whole reply is cut by the same code as a stream. */
 function cutReply(reply: Reply, stop: readonly string[]): Reply {
   const parts: ReplyPart[] = [];
   for (const [index, part] of reply.parts.entries()) {

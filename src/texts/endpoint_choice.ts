@@ -8,15 +8,15 @@ import { speakAlike, type TextRequest } from "./attempt.ts";
 import { canSearch, offersSearch } from "./hosted_search.ts";
 import { latin1Of } from "./stream_lines.ts";
 
-/** What a request is written anew for. */
+/** What a request is rewritten for. */
 interface Rewriting {
   readonly model: Model;
   readonly candidate: Pick<Candidate, "model">;
 }
 
 /**
- * Where a request is served that must be written anew: in the caller's own format where the provider has it. A search
- * that only one of a provider's formats has decides first.
+ * Returns the endpoint of a request that must be rewritten. The caller's own format is preferred if the provider has
+ * it. A search that only one of a provider's formats supports takes precedence.
  */
 export function rewritingEndpointOf(
   turn: TextRequest,
@@ -33,8 +33,8 @@ export function rewritingEndpointOf(
 }
 
 /**
- * Where a caller of another format is served: by the provider's first format, unless the request needs what only
- * another one has.
+ * Returns the endpoint for a caller of another format: the provider's first format, unless the request needs a feature
+ * of another one.
  *
  * @throws {GatewayError} `route_error` for a provider without text.
  */
@@ -55,7 +55,7 @@ function asksForStop(body: JsonObject): boolean {
   );
 }
 
-/** A search in the text: the type of the default protocol's parts, or a media type. */
+/** Searches the text for the default protocol's type of audio part, or for a media type. */
 function mayHoldAudio(bytes: Uint8Array<ArrayBuffer>): boolean {
   return /"input_audio"|"audio\//.test(latin1Of(bytes));
 }

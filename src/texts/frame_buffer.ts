@@ -2,39 +2,41 @@ import { MAX_PICTURE_FRAME_BYTES } from "../lib/sse.ts";
 import type { FrameMemory } from "./frame_memory.ts";
 import { framesIn, isWholeData, lastFrameEnd } from "./stream_frames.ts";
 
-/** How data ends that may be whole: looked at first, as it is cheap. */
+/** The last characters of data that may be complete. It is checked first because it is cheap. */
 const WHOLE_END = /[}\]]\s*$/;
 
 /**
- * Holds the beginning of a frame until its end has come. A frame ends with its empty line, or with a line whose data is
- * whole by itself: some vendors leave the empty line out, or send it later. One per stream.
+ * Holds the beginning of a frame until its end arrives. A frame ends with its empty line, or with a line whose data is
+ * complete: some vendors omit the empty line, or send it later. Create one per stream.
  */
 export class FrameBuffer {
   #held = "";
   /**
-   * The last signs of what is held, in which an empty line may begin: to search all of it with each read would be slow.
+   * The last characters of the held text, in which an empty line may begin. Searching the whole text at each read would
+   * be slow.
    */
   #seam = "";
-  /** What is held has data in several lines, which nothing but an empty line ends. */
+  /** Whether the held text has data on several lines, which only an empty line ends. */
   #isFolded = false;
 
-  /** @param memory Counts what is held. */
+  /** @param memory Counts the held text. */
   constructor(readonly memory: Pick<FrameMemory, "hold">) {}
 
-  /** True when nothing is held. */
+  /** Whether nothing is held. */
   get isEmpty(): boolean {
     return this.#held === "";
   }
 
   /**
-   * The frames that a read completes; empty when it completes none. Where nothing was held, they are its beginning.
+   * Returns the frames that a read completes, empty if it completes none. If nothing was held, they are the first part
+   * of the read.
    *
    * @param text Latin-1.
    * @throws {RangeError} For a frame of more than {@linkcode MAX_PICTURE_FRAME_BYTES}.
-   * @throws {GatewayError} `overloaded` when there is no room for it.
+   * @throws {GatewayError} `overloaded` if there is no memory for it.
    */
   push(text: string): string {
-    // Most reads are whole frames, or hold no end of a line at all.
+    // Most reads are whole frames, or contain no line end.
     if (this.#held === "" && (text.endsWith("\n\n") || text.endsWith("\r\n\r\n"))) return text;
     const seam = this.#seam + text;
     if (!text.includes("\n") && !text.includes("\r")) {
@@ -52,7 +54,7 @@ export class FrameBuffer {
     return this.#closedByData();
   }
 
-  /** Gives what is held when the stream ends. */
+  /** Returns the held text when the stream ends. */
   end(): string {
     const rest = this.#held;
     this.#hold("", "", false);
@@ -70,7 +72,7 @@ export class FrameBuffer {
   }
 
   /**
-   * Takes out what is held up to its last whole line, if that is data that is whole, or an empty line that came late.
+   * Removes and returns the held text up to its last whole line, if that line is complete data or a late empty line.
    */
   #closedByData(): string {
     const held = this.#held;
@@ -83,7 +85,7 @@ export class FrameBuffer {
 
   #isClosed(lines: string): boolean {
     const { data } = framesIn(lines).at(-1)!;
-    // An empty line that came late.
+    // An empty line that arrived late.
     if (data === null) return !/[^\r\n]/.test(lines);
     const isWhole = data.startsWith("[DONE]") || (WHOLE_END.test(data) && isWholeData(data));
     this.#isFolded = data.includes("\n") || !isWhole;
@@ -91,7 +93,10 @@ export class FrameBuffer {
   }
 }
 
-/** Whether the line that ends at a place is empty or begins as data does: a cheap look at most of what cuts part. */
+/**
+ * Whether the line that ends at a position is empty or begins like data. It is a cheap check for most of the lines at
+ * which reads are split.
+ */
 function isDataOrBlank(text: string, end: number): boolean {
   const before = text.slice(0, end).trimEnd();
   const start = Math.max(before.lastIndexOf("\n"), before.lastIndexOf("\r")) + 1;

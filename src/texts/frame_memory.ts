@@ -1,22 +1,25 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 
-/** Frames up to this size are not counted: every stream holds one. */
+/** Frames up to this size are not counted, because every stream holds one. */
 const UNCOUNTED_BYTES = 262_144;
 
-/** Counts the frame that a stream holds, such as one with a picture, among what its account holds. One per stream. */
+/**
+ * Counts the frame that a stream holds, such as one with a picture, towards the memory of its account. Create one per
+ * stream.
+ */
 export class FrameMemory {
   readonly #lease: MemoryLease;
 
-  /** @param memory Of the request. */
+  /** @param memory The memory of the request. */
   constructor(memory: MemoryLease) {
     this.#lease = memory.fork();
   }
 
   /**
-   * Sets how much is held now; 0 gives all back.
+   * Sets the number of bytes that are held. 0 releases all.
    *
-   * @throws {GatewayError} `overloaded` when there is no room for it.
+   * @throws {GatewayError} `overloaded` if there is no memory for it.
    */
   hold(bytes: number): void {
     const counted = bytes > UNCOUNTED_BYTES ? bytes : 0;

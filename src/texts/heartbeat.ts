@@ -5,7 +5,7 @@ import { encodeFrames } from "../lib/sse.ts";
 
 const COMMENT = Buffer.from(": ping\n\n") as Uint8Array<ArrayBuffer>;
 
-/** The bytes that show that a stream is alive; null where the format's clients fail on any. */
+/** Returns the bytes that keep a stream alive. Null if clients of the format fail on any. */
 export function heartbeatOf({ heartbeat }: Pick<CallerFormat, "heartbeat">): Bytes {
   if (heartbeat === null) return null;
   return heartbeat === "comment" ? COMMENT : encodeFrames([heartbeat]);

@@ -11,7 +11,7 @@ import type { TextRequest } from "./attempt.ts";
 
 const SEARCH = "web_search";
 
-/** Where a request with a search may go. */
+/** Where a request with a search can be sent. */
 interface SearchRoute {
   readonly model: Pick<Model, "pricing">;
   readonly provider: Provider;
@@ -21,9 +21,9 @@ interface SearchRoute {
 }
 
 /**
- * Whether a request that is written anew may ask the vendor to search. The search needs a price on the model or an
- * allowance of the provider, as it does where the request passes through. A vendor with the quirk
- * `no_web_search` has one where the operator says so, by a price or by its name in `allow_tools`.
+ * Whether a rewritten request may include the vendor's search. The search needs a price on the model or an allowance of
+ * the provider, as in a passed-through request. For a vendor with the quirk `no_web_search`, the operator must declare
+ * it with a price or with its name in `allow_tools`.
  */
 export function canSearch({ model, provider, endpoint, name }: SearchRoute): boolean {
   const { allows = NO_ALLOWANCES, quirks } = provider;
@@ -33,15 +33,15 @@ export function canSearch({ model, provider, endpoint, name }: SearchRoute): boo
   return (isPriced || isFree || allowsTool(allows, SEARCH)) && endpoint.format.hasWebSearch(name);
 }
 
-/** How one candidate would serve a turn. */
+/** How one candidate would serve a request. */
 export interface CandidateRoute<C> {
   readonly candidate: C;
   readonly provider: Provider;
-  /** Where the request is written anew; null where its bytes pass. */
+  /** The endpoint of the rewritten request. Null if its bytes pass through. */
   readonly endpoint: TextEndpoint | null;
 }
 
-/** A request as far as it offers a search. */
+/** The fields of a request that can offer a search. */
 type SearchingTurn = Pick<TextRequest, "format" | "body">;
 
 /** Whether a request offers a search. */
@@ -56,10 +56,10 @@ export function offersSearch({ format, body }: SearchingTurn): boolean {
 }
 
 /**
- * The candidates without those that cannot search, where the turn means nothing without a search. Those that get the
- * bytes as they came were judged before.
+ * Returns the candidates, without those that cannot search if the request requires a search. Candidates that receive
+ * the original bytes were checked before.
  *
- * @throws {GatewayError} `invalid_request`, naming the tool, when none is left.
+ * @throws {GatewayError} `invalid_request` that names the tool, if none is left.
  */
 export function searchingCandidates<C extends Candidate>(
   turn: SearchingTurn,
@@ -77,7 +77,7 @@ export function searchingCandidates<C extends Candidate>(
   return able.map(({ candidate }) => candidate);
 }
 
-/** What cannot be read for another format is refused by the attempt that needs it read. */
+/** A request that cannot be parsed for another format is rejected by the attempt that needs it parsed. */
 function readOrNull({ format, body }: SearchingTurn): Conversation | null {
   try {
     return format.read(body);

@@ -12,17 +12,17 @@ import type { MemoryLease } from "../lib/memory_budget.ts";
 import { PermitsByKey } from "../lib/permits.ts";
 import type { MediaFetch } from "../net/media_inliner.ts";
 
-/** Fetches media that a vendor wants in the request instead of at an address. */
+/** Downloads media that a vendor accepts only inside the request and not as an address. */
 export type MediaInliner = (
   url: string,
   fetch: MediaFetch,
 ) => Promise<{ readonly mediaType: string; readonly data: string }>;
 
-/** The request for which media are fetched. */
+/** The request for which media are downloaded. */
 export interface MediaAsker {
-  /** Pays for the media until the request ends. */
+  /** Accounts for the memory of the media until the request ends. */
   readonly memory: MemoryLease;
-  /** Gives the signal that fires when the caller leaves. */
+  /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
 }
 
@@ -30,19 +30,19 @@ const MAX_MEDIA = 20;
 const MAX_MEDIA_BYTES = 37_500_000;
 const MAX_PARALLEL_PER_REQUEST = 4;
 const MAX_PARALLEL_PER_ACCOUNT = 16;
-/** Bytes of memory that a fetched byte costs: in base64 as a value, as JSON text, and as bytes to send. */
+/** Bytes of memory per downloaded byte: base64 as a value, JSON text, and the bytes to send. */
 const MEDIA_MEMORY_FACTOR = 4;
 
 const permitsOfAccounts = new PermitsByKey(MAX_PARALLEL_PER_ACCOUNT);
 
 /**
- * The conversation with every addressed medium fetched that the vendor would not fetch itself: at most 20, and at most
- * 37.5 MB together (50 million characters of base64), more than vendors take in one request. Four are fetched at once.
- * The first failure, or the caller's leaving, ends the other downloads.
+ * Returns the conversation with every medium downloaded that the vendor would not download itself. The maximum is 20
+ * media and 37.5 MB together (50 million characters of base64), more than vendors accept in one request. Four downloads
+ * run at once. The first failure, or the disconnection of the caller, ends the other downloads.
  *
- * @param mustInline Whether the vendor cannot take a medium as it is.
- * @throws {GatewayError} `invalid_request` naming the turn, when an address cannot be fetched; also when there are too
- * many. `request_too_large` as soon as they are known to be too large together; `overloaded`.
+ * @param mustInline Whether the vendor cannot accept a medium as it is.
+ * @throws {GatewayError} `invalid_request` that names the message, if a download fails or there are too many media.
+ * `request_too_large` as soon as their total size is known to be too large; `overloaded`.
  */
 export async function withMediaInlined(
   conversation: Conversation,
@@ -81,7 +81,7 @@ export async function withMediaInlined(
   }
 }
 
-/** The downloads of one request: bounded in number at once, in bytes together and by the account's memory. */
+/** The downloads of one request. Their concurrency, their total bytes and the account's memory are limited. */
 class Downloads {
   readonly #permits = new PermitsByKey(MAX_PARALLEL_PER_REQUEST);
   readonly #end = new AbortController();
@@ -94,7 +94,7 @@ class Downloads {
     this.#heldBefore = asker.memory.held;
   }
 
-  /** Ends what runs, and gives back its memory. */
+  /** Ends the running downloads and releases their memory. */
   giveUp(): void {
     this.#end.abort();
     this.asker.memory.releaseTo(this.#heldBefore);
@@ -116,7 +116,7 @@ class Downloads {
     try {
       return await this.inline(url, { signal: this.#signal, reserve: (bytes) => this.#reserve(bytes) });
     } catch (error) {
-      this.#end.abort(); // before the next one begins
+      this.#end.abort(); // before the next download starts
       throw error;
     }
   }

@@ -3,7 +3,7 @@ import type { RequestGrammar } from "../conversation/request_grammar.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { TextRequest } from "./attempt.ts";
 
-/** How many images a request gives; not counted, and 0, where the model has no price for one. */
+/** Returns the number of images in a request. It is 0, without counting, if the model has no price for images. */
 export function inputImagesOf(
   { body, format: { grammar } }: Pick<TextRequest, "body" | "format">,
   { tariff, tiers }: Pick<Model, "tariff" | "tiers">,
@@ -21,7 +21,7 @@ function countIn(input: unknown, grammar: RequestGrammar): number {
     if (Array.isArray(value)) {
       for (const item of value) pending.push(item);
     } else if (grammar.isImage(value as JsonObject)) count++;
-    // The arguments of a call may look like anything.
+    // The arguments of a call may have any shape.
     else if ((value as JsonObject).type !== "tool_use" && !("functionCall" in value)) {
       for (const item of Object.values(value)) pending.push(item);
     }

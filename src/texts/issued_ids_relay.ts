@@ -7,13 +7,13 @@ import { framesIn, refuseManyValues } from "./stream_frames.ts";
 import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
 
 /**
- * The most ids that are kept of one reply; later ones belong to nobody. Each is kept for weeks, so that a vendor must
- * not be able to fill the store.
+ * The maximum number of ids that are kept for one reply. Later ids have no owner. Each id is kept for weeks, so a
+ * vendor must not be able to fill the store.
  */
 export const MAX_IDS_PER_REPLY = 2_000;
 
 /**
- * Gives the ids of a whole reply to the account that gets it; resolves once that is durable.
+ * Records the ids of a whole reply for the account that receives it. Resolves when the record is durable.
  *
  * @param bytes The reply as the vendor sent it.
  */
@@ -27,7 +27,7 @@ export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: Tex
   if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
 }
 
-/** The relay for a stream that passes through: one that keeps ids, where the format has any. */
+/** Returns the relay for a passed-through stream. It keeps ids if the format has any. */
 export function withIssuedIds(inner: Relay, attempt: TextAttempt, parts: KeepingParts): Relay {
   const reader = attempt.endpoint.pass?.issuedIds ?? null;
   return reader === null ? inner : new IssuedIdsRelay(inner, reader, attempt, parts);
@@ -36,8 +36,8 @@ export function withIssuedIds(inner: Relay, attempt: TextAttempt, parts: Keeping
 type KeepingParts = Pick<TextParts, "vendorState">;
 
 /**
- * Holds back what hands out an id until it is durable to whom the id belongs. Each id is written once, with the others
- * of its bytes; all else passes at once.
+ * Holds back bytes with an id until the owner of the id is durable. Each id is written once, together with the others
+ * in its bytes. All other bytes pass at once.
  */
 class IssuedIdsRelay implements Relay {
   readonly #policy: StatePolicy;

@@ -3,24 +3,26 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { KeptValues } from "./bounded_memory.ts";
 
 /**
- * Remembers the output items of translated `responses` replies, for clients that send back an id in the place of an
- * item (`item_reference`), as one popular client does by default. A vendor that stores responses resolves those itself;
- * for a vendor of another form the gateway must. Kept in memory for some hours.
+ * Keeps the output items of translated `responses` replies. Clients may send back an id in place of an item
+ * (`item_reference`), as one popular client does by default. A vendor that stores responses resolves the ids itself;
+ * for a vendor of another format the gateway must. Items are kept in memory for some hours.
  */
 export interface ItemMemory {
   /** Keeps the items of a whole reply. */
   keepReply(accountId: string, reply: JsonObject): void;
-  /** Keeps the item that a frame completes, if it completes one. */
+  /** Keeps the item that a frame completes, if there is one. */
   keepFrame(accountId: string, frame: Frame): void;
-  /** The item of the account with that id; null when none is kept. */
+  /** Returns the account's item with that id, or null if none is kept. */
   find(accountId: string, id: string): JsonObject | null;
-  /** The request with every reference that is known replaced by its item; the others stay, for the codec to refuse. */
+  /**
+   * Returns the request with every known reference replaced by its item. The others stay, and the codec rejects them.
+   */
   resolve(accountId: string, body: JsonObject): JsonObject;
 }
 
 const ITEM_DONE = "response.output_item.done";
 
-/** A memory over kept values: items as JSON text. */
+/** Creates a memory over kept values. Items are stored as JSON text. */
 export function itemMemoryOver(memory: KeptValues<string>): ItemMemory {
   function keep(accountId: string, item: unknown): void {
     if (!isObject(item) || typeof item.id !== "string") return;
@@ -35,7 +37,7 @@ export function itemMemoryOver(memory: KeptValues<string>): ItemMemory {
 
   function resolved(accountId: string, item: unknown): unknown {
     if (!isObject(item) || typeof item.id !== "string") return item;
-    // The type may be left out of a reference, whose only member is then its id.
+    // A reference may omit its type, and its only member is then the id.
     const isReference = item.type === "item_reference" || (item.type === undefined && item.role === undefined);
     if (!isReference) return item;
     return find(accountId, item.id) ?? item;

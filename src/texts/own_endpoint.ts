@@ -8,14 +8,15 @@ import { speakAlike, type TextParts, type TextRequest } from "./attempt.ts";
 import { rewritingEndpointOf } from "./endpoint_choice.ts";
 import { offersSearch, searchingCandidates } from "./hosted_search.ts";
 
-/** The endpoint at which a provider gets the turn's own bytes; null where they must be written anew. */
+/** Returns the endpoint at which a provider receives the request's original bytes. Null if they must be rewritten. */
 export function ownEndpointOf(turn: TextRequest, provider: Provider): TextEndpoint | null {
   const own = provider.text.find((endpoint) => endpoint.pass !== null && speakAlike(turn, endpoint));
   return own && turn.cache?.kind !== "emulated" ? own : null;
 }
 
 /**
- * The candidates that may get a turn, by what it names at vendors and by the hosted tools that it offers.
+ * Returns the candidates that may receive a request, by the vendor state that it names and the hosted tools that it
+ * offers.
  *
  * @throws {GatewayError} As {@linkcode permittedCandidates}.
  */
@@ -43,7 +44,7 @@ export async function permittedTo(
   return searchingCandidates(turn, model, routes);
 }
 
-/** The candidates that can keep a turn's conversation, where it asks for that. */
+/** Returns the candidates that can store a request's conversation, if the request requires it. */
 function threadable(turn: TextRequest, candidates: readonly Candidate[], parts: TextParts): readonly Candidate[] {
   if (!turn.format.grammar.isThreaded(turn.body)) return candidates;
   const able = candidates.filter((candidate) => {

@@ -4,22 +4,22 @@ import type { ReasoningSignature } from "../conversation/reasoning_signature.ts"
 import type { WebSearchPart } from "../conversation/web_search.ts";
 import { customToolUnwrapper, unwrappedPart } from "./custom_tools.ts";
 
-/** What only the translator knows of a reply: who gave it, and what the caller calls its tools. */
+/** The facts of a reply that only the translation has: its issuer, and the caller's names of its tools. */
 export interface ReplyNames {
-  /** The provider's name, for the seals that it issued. */
+  /** The provider's name, for the signatures that it issued. */
   readonly issuer: string;
-  /** From the name on the vendor's wire to the caller's; names that were not changed are missing. */
+  /** From the name on the vendor's wire to the caller's. Unchanged names are absent. */
   readonly tools: ReadonlyMap<string, string>;
-  /** Which of the caller's tools take free text. */
+  /** The names of the caller's tools that take free text. */
   readonly customTools: ReadonlySet<string>;
 }
 
-/** A reply with its issuer on every seal and the caller's own names on every call. */
+/** Returns a reply with its issuer on every signature and the caller's names on every call. */
 export function ownReply(reply: Reply, names: ReplyNames): Reply {
   return { ...reply, parts: reply.parts.map((part) => ownPart(part, names)) };
 }
 
-/** As {@linkcode ownReply}, for the events of one stream. */
+/** Does the same as {@linkcode ownReply} for the events of one stream. */
 export function ownEvents(names: ReplyNames): (event: ReplyEvent) => ReplyEvent[] {
   const unwrap = customToolUnwrapper(names.customTools);
   return (event) => unwrap(ownEvent(event, names));

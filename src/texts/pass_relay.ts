@@ -19,10 +19,10 @@ import { hasReport, onEndMarker, onLostCharge, onReport, type PassState, RELAYIN
 import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
 
 /**
- * Watches a stream's bytes go by, whole frames at a time. The text is searched for the few names that matter, which
- * stand in it unbroken however the stream is framed; only where one occurs it is cut into frames, and only frames with
- * one are parsed. Bytes that are whole frames pass as they came. The beginning of a frame waits for its end, so that a
- * stream which breaks off leaves no half of an event behind.
+ * Relays a stream's bytes in whole frames and observes them. The text is searched for the few relevant names, which are
+ * unbroken in any framing. Only text with a match is split into frames, and only frames with a match are parsed. Bytes
+ * that are whole frames pass unchanged. The beginning of a frame is held until its end arrives, so that a stream that
+ * breaks leaves no half of an event.
  */
 export class PassRelay implements Relay {
   readonly finished = false;
@@ -30,13 +30,13 @@ export class PassRelay implements Relay {
   readonly #sample = new StreamSample();
   readonly #memory: FrameMemory;
   readonly #buffer: FrameBuffer;
-  /** The last signs that were sent, and the last text that may hold a frame. */
+  /** The last characters that were sent, and the last text that may contain a frame. */
   #tail = "";
   #sent = "";
-  /** The empty line of a frame that was taken out is still to come. */
+  /** Whether the empty line of a removed frame has not arrived yet. */
   #hidesBlank = false;
   #state: PassState = RELAYING;
-  /** Whether hosted tools were offered, whose calls raise the ceiling of a usage that is believed. */
+  /** Whether hosted tools were offered. Their calls raise the ceiling of a plausible usage. */
   readonly #countsHostedCalls: boolean;
   #hostedCalls = 0;
 
@@ -95,7 +95,7 @@ export class PassRelay implements Relay {
   }
 
   left(): void {
-    this.#charge("left").catch(() => {}); // Logged by the meter; nobody is left to be told.
+    this.#charge("left").catch(() => {}); // Logged by the meter; the caller has disconnected.
   }
 
   heartbeat(): Bytes {
@@ -108,7 +108,9 @@ export class PassRelay implements Relay {
     return out.length === 0 ? null : out;
   }
 
-  /** The end of the stream with the empty line that its last frame may lack: clients drop a frame without one. */
+  /**
+   * Returns the end of the stream, with the empty line that its last frame may lack: clients drop a frame without one.
+   */
   #closed(shown: string): string {
     const sent = this.#tail + shown;
     if (endsFrame(sent)) return shown;
@@ -121,14 +123,17 @@ export class PassRelay implements Relay {
     return this.#send(shown, out);
   }
 
-  /** Clients end at a reported failure as they do at the end mark. It reaches them also when the charge is lost. */
+  /**
+   * Clients stop reading at a reported failure, as they do at the end marker. They receive the report even if the
+   * charge is lost.
+   */
   async #chargeThenReport(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
     await this.#charge("cut").catch(() => {}); // Logged by the meter.
     this.#state = SETTLED;
     return this.#send(shown, out);
   }
 
-  /** Reads the frames of concern; gives what of them the caller is not to see as it is. */
+  /** Reads the relevant frames. Returns the edits of those that the caller must not receive unchanged. */
   #look(text: string): LineEdit[] {
     const mayReport = text.includes('"error"');
     if (!mayReport && !this.#hidesBlank && !this.#watcher.isRelevant(text)) return [];
@@ -147,7 +152,7 @@ export class PassRelay implements Relay {
     return this.#hidesBlank && !/[^\r\n]/.test(frame) ? "" : null;
   }
 
-  /** What is shown in the place of a frame with data; null for the frame itself. */
+  /** Returns the replacement of a frame with data, or null to keep the frame. */
   #shownInstead(data: string, text: string, start: number): string | null {
     refuseManyValues(data);
     if (this.#watcher.isRelevant(data)) this.#follow(data);
@@ -161,9 +166,9 @@ export class PassRelay implements Relay {
   }
 
   /**
-   * Notes a failure that the vendor reports; gives our words for it where the vendor's hold a secret.
+   * Records a failure that the vendor reports. Returns the gateway's own report if the vendor's contains a secret.
    *
-   * @param before What is sent in front of it.
+   * @param before The text that is sent before it.
    */
   #reportIn(data: string, before: string): string | null {
     const said = textOfLatin1(data);
@@ -184,7 +189,9 @@ export class PassRelay implements Relay {
     }
   }
 
-  /** What the vendor said; of a stream that did not come to its end, what was produced by the gateway's own count. */
+  /**
+   * Returns the usage that the vendor reported. For an incomplete stream, it is the gateway's own count of the output.
+   */
   async #usage(state: EndState): Promise<Usage> {
     const countOutput = () => this.#sample.outputTokens(this.attempt.endpoint.format);
     const seen = { countOutput, hostedCalls: this.#hostedCalls };
@@ -217,7 +224,7 @@ export class PassRelay implements Relay {
   }
 }
 
-/** Shorter text holds no frame that counts: a comment, or an empty line. */
+/** Shorter text contains no relevant frame, only a comment or an empty line. */
 const MIN_FRAME_CHARACTERS = 40;
 
 function joined(first: Bytes, second: Bytes): Bytes {
@@ -226,18 +233,18 @@ function joined(first: Bytes, second: Bytes): Bytes {
     : Buffer.concat([first, second]) as Uint8Array<ArrayBuffer>;
 }
 
-/** Text whose frames have their data in one line each, for a search that must not stop at the end of a line. */
+/** Returns text whose frames have their data on one line each, for a search that must not stop at a line end. */
 function unfolded(frames: string): string {
   return frames.replace(/(?:\r\n|\r|\n)data: ?/g, "\n");
 }
 
-/** The frame that the stream broke off in: half an event says nothing. */
+/** The frame at which the stream broke. Half an event is useless. */
 function halfFrameIn(rest: string): LineEdit[] {
   const last: RawFrame | undefined = framesIn(rest).at(-1);
   return last === undefined || last.data === null || isWholeData(last.data) ? [] : [{ ...last, text: "" }];
 }
 
-/** Whether a frame may report a failure: its `error` is not null, or it is of that type. */
+/** Whether a frame may report a failure: its `error` is not null, or its type is `error`. */
 function hasError(data: string): boolean {
   return /"error"\s*:\s*[{"]|"type"\s*:\s*"error"/.test(data);
 }

@@ -21,8 +21,9 @@ import { estimatedUsageOf, leavingSignalOf } from "./turn_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
- * A turn whose caller and vendor speak one form: the bytes pass, but for the model's name, the gateway's own keys and
- * the wish for usage. Usage is read on the side. Source: docs/api/text.md#pass-through.
+ * Handles a request whose caller and vendor use the same format. The bytes pass, except for the model's name, the
+ * gateway's own keys and the option that requests usage. Usage is read from a copy of the stream. Source:
+ * docs/api/text.md#pass-through.
  */
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { turn, provider, endpoint, candidate } = attempt;
@@ -49,7 +50,7 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
   });
 }
 
-/** The bytes for the vendor, and what they leave out in the caller's spelling. */
+/** Returns the bytes for the vendor, and the fields that they omit, in the caller's spelling. */
 function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<Uint8Array> {
   const { turn, candidate, provider } = attempt;
   const { bytes, scan, body: sent, cache } = turn;
@@ -82,7 +83,8 @@ async function answerWhole(
 }
 
 /**
- * The usage a whole reply reports, or an estimate where it reports none. Refuses what is no reply: nothing is charged.
+ * Returns the usage that a whole reply reports, or an estimate if it reports none. Throws if the response is not a
+ * reply; nothing is then charged.
  */
 async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Promise<Usage> {
   const { turn, endpoint: { format }, measure } = attempt;
@@ -92,7 +94,7 @@ async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt
     const countReply = async () => await outputTokensOf(format.readReply(body));
     const reported = format.readUsage(body);
     if (reported === null) return await estimatedUsageOf(turn, await countReply());
-    // A reply without any text, such as one that a filter stopped, may be none that can be read.
+    // A reply without text, such as one that a filter stopped, may not be readable.
     const countOutput = () => countReply().catch(() => 0);
     const hostedCalls = measure.hostedTools > 0 ? hostedCallsIn(json) : 0;
     return await believedUsage(attempt, reported, { countOutput, hostedCalls });

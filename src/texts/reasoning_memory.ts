@@ -6,37 +6,37 @@ import type { ReasoningSignature } from "../conversation/reasoning_signature.ts"
 import type { KeptValues } from "./bounded_memory.ts";
 
 /**
- * Remembers the seals of a reply that do not come back with its history. Clients of the chat format send back a call's
- * id and arguments and nothing else, but some vendors refuse a tool's result without the seal that came with the call.
- * Other formats carry seals, but for those behind the last words, which would end a reply with a block that says
- * nothing. A seal is found again by the call's id, or by the text that it was put on. Kept in memory for some hours;
- * when it is gone, codecs send what their vendor accepts in its place.
+ * Keeps the signatures of a reply that do not come back with its history. Clients of the chat format send back only a
+ * call's id and arguments, but some vendors reject a tool's result without the signature of its call. Other formats
+ * carry signatures, except those after the last text: they would end a reply with an empty block. A signature is found
+ * by the call's id, or by the text that it belongs to. Signatures are kept in memory for some hours. After that, codecs
+ * send what their vendor accepts in their place.
  */
 export interface ReasoningMemory {
   /**
-   * Keeps what a reply's calls and texts need to be told of.
+   * Keeps the signatures of a reply's calls and texts, and the reasoning that belongs to them.
    *
-   * @param seals Which of them the caller's format does not carry.
+   * @param seals Which signatures the caller's format does not carry.
    */
   keep(accountId: string, parts: readonly ReplyPart[], seals: ReplayPolicy["seals"]): void;
-  /** The conversation with what was kept put back before and onto its calls and texts. */
+  /** Returns the conversation with the kept reasoning and signatures restored before and on its calls and texts. */
   restore(accountId: string, conversation: Conversation): Conversation;
 }
 
 /** What is kept of one tool call or text. */
 export interface KeptReasoning {
-  /** The thoughts with seals that belong to it. */
+  /** The signed reasoning that belongs to it. */
   readonly reasoning: readonly ReasoningPart[];
-  /** Its own seal; undefined when it has none. */
+  /** Its own signature, undefined if there is none. */
   readonly seal: ReasoningSignature | undefined;
 }
 
 const MAX_CHARACTERS = 1_000_000;
 
-/** Shorter texts are not told apart: "Yes." may be the answer to anything. */
+/** Shorter texts are ambiguous: "Yes." may be the reply to any question. */
 const MIN_TEXT_CHARACTERS = 24;
 
-/** A memory over kept values. */
+/** Creates a memory over kept values. */
 export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): ReasoningMemory {
   function put(key: string | null, reasoning: readonly ReasoningPart[], seal: ReasoningSignature | undefined): void {
     if (key === null || (reasoning.length === 0 && !seal)) return;
@@ -45,14 +45,14 @@ export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): Reasonin
     if (size <= MAX_CHARACTERS) memory.put(key, { reasoning, seal }, size);
   }
 
-  /** The thoughts stand before the first call of their turn; later calls only have a seal of their own. */
+  /** Reasoning comes before the first call of its message. Later calls only have their own signature. */
   function keepCalls(accountId: string, parts: readonly ReplyPart[]): void {
     const calls = parts.filter(({ kind }) => kind === "tool_call");
     const reasoning = parts.filter(isSealedThought);
     for (const [nth, call] of calls.entries()) put(keyOf(accountId, call), nth === 0 ? reasoning : [], sealIn(call));
   }
 
-  /** What stands behind the last words or call, and its seal. */
+  /** Keeps the reasoning after the last text or call, and its signature. */
   function keepLast(accountId: string, parts: readonly ReplyPart[]): void {
     const at = parts.findLastIndex((part) => part.kind !== "reasoning" || part.text !== "");
     if (at >= 0) put(keyOf(accountId, parts[at]!), parts.slice(at + 1).filter(isSealedThought), sealIn(parts[at]!));
@@ -76,7 +76,7 @@ export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): Reasonin
   };
 }
 
-/** By what a part is found again; null where it cannot be. */
+/** Returns the key of a part, or null if it has none. */
 function keyOf(accountId: string, part: Part): string | null {
   if (part.kind === "tool_call") return `${accountId} ${part.callId}`;
   if (part.kind !== "text" || part.text.length < MIN_TEXT_CHARACTERS) return null;
@@ -104,6 +104,6 @@ function restored(turn: Turn, find: (part: Part) => KeptReasoning | null): Turn 
     return seal === undefined ? part : { ...part, seal };
   });
   if (alreadyThinks || reasoning.length === 0) return { ...turn, parts };
-  // What the client shows of the thoughts has no seal and makes way for what the vendor said.
+  // The reasoning that the client shows has no signature. It is replaced by the vendor's original.
   return { ...turn, parts: [...reasoning, ...parts.filter(({ kind }) => kind !== "reasoning")] };
 }

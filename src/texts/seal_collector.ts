@@ -2,7 +2,7 @@ import type { ReasoningPart, TextPart, ToolCallPart } from "../conversation/conv
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { ReasoningSignature } from "../conversation/reasoning_signature.ts";
 
-/** A part that bears a seal, or is borne by one. */
+/** A part with a signature, or a part that a signature belongs to. */
 export type SealedPart = ReasoningPart | TextPart | ToolCallPart;
 
 interface Gathered {
@@ -11,11 +11,13 @@ interface Gathered {
   seal: ReasoningSignature | null;
 }
 
-/** Gathers, from a stream's events, what carries a seal and what seals belong to. Of calls it keeps no arguments. */
+/**
+ * Collects the signatures in a stream's events and the parts that they belong to. The arguments of calls are not kept.
+ */
 export class SealCollector {
   readonly #parts = new Map<number, Gathered>();
 
-  /** Looks at one event. */
+  /** Processes one event. */
   take(event: ReplyEvent): void {
     switch (event.type) {
       case "part-start":
@@ -32,7 +34,7 @@ export class SealCollector {
     }
   }
 
-  /** What was gathered, in the order of the reply. */
+  /** Returns the collected parts in the order of the reply. */
   parts(): SealedPart[] {
     return [...this.#parts.values()].map(({ part, text, seal }) => ({
       ...part,

@@ -7,28 +7,28 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextRequest } from "./attempt.ts";
 import { ownEndpointOf } from "./own_endpoint.ts";
 
-/** Whether every provider that may serve a turn can be asked for a tier, in the word of the caller's format. */
+/** Whether every provider that may serve a request supports a tier, in the terms of the caller's format. */
 export type TierTaken = (tier: string) => boolean;
 
 /**
- * The same of some providers: those that get the bytes as they came, and those whose formats have a word for the tier.
+ * Returns that check for some providers: those that receive the original bytes, and those whose formats have a term for
+ * the tier.
  */
 export function tierTakenBy(providers: readonly Provider[], turn: TextRequest): TierTaken {
   return (tier) =>
     providers.every((provider) =>
       ownEndpointOf(turn, provider) !== null ||
-      // Vendors that only resemble a format's author may not know its tiers.
+      // Vendors that imitate another vendor's format may not support its tiers.
       (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => format.supportsTier(tier)))
     );
 }
 
 /**
- * The tariff that a request is reserved by: that of the tier that it asks for, and the usual one's where it asks for
- * none. A vendor that cannot be asked for the tier serves at the usual one, so that the dearer of both is reserved
- * beside such a vendor.
+ * Returns the tariff of a request's reservation: that of the requested tier, or the default tariff if none is
+ * requested. A vendor that does not support the tier serves at the default tariff. The higher of both is then reserved.
  *
- * @param isTaken Of the providers that may serve the request.
- * @throws {GatewayError} `invalid_request` naming the field, for a tier without a price on the model.
+ * @param isTaken Whether the providers that may serve the request support a tier.
+ * @throws {GatewayError} `invalid_request` that names the field, for a tier without a price on the model.
  */
 export function reservedTariff(
   { body, format }: Pick<TextRequest, "body" | "format">,

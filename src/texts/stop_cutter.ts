@@ -1,9 +1,8 @@
 import type { ReplyEvent } from "../conversation/events.ts";
 
 /**
- * Ends a stream's text at the first stop sequence. The last characters that could begin a sequence are held back until
- * more text shows whether they do. After a match everything that follows is swallowed and the stream is finished; the
- * vendor's usage is then not known.
+ * Ends a stream's text at the first stop sequence. The last characters are held back while they could begin a sequence.
+ * After a match, all further text is dropped and the stream is finished. The vendor's usage is then unknown.
  */
 export class StopCutter {
   readonly #stop: readonly string[];
@@ -18,7 +17,7 @@ export class StopCutter {
     this.#longest = Math.max(0, ...this.#stop.map(({ length }) => length));
   }
 
-  /** The events to go on with for one that came. */
+  /** Returns the events that replace one event. */
   take(event: ReplyEvent): ReplyEvent[] {
     if (this.#cut) return [];
     switch (event.type) {
@@ -60,7 +59,7 @@ export class StopCutter {
   #finish(index: number, text: string, sequence: string): ReplyEvent[] {
     this.#cut = true;
     this.#held.set(index, text);
-    // What other parts held back came before the match, so it stays.
+    // Text that other parts held back came before the match and is kept.
     const ends = [...this.#open].flatMap((open): ReplyEvent[] => [
       ...delta(open, this.#held.get(open) ?? ""),
       { type: "part-end", index: open },
@@ -70,7 +69,7 @@ export class StopCutter {
   }
 }
 
-/** The place, or the one before it where it would part the two halves of a character. */
+/** Returns the position, or the one before it if it would split a surrogate pair. */
 function pairEnd(text: string, at: number): number {
   const isInside = /[\ud800-\udbff]/.test(text.charAt(at - 1)) && /[\udc00-\udfff]/.test(text.charAt(at));
   return isInside ? at - 1 : at;

@@ -2,27 +2,27 @@ import { textHasMoreValuesThan } from "../lib/json_values.ts";
 import { linesIn } from "./stream_lines.ts";
 
 /**
- * The frames of a stream of events as stretches of its text, so that those which are not changed can be sent as they
- * came. Source: WHATWG HTML, 9.2.6 "Interpreting an event stream".
+ * The frames of an event stream as ranges of its text, so that unchanged frames can be sent as received. Source: WHATWG
+ * HTML, 9.2.6 "Interpreting an event stream".
  */
 
 /** One frame with its empty line. */
 export interface RawFrame {
-  /** Where it begins. */
+  /** The position of its first character. */
   readonly start: number;
-  /** Where the next one begins. */
+  /** The position of the next frame. */
   readonly end: number;
-  /** What its `data` lines say, joined by LF; null for one without any, such as a comment. */
+  /** The value of its `data` lines, joined by LF. Null for a frame without any, such as a comment. */
   readonly data: string | null;
 }
 
-/** How a byte order mark of UTF-8 reads as Latin-1. It may stand before the first line. */
+/** A UTF-8 byte order mark decoded as Latin-1. It may come before the first line. */
 const BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
 
 /**
- * The frames of a text, which make it up again; its end ends the last one. A line whose data is whole by itself ends
- * its frame where another line of data follows: some vendors leave out the empty line, and JSON in several lines is
- * whole only with the last.
+ * Returns the frames of a text. Together they are the whole text; its end also ends the last frame. A line whose data
+ * is complete ends its frame if another data line follows: some vendors omit the empty line, and JSON on several lines
+ * is complete only with the last.
  *
  * @param text Latin-1 or decoded.
  */
@@ -49,7 +49,7 @@ export function framesIn(text: string): readonly RawFrame[] {
   return frames;
 }
 
-/** The frame of a text that is one line of data and an empty line, as most reads of some formats are. */
+/** Returns the frame of a text that is one data line and an empty line. Most reads of some formats are such a text. */
 function onlyFrameIn(text: string): RawFrame | null {
   if (!text.startsWith("data:")) return null;
   const { length } = text;
@@ -62,7 +62,7 @@ function onlyFrameIn(text: string): RawFrame | null {
   return { start: 0, end: length, data: text.slice(text[5] === " " ? 6 : 5, end) };
 }
 
-/** The value of a `data` line; null for any other. */
+/** Returns the value of a `data` line, or null for any other line. */
 function dataOf(line: string): string | null {
   const field = line.startsWith(BYTE_ORDER_MARK) ? line.slice(BYTE_ORDER_MARK.length) : line;
   if (!field.startsWith("data")) return null;
@@ -71,12 +71,12 @@ function dataOf(line: string): string | null {
   return field.slice(field[5] === " " ? 6 : 5);
 }
 
-/** Data up to this size is parsed whatever it holds. */
+/** Data up to this size is parsed regardless of its content. */
 const SMALL_DATA_CHARACTERS = 1_048_576;
 const MAX_VALUES = 50_000;
 
 /**
- * Refuses large data that is none of a reply: to parse it would hold up other callers. Pictures are few values.
+ * Rejects large data that cannot be a reply's, because parsing it would delay other callers. Pictures have few values.
  *
  * @throws {RangeError} For more than 50,000 values in more than a megabyte.
  */
@@ -85,7 +85,7 @@ export function refuseManyValues(data: string): void {
   throw new RangeError(`Cannot read a stream event of more than ${MAX_VALUES} JSON values`);
 }
 
-/** Whether data is a whole JSON value or the end mark of chat completions. */
+/** Whether data is a complete JSON value or the end marker of chat completions. */
 export function isWholeData(data: string): boolean {
   if (data.startsWith("[DONE]")) return true;
   try {
@@ -97,11 +97,11 @@ export function isWholeData(data: string): boolean {
 }
 
 /**
- * The place after the last empty line; 0 when there is none. A CR ends its line whatever follows: a LF that comes later
- * belongs to it, and reads as an empty line between frames, which says nothing.
+ * Returns the position after the last empty line, or 0 if there is none. A CR always ends its line. A later LF belongs
+ * to it and reads as an empty line between frames, which has no effect.
  */
 export function lastFrameEnd(text: string): number {
-  // JSON writes neither sign raw, so most text is passed over in one search.
+  // JSON contains neither character unescaped, so one search skips most text.
   const last = text.lastIndexOf("\n\n");
   if (!text.includes("\r")) return last < 0 ? 0 : last + 2;
   for (let at = text.length - 1; at > 0; at--) {

@@ -1,40 +1,40 @@
 import { Buffer } from "node:buffer";
 
 /**
- * The lines of a stream of events as Latin-1 text, in which one character is one byte, so that no cut through a
- * character of several bytes can hurt. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.6).
+ * The lines of an event stream as Latin-1 text. One character is one byte, so a split inside a multi-byte character
+ * does no harm. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.6).
  */
 
-/** A stretch of text that gives way to another. */
+/** A range of a text and its replacement. */
 export interface LineEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** One line: where it begins, where the next one begins, and what it says. */
+/** One line: its start, the start of the next line, and its content. */
 export interface Line {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** Bytes as Latin-1. */
+/** Decodes bytes as Latin-1. */
 export function latin1Of(bytes: Uint8Array<ArrayBuffer>): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
-/** The bytes of a Latin-1 text. */
+/** Returns the bytes of a Latin-1 text. */
 export function bytesOfLatin1(text: string): Uint8Array<ArrayBuffer> {
   return Buffer.from(text, "latin1") as Uint8Array<ArrayBuffer>;
 }
 
-/** The text that a Latin-1 stretch of UTF-8 bytes says. */
+/** Decodes UTF-8 bytes that are given as Latin-1 text. */
 export function textOfLatin1(text: string): string {
   return Buffer.from(text, "latin1").toString();
 }
 
-/** The lines of a text; its end counts as the end of the last. */
+/** Returns the lines of a text. The end of the text also ends its last line. */
 export function linesIn(text: string): Line[] {
   const lines: Line[] = [];
   const ends = /\r\n|\r|\n/g;
@@ -48,7 +48,7 @@ export function linesIn(text: string): Line[] {
   return lines;
 }
 
-/** The text with its edits made, which stand in its order. */
+/** Returns the text with its edits applied. The edits are in the order of the text. */
 export function edited(text: string, edits: readonly LineEdit[]): string {
   let result = "";
   let from = 0;
@@ -59,7 +59,7 @@ export function edited(text: string, edits: readonly LineEdit[]): string {
   return result + text.slice(from);
 }
 
-/** Whether a text, or the end of one, leaves no frame open. Nothing at all does not. */
+/** Whether a text, or the end of one, leaves no frame open. Empty text does not. */
 export function endsFrame(tail: string): boolean {
   return tail === "" || /(?:\n\n|\r\r|\r\n\r\n|\n\r\n)$/.test(tail);
 }

@@ -5,7 +5,7 @@ import { countTextTokens } from "./token_estimate.ts";
 const SAMPLE_BYTES = 32 * 1024;
 const LINE_FEED = 0x0a;
 
-/** The beginning of a stream, kept for the case that its tokens must be counted, and its whole length. */
+/** The beginning of a stream, kept in case its tokens must be counted, and its total length. */
 export class StreamSample {
   readonly #kept: string[] = [];
   #keptBytes = 0;
@@ -19,7 +19,7 @@ export class StreamSample {
     this.#keptBytes += text.length;
   }
 
-  /** The tokens produced so far; beyond the sample in proportion to the bytes. */
+  /** Returns the number of tokens produced so far. It extrapolates the sample by bytes. */
   async outputTokens(format: UpstreamFormat): Promise<number> {
     if (this.#keptBytes === 0) return 0;
     const tokens = await countTextTokens(producedText(Buffer.from(this.#kept.join(""), "latin1"), format));
@@ -35,7 +35,7 @@ function producedText(bytes: Uint8Array, format: UpstreamFormat): string {
     try {
       for (const event of reader.push(bytes.subarray(start, end))) if (event.type === "part-delta") text += event.text;
     } catch {
-      // A frame that cannot be read is not paid for; those behind it are.
+      // An unreadable frame is not charged; the frames after it are.
     }
     start = end;
   }

@@ -7,32 +7,35 @@ import { isObject } from "../conversation/wire_value.ts";
 import { highestRate, type Rate } from "../lib/money.ts";
 import type { TextMeasure, TextRates } from "./text_reservation.ts";
 
-/** A request as far as it decides what it may consume. */
+/** The fields of a request that determine what it may consume. */
 export interface MeasuredRequest {
   readonly format: CallerFormat;
   readonly body: JsonObject;
-  /** The body as it came. */
+  /** The body as received. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly cache?: Pick<CacheReference, "tokens"> | null;
 }
 
-/** Searches of one request whose search tool has no `max_uses`. */
+/** The number of searches that are assumed for a search tool without `max_uses`. */
 const DEFAULT_SEARCHES = 5;
-/** What a vendor may be asked for at least, as one of the formats has no smaller limit. */
+/** The minimum output limit that a vendor is sent: one of the formats accepts no smaller one. */
 const MIN_OUTPUT_TOKENS = 16;
-/** What a caller who asks for reasoning in another format than its vendor's may get beyond its own limit. */
+/**
+ * The number of tokens beyond its own limit that a caller may receive. Applies to a request for reasoning in another
+ * format than the vendor's.
+ */
 const MIN_REASONING_TOKENS = 1_024;
 
-/** What a request may consume at most, and what each part of it may cost. */
+/** The maximum that a request may consume, and the maximum rate of each part. */
 export interface MeasuredText {
   readonly measure: TextMeasure;
   readonly rates: TextRates;
 }
 
 /**
- * What a request may consume at most.
+ * Returns the maximum that a request may consume.
  *
- * @param takesAnyFile Whether a vendor of the model takes any file where a picture's address stands.
+ * @param takesAnyFile Whether a vendor of the model accepts any file as a picture's address.
  */
 export function measureOf(request: MeasuredRequest, model: Model, takesAnyFile: boolean): MeasuredText {
   const { body, bytes, format, cache } = request;
@@ -57,7 +60,7 @@ export function measureOf(request: MeasuredRequest, model: Model, takesAnyFile: 
   return { measure, rates: ratesOf(model, prompt.rate) };
 }
 
-/** Where the catalog does not know the model's own limit of output tokens, its context is the limit. */
+/** If the catalog has no output limit for the model, the model's context length is the limit. */
 function ownLimitOf({ topProvider, contextLength }: Model): number {
   return topProvider.maxCompletionTokens || contextLength || DEFAULT_CONTEXT_TOKENS;
 }
@@ -77,7 +80,10 @@ function ratesOf({ tariff, architecture: { outputModalities } }: Model, prompt: 
   };
 }
 
-/** How many replies are asked for. The formats check their own field; the others' are ignored by their vendors. */
+/**
+ * Returns the number of replies that are requested. Each format checks its own field. Vendors ignore the fields of
+ * other formats.
+ */
 function choicesIn(body: JsonObject): number {
   const config = [body.generationConfig, body.generation_config].filter(isObject);
   const counts = [body.n, body.best_of, ...config.flatMap((each) => [each.candidateCount, each.candidate_count])];
@@ -91,8 +97,8 @@ function searchesIn({ tools }: JsonObject): number {
 }
 
 /**
- * Tokens of reasoning that a vendor may be allowed beyond the caller's limit. One of the messages format takes no
- * budget that is not below its limit, so the limit of a caller of another format is raised.
+ * Returns the reasoning tokens that a vendor may use beyond the caller's limit. The messages format requires a budget
+ * below the limit, so the limit of a caller of another format is raised.
  */
 function reasoningBeyondLimit({ body, format }: MeasuredRequest): number {
   return format.limitIncludesReasoning || !asksForReasoning(body) ? 0 : Math.max(MIN_REASONING_TOKENS, budgetIn(body));

@@ -4,14 +4,14 @@ import { modelNotFound } from "../catalog/model_not_found.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 
-/** What of a caller's format decides which models serve it. */
+/** The property of a caller's format that determines which models it can use. */
 type ServingFormat = Pick<CallerFormat, "servesImageModels">;
 
 /**
- * The model of a request for text, and the models behind it that talk text as well.
+ * Returns the model of a request for text and its fallback models that support text.
  *
- * @param format The caller's.
- * @throws {GatewayError} `model_not_found`; `invalid_request` naming the endpoint that serves the model.
+ * @param format The caller's format.
+ * @throws {GatewayError} `model_not_found`; `invalid_request` that names the endpoint of the model.
  */
 export function namedTextModel(catalog: Catalog, name: string, format: ServingFormat): NamedModel {
   const named = catalog.named(name);
@@ -25,7 +25,7 @@ export function namedTextModel(catalog: Catalog, name: string, format: ServingFo
 }
 
 /**
- * The model of a request for text.
+ * Returns the model of a request for text.
  *
  * @throws {GatewayError} As {@linkcode namedTextModel}.
  */

@@ -9,19 +9,19 @@ import { reservedTariff, tierTakenBy } from "./service_tier.ts";
 import { type MeasuredText, measureOf } from "./text_measure.ts";
 import { namedTextModel } from "./text_model.ts";
 
-/** A model that may serve a turn, checked: who is to serve it there, and what it may consume. */
+/** A validated model that may serve a request, with its candidates and the maximum that the request may consume. */
 export interface TextOption extends MeasuredText, CallOption {
   readonly model: Model;
-  /** The turn with limits of output tokens that the model can keep. */
+  /** The request with its output limits clamped to the model's. */
   readonly turn: TextRequest;
 }
 
 /**
- * The models that may serve a turn: the one that it names, then the fallbacks of that name. A fallback that cannot
- * serve the turn (a pin to a provider that does not serve it, state at another provider, a hosted tool or tier without
- * a price on it) is left out. A turn with a cached content has no fallbacks, as the cache belongs to one model.
+ * Returns the models that may serve a request: the named one, then its fallbacks. A fallback that cannot serve the
+ * request is left out: a pin to a provider without it, state at another provider, or a hosted tool or tier without a
+ * price. A request with cached content has no fallbacks, because the cache belongs to one model.
  *
- * @throws {GatewayError} What keeps the named model from serving the turn; misconfigured providers only when no
+ * @throws {GatewayError} The reason why the named model cannot serve the request; misconfigured providers only if no
  * fallback is left.
  */
 export async function textOptionsOf(turn: TextRequest, parts: TextParts): Promise<CallOptions<TextOption>> {
@@ -40,14 +40,14 @@ async function optionOf(asked: TextRequest, model: Model, parts: TextParts): Pro
   return { model, turn, candidates, ...measureOf(turn, { ...model, tariff }, takesAnyFile(candidates, parts)) };
 }
 
-/** The turn with limits of output tokens that its model can keep, as far as the catalog knows that. */
+/** Returns the request with its output limits clamped to the model's limit, if the catalog has one. */
 function withModelsLimit(turn: TextRequest, model: Model): TextRequest {
   const most = model.topProvider.maxCompletionTokens;
   const lowered = most === 0 ? null : turn.format.clampLimit(turn.body, most);
   return lowered === null ? turn : { ...turn, body: { ...turn.body, ...lowered.set }, lowered };
 }
 
-/** The providers to try for a turn at one model. Throws as `routeOf`. */
+/** Returns the providers to try for a request at one model. Throws as `routeOf`. */
 export function routeTo(turn: TextRequest, model: Model, parts: TextParts): readonly Candidate[] {
   const { pin, candidates } = routeOf(model, turn, parts);
   if (!turn.cache) return candidates;
@@ -55,7 +55,10 @@ export function routeTo(turn: TextRequest, model: Model, parts: TextParts): read
   return usableCandidates(candidatesOfCache(turn.cache, pin, candidates, model.serves), context);
 }
 
-/** Vendors of the content format take any file by its address, those of the others a picture for a picture. */
+/**
+ * Vendors of the content format accept any file by its address. Vendors of other formats accept only pictures as
+ * pictures.
+ */
 function takesAnyFile(candidates: readonly Candidate[], { providers }: TextParts): boolean {
   return candidates.some(({ provider }) => providers.get(provider)!.text.some(({ format }) => format.takesAnyFile));
 }

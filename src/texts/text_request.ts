@@ -6,21 +6,21 @@ import type { JsonBody } from "../http/json_body.ts";
 import { readHeaderPin } from "../routing/pin.ts";
 import type { TextRequest } from "./attempt.ts";
 
-/** What a protocol adds to a request to make it a turn. */
+/** The fields that a protocol adds to an inbound request. */
 export interface TurnFacts {
   readonly format: CallerFormat;
-  /** As in {@linkcode TextRequest}: for the content form with the path's model and verb in it. */
+  /** As in {@linkcode TextRequest}. For the content format, it includes the model and the method from the path. */
   readonly body: JsonObject;
   readonly model: string;
   readonly stream: boolean;
   readonly bodyPin: string | null;
-  /** Default none. */
+  /** Default: none. */
   readonly cache?: NonNullable<TextRequest["cache"]> | null;
-  /** Default `sse`. */
+  /** Default: `sse`. */
   readonly framing?: NonNullable<TextRequest["framing"]>;
 }
 
-/** A request of any text protocol as a turn. */
+/** Creates the text request of any text protocol. */
 export function textRequestOf(inbound: Inbound, credential: Credential, json: JsonBody, facts: TurnFacts): TextRequest {
   const { headers } = inbound.request;
   return {

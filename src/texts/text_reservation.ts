@@ -2,59 +2,59 @@ import type { ReservationRule } from "../billing/meter.ts";
 import { insufficientCredits } from "../billing/meter.ts";
 import { type BillLine, type Money, type Rate, RATE_UNITS_PER_MONEY_UNIT, sumOf, writeMoney } from "../lib/money.ts";
 
-/** What a request for text may consume at most, if its vendor keeps the limits that it is sent. */
+/** The maximum that a request for text may consume, if its vendor respects the limits that it is sent. */
 export interface TextMeasure {
-  /** Prompt tokens that no known cache holds. */
+  /** Prompt tokens outside any known cache. */
   readonly promptTokens: number;
-  /** Prompt tokens of a cached content. */
+  /** Prompt tokens of cached content. */
   readonly cachedTokens: number;
   /** Pictures in the prompt. */
   readonly pictures: number;
-  /** Hosted tools: those that the vendor runs itself. */
+  /** Hosted tools, which the vendor itself runs. */
   readonly hostedTools: number;
   /** Searches by the vendor's own search tool. */
   readonly searches: number;
   /** Output tokens of one choice: the caller's limit, else the model's own. */
   readonly outputTokens: number;
-  /** How many of them are reserved beside the caller's limit, because a vendor may be told to think beyond it. */
+  /** Output tokens that are reserved in addition to the caller's limit, because the vendor may reason beyond it. */
   readonly reasoningTokens: number;
-  /** Choices that are asked for: `n`, `best_of`, `candidateCount`. */
+  /** Requested choices: `n`, `best_of`, `candidateCount`. */
   readonly choices: number;
-  /** The field of the caller's own limit; null where the gateway may send one. */
+  /** The field of the caller's own limit. Null if the gateway may send one. */
   readonly limitField: string | null;
-  /** False when the whole context is reserved because the request names context that it does not carry. */
+  /** False if the whole context is reserved because the request refers to context that it does not include. */
   readonly isCarried: boolean;
 }
 
-/** The highest price that each part of a request can come to. */
+/** The maximum price of each part of a request. */
 export interface TextRates {
-  /** Of one prompt token, fresh or written to a cache. */
+  /** Per prompt token, fresh or written to a cache. */
   readonly prompt: Rate;
-  /** Of one prompt token read from a cache. */
+  /** Per prompt token read from a cache. */
   readonly cached: Rate;
-  /** Of one output token of any medium. */
+  /** Per output token of any medium. */
   readonly output: Rate;
-  /** Of one picture that is given, apart from its tokens. */
+  /** Per input picture, in addition to its tokens. */
   readonly picture: Rate;
-  /** Of one search. */
+  /** Per search. */
   readonly search: Rate;
-  /** Of one request. */
+  /** Per request. */
   readonly request: Rate;
 }
 
-/** Output tokens below which the gateway sends no limit of its own. */
+/** The minimum output limit, in tokens, that the gateway sends on its own. */
 const MIN_OUTPUT_LIMIT_TOKENS = 1_024;
 
-/** The calls of {@linkcode MIN_OUTPUT_LIMIT_TOKENS} that must fit beside one whose output is not limited. */
+/** The number of calls of {@linkcode MIN_OUTPUT_LIMIT_TOKENS} that must be affordable beside one without a limit. */
 const CALLS_BESIDE = 9n;
 
-/** The share of what is spendable that a limit of the gateway is worth: a tenth. */
+/** A limit of the gateway costs at most this fraction of the spendable balance: a tenth. */
 const SHARE = 10n;
 
 /**
- * What a request for text reserves. A limit of the caller's own is reserved as it is. Without one the model's own limit
- * is reserved where it fits and leaves room for nine small calls; else the vendor is sent a limit worth a tenth of what
- * is spendable, at least 1,024 tokens (or the model's own limit, where that is lower). See docs/money.md.
+ * Returns the reservation of a request for text. The caller's own limit is reserved as it is. Without one, the model's
+ * limit is reserved if the balance covers it and nine small calls. Else the vendor is sent a limit worth a tenth of the
+ * spendable balance, at least 1,024 tokens (or the model's limit, if that is lower). See docs/money.md.
  */
 export function textReserve(measure: TextMeasure, rates: TextRates): ReservationRule {
   const bill = billOf(measure, rates);
@@ -62,8 +62,8 @@ export function textReserve(measure: TextMeasure, rates: TextRates): Reservation
 }
 
 /**
- * How a request fits into what is reserved for it already: the limit of output tokens that its vendor must be sent,
- * which is null where the caller's own or none is sent. Null when it does not fit.
+ * Returns how a request fits into its existing reservation: the output limit that its vendor must be sent. The limit is
+ * null if the caller's own limit or none is sent. Returns null if the request does not fit.
  */
 export function fitWithin(
   amount: Money,
@@ -75,18 +75,21 @@ export function fitWithin(
   if (bill.costOf(own) <= amount) return { outputLimit: null };
   if (measure.limitField !== null) return null;
   const most = bill.tokensFor(amount - bill.base);
-  // Parts of a bill are rounded apart from each other and together.
+  // The parts of a bill are rounded separately and together.
   const limit = bill.costOf(most) > amount ? most - 1 : most;
   return limit < Math.min(own, MIN_OUTPUT_LIMIT_TOKENS) ? null : { outputLimit: limit };
 }
 
-/** Costs of one request by the output tokens of each choice. */
+/** The cost of one request by the output tokens of each choice. */
 interface Bill {
-  /** Of the prompt and the request itself. */
+  /** The cost of the prompt and the request itself. */
   readonly base: Money;
-  /** Of everything. */
+  /** Returns the total cost. */
   costOf(outputTokens: number): Money;
-  /** The most output tokens of each choice that an amount pays for; negative when it does not even pay the base. */
+  /**
+   * Returns the maximum number of output tokens of each choice that an amount covers. Negative if it does not cover the
+   * base.
+   */
   tokensFor(amount: Money): number;
 }
 

@@ -16,14 +16,14 @@ import { fitWithin, textReserve } from "./text_reservation.ts";
 import { translate } from "./translate.ts";
 import { estimatedUsageOf } from "./turn_usage.ts";
 
-/** Carries out one turn, end to end: checks, routes, admits, sends, relays, charges. */
+/** Handles one request end to end: validation, routing, admission, sending, relaying, charging. */
 export class TextService {
   constructor(readonly parts: TextParts) {}
 
   /**
-   * Answers with the model's reply in the caller's form.
+   * Returns a response with the model's reply in the caller's format.
    *
-   * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
+   * @throws {GatewayError} Before the first byte. Later failures are events of the stream.
    */
   async run(asked: TextRequest): Promise<Response> {
     asked.format.check(asked.body);
@@ -67,19 +67,22 @@ export class TextService {
   }
 }
 
-/** An attempt whose endpoint is not chosen. */
+/** An attempt before its endpoint is chosen. */
 type BegunAttempt = Omit<TextAttempt, "provider" | "endpoint">;
 
 /**
- * Charges the prompt when the caller left after the vendor was sent it and before the reply began: the vendor has read
- * it, and may take it. A failure is logged by the meter.
+ * Charges the prompt if the caller disconnects after the vendor received the request and before the reply begins. The
+ * vendor has read the prompt and may charge for it. A failure is logged by the meter.
  */
 async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void> {
   if (!(error instanceof UpstreamFailure) || error.kind !== "cancelled" || error.facts.accepted === "no") return;
   await chargeText(attempt, await estimatedUsageOf(attempt.turn, 0), "left").catch(() => {});
 }
 
-/** What a failure of an attempt is to be judged and reported as. What was read for the attempt is dropped. */
+/**
+ * Returns the failure of an attempt as routing judges it and the caller receives it. The memory of the attempt is
+ * released.
+ */
 function failureIn({ turn: { cache, memory } }: BegunAttempt, heldBefore: number): (error: unknown) => never {
   return (error) => {
     memory.releaseTo(heldBefore);

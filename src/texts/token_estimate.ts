@@ -3,9 +3,9 @@ import type { Conversation, Part } from "../conversation/conversation.ts";
 import { NO_USAGE, type Usage } from "../conversation/usage.ts";
 
 /**
- * Token counts by a tokenizer library, for when no vendor tells: a client left in the middle of a stream, a reply came
- * without usage, or a model's vendor has no counter. The encoding is OpenAI's `o200k_base`; other vendors' tokenizers
- * differ from it by up to a quarter on ordinary text.
+ * Counts tokens with a tokenizer library if no vendor reports a count. Examples are a client that disconnects during a
+ * stream, a reply without usage, or a vendor without a counter. The encoding is OpenAI's `o200k_base`; other vendors'
+ * tokenizers differ from it by up to a quarter on ordinary text.
  */
 
 const SAMPLE_CHARACTERS = 200_000;
@@ -18,9 +18,9 @@ export type TokenCounter = (text: string) => Promise<number>;
 let counter: TokenCounter = countTokensInThread;
 
 /**
- * Lets counts run elsewhere than in this thread, where loading the tokenizer alone takes half a second.
+ * Makes counts run outside this thread, where loading the tokenizer alone takes half a second.
  *
- * @returns Ends that: counts run in this thread again.
+ * @returns A function that makes counts run in this thread again.
  */
 export function countTokensBy(other: TokenCounter): () => void {
   counter = other;
@@ -29,14 +29,17 @@ export function countTokensBy(other: TokenCounter): () => void {
   };
 }
 
-/** The tokens of a text; of one beyond 200,000 characters, in proportion to its beginning. */
+/** Returns the number of tokens of a text. A text above 200,000 characters is extrapolated from its beginning. */
 export async function countTextTokens(text: string): Promise<number> {
   if (text === "") return 0;
   const sample = text.slice(0, SAMPLE_CHARACTERS);
   return Math.ceil(await counter(sample) * text.length / sample.length);
 }
 
-/** The prompt tokens of a request: its text, its tools' definitions, a flat 1,000 for each picture or document page. */
+/**
+ * Returns the prompt tokens of a request: its text, its tools' definitions, and a flat 1,000 for each picture or
+ * document page.
+ */
 export async function countPromptTokens(conversation: Conversation): Promise<number> {
   const texts = conversation.instructions.map(({ text }) => text);
   let flat = TURN_TOKENS * (conversation.turns.length + texts.length);
@@ -47,12 +50,12 @@ export async function countPromptTokens(conversation: Conversation): Promise<num
   return flat + await countTextTokens(texts.join("\n"));
 }
 
-/** A usage made of counts, marked as estimated. */
+/** Returns a usage of counted tokens that is marked as estimated. */
 export function estimatedUsage(promptTokens: number, outputTokens: number): Usage {
   return { ...NO_USAGE, freshTokens: promptTokens, outputTokens, estimated: true };
 }
 
-/** Adds a part's text to the list; gives the tokens that are counted otherwise. */
+/** Adds a part's text to the list. Returns the tokens that are counted otherwise. */
 function gather(part: Part, texts: string[]): number {
   switch (part.kind) {
     case "text":

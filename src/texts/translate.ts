@@ -30,8 +30,8 @@ import { estimatedUsageOf, leavingSignalOf } from "./turn_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
- * A turn whose caller and vendor speak different forms: the request is read into neutral words and written anew, and so
- * is the reply. Source: docs/api/text.md#translation.
+ * Handles a request whose caller and vendor use different formats. The request and the reply are parsed into the
+ * neutral format and written in the other format. Source: docs/api/text.md#translation.
  */
 export async function translate(attempt: TextAttempt, parts: TextParts): Promise<Response> {
   const { turn, provider, endpoint, candidate } = attempt;
@@ -39,7 +39,7 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const response = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, turn.stream),
-    // Features hold for a body of their own format, also one that had to be written anew.
+    // Header features apply to a body of their own format, even if it is rewritten.
     headers: speakAlike(turn, endpoint) ? requestHeadersOf(turn.header, endpoint.format.forwardedHeaders) : {},
     body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
@@ -77,7 +77,7 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
       tools: written.toolNames ?? new Map(),
       customTools: customToolsOf(conversation),
     },
-    // A reply may repeat what its request said, but never what a cache holds.
+    // A reply may repeat its request, but never the content of a cache.
     context: replyContextOf(attempt, own),
   };
 }
@@ -96,7 +96,7 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
   return limit === null ? conversation : { ...conversation, maxOutputTokens: limit };
 }
 
-/** The caller's request in neutral words, ready to be written for the attempt's vendor. */
+/** Returns the caller's request in the neutral format, ready to be written for the attempt's vendor. */
 async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
   const { turn, endpoint } = attempt;
   const body = turn.format.replay.items ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
@@ -106,7 +106,8 @@ async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<C
 }
 
 /**
- * What the vendor's codec must know of the attempt. Whatever the codec adds to a limit stays within what is reserved.
+ * Returns the facts of the attempt that the vendor's codec needs. Whatever the codec adds to a limit stays within the
+ * reservation.
  */
 function targetOf(attempt: TextAttempt): RequestTarget {
   const { candidate, provider, model, measure, endpoint } = attempt;

@@ -21,7 +21,7 @@ import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
 
 const SAMPLE_CHARACTERS = 64_000;
 
-/** A vendor's stream read into neutral events and written in the caller's form, event by event as it comes. */
+/** Parses a vendor's stream into neutral events and writes them in the caller's format, event by event. */
 export class TranslateRelay implements Relay {
   finished = false;
   readonly #memory: FrameMemory;
@@ -31,11 +31,11 @@ export class TranslateRelay implements Relay {
   readonly #emulate: (event: ReplyEvent) => ReplyEvent[];
   readonly #seals = new SealCollector();
   readonly #keepsItems: boolean;
-  /** The beginning of what was produced, for the case that it must be counted, and its whole length. */
+  /** The beginning of the output, kept in case its tokens must be counted, and its total length. */
   #sample = "";
   #characters = 0;
   #hostedCalls = 0;
-  /** What the vendor said of the prompt when the stream began. */
+  /** The usage that the vendor reported for the prompt at the start of the stream. */
   #early: Usage | null = null;
 
   constructor(readonly attempt: TextAttempt, readonly translation: Translation, readonly parts: TextParts) {
@@ -94,7 +94,7 @@ export class TranslateRelay implements Relay {
     this.#hostedCalls += hostedCallsIn(data);
   }
 
-  /** Writes events as the caller's frames; stops before the finish and gives it. */
+  /** Writes events as the caller's frames. Stops before the finish event and returns it. */
   #write(events: Iterable<ReplyEvent>, out: Frame[]): ReplyEvent & { type: "finish" } | null {
     for (const came of events) {
       for (const event of this.#own(eventOfHit(came, this.attempt.turn.cache)).flatMap(this.#emulate)) {
@@ -107,7 +107,7 @@ export class TranslateRelay implements Relay {
     return null;
   }
 
-  /** The end mark leaves once the charge is durable. */
+  /** Sends the end marker after the charge is durable. */
   async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
     const { turn } = this.attempt;
     const usage = await this.#believed(event.usage ?? await this.#counted());
@@ -121,14 +121,14 @@ export class TranslateRelay implements Relay {
     return encodeFrames([...out, ...this.#kept(this.#writer.write({ ...event, usage }))]);
   }
 
-  /** Ends the caller's stream with an error, behind what was written before it. */
+  /** Ends the caller's stream with an error after the frames that were already written. */
   async #break(thrown: unknown, out: readonly Frame[]): Promise<Bytes> {
     await this.#settleCounted("cut");
     this.finished = true;
     return encodeFrames([...out, ...this.#writer.fail(streamError(thrown, this.attempt))]);
   }
 
-  /** The frames, their items remembered where the caller may name them again. */
+  /** Returns the frames. Their items are kept if the caller may refer to them later. */
   #kept(frames: Frame[]): Frame[] {
     if (this.#keepsItems) {
       for (const frame of frames) {
@@ -146,7 +146,7 @@ export class TranslateRelay implements Relay {
     if (this.#sample.length < SAMPLE_CHARACTERS) this.#sample += event.text;
   }
 
-  /** What was consumed so far by the gateway's own count, or by the vendor's where it has told. */
+  /** Returns the usage so far: the vendor's report if there is one, else the gateway's own count. */
   async #counted(): Promise<Usage> {
     return await usageSoFar(this.attempt.turn, this.#early, await this.#countedOutput());
   }
@@ -161,12 +161,12 @@ export class TranslateRelay implements Relay {
     return await believedUsage(this.attempt, reported, seen);
   }
 
-  /** Charges for what was seen. A failure is logged by the meter. */
+  /** Charges for the output so far. A failure is logged by the meter. */
   async #settleCounted(state: EndState): Promise<void> {
     try {
       await this.#settle(await this.#believed(await this.#counted()), state);
     } catch {
-      // The caller is gone, or is told of the first failure.
+      // The caller has disconnected, or receives the first failure.
     }
   }
 

@@ -4,14 +4,16 @@ import type { OpenPrefix } from "../caches/prefix.ts";
 import type { Emulation } from "./emulation.ts";
 import type { ReplyNames } from "./own_reply.ts";
 
-/** A request in the vendor's form, and what its reply needs on the way back. */
+/** A request in the vendor's format, and the data for translating its reply. */
 export interface Translation {
   readonly body: JsonObject;
-  /** What stands before the caller's turns and is put into the body while it is sent; none when left out. */
+  /**
+   * The content before the caller's messages, which is added to the body while it is sent. Absent if there is none.
+   */
   readonly prefix?: OpenPrefix | null;
-  /** Names, in the caller's spelling, of what the vendor could not be told. */
+  /** The fields that the vendor does not support, in the caller's spelling. */
   readonly losses: readonly string[];
-  /** What the gateway does in the vendor's place. */
+  /** The features that the gateway emulates for the vendor. */
   readonly emulation: Emulation;
   readonly names: ReplyNames;
   readonly context: ReplyContext;

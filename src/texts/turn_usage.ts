@@ -3,27 +3,30 @@ import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import { countPromptTokens, estimatedUsage } from "./token_estimate.ts";
 import type { TextAttempt, TextRequest } from "./attempt.ts";
 
-/** The usage of a reply whose vendor told none: the prompt by the gateway's own count, its cache by the cache's. */
+/**
+ * Returns the usage of a reply whose vendor reports none: the gateway's own count of the prompt, and the cache's count
+ * of its content.
+ */
 export async function estimatedUsageOf(turn: TextRequest, outputTokens: number): Promise<Usage> {
   const prompt = await promptTokensOfTurn(turn) + (turn.cache?.tokens ?? 0);
   return usageWithCache(estimatedUsage(prompt, outputTokens), turn.cache);
 }
 
-/** The prompt tokens of a request by the gateway's own count. */
+/** Returns the gateway's own count of a request's prompt tokens. */
 export async function promptTokensOfTurn(turn: TextRequest): Promise<number> {
   try {
     return await countPromptTokens(turn.format.read(turn.body));
   } catch {
-    // What cannot be translated can still be counted, roughly.
+    // A request that cannot be translated is estimated by its size.
     return Math.ceil(turn.bytes.length / 4);
   }
 }
 
 /**
- * The usage of a reply that did not come to its end, or came without one.
+ * Returns the usage of a reply that is incomplete or came without usage.
  *
- * @param said What the vendor told before; some tell a prompt of nothing until the end.
- * @param countedTokens What was produced, by the gateway's own count.
+ * @param said The last usage that the vendor reported. Some vendors report an empty prompt until the end.
+ * @param countedTokens The gateway's own count of the output.
  */
 export async function usageSoFar(turn: TextRequest, said: Usage | null, countedTokens: number): Promise<Usage> {
   const outputTokens = Math.max(said?.outputTokens ?? 0, countedTokens);
@@ -32,16 +35,19 @@ export async function usageSoFar(turn: TextRequest, said: Usage | null, countedT
 }
 
 /**
- * Whether only the vendor can tell how large the prompt is, and has not: the request names files, stored context or
- * hosted tools. The gateway's own count would be that of the request's few bytes.
+ * Whether only the vendor can determine the size of the prompt, and has not reported it: the request names files,
+ * stored context or hosted tools. The gateway's own count would cover only the few bytes of the request.
  *
- * @param said What the vendor told so far.
+ * @param said The usage that the vendor has reported so far.
  */
 export function isUsageAwaited({ measure }: Pick<TextAttempt, "measure">, said: Usage | null): boolean {
   return !measure.isCarried && (said === null || promptTokensOf(said) <= 0);
 }
 
-/** Gives the signal that ends the vendor's work when the caller leaves; null where the vendor is heard out. */
+/**
+ * Returns the signal that cancels the vendor's work when the caller disconnects. Null if the vendor's stream is read to
+ * its end.
+ */
 export function leavingSignalOf(
   { turn, measure }: Pick<TextAttempt, "turn" | "measure">,
 ): TextRequest["callerSignal"] | null {

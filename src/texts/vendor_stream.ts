@@ -4,7 +4,7 @@ import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 
 const DRAIN_MS = 1_000;
 
-/** A vendor's streamed response as a source. It is cancelled as soon as the caller leaves. */
+/** A vendor's streamed response as a source. It is cancelled as soon as the caller disconnects. */
 export function vendorStream(response: OutboundResponse, clock: Clock): StreamSource<Uint8Array<ArrayBuffer>> {
   return {
     read: () => response.read(),
@@ -14,13 +14,15 @@ export function vendorStream(response: OutboundResponse, clock: Clock): StreamSo
   };
 }
 
-/** Reads what little follows the end mark, so that the connection can serve again; a vendor that goes on is cut off. */
+/**
+ * Reads the few bytes after the end marker, so that the connection can be reused. A vendor that sends more is cut off.
+ */
 async function drain(response: OutboundResponse, clock: Clock): Promise<void> {
   const stop = clock.after(DRAIN_MS, () => response.cancel());
   try {
     if (await response.read() !== null && await response.read() !== null) response.cancel();
   } catch {
-    // The reply was complete; how its connection ended matters to nobody.
+    // The reply was complete, so the end of its connection does not matter.
   } finally {
     stop();
   }

@@ -6,22 +6,22 @@ import { unreadable } from "./broken_stream.ts";
 import { chargeText } from "./charge_text.ts";
 import { estimatedUsageOf } from "./turn_usage.ts";
 
-/** Most bytes of a whole reply. */
+/** The maximum size of a whole reply. */
 const REPLY_CAP_BYTES = 64 * 1024 * 1024;
 
-/** Bytes of memory that a byte of a whole reply costs: as it came, as text, and as values or as what is sent. */
+/** Bytes of memory per byte of a whole reply: as received, as text, and as values or as the bytes to send. */
 const REPLY_MEMORY_FACTOR = 3;
 const BYTES_PER_TOKEN = 4;
 
 /**
- * The most JSON values of a whole reply: parsing more would hold up other callers for longer than a tenth of a second.
+ * The maximum number of JSON values in a whole reply. Parsing more would delay other callers for more than a tenth of a
+ * second.
  */
 const MAX_REPLY_VALUES = 400_000;
 
 /**
- * Reads a vendor's whole reply within the account's memory. A reply for which there is no room is charged by an
- * estimate of what came: the vendor has worked, and callers that hold up their own memory must not be served for
- * nothing.
+ * Reads a vendor's whole reply within the account's memory. A reply that does not fit is charged by an estimate of the
+ * received part. The vendor has done its work, and callers that exhaust their own memory must not be served for free.
  *
  * @throws {GatewayError} `overloaded`.
  * @throws {UpstreamFailure} As `OutboundResponse.readAll`, and for more than {@linkcode MAX_REPLY_VALUES}.
