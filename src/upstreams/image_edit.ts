@@ -2,10 +2,10 @@ import type { ImageUpstream } from "./image_upstream.ts";
 import type { Outbound } from "./outbound_call.ts";
 
 /**
- * How pictures are changed where a picture to look at and one to change are the same to the vendor, which takes no
+ * Creates the edit function for vendors that do not distinguish reference images from images to edit and support no
  * mask.
  *
- * @param make Makes a picture from words and pictures.
+ * @param make Creates an image from a prompt and images.
  */
 export function editWithoutMask(outbound: Outbound, make: ImageUpstream["generate"]): ImageUpstream["generate"] {
   return async (order, call) => {

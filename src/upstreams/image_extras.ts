@@ -2,7 +2,7 @@ import type { ImageCall } from "./image_upstream.ts";
 import { IMAGE_REPLY_CAP_BYTES } from "./image_reply.ts";
 import type { JsonExtras } from "./outbound_call.ts";
 
-/** How the answer to an image request is fetched: under the caller's signal, up to the size of an image reply. */
+/** Returns the exchange options of an image request: the caller's signal and the maximum response size. */
 export function imageExtras(call: ImageCall, readError: NonNullable<JsonExtras["readError"]>): JsonExtras {
   return {
     callerSignal: call.callerSignal,

@@ -5,35 +5,35 @@ import type { ImageCall, ImageOutcome } from "./image_upstream.ts";
 import type { JsonExtras, Outbound } from "./outbound_call.ts";
 import type { OutboundBody } from "./outbound_body.ts";
 
-/** How a job that makes pictures stands. */
+/** The state of an image job. */
 export type ImageProgress =
   | { readonly status: "pending" }
   | { readonly status: "completed"; readonly outcome: ImageOutcome }
-  /** The job has ended without pictures. */
+  /** The job ended without images. */
   | { readonly status: "failed"; readonly failure: UpstreamFailure };
 
 /** A job that a vendor has accepted. */
 export interface ImageJob {
-  /** What was known of it when it was accepted. */
+  /** The state in the response that accepted the job. */
   readonly progress: ImageProgress;
   /**
-   * Asks how it stands, with these extras. What it throws says nothing about the job.
+   * Requests the state. An error does not imply that the job failed.
    *
    * @throws {UpstreamFailure}
    */
   poll(extras: JsonExtras): Promise<ImageProgress>;
-  /** Stops it, with these extras; null where the vendor cannot. */
+  /** Cancels the job; null if the vendor does not support it. */
   readonly cancel: ((extras: JsonExtras) => Promise<void>) | null;
 }
 
-/** What one order is carried out with. */
+/** The dependencies of one image request. */
 export interface ImageJobParts {
   readonly outbound: Outbound;
-  /** For the pauses between polls, and the limit of the whole. */
+  /** Used for the pauses between polls and for the overall time limit. */
   readonly clock: Clock;
   readonly call: ImageCall;
   readonly readError: NonNullable<JsonExtras["readError"]>;
-  /** Statuses after which the vendor's own client orders again, so that nothing was made. Default: none. */
+  /** Statuses after which the vendor's own client submits again, so that no image was created. Default: none. */
   readonly resentStatuses?: readonly number[];
 }
 
@@ -42,14 +42,13 @@ const MAX_PAUSE_MS = 3_000;
 const PAUSE_GROWTH = 1.3;
 const POLL_MS = 30_000;
 const CANCEL_MS = 10_000;
-/** So many polls in a row that were refused, not merely unanswered, end the waiting. */
+/** The maximum number of consecutive polls that the vendor rejects. Polls without a response do not count. */
 const MAX_REFUSED_POLLS = 5;
 
 /**
- * Orders pictures of a vendor that makes them as a job, once at most, over a connection of its own. A 5xx leaves open
- * whether the job began.
+ * Submits an image job at most once, over a new connection. After a 5xx the job may exist.
  *
- * @param read Digests the answer.
+ * @param read Reads the response.
  */
 export async function startImageJob<T>(
   { outbound, call, readError, resentStatuses }: ImageJobParts,
@@ -70,11 +69,11 @@ export async function startImageJob<T>(
 }
 
 /**
- * Waits for a job within the call that ordered it: asks again after pauses, as long as a provider's `first_byte`
- * allows. The job is paid for, so a poll that fails is repeated, later where the vendor says when. The job is
- * cancelled, where that is possible, when the caller's signal fires and when the time is over.
+ * Waits for a job within the caller's request. Polls until the provider's `first_byte` timeout. The job is already paid
+ * for, so a failed poll is repeated, after the delay that the vendor requests. The job is cancelled, where the vendor
+ * supports it, when the caller disconnects and on timeout.
  *
- * @throws {UpstreamFailure} The job's own; else with `accepted: "unknown"`.
+ * @throws {UpstreamFailure} The failure of the job, or one with `accepted: "unknown"`.
  */
 export async function imagesOf(job: ImageJob, parts: ImageJobParts): Promise<ImageOutcome> {
   const { outbound, clock, call } = parts;
@@ -103,7 +102,7 @@ export async function imagesOf(job: ImageJob, parts: ImageJobParts): Promise<Ima
   }
 }
 
-/** Polls in a row that were refused, as with a key that has been revoked; those merely unanswered do not count. */
+/** Counts consecutive rejected polls, as after a key was revoked. Polls without a response do not count. */
 class RefusedPolls {
   #count = 0;
 
@@ -111,12 +110,12 @@ class RefusedPolls {
     this.#count = 0;
   }
 
-  /** Throws the failure, as one that leaves open what was made, when there are too many. */
+  /** Counts a failed poll. At the maximum it throws the failure, with `accepted: "unknown"`. */
   note(failure: UpstreamFailure): void {
     const { provider, kind, message, facts } = failure;
     this.#count = kind === "auth" || kind === "forbidden" || kind === "invalid" ? this.#count + 1 : 0;
     if (this.#count < MAX_REFUSED_POLLS) return;
-    // The caller's request was accepted: that its job is not found is no fault of the request.
+    // The vendor accepted the caller's request, so a missing job is not an invalid request.
     const known = kind === "invalid" ? "unavailable" : kind;
     throw new UpstreamFailure(provider, known, message, { ...facts, accepted: "unknown", isContentRefusal: false });
   }
@@ -126,7 +125,7 @@ function pollExtras({ outbound, call, readError }: ImageJobParts): JsonExtras {
   return { ...imageExtras(call, readError), firstByteMs: Math.min(POLL_MS, outbound.firstByteMs) };
 }
 
-/** Cancels the job, whether or not the vendor answers, and gives the failure to end with. */
+/** Cancels the job, ignoring errors, and returns the failure to throw. */
 async function givenUp(
   job: ImageJob,
   { outbound, readError }: ImageJobParts,
@@ -137,7 +136,7 @@ async function givenUp(
   return outbound.failure(kind, "", { accepted: "unknown" });
 }
 
-/** Resolves after the time, and at once when the signal fires. */
+/** Resolves after the delay, or at once when the signal aborts. */
 function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -2,23 +2,23 @@ import * as z from "zod";
 import { MAX_COUNTER_TOKENS } from "../conversation/usage.ts";
 import type { ImageConsumption, MadeImage } from "./image_upstream.ts";
 
-/** Most bytes of a whole answer with pictures: ten of the largest that a vendor makes stay below it. */
+/** The maximum size of a response with images. Ten images of the largest size of any vendor are smaller. */
 export const IMAGE_REPLY_CAP_BYTES = 134_217_728;
 
-/** A count of tokens; vendors leave it out, or send null. One that is negative, fractional or no number is NaN. */
+/** A token count. Absent and null mean 0; a negative, fractional or non-numeric count is NaN. */
 export const tokenCount: z.ZodType<number> = z.unknown().optional().transform((count) => {
   if (count === undefined || count === null) return 0;
   const isCount = typeof count === "number" && count >= 0 && Number.isInteger(count);
   return isCount ? Math.min(count, MAX_COUNTER_TOKENS) : NaN;
 });
 
-/** A picture as the default protocol's vendors list it. Source: OpenAI API reference, "Images". */
+/** An image in the list of a vendor of the default protocol. Source: OpenAI API reference, "Images". */
 export const listedImage = z.object({ b64_json: z.string().nullish(), url: z.string().nullish() });
 
 /**
- * A listed picture; null when the entry holds none.
+ * Converts a listed image; returns null if the entry contains none.
  *
- * @param mediaType What the vendor says of its type, null when nothing.
+ * @param mediaType The media type that the vendor reports; null if it reports none.
  */
 export function madeImageOf(
   { b64_json, url }: z.infer<typeof listedImage>,
@@ -34,8 +34,8 @@ export function madeImageOf(
 }
 
 /**
- * What was consumed; null when all of it is zero, because then the vendor counts nothing that it reports. Where a
- * counter cannot be read, none of them counts.
+ * Returns the consumption; null if all counters are zero, because such vendors do not count. If a counter is not
+ * readable, all are zero and `isUnreadable` is set.
  */
 export function consumptionOf(consumption: ImageConsumption): ImageConsumption | null {
   if (Object.values(consumption).some(Number.isNaN)) {

@@ -6,18 +6,18 @@ export interface Pixels {
   readonly height: number;
 }
 
-/** The pixels that an order's size names; null for `auto`, and where nothing was said. */
+/** Parses a requested size; null for `auto` and for no size. */
 export function pixelsOf(size: string | null): Pixels | null {
   const match = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(size ?? "");
   return match === null ? null : { width: Number(match[1]), height: Number(match[2]) };
 }
 
-/** The same shape within an area: both sides are cut to multiples of `grain`, so that the area holds. */
+/** Scales a size down to an area. Both sides are rounded down to multiples of `grain`. */
 export function withinArea({ width, height }: Pixels, maxPixels: number, grain: number): Pixels {
   return scaledBy({ width, height }, Math.sqrt(maxPixels / (width * height)), grain);
 }
 
-/** The same shape with no side longer than `maxSide`; both sides are cut to multiples of `grain`. */
+/** Scales a size down to a maximum side length. Both sides are rounded down to multiples of `grain`. */
 export function withinSide({ width, height }: Pixels, maxSide: number, grain: number): Pixels {
   return scaledBy({ width, height }, maxSide / Math.max(width, height), grain);
 }
@@ -28,7 +28,7 @@ function scaledBy({ width, height }: Pixels, factor: number, grain: number): Pix
 }
 
 /**
- * The ratio that is nearest to that of a size; nearness is by factors, so that 3:2 and 2:3 are equally far from 1:1.
+ * Returns the ratio nearest to that of a size. Distances are logarithmic: 3:2 and 2:3 are equally far from 1:1.
  *
  * @param ratios Such as `16:9` or `19.5:9`, or sizes such as `2048x2048`; at least one.
  */

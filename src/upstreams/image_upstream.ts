@@ -1,106 +1,106 @@
-/** A picture's bytes where they are: in memory, or in a file of the gateway's own that is read as it is sent. */
+/** An image in memory or in a file of the gateway, which is read while it is sent. */
 export interface ImageSource {
-  /** By the picture's own bytes, never by what a caller says: `image/png`, `image/jpeg`, `image/webp`. */
+  /** Detected from the bytes, not from what the caller declares: `image/png`, `image/jpeg`, `image/webp`. */
   readonly mediaType: string;
-  /** How many bytes `open` gives. */
+  /** The number of bytes of the image. */
   readonly lengthBytes: number;
   /** Pixels. */
   readonly width: number;
   /** Pixels. */
   readonly height: number;
-  /** The bytes from the start, each time it is called. */
+  /** Returns the bytes from the start, on each call. */
   open(): AsyncIterable<Uint8Array<ArrayBuffer>>;
 }
 
-/** What a caller asks of an image model, in neutral words and already checked against the model's series. */
+/** A request to an image model in neutral terms, already validated against the model's series. */
 export interface ImageOrder {
   /** The vendor's name of the model. */
   readonly model: string;
-  /** What to draw or to change, in the caller's words. */
+  /** What to draw or to change, as the caller wrote it. */
   readonly prompt: string;
-  /** `auto`, `low`, `medium`, `high`, `standard`, `hd`, or what the catalog maps it to. */
+  /** `auto`, `low`, `medium`, `high`, `standard`, `hd`, or the value that the catalog maps it to. */
   readonly quality: string;
-  /** How many pictures; 1 for vendors that make one a call. */
+  /** The number of images; 1 for vendors with one image per request. */
   readonly count: number;
-  /** `auto` or `<width>x<height>`; null when nothing was said. */
+  /** `auto` or `<width>x<height>`; null if not set. */
   readonly size: string | null;
-  /** Pictures to look at (generations) or to change (edits, at least one). */
+  /** Reference images (generations), or images to edit (edits, at least one). */
   readonly images: readonly ImageSource[];
-  /** Where to change the first picture: a PNG whose transparent parts may change. Edits only. */
+  /** The area of the first image that may change: a PNG whose transparent parts may change. Edits only. */
   readonly mask: ImageSource | null;
-  /** `png`, `jpeg` or `webp`; null when nothing was said. */
+  /** `png`, `jpeg` or `webp`; null if not set. */
   readonly outputFormat: string | null;
-  /** `transparent`, `opaque` or `auto`; null when nothing was said. */
+  /** `transparent`, `opaque` or `auto`; null if not set. */
   readonly background: string | null;
-  /** `low` or `high`; null when nothing was said. Edits only. */
+  /** `low` or `high`; null if not set. Edits only. */
   readonly inputFidelity: string | null;
-  /** How many unfinished pictures are wanted on the way, 0 to 3; only when streamed. */
+  /** The number of partial images, 0 to 3. Only for streams. */
   readonly partialImages: number;
 }
 
-/** A finished picture. */
+/** A finished image. */
 export interface MadeImage {
-  /** In the request, or at an address that must be fetched (and guarded: the vendor names it). */
+  /** Inline, or at a URL. The vendor supplies the URL, so it must be downloaded through the guarded client. */
   readonly result: { readonly kind: "base64"; readonly data: string } | { readonly kind: "url"; readonly url: string };
-  /** What the vendor says of its type; null when it says nothing, so that the bytes must be looked at. */
+  /** The media type that the vendor reports; null if it reports none, so that the bytes must be inspected. */
   readonly mediaType: string | null;
 }
 
-/** What a vendor reports of its consumption; 0 for what it does not report. */
+/** The consumption that a vendor reports; 0 for what it does not report. */
 export interface ImageConsumption {
-  /** Tokens of the text that was sent. */
+  /** Tokens of the input text. */
   readonly textTokens: number;
-  /** Tokens of the pictures that were sent. */
+  /** Tokens of the input images. */
   readonly imageTokens: number;
-  /** Tokens that were read from a cache, a part of the two above. */
+  /** Tokens read from a cache, included in the two counts above. */
   readonly cachedTokens: number;
-  /** Tokens of what was made, thoughts included where the vendor counts them. */
+  /** Tokens of the output, including thoughts where the vendor counts them. */
   readonly outputTokens: number;
-  /** True when a counter that the vendor sent was negative, fractional or no number; then all are zero. */
+  /** True if a counter of the vendor was negative, fractional or not a number. All counters are zero then. */
   readonly isUnreadable?: boolean;
 }
 
-/** A vendor's whole answer. */
+/** The complete result of an image request. */
 export interface ImageOutcome {
-  /** Unix seconds; null where the vendor does not say. */
+  /** Unix seconds; null if not reported. */
   readonly createdAt: number | null;
-  /** At least one; a refusal is an {@linkcode UpstreamFailure} of kind `invalid`, whatever status it came with. */
+  /** At least one. A refusal is an {@linkcode UpstreamFailure} of kind `invalid`, whatever its status. */
   readonly images: readonly MadeImage[];
-  /** The size that was used, `<width>x<height>`; null where the vendor does not say. */
+  /** The size of the images, `<width>x<height>`; null if not reported. */
   readonly size: string | null;
-  /** The quality that was used; null where the vendor does not say. */
+  /** The quality of the images; null if not reported. */
   readonly quality: string | null;
-  /** Null where the vendor reports nothing. */
+  /** Null if the vendor reports nothing. */
   readonly consumption: ImageConsumption | null;
 }
 
-/** A step of a streamed answer. */
+/** An event of a streamed response. */
 export type ImageEvent =
   | { readonly type: "partial"; readonly index: number; readonly data: string; readonly mediaType: string | null }
-  /** The last event, once. */
+  /** The last event, sent once. */
   | { readonly type: "completed"; readonly outcome: ImageOutcome };
 
-/** How one order is sent. */
+/** The context of one image request. */
 export interface ImageCall {
-  /** Gives the signal that fires when the caller leaves. */
+  /** Returns the signal that aborts when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
-  /** As in {@linkcode OutboundResponse.readAll}. Default: everything is taken. */
+  /** As in {@linkcode OutboundResponse.readAll}. Default: everything is accepted. */
   readonly reserve?: (bytes: number) => void;
 }
 
 /**
- * A vendor that makes pictures. Knows no caller, no money and no store; every failure is an {@linkcode
- * UpstreamFailure}. What a vendor lacks is null.
+ * The image capability of a vendor. It does not depend on callers, billing or the store. Every failure is an
+ * {@linkcode UpstreamFailure}. Unsupported functions are null.
  */
 export interface ImageUpstream {
-  /** Makes pictures from words, and from pictures where the vendor takes references. */
+  /** Creates images from a prompt and, where supported, from reference images. */
   generate(order: ImageOrder, call: ImageCall): Promise<ImageOutcome>;
-  /** Changes pictures. */
+  /** Edits images. */
   readonly edit: ((order: ImageOrder, call: ImageCall) => Promise<ImageOutcome>) | null;
-  /** As the two above, with unfinished pictures on the way; null where the vendor only gives whole answers. */
+  /** The same with partial images; null if the vendor returns complete responses only. */
   readonly stream:
     | ((order: ImageOrder, call: ImageCall, kind: "generate" | "edit") => AsyncIterable<ImageEvent>)
     | null;
-  /** The most pictures of one call; more are made by several calls. */
+  /** The maximum number of images per request. More images are created by several requests. */
   readonly mostPerCall: number;
 }

@@ -2,35 +2,35 @@ import { concatBytes } from "../lib/concat_bytes.ts";
 import type { ImageSource } from "./image_upstream.ts";
 import type { OutboundBody } from "./outbound_body.ts";
 
-/** A picture inside a JSON value, written as base64 text while the body is sent. */
+/** An image in a JSON value, written as base64 text while the body is sent. */
 export class InlineImage {
-  /** @param prefix What stands before the base64, such as `data:image/png;base64,`; of plain ASCII. */
+  /** @param prefix The text before the base64, such as `data:image/png;base64,`. ASCII only. */
   constructor(readonly image: ImageSource, readonly prefix: string) {}
 }
 
-/** The picture as a `data:` URI (RFC 2397). */
+/** Returns the image as a `data:` URI (RFC 2397). */
 export function dataUriOf(image: ImageSource): InlineImage {
   return new InlineImage(image, `data:${image.mediaType};base64,`);
 }
 
-/** The picture as base64 alone. */
+/** Returns the image as base64 without a prefix. */
 export function base64Of(image: ImageSource): InlineImage {
   return new InlineImage(image, "");
 }
 
 const encoder = new TextEncoder();
-/** A multiple of three, so that pieces join without padding between them. */
+/** A multiple of three, so that the base64 of the pieces can be concatenated without padding. */
 const PIECE_BYTES = 49_152;
 
 /**
- * A JSON text in which each {@linkcode InlineImage} stands as a string. Pictures are read, encoded and sent piece by
- * piece, so that they never stand whole in memory.
+ * Creates a JSON body in which each {@linkcode InlineImage} is a string. Images are read, encoded and sent in pieces,
+ * so that they are never completely in memory.
  *
  * @param value As for `JSON.stringify`.
  */
 export function jsonBody(value: object): OutboundBody {
   const images: InlineImage[] = [];
-  // Nobody who writes a part of the value can know the mark.
+  // Random, so that no part of the value can contain it.
   const mark = crypto.randomUUID();
   const text = JSON.stringify(value, (_, part) => {
     if (!(part instanceof InlineImage)) return part;
@@ -52,7 +52,7 @@ export function jsonBody(value: object): OutboundBody {
   };
 }
 
-/** Bytes as base64 text, whatever pieces they come in. */
+/** Encodes bytes as base64, for chunks of any length. */
 async function* encoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array(0);
   for await (const chunk of bytes) {

@@ -12,7 +12,7 @@ import { runway } from "./runway/mod.ts";
 import { xai } from "./xai/mod.ts";
 import type { UpstreamKind } from "./upstream.ts";
 
-/** Every kind of vendor, a line each, by the word that `kind` has in the configuration. */
+/** All vendor kinds, by the value of `kind` in the configuration. */
 const KINDS = {
   openai,
   anthropic,
@@ -28,15 +28,15 @@ const KINDS = {
   runway,
 } satisfies Readonly<Record<string, UpstreamKind>>;
 
-/** A word of {@linkcode KINDS}. */
+/** A key of {@linkcode KINDS}. */
 export type ProviderKind = keyof typeof KINDS;
 
-/** The kind of that name. */
+/** Returns the kind of that name. */
 export function kindOf(name: ProviderKind): UpstreamKind {
   return KINDS[name];
 }
 
-/** The words in their order. */
+/** The names of the kinds, in their order. */
 export const PROVIDER_KINDS: readonly [ProviderKind, ...ProviderKind[]] = Object.keys(KINDS) as [
   ProviderKind,
   ...ProviderKind[],

@@ -1,45 +1,45 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Outbound } from "./outbound_call.ts";
 
-/** One model as its vendor's list tells it. Whatever a vendor does not tell, or tells in another shape, is null. */
+/** A model in a vendor's list. Values that are absent or of another type are null. */
 export interface ListedModel {
-  /** The vendor's name of it, up to {@linkcode MAX_ID_LENGTH} characters of any kind. */
+  /** The vendor's name of the model, up to {@linkcode MAX_ID_LENGTH} arbitrary characters. */
   readonly id: string;
-  /** What people call it. */
+  /** The display name. */
   readonly name: string | null;
-  /** On one line, up to 1,000 characters. */
+  /** A single line of up to 1,000 characters. */
   readonly description: string | null;
   /** Unix seconds. */
   readonly created: number | null;
-  /** Tokens. */
+  /** In tokens. */
   readonly contextLength: number | null;
-  /** Tokens. */
+  /** In tokens. */
   readonly maxOutputTokens: number | null;
-  /** What it reads, in the vendor's words. */
+  /** The input modalities, in the vendor's terms. */
   readonly inputModalities: readonly string[] | null;
 }
 
-/** One answer of a vendor's list. */
+/** One page of a vendor's list. */
 export interface ListedPage {
   /** In the vendor's order. */
   readonly models: readonly ListedModel[];
-  /** The path of the next answer; null after the last one. */
+  /** The path of the next page; null for the last page. */
   readonly next: string | null;
 }
 
-/** How a kind of vendor lists its models. */
+/** The model list of a vendor kind. */
 export interface ModelListing {
-  /** The path of the first answer, below the provider's base address. */
+  /** The path of the first page, below the provider's base URL. */
   readonly path: string;
   /**
-   * Reads one answer. Models that make no text are left out.
+   * Reads one page. Models without text output are left out.
    *
-   * @throws {TypeError} If it is no list.
+   * @throws {TypeError} If the page is not a list.
    */
   readPage(answer: unknown): ListedPage;
 }
 
-/** The most models that one provider's list may have; what comes behind them is left out. */
+/** The maximum number of models per provider. Further models are left out. */
 export const MAX_LISTED_MODELS = 2_000;
 const MAX_ID_LENGTH = 192;
 const MAX_PAGES = 50;
@@ -48,10 +48,10 @@ const PAGE_MS = 30_000;
 const MAX_TOKENS = 1_000_000_000;
 
 /**
- * The models that a vendor lists, each name once, the first counts. A vendor that lists without end is cut off after
- * {@linkcode MAX_LISTED_MODELS} models or 50 answers.
+ * Returns the models that a vendor lists. Of models with the same name the first counts. Reading stops after
+ * {@linkcode MAX_LISTED_MODELS} models or 50 pages.
  *
- * @param signal Ends the reading.
+ * @param signal Cancels the request.
  * @throws {UpstreamFailure}
  */
 export async function listModels(
@@ -71,17 +71,17 @@ export async function listModels(
     for (const model of page.models) {
       if (models.size < MAX_LISTED_MODELS && !models.has(model.id)) models.set(model.id, model);
     }
-    // A vendor that repeats its answers has no more to tell.
+    // A page without a new model repeats an earlier page.
     path = models.size > before ? page.next : null;
   }
   return [...models.values()];
 }
 
 /**
- * A list as OpenAI and those who resemble it write it; some write the bare list. Source: OpenAI API reference, "List
- * models".
+ * The list of OpenAI and compatible vendors. Some return the array without an object around it. Source: OpenAI API
+ * reference, "List models".
  *
- * @param path Below the provider's base address.
+ * @param path Below the provider's base URL.
  */
 export function openaiListingAt(path: string): ModelListing {
   return {
@@ -105,7 +105,7 @@ export function openaiListingAt(path: string): ModelListing {
   };
 }
 
-/** The list of OpenAI itself, and of most who resemble it. */
+/** The list of OpenAI and of most compatible vendors. */
 export const openaiListing: ModelListing = openaiListingAt("/models");
 
 /** Source: Messages API reference, "List models". */
@@ -168,10 +168,10 @@ function listed(id: unknown, fields: Partial<Record<keyof ListedModel, unknown>>
   };
 }
 
-/** Vendors' words on one line, cut. */
+/** Converts a vendor's text to one line of limited length. */
 function textOf(value: unknown, most: number): string | null {
   if (typeof value !== "string") return null;
-  // Cut before and after, as a vendor may send megabytes of blanks.
+  // Truncated first, because a vendor may send megabytes of whitespace.
   const text = value.slice(0, most).replace(/[\p{Cc}\s]+/gu, " ").trim();
   return text === "" ? null : text;
 }

@@ -1,24 +1,24 @@
 import type { ImageSource } from "./image_upstream.ts";
 import type { OutboundBody } from "./outbound_body.ts";
 
-/** A field of a form: text, or a picture as a file. */
+/** A form field: text, or an image as a file. */
 export type FormField =
   | { readonly name: string; readonly text: string }
   | { readonly name: string; readonly file: FormFile; readonly filename: string };
 
-/** A file of a form. */
+/** A file in a form. */
 export type FormFile = Pick<ImageSource, "mediaType" | "lengthBytes" | "open">;
 
 const encoder = new TextEncoder();
 
 /**
- * The fields in their order as `multipart/form-data` (RFC 7578). The length is known beforehand; files are read while
- * the body is sent, so that they never stand whole in memory.
+ * Creates a `multipart/form-data` body (RFC 7578) with the fields in their order. Its length is known in advance. Files
+ * are read while the body is sent, so that they are never completely in memory.
  *
- * @throws {TypeError} If a name or a filename would end its own quotes or line.
+ * @throws {TypeError} If a name or a filename contains a quote or a control character.
  */
 export function multipartBody(fields: readonly FormField[]): OutboundBody {
-  // Random, so that nothing a caller sends can hold it.
+  // Random, so that no content can contain it.
   const boundary = `switchyard-${crypto.randomUUID()}`;
   const parts = fields.map((field) => ({ head: encoder.encode(headOf(field, boundary)), content: contentOf(field) }));
   const end = encoder.encode(`--${boundary}--\r\n`);

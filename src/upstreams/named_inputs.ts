@@ -3,28 +3,31 @@ import type { Outbound } from "./outbound_call.ts";
 import { shapeOf, type VideoShapes } from "./video_shape.ts";
 import type { VideoOrder } from "./video_upstream.ts";
 
-/** What a model calls its inputs, at vendors that run models of many makers; what is missing it does not take. */
+/**
+ * The names of a model's input fields, for vendors with models of many makers. The model does not support an absent
+ * field.
+ */
 export interface NamedInputs {
-  /** The field of the picture that the video begins with. */
+  /** The field of the first frame. */
   readonly firstFrame?: string;
-  /** The field of the picture that it ends with. */
+  /** The field of the last frame. */
   readonly lastFrame?: string;
-  /** Lists of references. */
+  /** The field of a list of images. */
   readonly images?: string;
   readonly videos?: string;
   readonly audios?: string;
-  /** The field of a video to look at, for models that take one alone. */
+  /** The field of a single reference video, for models that accept only one. */
   readonly video?: string;
-  /** The field that says whether there is sound. */
+  /** The boolean field for audio. */
   readonly sound?: string;
-  /** A duration as `5`, as `"5"` or as `"5s"`; one that is left to the vendor is `-1` or `"auto"`. */
+  /** The format of a duration: `5`, `"5"` or `"5s"`. A duration that the vendor decides is `-1` or `"auto"`. */
   readonly duration?: "number" | "text" | "text_with_unit";
   readonly takesRatio?: boolean;
   readonly takesSeed?: boolean;
-  /** The vendor's words, such as `768P`; empty where it lists none, so that ours pass in small letters. */
+  /** The vendor's values, such as `768P`. If empty, the gateway's values are sent in lower case. */
   readonly resolutions?: readonly string[];
   /**
-   * The field that a resolution stands in, and its words by ours, where it goes by another name, such as `mode: "pro"`.
+   * The field for the resolution and its values by the gateway's values, if it has another name, such as `mode: "pro"`.
    */
   readonly tier?: { readonly field: string; readonly words: Readonly<Record<string, string>> };
 }
@@ -32,9 +35,9 @@ export interface NamedInputs {
 const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"];
 
 /**
- * The body that makes a video, in the words of the model.
+ * Builds the request body with the field names of the model.
  *
- * @throws {UpstreamFailure} `invalid` for what the model does not take and cannot do without.
+ * @throws {UpstreamFailure} `invalid` for required input that the model does not support.
  */
 export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: NamedInputs): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, shapesOf(inputs));
@@ -59,7 +62,7 @@ export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: NamedInput
   };
 }
 
-/** Names what the body cannot hold. Length, size and sound are then as the model has them. */
+/** Names the fields that are not sent. The model then decides the length, size and audio. */
 export function droppedOf(
   { seed, generateAudio, durationSeconds, size }: VideoOrder,
   inputs: NamedInputs,
@@ -77,7 +80,7 @@ function resolutionField({ resolutions, tier }: NamedInputs, resolution: string)
   return resolutions === undefined ? {} : { resolution };
 }
 
-/** A frame decides the ratio where the model takes none beside it. */
+/** The first frame decides the ratio if the model has no ratio field. */
 function ratioOf(
   outbound: Outbound,
   { model, firstFrame }: VideoOrder,
@@ -96,10 +99,12 @@ function shapesOf({ resolutions, tier }: NamedInputs): VideoShapes {
   return { resolutions: Object.fromEntries(rows.map(row)), ratios: RATIOS };
 }
 
-/** A larger resolution is another one to those who pay for it. */
+/** A larger difference counts as another resolution with another price. */
 const MAX_ENLARGEMENT = 1.2;
 
-/** The model's own word, else that of its next larger resolution where that is hardly larger: `768P` for 720p. */
+/**
+ * Returns the model's value for a resolution, or that of its next larger resolution within the limit: `768P` for 720p.
+ */
 function wordFor(ours: string, shortSide: number, words: readonly string[] | undefined): string {
   const same = words?.find((word) => word.toLowerCase() === ours.toLowerCase());
   const isNear = (word: string) => pixelsOf(word) >= shortSide && pixelsOf(word) <= shortSide * MAX_ENLARGEMENT;
@@ -107,7 +112,7 @@ function wordFor(ours: string, shortSide: number, words: readonly string[] | und
   return same ?? larger ?? ours.toLowerCase();
 }
 
-/** Of the short side: of `768P`, or of `4K`, which names the long one. */
+/** Returns the pixels of the short side, for `768P` and for `4K`, which names the long side. */
 function pixelsOf(word: string): number {
   const number = parseInt(word);
   return /k$/i.test(word) ? number * 540 : number;
@@ -115,7 +120,7 @@ function pixelsOf(word: string): number {
 
 function durationAs(form: NonNullable<NamedInputs["duration"]>, seconds: number): number | string {
   if (form === "number") return seconds;
-  if (seconds < 0) return "auto"; // It is left to the vendor.
+  if (seconds < 0) return "auto"; // The vendor decides.
   return form === "text" ? String(seconds) : `${seconds}s`;
 }
 

@@ -15,18 +15,18 @@ import { isStreamedBody, watchedBody } from "./outbound_body.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
 import { exchangeJson } from "./outbound_json.ts";
 
-/** What an outbound needs to know of its provider. */
+/** The parts and settings of a provider's outbound client. */
 export interface OutboundOptions {
   readonly provider: string;
   readonly baseUrl: URL;
   readonly origin: Origin;
   /** Sent with every request. */
   readonly headers: HeaderFields;
-  /** Gives the fields that authorize one request. Default: none are needed. */
+  /** Returns the header fields that authorize a request. Default: none. */
   readonly authorize?: (request: RequestToAuthorize) => HeaderFields | Promise<HeaderFields>;
-  /** Longest silence within a response. */
+  /** The maximum silence within a response. */
   readonly idleMs: number;
-  /** Longest wait for the head of an answer that comes when the work is done. */
+  /** The time limit for the response head when it arrives only after the work is done. */
   readonly firstByteMs: number;
   readonly client: HttpClient;
   readonly clock: Clock;
@@ -38,9 +38,9 @@ const ERROR_BODY_CAP_BYTES = 262_144;
 const ERROR_BODY_MS = 10_000;
 
 /**
- * Opens the way out to a provider.
+ * Creates the outbound client of a provider.
  *
- * @throws {GatewayError} If a configured header cannot be sent.
+ * @throws {GatewayError} If a configured header value is not valid.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const fixed = headerLinesOf({
@@ -91,7 +91,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   return outbound;
 }
 
-/** The lines of what authorizes a request. Fields that are the same object as before are not written anew. */
+/** Returns the header lines that authorize a request. Lines are reused while `authorize` returns the same object. */
 function authorizationLines(authorize: NonNullable<OutboundOptions["authorize"]>) {
   let last: { readonly fields: HeaderFields; readonly lines: string } | null = null;
   const linesOf = (fields: HeaderFields): string => {
@@ -161,7 +161,7 @@ class WatchedResponse implements OutboundResponse {
     try {
       return await readAll(watched, capBytes);
     } catch (error) {
-      if (error instanceof GatewayError) { // of `reserve`
+      if (error instanceof GatewayError) { // thrown by `reserve`
         response.cancel();
         throw error;
       }
@@ -208,16 +208,16 @@ function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall
 }
 
 /**
- * Whether a vendor that answered with this status can have begun the work. A 502 and a 504 come from a server in front
- * of the one that works, and a 408 may, so the work may go on behind them; 520 to 527 are Cloudflare's words for the
- * same. Every other status is the end of the request.
+ * Whether a vendor that responded with this status may have started the work. A 502 and a 504 come from a server in
+ * front of the vendor's own, and a 408 may, so the work may continue. Cloudflare sends 520 to 527 for the same reasons.
+ * Every other status ends the request.
  */
 function acceptedOf(status: number): FailureFacts["accepted"] {
   const isProxys = status === 502 || status === 504 || (status >= 520 && status <= 527);
   return isProxys || status === 408 ? "unknown" : "no";
 }
 
-/** What a failure without words of the vendor's own is told as. */
+/** The messages of failures for which the vendor reports none. */
 const FAILURE_WORDS: Readonly<Record<FailureKind, string>> = {
   unreachable: "could not be reached",
   timeout: "did not answer in time",
@@ -286,7 +286,7 @@ function messageOf(options: OutboundOptions, what: string): string {
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
 /**
- * `Retry-After` as whole seconds from 1 to 3600, sent as a number or as a date (RFC 9110, 10.2.3); null if it is
+ * Parses `Retry-After` to whole seconds from 1 to 3600, from a number or a date (RFC 9110, 10.2.3); null if it is
  * neither.
  */
 function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
@@ -298,8 +298,8 @@ function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
 }
 
 /**
- * An HTTP date in Unix milliseconds, NaN if it is none. All three forms begin with the weekday and mean UTC (RFC 9110,
- * 5.6.7).
+ * Parses an HTTP date to Unix milliseconds; NaN if it is not valid. All three formats begin with the weekday and are in
+ * UTC (RFC 9110, 5.6.7).
  */
 function dateIn(value: string): number {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(value)) return NaN;

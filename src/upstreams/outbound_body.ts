@@ -1,17 +1,17 @@
 import type { StreamedBody } from "../net/http1/wire_request.ts";
 
-/** A request body that is read while it is sent, so that pictures never stand whole in memory. */
+/** A request body that is read while it is sent, so that images are never completely in memory. */
 export interface OutboundBody extends StreamedBody {
-  /** With its parameters, such as the boundary of a multipart body. */
+  /** Includes its parameters, such as the boundary of a multipart body. */
   readonly contentType: string;
 }
 
-/** Tells a body that is read while it is sent from bytes, from a JSON object and from nothing. */
+/** Whether a body is read while it is sent, and is not bytes, a JSON object or null. */
 export function isStreamedBody(body: unknown): body is OutboundBody {
   return typeof body === "object" && body !== null && "open" in body && typeof body.open === "function";
 }
 
-/** The same body; `onRead` is called with each piece of it that is read. */
+/** Returns the same body. `onRead` is called for each chunk that is read. */
 export function watchedBody(body: OutboundBody, onRead: () => void): OutboundBody {
   return {
     contentType: body.contentType,

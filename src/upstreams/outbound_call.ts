@@ -5,57 +5,60 @@ import type { OutboundBody } from "./outbound_body.ts";
 
 /** One request to a vendor. */
 export interface OutboundCall {
-  /** What the vendor's endpoint asks for. */
+  /** The HTTP method. */
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the provider's base address, with query. */
+  /** Below the provider's base URL, with query. */
   readonly path: string;
-  /** Fields beside the provider's own, such as a vendor's feature flags that the caller sent. */
+  /** Header fields in addition to the provider's own, such as a vendor's feature flags from the caller. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes of a JSON text, or a body that is read while it is sent. */
+  /** The bytes of a JSON text, or a body that is read while it is sent. */
   readonly body: Uint8Array | OutboundBody | null;
-  /** Longest wait for the head of the response; begins anew with each piece of a body that is read while it is sent. */
+  /** The time limit for the response head. It restarts with each chunk of a streamed body. */
   readonly firstByteMs: number;
-  /** Longest silence within the response. Default: the provider's. */
+  /** The maximum silence within the response. Default: the provider's. */
   readonly idleMs?: number;
-  /** Gives the signal that fires when the caller leaves; asked only of calls that last, because asking costs. */
+  /**
+   * Returns the signal that aborts when the caller disconnects. Called only for calls that last, because it is
+   * expensive.
+   */
   readonly callerSignal: (() => AbortSignal) | null;
   /**
-   * True for a request that must reach the vendor once at most: it goes over a connection of its own, as one that was
-   * kept may be closed under it, and then nobody can tell whether to send it again. Default: false.
+   * True for a request that must reach the vendor at most once. It is sent over a new connection: a kept-alive
+   * connection may close during the request, and then a retry is not safe. Default: false.
    */
   readonly freshConnection?: boolean;
-  /** True where a redirect is an answer, whose `location` is not followed here. Default: it is a failure. */
+  /** True if a redirect is a valid response. Its `location` is not followed here. Default: it is a failure. */
   readonly takesRedirect?: boolean;
-  /** Reads an error body of the endpoint's form. */
+  /** Reads an error body in the endpoint's format. */
   readError(body: unknown): VendorRefusal;
 }
 
-/**
- * A vendor's own account of a failure, and what its words mean where its status alone would mislead. Undefined counts as
- * absent.
- */
+/** A vendor's error, and what its code means where the status alone would be misleading. Undefined means absent. */
 export interface VendorRefusal extends VendorError {
-  /** Default: what the status means. */
+  /** Default: the kind of the status. */
   readonly kind?: FailureKind | undefined;
   /** As in {@linkcode FailureFacts}. */
   readonly isContentRefusal?: boolean | undefined;
-  /** Decimal USD that the vendor takes all the same. */
+  /** Decimal USD that the vendor bills despite the failure. */
   readonly costUsd?: string | undefined;
 }
 
-/** The way out to one provider: address, key, deadlines. Every failure is an {@linkcode UpstreamFailure}. */
+/**
+ * The HTTP client of one provider, with its base URL, key and timeouts. Every failure is an
+ * {@linkcode UpstreamFailure}.
+ */
 export interface Outbound {
   /**
-   * Sends a request; resolves only with a 2xx (or with a redirect that is taken), whose body the caller must read or
-   * cancel.
+   * Sends a request. Resolves only with a 2xx, or with a redirect that the call accepts. The body must be read or
+   * cancelled.
    *
    * @throws {UpstreamFailure}
-   * @throws {GatewayError} `invalid_request` if a field of the call cannot stand in a header; nothing was sent then.
+   * @throws {GatewayError} `invalid_request` if a header value of the call is not valid. Nothing was sent.
    */
   send(call: OutboundCall): Promise<OutboundResponse>;
   /**
-   * JSON out, JSON in: sends a request, reads the whole answer and digests it. Whatever `read` throws means an answer
-   * that cannot be read, unless it is an {@linkcode UpstreamFailure}.
+   * Sends a JSON request and reads the whole JSON response. An error from `read` is a `broken` failure, unless it is an
+   * {@linkcode UpstreamFailure}.
    */
   json<T>(
     method: OutboundCall["method"],
@@ -65,76 +68,75 @@ export interface Outbound {
     extras?: JsonExtras,
   ): Promise<T>;
   /**
-   * A failure that the vendor tells in an answer whose status says success.
+   * Creates a failure that the vendor reports in a successful response.
    *
-   * @param said The vendor's words, which are redacted here; empty when it gave none.
-   * @param facts What is known beside the words. Default: status 200 of an answer that cannot be read (`broken`), else
-   * no status; and nothing was accepted.
+   * @param said The vendor's message, which is redacted here; empty if there is none.
+   * @param facts Further facts. Default: status 200 for kind `broken`, else no status; `accepted` is `no`.
    */
   failure(kind: FailureKind, said: string, facts?: Partial<FailureFacts>): UpstreamFailure;
   /**
-   * Where an address that the vendor named stands below the provider's base address, with query; null when it is
-   * anywhere else, so that the key cannot follow it there.
+   * Returns the path and query of a URL from the vendor below the provider's base URL. Null for any other URL, so that
+   * the key is not sent there.
    */
   pathOf(address: string): string | null;
   /**
-   * The way to an address that the vendor named at another of its hosts, with the same credential. Null unless it is
-   * https on the usual port, and both its host and the provider's own stand below the same one of the domains: the key
-   * goes nowhere else.
+   * Returns a client for a URL on another host of the vendor, with the same credential. Null unless the URL is https on
+   * the default port, and both its host and the provider's own are in the same one of the domains. The key is sent to
+   * no other host.
    *
-   * @param domains The vendor's own, such as `vendor.example`.
+   * @param domains The vendor's domains, such as `vendor.example`.
    */
   siblingOf(address: string, domains: readonly string[]): SiblingAddress | null;
-  /** Longest wait for the head of an answer that comes when the work is done, in milliseconds. */
+  /** The time limit for the response head when it arrives only after the work is done, in milliseconds. */
   readonly firstByteMs: number;
 }
 
-/** An address at another host of a vendor. */
+/** A URL on another host of the vendor. */
 export interface SiblingAddress {
-  /** The way out to that host; its paths begin at the root. */
+  /** The client for that host. Its paths begin at the root. */
   readonly outbound: Outbound;
   /** With query. */
   readonly path: string;
 }
 
-/** A 2xx whose silence is watched. */
+/** A 2xx response, read with a time limit for silence. */
 export interface OutboundResponse {
-  /** 200 to 299; of a redirect that was asked for 300 to 399. */
+  /** 200 to 299; for an accepted redirect 300 to 399. */
   readonly status: number;
   /** The media type without parameters, in lower case. */
   readonly mediaType: string;
-  /** A header field of the answer by its lower-case name. */
+  /** Returns a response header by its lower-case name. */
   header(name: string): string | null;
-  /** As `HttpResponse.read`; throws {@linkcode UpstreamFailure} instead. */
+  /** Like `HttpResponse.read`, but throws {@linkcode UpstreamFailure}. */
   read(): Promise<Uint8Array<ArrayBuffer> | null>;
   /**
-   * The whole body.
+   * Reads the whole body.
    *
-   * @param capBytes Most bytes that are taken.
-   * @param reserve Called with the length of each piece that came. What it throws ends the exchange and is thrown on.
-   * @throws {UpstreamFailure} As `read`, and when the body is longer.
+   * @param capBytes The maximum size.
+   * @param reserve Called with the length of each chunk. An error that it throws ends the exchange and is rethrown.
+   * @throws {UpstreamFailure} Like `read`, and for a longer body.
    */
   readAll(capBytes: number, reserve?: (bytes: number) => void): Promise<Uint8Array<ArrayBuffer>>;
-  /** Stops the vendor's work as far as closing the connection does. */
+  /** Closes the connection, which stops the vendor's work where the vendor supports that. */
   cancel(): void;
 }
 
-/** What a JSON exchange can differ in. */
+/** The options of a JSON exchange. */
 export interface JsonExtras {
-  /** Gives the signal that fires when the caller leaves. Default: nobody waits. */
+  /** Returns the signal that aborts when the caller disconnects. Default: no caller. */
   readonly callerSignal?: OutboundCall["callerSignal"];
-  /** Default: none beside the provider's own. */
+  /** Default: only the provider's own. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Most bytes of the answer. Default: 1 MiB. */
+  /** The maximum size of the response. Default: 1 MiB. */
   readonly capBytes?: number;
-  /** As in {@linkcode OutboundResponse.readAll}. Default: everything is taken. */
+  /** As in {@linkcode OutboundResponse.readAll}. Default: everything is accepted. */
   readonly reserve?: (bytes: number) => void;
-  /** Longest wait for the head of the answer. Default: the provider's own. */
+  /** The time limit for the response head. Default: the provider's own. */
   readonly firstByteMs?: number;
   /** As in {@linkcode OutboundCall}. */
   readonly freshConnection?: boolean;
-  /** Reads the text of the answer. Default: `JSON.parse`, which rounds whole numbers beyond 2^53. */
+  /** Parses the text of the response. Default: `JSON.parse`, which rounds integers beyond 2^53. */
   readonly parse?: (text: string) => unknown;
-  /** Reads an error body. Default: as the default protocol spells errors, which most vendors follow. */
+  /** Reads an error body. Default: the format of the default protocol, which most vendors use. */
   readonly readError?: (body: unknown) => VendorRefusal;
 }

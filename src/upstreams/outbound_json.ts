@@ -4,7 +4,7 @@ import { UpstreamFailure } from "./failure.ts";
 import type { JsonExtras, Outbound, OutboundCall } from "./outbound_call.ts";
 import { isStreamedBody, type OutboundBody } from "./outbound_body.ts";
 
-/** One exchange and the way to digest its answer. */
+/** A JSON request and the reader of its response. */
 export interface JsonExchange<T> {
   readonly method: OutboundCall["method"];
   readonly path: string;
@@ -17,9 +17,9 @@ const ANSWER_CAP_BYTES = 1_048_576;
 const encoder = new TextEncoder();
 
 /**
- * Sends a request, reads the whole answer and digests it; an empty answer is digested as null.
+ * Sends a request and reads the whole response. An empty response is read as null.
  *
- * @throws {UpstreamFailure} `broken` also when the answer is no JSON or has another shape.
+ * @throws {UpstreamFailure} `broken` also for a response that is not JSON or has another shape.
  */
 export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange<T>): Promise<T> {
   const { method, path, body, read, extras } = exchange;
@@ -41,7 +41,7 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
   );
 }
 
-/** Digests the bytes of a whole answer. Throws as {@linkcode exchangeJson}. */
+/** Parses and reads the bytes of a whole response. Throws like {@linkcode exchangeJson}. */
 export function digest<T>(
   outbound: Outbound,
   bytes: Uint8Array,

@@ -2,15 +2,14 @@ import type { Outbound } from "./outbound_call.ts";
 import type { CredentialProbe } from "./upstream.ts";
 
 const PROBE_MS = 30_000;
-/** A list of models of the largest vendors has about 1 MB. */
+/** The model lists of the largest vendors have about 1 MB. */
 const PROBE_CAP_BYTES = 4_194_304;
 
 /**
- * A probe that any 2xx of a `GET` passes.
+ * Creates a probe that sends a `GET` and succeeds with any 2xx.
  *
- * @param path Below the provider's base address, with query.
- * @param readResult Throws where the vendor tells a rejected credential in an answer of status 200. Default: nothing is
- * read.
+ * @param path Below the provider's base URL, with query.
+ * @param readResult Throws if a status 200 response reports a rejected credential. Default: the response is not read.
  */
 export function probeByGet(
   path: string,

@@ -8,35 +8,32 @@ import type { Outbound } from "./outbound_call.ts";
 import type { TextEndpoint } from "./upstream.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
 
-/** A configured account with a vendor: what a pin names, and what a request is sent through. */
+/** A configured account at a vendor, which requests are sent through. A pin selects it by name. */
 export interface Provider {
-  /** As the operator named it and as pins spell it. */
+  /** The operator's name for it, as in pins. */
   readonly name: string;
-  /** The way out to its vendor, which adds address and key. */
+  /** The HTTP client of the vendor, which adds base URL and key. */
   readonly outbound: Outbound;
-  /** Removes the provider's key and whatever looks like one from its own words. */
+  /** Removes the provider's key, and text that looks like a key, from its messages. */
   readonly redact: Redactor;
-  /** Where it talks text, in order of preference for a caller of another form; empty when it does not. */
+  /** The text endpoints, preferred first for a caller of another format; empty if there are none. */
   readonly text: readonly TextEndpoint[];
-  /** How it makes pictures; null when its kind does not. */
+  /** The image capability; null if its kind has none. */
   readonly images: ImageUpstream | null;
-  /** How it makes videos; null when its kind does not. */
+  /** The video capability; null if its kind has none. */
   readonly videos: VideoUpstream | null;
-  /** How it keeps contents under a name; missing where its kind does not. */
+  /** The cache capability; absent if its kind has none. */
   readonly caches?: CacheUpstream;
-  /**
-   * Resolves when the vendor accepts the credential, as `CredentialProbe` of its kind; missing where it cannot be
-   * asked.
-   */
+  /** Resolves if the vendor accepts the credential, see `CredentialProbe`; absent if its kind has no probe. */
   readonly probe?: (signal: AbortSignal) => Promise<void>;
-  /** The models that its vendor lists, as `listModels` reads them; missing where its kind has no list. */
+  /** The models that the vendor lists, see `listModels`; absent if its kind has no list. */
   readonly listModels?: (signal: AbortSignal) => Promise<readonly ListedModel[]>;
-  /** What its callers may use beside what belongs to their own account; left out: nothing. */
+  /** What its callers may use in addition to their own account's references and tools. Default: nothing. */
   readonly allows?: Allowances;
-  /** What its wire formats differ in from those that their authors document. */
+  /** How its wire formats differ from their documentation. */
   readonly quirks: Quirks;
-  /** Longest wait for the first byte of a streamed reply. */
+  /** The time limit for the first byte of a streamed response. */
   readonly streamFirstByteMs: number;
-  /** Longest wait for the first byte of a whole reply, which comes when the model has finished. */
+  /** The time limit for the first byte of a complete response, which arrives when the model has finished. */
   readonly wholeFirstByteMs: number;
 }

@@ -6,45 +6,42 @@ import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import { defaultQuirks } from "./default_quirks.ts";
 import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
-/** Which text endpoints of the openai and xai kinds a provider has: chat completions, responses or both. */
+/** The text endpoints of a provider of kind openai or xai: chat completions, responses or both. */
 export type SpokenForms = "chat" | "responses" | "both";
 
-/** How long to wait for a provider. */
+/** The timeouts of a provider. */
 export interface ProviderTimeouts {
-  /** Until the connection stands, in milliseconds. Default: 10 s. */
+  /** Until the connection is established, in milliseconds. Default: 10 s. */
   readonly connectMs: number;
-  /** From the request's end to the first byte of the answer, in milliseconds. Default: 600 s. */
+  /** From the end of the request to the first byte of the response, in milliseconds. Default: 600 s. */
   readonly firstByteMs: number;
-  /** Between two bytes of an answer, in milliseconds. Default: 120 s. */
+  /** Between two bytes of a response, in milliseconds. Default: 120 s. */
   readonly idleMs: number;
 }
 
-/** One configured account at a vendor. Its name, the key it stands under, is what `provider.type` pins. */
+/** One configured account at a vendor. `provider.type` selects it by its name, the key of its entry. */
 export interface ProviderConfig {
-  /** Which wire API it has. */
+  /** The vendor kind. */
   readonly kind: ProviderKind;
-  /** What the vendor's own client would be given, without a closing slash. Default: see {@linkcode BASE_URLS}. */
+  /** The base URL as for the vendor's own client, without a trailing slash. Default: see {@linkcode BASE_URLS}. */
   readonly baseUrl: string;
-  /** Null sends none, for servers in one's own network. Required when `base_url` is left out. */
+  /** If null, no key is sent, for servers in the operator's own network. Required if `base_url` is not set. */
   readonly apiKey: string | null;
-  /**
-   * Signs tokens that name `apiKey`, for kinds that take a pair of keys. Default: none, so that `apiKey` is sent as it
-   * is.
-   */
+  /** Signs tokens that name `apiKey`, for kinds with a key pair. Default: none, so that `apiKey` itself is sent. */
   readonly secretKey?: string;
-  /** Default: `both` at api.openai.com, `chat` elsewhere. Only the openai and xai kinds have the choice. */
+  /** Default: `both` at api.openai.com, `chat` elsewhere. Only for the kinds openai and xai. */
   readonly speaks: SpokenForms;
-  /** Sent with every request, names in lower case; values are secrets. Default: none. */
+  /** Sent with every request, by lower-case name. The values are secrets. Default: none. */
   readonly headers: Readonly<Record<string, string>>;
-  /** How long to wait for it. */
+  /** The timeouts. */
   readonly timeouts: ProviderTimeouts;
-  /** What callers may use beside what belongs to their own account. Default: nothing. */
+  /** What callers may use in addition to their own account's references and tools. Default: nothing. */
   readonly allows?: Allowances;
-  /** What its wire formats differ in from those that their authors document. Default: by its address. */
+  /** How its wire formats differ from their documentation. Default: derived from the base URL. */
   readonly quirks: Quirks;
 }
 
-/** Where each kind's own vendor lives. */
+/** The base URL of each kind's own vendor. */
 export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com",
@@ -60,12 +57,16 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   runway: "https://api.dev.runwayml.com",
 };
 
-/** Whether the text can name a provider: lower-case letters, digits and `. _ -`, a letter or digit first. */
+/**
+ * Whether the text is a valid provider name: lower-case letters, digits and `. _ -`, beginning with a letter or digit.
+ */
 export function isProviderName(name: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,63}$/.test(name);
 }
 
-/** Set by us or by the connection (RFC 9110, 7.6.1), so an operator's own would break the message. */
+/**
+ * Header fields that the gateway or the connection sets (RFC 9110, 7.6.1). An operator's value would break the message.
+ */
 const OWN_HEADERS = new Set([
   "connection",
   "content-length",
@@ -132,10 +133,10 @@ const schema: z.ZodType<ProviderConfig> = written
   .transform(providerOf);
 
 /**
- * One provider as the operator writes it, with all defaults filled in.
+ * Reads the configuration of a provider and adds all defaults.
  *
- * @param context How problems are worded; see {@linkcode ReadContext}.
- * @throws {z.ZodError} With the path of every bad field.
+ * @param context The wording of problems; see {@linkcode ReadContext}.
+ * @throws {z.ZodError} With the path of every invalid field.
  */
 export function readProviderConfig(value: unknown, context?: ReadContext): ProviderConfig {
   return schema.parse(value, context);
@@ -157,9 +158,7 @@ function providerOf(provider: Written): ProviderConfig {
   };
 }
 
-/**
- * What clients for a vendor's text are given behind its host, where its capabilities stand under versions of their own.
- */
+/** The paths that text clients of a vendor add to its host, where each capability has its own version. */
 const TEXT_PATHS: Readonly<Partial<Record<ProviderKind, RegExp>>> = {
   minimax: /\/v1$/,
   alibaba: /\/(?:compatible-mode|api)\/v1$/,

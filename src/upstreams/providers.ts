@@ -11,22 +11,22 @@ import type { UpstreamKind } from "./upstream.ts";
 import type { Provider } from "./provider.ts";
 import type { ProviderConfig } from "./provider_config.ts";
 
-/** What providers are made with. */
+/** The parts that all providers share. */
 export interface ProviderParts {
   readonly clock: Clock;
-  /** Extra trusted roots, PEM. */
+  /** Additional trusted root certificates, PEM. */
   readonly caCerts: readonly string[];
-  /** On the way to vendors. Default: none. */
+  /** The proxies for vendor connections. Default: none. */
   readonly proxies?: Proxies;
 }
 
-/** The configured providers by name, and the way to let go of their connections. */
+/** The configured providers by name, and a function that closes their connections. */
 export interface Providers {
   readonly byName: ReadonlyMap<string, Provider>;
   close(): void;
 }
 
-/** Opens every configured provider. Nothing is connected before the first request. */
+/** Creates all configured providers. No connection is opened before the first request. */
 export function openProviders(configs: Readonly<Record<string, ProviderConfig>>, parts: ProviderParts): Providers {
   const opened = Object.entries(configs).map(([name, config]) => openProvider(name, config, parts));
   return {
@@ -68,14 +68,17 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
     ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),
     ...(config.allows && { allows: config.allows }),
     quirks: config.quirks,
-    // A stream that is silent for longer than between two bytes is as broken before its first byte as after it.
+    // The idle limit also applies before the first byte of a stream.
     streamFirstByteMs: Math.min(firstByteMs, idleMs),
     wholeFirstByteMs: firstByteMs,
   };
   return { provider, close: () => client.close() };
 }
 
-/** How the provider's requests are authorized, but for fields that the operator sets; null where it has no key. */
+/**
+ * Returns the function that authorizes the provider's requests. It omits fields that the operator sets. Null without a
+ * key.
+ */
 function authorizerOf(kind: UpstreamKind, config: ProviderConfig): OutboundOptions["authorize"] {
   const { apiKey, secretKey, headers } = config;
   if (apiKey === null) return undefined;

@@ -2,9 +2,9 @@ import { responses } from "../conversation/codecs/responses/mod.ts";
 import type { TextEndpoint, TokenCounter } from "./upstream.ts";
 
 /**
- * Responses at its author and at every vendor that resembles it.
+ * The Responses endpoint of OpenAI and of compatible vendors.
  *
- * @param counter The vendor's token counter; null where it has none.
+ * @param counter The vendor's token counter; null if it has none.
  */
 export function responsesEndpointWith(counter: TokenCounter | null): TextEndpoint {
   return {

@@ -3,19 +3,19 @@ import type { OpenedResult } from "./video_upstream.ts";
 
 const FIRST_BYTE_MS = 60_000;
 
-/** A file that lies at the provider's own host. */
+/** A file on the provider's own host. */
 export interface StoredFile {
-  /** Below the provider's base address, with query. */
+  /** Below the provider's base URL, with query. */
   readonly path: string;
-  /** The file's whole address, where it is known, for a redirect that names no host. */
+  /** The absolute URL if known, as the base of a relative redirect. */
   readonly url: string | null;
 }
 
 /**
- * Opens a file that only the provider's key opens. The vendor may send on to a store, which the key does not go to.
+ * Opens a file that requires the provider's key. The vendor may redirect to a file store, to which the key is not sent.
  *
- * @param readError What the vendor's error bodies say.
- * @throws {UpstreamFailure} Also when a text or JSON is answered in place of a file.
+ * @param readError Reads the vendor's error bodies.
+ * @throws {UpstreamFailure} Also for a text or JSON response.
  */
 export async function openStreamedResult(
   outbound: Outbound,

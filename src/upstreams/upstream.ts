@@ -11,75 +11,77 @@ import type { ModelListing } from "./model_listing.ts";
 import type { Outbound } from "./outbound_call.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
 
-/** One address of a vendor at which it holds conversations in one wire form. */
+/** A vendor's text endpoint with one wire format. */
 export interface TextEndpoint {
-  /** How requests, replies, streams and errors are spelt there. */
+  /** The format of requests, responses, streams and errors. */
   readonly format: UpstreamFormat;
-  /** How the bytes of callers of the same format pass; null where they must be written anew all the same. */
+  /** Passes requests and responses of the same format through; null if they must always be rewritten. */
   readonly pass: PassThrough | null;
   /**
-   * The path below the provider's base address, with query.
+   * Returns the path below the provider's base URL, with query.
    *
    * @param model The vendor's name of the model.
    */
   path(model: string, stream: boolean): string;
-  /** Whether the vendor cannot take a medium as it is, so that the gateway must fetch it and send its bytes. */
+  /**
+   * Whether the vendor does not accept the media as it is, so that the gateway must download it and send it inline.
+   */
   mustInline(part: MediaPart): boolean;
-  /** Where the vendor counts the tokens of a request in this form; null where it does not. */
+  /** The vendor's token counter for this format; null if there is none. */
   readonly counter: TokenCounter | null;
 }
 
 /** A vendor's own token counter. */
 export interface TokenCounter {
-  /** The path below the provider's base address. `model` is the vendor's name of it. */
+  /** Returns the path below the provider's base URL. `model` is the vendor's name of the model. */
   path(model: string): string;
-  /** The request to count; its losses do not matter to a count. */
+  /** Builds the request to count. Its dropped fields do not change the count. */
   write(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject>;
   /**
-   * How many tokens the vendor counted.
+   * Reads the number of tokens.
    *
-   * @throws {TypeError} If the reply holds no count.
+   * @throws {TypeError} If the response contains no count.
    */
   readCount(reply: unknown): number;
 }
 
 /**
- * What is particular about one kind of vendor. Data first: an adapter names codecs, paths and headers, and knows no
- * caller, no money and no store. What a vendor lacks, its kind lacks.
+ * The adapter of one vendor kind. It names codecs, paths and headers. It does not depend on callers, billing or the
+ * store. Capabilities that a vendor lacks are null or absent.
  */
 export interface UpstreamKind {
-  /** Shows the vendor who sends a request. */
+  /** Authorizes requests. */
   readonly authorize: Authorize;
-  /** Whether a secret key can stand beside the key, to sign with. Default: false. */
+  /** Whether a secret key for signing is supported. Default: false. */
   readonly takesSecretKey?: boolean;
-  /** Header fields that the vendor demands with every request; none when left out. */
+  /** Header fields that the vendor requires. Default: none. */
   readonly demands?: Readonly<Record<string, string>>;
-  /** Where the vendor talks text, in order of preference for a caller of another form; empty when it does not. */
+  /** The text endpoints, preferred first for a caller of another format; empty if there are none. */
   text(settings: TextSettings): readonly TextEndpoint[];
   /**
-   * How the vendor makes pictures; null when it does not.
+   * Creates the image capability; null if there is none.
    *
-   * @param clock For the pauses between the polls of a vendor whose pictures are jobs.
+   * @param clock Used for the pauses between the polls of image jobs.
    */
   images(outbound: Outbound, clock: Clock): ImageUpstream | null;
-  /** How the vendor makes videos; null when it does not. */
+  /** Creates the video capability; null if there is none. */
   videos(outbound: Outbound): VideoUpstream | null;
-  /** How the vendor keeps contents under a name; missing where it does not. */
+  /** Creates the cache capability; absent if there is none. */
   caches?(outbound: Outbound): CacheUpstream;
-  /** How to tell for nothing whether the vendor accepts the credential; missing where it has no such request. */
+  /** Tests the credential without cost; absent if the vendor has no such request. */
   readonly probe?: CredentialProbe;
-  /** How the vendor lists its models; missing where it has no list. */
+  /** The model list; absent if there is none. */
   readonly models?: ModelListing;
 }
 
 /**
- * Asks a vendor something that costs nothing and that only a good credential is answered. Resolves when the credential
- * was accepted; rejects with the `UpstreamFailure` otherwise, of kind `auth` when the vendor rejects the credential.
+ * Sends a free request that requires a valid credential. Resolves if the vendor accepts the credential. Rejects with
+ * the `UpstreamFailure` otherwise, of kind `auth` if the vendor rejects the credential.
  */
 export type CredentialProbe = (outbound: Outbound, signal: AbortSignal) => Promise<void>;
 
-/** What an operator can choose about text at one provider. */
+/** The text settings of one provider. */
 export interface TextSettings {
-  /** Which of the default protocol's two forms the provider speaks (kinds `openai` and `xai` only). */
+  /** The text formats of the default protocol that the provider supports (kinds `openai` and `xai` only). */
   readonly speaks: "chat" | "responses" | "both";
 }

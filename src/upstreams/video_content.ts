@@ -2,8 +2,8 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { VideoMedia, VideoOrder } from "./video_upstream.ts";
 
 /**
- * The `content` list by which Ark and, after its example, MiniMax take prompt, frames and references: each medium in an
- * object of its own, with the role that it plays. Source: Ark API reference, "Create a video generation task".
+ * Returns the `content` list of Ark, which MiniMax uses too, with prompt, frames and references. Each media is an
+ * object with its role. Source: Ark API reference, "Create a video generation task".
  */
 export function contentPartsOf(order: VideoOrder): JsonObject[] {
   const { firstFrame, lastFrame, references } = order;

@@ -2,39 +2,39 @@ import type { JsonObject } from "../lib/json_object.ts";
 import { UpstreamFailure, withDoubt } from "./failure.ts";
 import type { JsonExtras, Outbound, VendorRefusal } from "./outbound_call.ts";
 
-/** The exchanges of an adapter for videos with its vendor; `read` digests an answer, null when it is empty. */
+/** The requests of a video adapter. `read` converts a response, which is null if it is empty. */
 export interface VideoExchange {
   /**
-   * Starts a job, once at most: over a connection of its own, and a failure leaves open whether the vendor has begun
-   * unless it was never reached or refused: with a 4xx, a 5xx whose body says so, or a status after which the vendor's
-   * own client tries again. No vendor of videos has an idempotency key.
+   * Creates a job at most once, over a new connection. A failure has `accepted: "unknown"`, unless the vendor was not
+   * reached or refused the job. A refusal is a 4xx, a 5xx whose body reports it, or a status after which the vendor's
+   * own client retries. No video vendor supports an idempotency key.
    */
   create<T>(path: string, body: JsonObject, read: (answer: unknown) => T): Promise<T>;
-  /** Asks for something that a vendor knows at once. */
+  /** Sends a `GET` that the vendor responds to at once. */
   ask<T>(path: string, read: (answer: unknown) => T): Promise<T>;
-  /** Tells the vendor to change a job; what it answers beside its status is of no interest. */
+  /** Changes a job at the vendor. Only the status of the response counts. */
   tell(method: "POST" | "PUT" | "DELETE", path: string): Promise<void>;
 }
 
-/** Vendors read the pictures that they were given before they answer. */
+/** Vendors download the input images before they respond. */
 const CREATE_MS = 180_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const ANSWER_CAP_BYTES = 4_194_304;
 
-/** What the exchanges of vendors differ in. */
+/** The options of a vendor's exchanges. */
 export interface VideoExchangeOptions {
-  /** The longest answer. Default: 4 MiB, which no answer without a video in it reaches. */
+  /** The maximum response size. Default: 4 MiB, which no response without an inline video reaches. */
   readonly capBytes?: number;
   /** Statuses after which the vendor's own client creates a job again. Default: none. */
   readonly resentStatuses?: readonly number[];
-  /** Sent with a creation. Default: none beside the provider's own. */
+  /** Header fields of a creation. Default: only the provider's own. */
   readonly createHeaders?: Readonly<Record<string, string>>;
 }
 
 /**
- * Opens the exchanges of one adapter.
+ * Creates the exchanges of one adapter.
  *
- * @param readError What the vendor's error bodies say.
+ * @param readError Reads the vendor's error bodies.
  */
 export function videoExchange(
   outbound: Outbound,
@@ -67,7 +67,7 @@ export function videoExchange(
 }
 
 /**
- * Reads JSON; whole numbers beyond 2^53 become texts of their digits, because they are ids.
+ * Parses JSON. Integers beyond 2^53 become strings of their digits, because they are ids.
  *
  * @throws {SyntaxError}
  */
@@ -75,7 +75,7 @@ function parseKeepingIds(text: string): unknown {
   return JSON.parse(text, keepId as (this: unknown, key: string, value: unknown) => unknown);
 }
 
-/** The third argument holds a number as it was written (ECMAScript, "JSON.parse source text access"). */
+/** The third argument contains the source text of a number (ECMAScript, "JSON.parse source text access"). */
 function keepId(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context?.source ?? "";

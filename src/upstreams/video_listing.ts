@@ -1,25 +1,25 @@
 import * as z from "zod";
 import type { VideoJobHandle, VideoProgress } from "./video_upstream.ts";
 
-/** How many jobs one question names: what fits well into an address, and into a page of every vendor's list. */
+/** The maximum number of jobs per list request. It fits into a URL and into a page of every vendor's list. */
 export const JOBS_PER_LIST = 100;
 
 const List = z.object({ items: z.array(z.unknown()) });
 const Item = z.object({ id: z.string().or(z.number().transform(String)) });
 
-/** The query of a list that is to hold these jobs and no others, as Ark and MiniMax read it. */
+/** Returns the query of a list of exactly these jobs, for Ark and MiniMax. */
 export function listQueryOf(jobs: readonly VideoJobHandle[]): string {
   const ids = jobs.map(({ id }) => `&filter.task_ids=${encodeURIComponent(id)}`);
   return `page_num=1&page_size=${jobs.length}${ids.join("")}`;
 }
 
 /**
- * What a vendor's list reports of its jobs, by their ids. Failures and items that cannot be read are left out, so that
- * these jobs are polled by themselves: no task fails by a list that contains less than the job's own answer.
+ * Returns the progress of the listed jobs, by id. Failures and unreadable items are left out, and these jobs are polled
+ * one by one, because a list contains less than a job's own response.
  *
  * @param answer With the jobs as `items`.
- * @param read Reads one of them.
- * @throws If it is no list.
+ * @param read Reads one item.
+ * @throws If the response is not a list.
  */
 export function listedProgress(answer: unknown, read: (item: unknown) => VideoProgress): Map<string, VideoProgress> {
   const progress = new Map<string, VideoProgress>();

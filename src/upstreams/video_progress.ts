@@ -9,20 +9,20 @@ import type {
   VideoProgressDetails,
 } from "./video_upstream.ts";
 
-/** The vendor has the job still; see the contract for `isRunning`. */
+/** A job that has not ended. For `isRunning` see {@linkcode VideoProgress}. */
 export function pending(isRunning: boolean | null, details: VideoProgressDetails = {}): VideoProgress {
   return { status: "pending", isRunning, ...details };
 }
 
-/** A word that the adapter does not know means that the job goes on. */
+/** An unknown state means that the job is pending. */
 export function pendingAs(word: string): VideoProgress {
   return { status: "pending", isRunning: null, unknownWord: word.slice(0, 64) };
 }
 
 /**
- * What a status says in the words that Ark began and others took over.
+ * Converts a state of Ark, whose terms other vendors use too.
  *
- * @param ended What became of a job that succeeded, or that failed.
+ * @param ended Returns the progress of a job that succeeded or failed.
  */
 export function progressOfStatus(
   status: string,
@@ -48,10 +48,10 @@ export function progressOfStatus(
 }
 
 /**
- * A job that the vendor calls finished.
+ * A job that the vendor reports as finished.
  *
- * @param urls Whatever stands where results stand; success without a single address is a failure.
- * @param extras Addresses of what else was made, by what it is; null for what was not.
+ * @param urls The values of the vendor's result fields. A success without a URL is a failure.
+ * @param extras The URLs of further files by type; null for absent ones.
  */
 export function finished(
   outbound: Outbound,
@@ -67,27 +67,27 @@ export function finished(
 }
 
 /**
- * A job that the vendor gave up.
+ * A job that failed.
  *
- * @param said The vendor's words, which are redacted here; empty when it gave none.
- * @param isContentRefusal Whether its content rules are the reason.
+ * @param said The vendor's message, which is redacted here; empty if there is none.
+ * @param isContentRefusal Whether the vendor's content rules are the reason.
  */
 export function failed(outbound: Outbound, said: string, isContentRefusal = false): VideoProgress {
   const { message } = outbound.failure("unavailable", said);
   return { status: "failed", code: isContentRefusal ? "content_policy_violation" : "upstream_error", message };
 }
 
-/** The same for a failure that was met on the way to a result; its words are redacted already. */
+/** Converts a failure of a request for the result. Its message is already redacted. */
 export function failedWith({ message, facts }: UpstreamFailure): VideoProgress {
   const code = facts.isContentRefusal ? "content_policy_violation" : "upstream_error";
   return { status: "failed", code, message };
 }
 
 /**
- * Cancels at a vendor that takes back what waits, keeps what runs, and deletes the record of what has ended: there the
- * state is looked at first, because a result must not be deleted.
+ * Cancels a job at a vendor that cancels pending jobs only, and deletes the record of an ended job with its result. The
+ * state is therefore checked first.
  *
- * @param remove Deletes the job at the vendor. When that fails, the job's new state tells why.
+ * @param remove Deletes the job at the vendor. If it fails, the job is polled for the reason.
  */
 export async function cancelWaiting(
   job: VideoJobHandle,

@@ -2,29 +2,31 @@ import type { Outbound } from "./outbound_call.ts";
 import { quotientOf } from "./quotient.ts";
 import type { VideoOrder } from "./video_upstream.ts";
 
-/** What shapes a vendor makes. */
+/** The shapes that a vendor supports. */
 export interface VideoShapes {
-  /** By our word of the resolution: the vendor's word, and the pixels of its short side. Smallest first. */
+  /**
+   * By the gateway's value of the resolution: the vendor's value, and the pixels of the short side. Smallest first.
+   */
   readonly resolutions: Readonly<Record<string, { readonly word: string; readonly shortSide: number }>>;
   /** `<width>:<height>`. */
   readonly ratios: readonly string[];
 }
 
-/** A shape in the vendor's words; null for what the order leaves to the vendor. */
+/** A shape in the vendor's values; null for what the vendor decides. */
 export interface VideoShape {
   readonly resolution: string | null;
   readonly ratio: string | null;
 }
 
-/** How far a size may be off a ratio: 1366x768 is sold as 16:9. */
+/** The maximum relative difference between a size and a ratio: 1366x768 counts as 16:9. */
 const RATIO_TOLERANCE = 0.03;
 
 /**
- * The shape of an order for a vendor that takes a resolution and a ratio but no pixels. A size becomes the resolution
- * that it is priced as, else the smallest that holds its short side, and the ratio next to its own. Words that the
- * vendor does not know are passed on, so that it names those that it does.
+ * Returns the shape for a vendor that supports a resolution and a ratio but no pixels. A size becomes the resolution
+ * that is charged for it, else the smallest one that contains its short side, and the nearest ratio. Unknown values are
+ * sent unchanged, so that the vendor's error lists the valid ones.
  *
- * @throws {UpstreamFailure} `invalid` for a size that the vendor cannot make.
+ * @throws {UpstreamFailure} `invalid` for a size that the vendor does not support.
  */
 export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShapes): VideoShape {
   const { size, resolution, aspectRatio } = order;
@@ -42,8 +44,8 @@ export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShap
 }
 
 /**
- * The one of some ratios, `<width>:<height>`, that is next to a quotient of width and height; null when none is within
- * three hundredths of it.
+ * Returns the ratio, `<width>:<height>`, nearest to a quotient of width and height; null if none is within
+ * {@linkcode RATIO_TOLERANCE}.
  */
 export function ratioNextTo(wanted: number, ratios: readonly string[]): string | null {
   const distanceTo = (ratio: string) => Math.abs(wanted / quotientOf(ratio) - 1);

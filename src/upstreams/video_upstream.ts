@@ -1,130 +1,130 @@
 import type { Medium, VideoMode } from "../lib/video_mode.ts";
 
-/** A picture, sound or video that an order refers to, in the form that the vendor said it takes. */
+/** An image, audio or video in a request, in a form that the vendor accepts. */
 export interface VideoMedia {
-  /** What it is; says which list of {@linkcode MediaForms} holds. */
+  /** The type, which selects the list in {@linkcode MediaForms}. */
   readonly medium: Medium;
-  /** By the bytes where they were looked at; null when only the address is known. */
+  /** Detected from the bytes if they were read; null if only the URL is known. */
   readonly mediaType: string | null;
-  /** An address that the vendor can fetch, or a `data:` URI, or bare base64: see {@linkcode MediaForms}. */
+  /** A URL that the vendor can download, a `data:` URI, or base64 without a prefix: see {@linkcode MediaForms}. */
   readonly form: "url" | "data_uri" | "base64";
-  /** The address, the URI or the base64 text, as `form` says. */
+  /** The URL, URI or base64 text. */
   readonly value: string;
 }
 
-/** The forms in which a vendor takes a medium, the one it likes best first. */
+/** The forms in which a vendor accepts media, preferred first. */
 export interface MediaForms {
-  /** For pictures; empty when the vendor takes none. */
+  /** For images; empty if not supported. */
   readonly image: readonly VideoMedia["form"][];
-  /** For sounds; empty when the vendor takes none. */
+  /** For audio; empty if not supported. */
   readonly audio: readonly VideoMedia["form"][];
-  /** For videos; empty when the vendor takes none. */
+  /** For videos; empty if not supported. */
   readonly video: readonly VideoMedia["form"][];
 }
 
-/** What a caller asks of a video model, in neutral words and already checked against the model. */
+/** A request to a video model in neutral terms, already validated against the model. */
 export interface VideoOrder {
-  /** Our task's id: the vendor's idempotency key or external id, where it has one. */
+  /** The gateway's task id, sent as the vendor's idempotency key or external id where there is one. */
   readonly taskId: string;
   /** The vendor's name of the model. */
   readonly model: string;
-  /** Which frames or references the video is made from. */
+  /** The frames or references that the video is made from. */
   readonly mode: VideoMode;
-  /** What is to be seen, in the caller's words. */
+  /** The prompt, as the caller wrote it. */
   readonly prompt: string;
   /**
-   * Whole seconds, within what the model makes; -1 where the caller leaves the length to the vendor; null where nothing
-   * is said of it, as for a reference video whose own length holds.
+   * Whole seconds within the model's limits; -1 if the vendor decides; null if not set, as for a reference video with
+   * its own length.
    */
   readonly durationSeconds: number | null;
-  /** `480p` … `4K`; beside a size what it is priced as. Null beside a size in records of earlier versions. */
+  /** `480p` … `4K`. With a size, the resolution that is charged. Null with a size in records of earlier versions. */
   readonly resolution: string | null;
-  /** `16:9` …; null when nothing was said or a size was given. */
+  /** `16:9` …; null if not set or if a size is set. */
   readonly aspectRatio: string | null;
-  /** Pixels; null when resolution and ratio say all. */
+  /** In pixels; null if resolution and ratio decide. */
   readonly size: { readonly width: number; readonly height: number } | null;
-  /** The picture that the video begins with; null when it is free. */
+  /** The first frame; null if not set. */
   readonly firstFrame: VideoMedia | null;
-  /** The picture that the video ends with, only beside a first one; null when it is free. */
+  /** The last frame, only with a first one; null if not set. */
   readonly lastFrame: VideoMedia | null;
-  /** Subject or style guidance, in the caller's order. */
+  /** Subject or style references, in the caller's order. */
   readonly references: readonly VideoMedia[];
-  /** Null when the caller did not say: the vendor's default holds. */
+  /** Null if not set: the vendor's default applies. */
   readonly generateAudio: boolean | null;
-  /** Asks for the same video each time, as far as a vendor keeps to it; null when nothing was said. */
+  /** Requests a reproducible video, as far as the vendor supports it; null if not set. */
   readonly seed: number | null;
   /**
-   * What the caller set for this vendor alone, free of {@linkcode VideoUpstream.refusedOptions}; own fields win over
-   * it.
+   * The caller's options for this vendor, without {@linkcode VideoUpstream.refusedOptions}. The adapter's own fields
+   * take precedence.
    */
   readonly options: Readonly<Record<string, unknown>>;
-  /** The gateway's own address for the vendor's news of this job, which it takes as a reason to poll; null for none. */
+  /** The gateway's callback URL for this job, which triggers a poll; null for none. */
   readonly callbackUrl: string | null;
 }
 
-/** What must be kept to ask about a job again: its id, and whatever else its address needs (kind of path, host). */
+/** What is stored to poll a job: its id, and whatever else its URL requires (type of path, host). */
 export interface VideoJobHandle {
-  /** The vendor's name of the job. */
+  /** The vendor's id of the job. */
   readonly id: string;
-  /** Small, of the adapter's own making; null when the id is enough. */
+  /** A short value that only the adapter reads; null if the id is enough. */
   readonly place: string | null;
 }
 
 /** One result. */
 export interface VideoResult {
-  /** Where the vendor keeps the video; null when its bytes come in an answer, from which `open` takes them. */
+  /** The URL of the video; null if its bytes are in a response, which `open` reads. */
   readonly url: string | null;
-  /** True when only the vendor's key opens it; then it is fetched from the provider's own host alone. */
+  /** True if the URL requires the vendor's key. It is then downloaded from the provider's own host only. */
   readonly needsCredential: boolean;
 }
 
 /** An opened result. */
 export type OpenedResult =
   | { readonly bytes: AsyncIterable<Uint8Array<ArrayBuffer>> }
-  /** The vendor sends on to this address, which may be anywhere and gets no credential. */
+  /** The target of a redirect. It may be any host and receives no credential. */
   | { readonly movedTo: string };
 
-/** Something else that a vendor makes beside the video. */
+/** An additional file of a job. */
 export interface VideoExtra {
-  /** `last_frame`: the video's last picture, to begin the next one with. `thumbnail`: a picture that stands for it. */
+  /** `last_frame`: the last frame, to continue the video with. `thumbnail`: a preview image. */
   readonly type: "last_frame" | "thumbnail";
-  /** Where the vendor keeps it. */
+  /** The URL of the file. */
   readonly url: string;
 }
 
-/** What a vendor tells of a job that goes on. Missing or null for what it does not tell. */
+/** What a vendor reports about a pending job. Absent or null if not reported. */
 export interface VideoProgressDetails {
   /** 0 to 100. */
   readonly progressPercent?: number | null;
-  /** How many jobs are before it; 0 when it is next. */
+  /** The number of jobs before it; 0 if it is next. */
   readonly queuePosition?: number | null;
-  /** Unix milliseconds at which the vendor began with it. */
+  /** The time of the start, in Unix milliseconds. */
   readonly startedAt?: number | null;
 }
 
-/** What a vendor reports of its consumption. Null for what it does not report. */
+/** The consumption that a vendor reports. Null for what it does not report. */
 export interface VideoConsumption {
-  /** Length of what was made. */
+  /** The length of the video. */
   readonly seconds: number | null;
   /** Decimal USD. */
   readonly costUsd: string | null;
 }
 
-/** How a job stands. Words of a vendor that nobody knows mean `pending`. */
+/** The state of a job. Unknown vendor states mean `pending`. */
 export type VideoProgress =
   | VideoProgressDetails & {
     readonly status: "pending";
-    /** True once the vendor works on it, so that a queue's cancel comes too late; null where it does not say. */
+    /** True once the vendor has started, when cancelling may no longer be possible; null if not reported. */
     readonly isRunning: boolean | null;
-    /** The vendor's word, when it is one the adapter does not know. */
+    /** The vendor's state, if the adapter does not know it. */
     readonly unknownWord?: string;
-    /** The vendor asks to be left alone for so long. */
+    /** The delay that the vendor requests before the next poll. */
     readonly retryAfterSeconds?: number;
   }
   | {
     readonly status: "completed";
     readonly results: readonly VideoResult[];
-    /** Missing where there is none. */
+    /** Absent if there are none. */
     readonly extras?: readonly VideoExtra[];
     readonly consumption: VideoConsumption;
   }
@@ -132,82 +132,78 @@ export type VideoProgress =
     readonly status: "failed";
     /** `content_policy_violation` for a refusal, else `upstream_error`. */
     readonly code: "content_policy_violation" | "upstream_error";
-    /** The vendor's words, free of secrets. */
+    /** The vendor's message, without secrets. */
     readonly message: string;
   }
   | { readonly status: "cancelled" }
   | { readonly status: "expired" };
 
-/** How a cancel ended. `too_late`: the vendor only cancels before it begins. `gone`: the job had ended already. */
+/**
+ * The outcome of a cancel request. `too_late`: the vendor cancels pending jobs only. `gone`: the job had already ended.
+ */
 export type CancelOutcome = "cancelled" | "requested" | "too_late" | "gone";
 
 /**
- * Options of a vendor that no caller may set, by their names in small letters without `_` and `-`; the value says what
- * to use instead, or why not, for the error. They stand at any depth. Those that every vendor has in common need not be
- * repeated.
+ * Vendor options that no caller may set, by their names in lower case without `_` and `-`. The value is the reason or
+ * the alternative, for the error message. They apply at any depth. Options that are refused for every vendor are not
+ * listed.
  */
 export type RefusedOptions = Readonly<Record<string, string>>;
 
 /**
- * A vendor that makes videos. Knows no caller, no money and no store; every failure is an {@linkcode UpstreamFailure}.
- * What a vendor lacks is null.
+ * The video capability of a vendor. It does not depend on callers, billing or the store. Every failure is an
+ * {@linkcode UpstreamFailure}. Unsupported functions are null.
  */
 export interface VideoUpstream {
-  /** In which forms it takes pictures, sounds and videos. */
+  /** The forms in which images, audio and videos are accepted. */
   readonly mediaForms: MediaForms;
-  /**
-   * Starts a job. A failure's `accepted` tells whether the vendor can have begun: with `unknown` the job must not be
-   * created anywhere else.
-   */
+  /** Creates a job. If a failure has `accepted: "unknown"`, the job must not be created elsewhere. */
   create(order: VideoOrder): Promise<VideoJobHandle>;
-  /** Asks how a job stands. */
+  /** Requests the state of a job. */
   poll(job: VideoJobHandle): Promise<VideoProgress>;
   /**
-   * Asks for many jobs at once; missing where the vendor cannot be asked so. A job that the answer does not hold is
-   * missing in the result, by {@linkcode VideoJobHandle.id}, and is asked for by itself.
+   * Requests the state of several jobs; absent if not supported. Jobs that the response does not contain are missing in
+   * the result, by {@linkcode VideoJobHandle.id}, and are polled one by one.
    */
   readonly pollMany?: {
-    /** How many jobs one question may name. */
+    /** The maximum number of jobs per request. */
     readonly limit: number;
     ask(jobs: readonly VideoJobHandle[]): Promise<ReadonlyMap<string, VideoProgress>>;
   };
-  /** Null where the vendor cannot stop a job: the caller gets `cancel_not_supported`. */
+  /** Null if the vendor cannot cancel a job: the caller receives `cancel_not_supported`. */
   readonly cancel: ((job: VideoJobHandle) => Promise<CancelOutcome>) | null;
   /**
-   * Finds a job whose creation was not answered, by a mark of ours that the vendor repeats; null where it repeats none,
-   * since a job that only looks alike may be another caller's. Null is also the answer when it was not found.
+   * Finds a job whose creation had no response, by an identifier of the gateway that the vendor returns. Null if the
+   * vendor returns none: a similar job may be another caller's. Resolves with null if the job is not found.
    *
-   * @param createdAfter Unix milliseconds; older jobs are not looked at.
+   * @param createdAfter Unix milliseconds; older jobs are ignored.
    */
   readonly find: ((order: VideoOrder, createdAfter: number) => Promise<VideoJobHandle | null>) | null;
   /**
-   * Opens a result that needs the credential, or whose bytes come in an answer; null where no result ever does.
+   * Opens a result that requires the credential, or whose bytes are in a response; null if there are no such results.
    */
   readonly open: ((result: VideoResult, job: VideoJobHandle) => Promise<OpenedResult>) | null;
   /**
-   * What no caller may set in `provider.options`: what decides length, count, size, sound or tier, and where news is
-   * sent.
+   * Options that no caller may set in `provider.options`: those that change length, count, size, audio, tier or
+   * callback URL.
    */
   readonly refusedOptions?: RefusedOptions;
   /**
-   * The first word of a prompt that this vendor would read as an option, such as `--dur`, and that decides what the
-   * video costs; null when there is none. Missing where prompts are words alone.
+   * Returns the first part of a prompt that this vendor reads as an option and that changes the price, such as `--dur`;
+   * null if there is none. Absent if the vendor reads no options from prompts.
    *
    * @param model The vendor's name of the model.
    */
   readonly optionInPrompt?: (prompt: string, model: string) => string | null;
   /**
-   * Names the fields of an order, as the caller wrote them, that this vendor's request cannot hold and that are
-   * therefore not sent: `seed`, `generate_audio`. Values of media are not looked at. Missing where everything is sent
-   * or refused.
+   * Names the caller's fields that are not sent, because this vendor's request has no such field: `seed`,
+   * `generate_audio`. The values of media are not read. Absent if every field is sent or refused.
    */
   readonly dropped?: (order: VideoOrder) => readonly string[];
-  /**
-   * Schemes of addresses of files that the operator's account at this vendor keeps, such as `asset:`. Missing: none.
-   */
+  /** URL schemes of files in the operator's account at this vendor, such as `asset:`. Default: none. */
   readonly ownSchemes?: readonly string[];
-  /** Whether a poll of a finished job gives its results new addresses. Default: false. */
+  /** Whether a poll of a finished job returns new URLs. Default: false. */
   readonly renewsAddresses?: boolean;
-  /** For how long the addresses of results work, in milliseconds. Default: 24 hours. */
+  /** How long result URLs are valid, in milliseconds. Default: 24 hours. */
   readonly resultLifeMs?: number;
 }

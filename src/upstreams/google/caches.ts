@@ -5,7 +5,7 @@ import type { CacheUpstream, UpstreamCache } from "../cache_upstream.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound_call.ts";
 
-/** What is read of a cached content. Source: Gemini API reference, "Caching", version v1beta. */
+/** The fields of a cached content that are read. Source: Gemini API reference, "Caching", version v1beta. */
 const Cached = z.object({
   name: z.string().regex(/^cachedContents\/[\w-]{1,128}$/),
   displayName: z.string().nullish(),
@@ -18,12 +18,12 @@ const Page = z.object({ cachedContents: z.array(Cached).nullish(), nextPageToken
 const PATH = "/v1beta/cachedContents";
 const PAGE_SIZE = 1000;
 const MAX_PAGES = 20;
-/** Millions of tokens are taken in within a minute; a create that takes longer than this has failed. */
+/** The vendor processes millions of tokens within a minute. A creation that takes longer than this has failed. */
 const CREATE_MS = 120_000;
 const OTHER_MS = 30_000;
 const LIST_CAP_BYTES = 4_194_304;
 
-/** Gemini's explicit caches. The mark is kept as the display name. Source: Gemini API reference, "Caching". */
+/** Gemini's explicit caches. The mark is stored as the display name. Source: Gemini API reference, "Caching". */
 export function googleCaches(outbound: Outbound): CacheUpstream {
   const reading = { readError: content.upstream.readError, firstByteMs: OTHER_MS };
   return {
@@ -74,7 +74,7 @@ function timeOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The vendor answers 403 for a cache that is not there as for one that is another's; null for both. */
+/** Returns null for 403 and 404. The vendor returns 403 both for a missing cache and for another account's. */
 async function unlessGone<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();

@@ -35,8 +35,9 @@ const Answer = z.object({
 });
 
 /**
- * Gemini's image models: one picture a call, from words and from pictures, by content generation. They take no quality,
- * mask, background or output format. Source: Gemini API reference, "Generating content", "Image generation".
+ * Gemini's image models create one image per request, from a prompt and optional images, through content generation.
+ * They have no quality, mask, background or output format. Source: Gemini API reference, "Generating content", "Image
+ * generation".
  */
 export function googleImages(outbound: Outbound): ImageUpstream {
   return {
@@ -50,8 +51,8 @@ export function googleImages(outbound: Outbound): ImageUpstream {
         imageExtras(call, content.upstream.readError),
       );
     },
-    edit: null, // Pictures are changed in conversation, by the content protocol.
-    stream: null, // A streamed answer holds the whole picture in one event.
+    edit: null, // Images are edited in a conversation, through the content protocol.
+    stream: null, // A streamed response contains the whole image in one event.
     mostPerCall: 1,
   };
 }
@@ -69,7 +70,10 @@ function requestFor(order: ImageOrder, outbound: Outbound) {
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
 
-/** The nearest ratio, and the size by the longer side; 1K is the default of every model and the only size of some. */
+/**
+ * Returns the nearest ratio, and the size of the longer side. 1K is the default of every model and the only size of
+ * some.
+ */
 function imageConfigFor({ size }: ImageOrder, outbound: Outbound): Record<string, string> | null {
   const pixels = pixelsOf(size);
   if (pixels === null) return null;
@@ -90,7 +94,7 @@ function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
   return { createdAt: null, images, size: null, quality: null, consumption: readConsumption(answer.usageMetadata) };
 }
 
-/** Drafts stand beside the picture, marked as thoughts. */
+/** Drafts are marked as thoughts and left out. */
 function imagesOf({ content }: z.infer<typeof Candidate>): MadeImage[] {
   return (content?.parts ?? []).flatMap(({ thought, inlineData }): MadeImage[] => {
     if (thought || !inlineData) return [];
@@ -98,7 +102,7 @@ function imagesOf({ content }: z.infer<typeof Candidate>): MadeImage[] {
   });
 }
 
-/** Ends that say nothing against the request: another attempt may have its picture. */
+/** Finish reasons that do not concern the request: another attempt may succeed. */
 const ACCIDENTS: ReadonlySet<string> = new Set([
   "OTHER",
   "IMAGE_OTHER",
@@ -106,7 +110,10 @@ const ACCIDENTS: ReadonlySet<string> = new Set([
   "MALFORMED_RESPONSE",
 ]);
 
-/** Why an answer of status 200 holds no picture. Source: Gemini API reference, "BlockReason", "FinishReason". */
+/**
+ * Converts a status 200 response without an image to a failure. Source: Gemini API reference, "BlockReason",
+ * "FinishReason".
+ */
 function failureOf({ promptFeedback, candidates }: z.infer<typeof Answer>, outbound: Outbound) {
   const candidate = candidates?.[0];
   const ended = candidate?.finishReason === "STOP" ? null : candidate?.finishReason;
@@ -118,14 +125,14 @@ function failureOf({ promptFeedback, candidates }: z.infer<typeof Answer>, outbo
     const said = promptFeedback?.blockReasonMessage || candidate?.finishMessage || `The model made no image: ${word}`;
     return outbound.failure("invalid", said, { vendorCode: word, isContentRefusal: word !== "NO_IMAGE" });
   }
-  // Asked for what is no picture, it talks: not a fault of the vendor's, and no better elsewhere.
+  // The model answers a prompt that does not ask for an image with text. Other providers would not help.
   if (candidate?.content?.parts?.some(({ text }) => text)) {
     return outbound.failure("invalid", "The model answered in words and made no image", { vendorCode: "NO_IMAGE" });
   }
   return outbound.failure("broken", "", { accepted: "unknown" });
 }
 
-/** Thoughts are counted apart from the candidates and billed alike. */
+/** Thought tokens are not included in the candidates' count, and billed at the same price. */
 function readConsumption(usage: z.infer<typeof Usage>): ImageConsumption | null {
   if (!usage) return null;
   const imageTokens = (usage.promptTokensDetails ?? [])

@@ -3,7 +3,10 @@ import { content } from "../../conversation/codecs/content/mod.ts";
 import { needsInlining } from "../../conversation/codecs/content/shared/parts.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
-/** Content generation, with its counter. Source: Gemini API reference, "Generating content", "Counting tokens". */
+/**
+ * The content generation endpoint and its token counter. Source: Gemini API reference, "Generating content", "Counting
+ * tokens".
+ */
 export const contentEndpoint: TextEndpoint = {
   format: content.upstream,
   pass: content.passThrough,

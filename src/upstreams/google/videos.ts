@@ -21,8 +21,8 @@ import type {
 } from "../video_upstream.ts";
 
 /**
- * Gemini Omni, which makes videos as interactions in the background. Source: Gemini API reference, "Interactions"
- * (create, get, cancel) and "Files" (download).
+ * Gemini Omni creates videos as background interactions. Source: Gemini API reference, "Interactions" (create, get,
+ * cancel) and "Files" (download).
  */
 
 const INTERACTIONS = "/v1beta/interactions";
@@ -36,7 +36,7 @@ const SHAPES: VideoShapes = {
   ratios: ["16:9", "9:16"],
 };
 
-/** What the model is told to do; it finds out by itself what a mix of references is for. */
+/** The task of each mode. For mixed references the model decides itself. */
 const TASKS: Readonly<Partial<Record<VideoMode, string>>> = {
   text2video: "text_to_video",
   img2video: "image_to_video",
@@ -44,11 +44,11 @@ const TASKS: Readonly<Partial<Record<VideoMode, string>>> = {
   imgref2video: "reference_to_video",
 };
 
-/** Videos in an answer are small: the vendor keeps others as files. */
+/** Inline videos are small: the vendor stores larger ones as files. */
 const REPLY_CAP_BYTES = 16_777_216;
-/** Of base64, decoded at once. */
+/** The number of base64 characters decoded at once. */
 const PIECE_CHARACTERS = 1_048_576;
-/** The vendor keeps files for two days. */
+/** The vendor stores files for two days. */
 const FILE_LIFE_MS = 48 * 3_600_000;
 
 const text = z.string().nullish().catch(null);
@@ -90,11 +90,14 @@ const REFUSED_OPTIONS: RefusedOptions = {
   labels: STATE,
 };
 
-/** Google as a video upstream. It repeats nothing of ours by which an interaction could be found again. */
+/**
+ * Creates the video upstream for Google. The vendor returns no client-supplied identifier, so a lost interaction cannot
+ * be found.
+ */
 export function googleVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal, { capBytes: REPLY_CAP_BYTES });
   return {
-    // The vendor fetches nothing for a caller: bytes stand in the request, or in the vendor's own files.
+    // The vendor does not download URLs: media are sent inline.
     mediaForms: { image: ["base64"], audio: [], video: ["base64"] },
     async create(order) {
       const { id } = await exchange.create(INTERACTIONS, bodyOf(outbound, order), (answer) => Created.parse(answer));
@@ -105,7 +108,7 @@ export function googleVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: (result, job) => result.url === null ? openInline(exchange, job) : openFile(outbound, result.url),
     refusedOptions: REFUSED_OPTIONS,
-    // Every video has sound.
+    // Every video has audio.
     dropped: ({ generateAudio }) => generateAudio === false ? ["generate_audio"] : [],
     renewsAddresses: true,
     resultLifeMs: FILE_LIFE_MS,
@@ -130,7 +133,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
       delivery: "uri",
       ...(ratio !== null && { aspect_ratio: ratio }),
       ...(resolution !== null && { resolution }),
-      // A protobuf duration: a number is refused.
+      // A protobuf duration. The vendor rejects a number.
       ...(order.durationSeconds !== null && order.durationSeconds > 0 && { duration: `${order.durationSeconds}s` }),
     },
     generation_config: {
@@ -142,7 +145,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   };
 }
 
-/** Frames stand in their order in time. */
+/** Frames are sent in chronological order. */
 function mediaOf({ firstFrame, lastFrame, references }: VideoOrder): JsonObject[] {
   const media = [firstFrame, lastFrame, ...references].filter((each): each is VideoMedia => each !== null);
   return media.map(({ medium, mediaType, value }) => ({
@@ -179,7 +182,7 @@ function progressOf(outbound: Outbound, interaction: Answer): VideoProgress {
   }
 }
 
-/** A refusal is told as success, in words and without a video. */
+/** The vendor reports a refusal as a success with text and without a video. */
 function resultOf(outbound: Outbound, interaction: Answer): VideoProgress {
   const parts = outputsOf(interaction);
   const results = parts.filter(isVideo).map(({ uri }) => ({ url: uri || null, needsCredential: true }));
@@ -199,7 +202,7 @@ function isVideo({ type, uri, data }: z.infer<typeof Part>): boolean {
 async function cancel(exchange: VideoExchange, job: VideoJobHandle): Promise<CancelOutcome> {
   try {
     await exchange.tell("POST", `${pathOf(job)}/cancel`);
-    // What runs is asked to stop, and most of it does.
+    // Most running jobs stop, but not all.
     return "requested";
   } catch (thrown) {
     const status = thrown instanceof UpstreamFailure ? thrown.facts.status : null;
@@ -223,7 +226,7 @@ async function openInline(exchange: VideoExchange, job: VideoJobHandle): Promise
   return { bytes: decoded(data) };
 }
 
-/** Bytes of base64, in pieces, so that no other request waits for a large one. */
+/** Decodes base64 in pieces, so that a large video does not block other requests. */
 async function* decoded(data: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let at = 0; at < data.length; at += PIECE_CHARACTERS) {
     yield await Promise.resolve(Uint8Array.fromBase64(data.slice(at, at + PIECE_CHARACTERS)));
@@ -235,10 +238,10 @@ function readRefusal(body: unknown): VendorRefusal {
   return isRefusal(said.code, said.message) ? { ...said, kind: "invalid", isContentRefusal: true } : said;
 }
 
-/** The codes of the vendor's content rules. */
+/** The error codes of the vendor's content rules. */
 const CONTENT_RULES = /SAFETY|PROHIBITED_CONTENT/;
 
-/** Whether the vendor's content rules forbid it. */
+/** Whether the error means that the vendor's content rules forbid the request or its result. */
 function isRefusal(code: string | number | null | undefined, message: string | null | undefined): boolean {
   return CONTENT_RULES.test(String(code ?? "")) || ERROR_TEXTS.googleContentRefusal.test(message ?? "");
 }

@@ -3,9 +3,9 @@ import { ERROR_TEXTS } from "../error_texts.ts";
 import type { FailureKind, UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 
-/** Kling's failure codes. An answer of status 200 can report one, too. */
+/** Kling's error codes. A status 200 response can contain one, too. */
 
-/** What a code means, and whether the vendor can have begun the work. */
+/** The meaning of a code, and whether the vendor may have started the work. */
 interface Verdict {
   readonly kind: FailureKind;
   readonly accepted: "no" | "unknown";
@@ -62,7 +62,7 @@ export function readKlingError(body: unknown): VendorRefusal {
 }
 
 /**
- * Throws the failure that an answer of status 200 reports; returns where it reports success.
+ * Throws the failure that a status 200 response reports; returns if it reports success.
  *
  * @throws {UpstreamFailure}
  */
@@ -74,7 +74,7 @@ export function throwReportedFailure(outbound: Outbound, answer: unknown): void 
   throw outbound.failure(kind, message ?? "", { accepted, vendorCode: String(code), isContentRefusal });
 }
 
-/** Whether a failure says that there is no such job. */
+/** Whether a failure means that the job does not exist. */
 export function isMissing({ facts: { status, vendorCode } }: UpstreamFailure): boolean {
   return status === 404 || MISSING_CODES.has(vendorCode ?? "");
 }

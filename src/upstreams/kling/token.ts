@@ -2,11 +2,11 @@ import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import type { Authorize, Credentials, HeaderFields } from "../authorization.ts";
 
-/** A vendor's clock may go before ours by so much. */
+/** The maximum lag of the vendor's clock. */
 const SKEW_SECONDS = 60;
-/** The longest life that the vendor's documentation shows, from the moment at which a token is good. */
+/** The longest token lifetime in the vendor's documentation, from the start of its validity. */
 const LIFE_SECONDS = 1_800;
-/** Tokens are made anew long before their end, as the vendor's clock may go after ours. */
+/** Tokens are renewed long before they expire, because the vendor's clock may be ahead. */
 const RENEWAL_MS = 900_000;
 
 interface Token {
@@ -16,8 +16,8 @@ interface Token {
 }
 
 /**
- * Authorizes by an API key as it is, or where a secret key stands beside it by a token that is signed with the secret
- * key and names the key. Source: Kling API reference, "General Information", "API Authentication" (JWT, RFC 7519,
+ * Authorizes with the API key. If a secret key is configured, authorizes with a token that names the API key and is
+ * signed with the secret key. Source: Kling API reference, "General Information", "API Authentication" (JWT, RFC 7519,
  * HS256).
  */
 export function byKeyOrToken(): Authorize {
@@ -30,7 +30,7 @@ export function byKeyOrToken(): Authorize {
       return fields;
     }
     let token = tokens.get(credentials);
-    // A clock that was set back makes tokens that are not good yet.
+    // After the clock was set back, the stored token is not valid yet.
     if (token === undefined || now < token.madeAt || now >= token.madeAt + RENEWAL_MS) {
       token = { fields: bearer(signedToken(credentials.apiKey, credentials.secretKey, now)), madeAt: now };
       tokens.set(credentials, token);

@@ -22,7 +22,7 @@ import { isContentFailure, isMissing, readKlingError, throwReportedFailure } fro
 
 const VIDEOS = "/v1/videos";
 
-/** The last part of the path of a creation, under which its job is asked for, too. */
+/** The last path segment of a creation. The job is polled at the same path. */
 type JobKind = "text2video" | "image2video" | "multi-image2video" | "omni-video";
 
 /** Resolutions are sold as modes. */
@@ -68,7 +68,7 @@ const Job = z.object({
   }).nullish(),
 });
 
-/** Kling as a video upstream. It cannot stop a job, and finds one by our task's id. */
+/** Creates the video upstream for Kling. The vendor cannot cancel a job. A lost job is found by the task id. */
 export function klingVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readKlingError);
   const ask = <T>(kind: string, id: string, read: (job: z.infer<typeof Job>["data"]) => T) =>
@@ -139,7 +139,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder, kind: JobKind): JsonObjec
     ...order.options,
     model_name: order.model,
     prompt: order.prompt,
-    // A whole number as text. With a reference video the vendor takes no length.
+    // A whole number as text. With a reference video the vendor accepts no length.
     ...(durationSeconds !== null && durationSeconds > 0 && !hasVideo(order) && { duration: String(durationSeconds) }),
     ...(mode !== null && { mode }),
     ...(ratio !== null && order.firstFrame === null && { aspect_ratio: ratio }),
@@ -193,7 +193,7 @@ function droppedOf(order: VideoOrder): string[] {
 }
 
 function progressOf(outbound: Outbound, job: z.infer<typeof Job>["data"]): VideoProgress {
-  // The vendor can answer without data while the job is pending.
+  // The vendor can respond without data while the job is pending.
   if (!job) return pending(null);
   switch (job.task_status.toLowerCase()) {
     case "submitted":
@@ -213,7 +213,7 @@ function progressOf(outbound: Outbound, job: z.infer<typeof Job>["data"]): Video
   }
 }
 
-/** A length as the vendor writes it: `"5.1"`. */
+/** Parses a length as the vendor writes it: `"5.1"`. */
 function secondsOf([video]: readonly { readonly duration?: string | null | undefined }[]): number | null {
   const seconds = Number(video?.duration ?? "");
   return seconds > 0 && Number.isFinite(seconds) ? seconds : null;

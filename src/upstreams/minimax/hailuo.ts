@@ -9,14 +9,14 @@ import type { VideoJobHandle, VideoOrder, VideoProgress } from "../video_upstrea
 import { codeNumber, verdictOn } from "./refusal.ts";
 
 /**
- * Hailuo and its elder siblings, where every answer has the status 200 and a number tells what it is. Source: MiniMax
- * API reference, "Video generation" (create, query), "File retrieve".
+ * Hailuo and earlier models. Every response has the status 200 and reports its outcome as a code. Source: MiniMax API
+ * reference, "Video generation" (create, query), "File retrieve".
  */
 
-/** The place of a job of this version. */
+/** The `place` of a job of this version. */
 export const HAILUO = "v1";
 
-/** Pictures of one person by which the vendor keeps a face. */
+/** The model that keeps a person's face, from images of one person. */
 const SUBJECT_MODEL = "S2V-01";
 
 const SHAPES: VideoShapes = {
@@ -37,12 +37,12 @@ const Query = z.object({ status: z.string(), file_id: identifier.nullish().catch
 const File = z.object({ file: z.object({ download_url: z.string().nullish() }).nullish() });
 const Told = z.object({ base_resp: BaseResponse });
 
-/** Whether the model is made by version 1: all but those of the H3 family. */
+/** Whether the model belongs to version 1 of the API, as all but the H3 family do. */
 export function isHailuo(model: string): boolean {
   return !/^MiniMax-H\d/i.test(model);
 }
 
-/** Starts a job. */
+/** Creates a job. */
 export async function createHailuo(
   outbound: Outbound,
   exchange: VideoExchange,
@@ -55,7 +55,7 @@ export async function createHailuo(
   return { id: task_id, place: HAILUO };
 }
 
-/** Asks for a job, and for the address of its file once there is one. */
+/** Polls a job. Once it has a file, requests its URL. */
 export async function pollHailuo(
   outbound: Outbound,
   exchange: VideoExchange,
@@ -63,7 +63,7 @@ export async function pollHailuo(
 ): Promise<VideoProgress> {
   const job = await exchange.ask(`/v1/query/video_generation?task_id=${encodeURIComponent(id)}`, (answer) => {
     const query = Query.safeParse(answer);
-    // A failed job has a number too: that of its failure, not of the question's.
+    // A failed job has a code, too. It is that of the job's failure, not of the poll.
     if (query.data?.status.toLowerCase() !== "fail") refuseTold(outbound, answer);
     return Query.parse(answer);
   });
@@ -95,7 +95,7 @@ async function addressOf(outbound: Outbound, exchange: VideoExchange, file: stri
 function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   const { firstFrame, lastFrame, references } = order;
   const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
-  // There is no field for it: words become 16:9, and frames keep their own ratio.
+  // There is no ratio field: text prompts create 16:9, and frames keep their own ratio.
   if (ratio !== null && ratio !== SHAPES.ratios[0] && firstFrame === null) {
     const said = `Cannot make a video of ratio ${ratio}: "${order.model}" makes ${SHAPES.ratios[0]}`;
     throw outbound.failure("invalid", said, { field: "aspect_ratio" });
@@ -115,7 +115,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   };
 }
 
-/** Throws the failure that an answer of status 200 tells by its number; zero is none. */
+/** Throws the failure that a status 200 response reports. The code zero means success. */
 export function refuseTold(outbound: Outbound, answer: unknown): void {
   const told = Told.safeParse(answer).data?.base_resp;
   if (!told || told.status_code === null || told.status_code === "0") return;

@@ -4,7 +4,7 @@ import { probeMinimax } from "./probe.ts";
 import { chatEndpoint } from "./text.ts";
 import { minimaxVideos } from "./videos.ts";
 
-/** MiniMax; its base address has no version, as each of its capabilities has its own. Source: MiniMax API reference. */
+/** MiniMax. The base URL has no version, because each capability has its own. Source: MiniMax API reference. */
 export const minimax = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: () => [chatEndpoint],

@@ -6,8 +6,8 @@ import { codeNumber, verdictOn } from "./refusal.ts";
 const Answer = z.object({ base_resp: z.object({ status_code: codeNumber }) });
 
 /**
- * Asks for a task that cannot exist. The key is checked first, by a number in an answer of status 200; that the task is
- * refused as invalid then means that the key is good. Source: MiniMax API reference, "Query video generation task".
+ * Queries a task that cannot exist. The vendor checks the key first and reports the outcome as a code with status 200.
+ * If it rejects the task as invalid, the key is valid. Source: MiniMax API reference, "Query video generation task".
  */
 export const probeMinimax: CredentialProbe = probeByGet("/v1/query/video_generation?task_id=0", (answer, outbound) => {
   const code = Answer.parse(answer).base_resp.status_code;

@@ -4,9 +4,9 @@ import { ERROR_TEXTS } from "../error_texts.ts";
 import type { FailureKind } from "../failure.ts";
 import type { VendorRefusal } from "../outbound_call.ts";
 
-/** MiniMax's own numbers for failures, which stand in answers of status 200 too. */
+/** MiniMax's error codes, which status 200 responses contain, too. */
 
-/** What a number means, and whether the vendor can have begun the work. */
+/** The meaning of a code, and whether the vendor may have started the work. */
 export interface Verdict {
   readonly kind: FailureKind;
   readonly accepted: "no" | "unknown";
@@ -26,7 +26,7 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
   1001: plain("timeout", "unknown"),
   1002: plain("rate_limited"),
   1004: plain("auth"),
-  1008: plain("unavailable"), // our balance is used up
+  1008: plain("unavailable"), // the gateway's account has no balance
   1026: CONTENT,
   1027: CONTENT,
   1039: plain("rate_limited"),
@@ -37,12 +37,12 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
   2056: plain("rate_limited"),
 };
 
-/** The verdict on a number; one that is not known says only that it failed, perhaps after the work began. */
+/** Returns the verdict on a code. An unknown code means a failure, perhaps after the work started. */
 export function verdictOn(code: string): Verdict {
   return VERDICTS[code] ?? plain("unavailable", "unknown");
 }
 
-/** A number as it is written here or there: `1026` or `"1026"`. */
+/** A code, written as `1026` or as `"1026"`. */
 export const codeNumber: z.ZodType<string | null> = z.union([z.string(), z.number().transform(String)]).nullish()
   .transform((code) => code ?? null).catch(null);
 
@@ -51,7 +51,10 @@ const Inside = z.object({
   base_resp: z.object({ status_code: codeNumber, status_msg: z.string().nullish() }).nullish(),
 });
 
-/** An error body: the newer form is the default protocol's, at times with the number of the older; neither is sure. */
+/**
+ * Reads an error body. The newer format is that of the default protocol, sometimes with the code of the older format.
+ * Either may be absent.
+ */
 export function readRefusal(body: unknown): VendorRefusal {
   const said = chat.upstream.readError(body);
   const inside = Inside.safeParse(body).data;

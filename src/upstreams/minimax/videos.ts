@@ -22,7 +22,7 @@ const SHAPES: VideoShapes = {
   ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"],
 };
 
-/** Words alone have no shape to follow, and the vendor has no default for it. */
+/** The ratio of a video from a prompt alone, because the vendor has no default. */
 const RATIO_OF_WORDS = "16:9";
 
 const text = z.string().nullish().catch(null);
@@ -40,7 +40,7 @@ const Answer = z.object({
   }),
 });
 
-/** Of both versions. The length of a video that is edited (`base_video`) is that of the video. */
+/** For both versions. The length of an edited video (`base_video`) is that of its input. */
 const REFUSED_OPTIONS: RefusedOptions = {
   content: MEDIA_OPTION,
   basevideo: MEDIA_OPTION,
@@ -50,8 +50,8 @@ const REFUSED_OPTIONS: RefusedOptions = {
 };
 
 /**
- * MiniMax as a video upstream: H3 by version 2 of its API, Hailuo by version 1. It repeats nothing of ours by which a
- * job could be found again.
+ * Creates the video upstream for MiniMax: H3 uses version 2 of the API, Hailuo version 1. The vendor returns no
+ * client-supplied identifier, so a lost job cannot be found.
  */
 export function minimaxVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal);
@@ -81,7 +81,7 @@ export function minimaxVideos(outbound: Outbound): VideoUpstream {
       },
     },
     cancel(job) {
-      // Version 1 has no way to take a job back, however early.
+      // Version 1 cannot cancel a job.
       if (job.place === HAILUO) return Promise.resolve("too_late");
       const remove = ({ id }: VideoJobHandle) =>
         exchange.tell("DELETE", `/v2/video_generation/${encodeURIComponent(id)}`);
@@ -90,7 +90,7 @@ export function minimaxVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
-    // H3 always makes sound, Hailuo never does.
+    // H3 always creates audio, Hailuo never does.
     dropped: ({ model, seed, generateAudio }) => [
       ...(seed !== null ? ["seed"] : []),
       ...(generateAudio === isHailuo(model) ? ["generate_audio"] : []),
@@ -110,7 +110,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
     content: contentPartsOf(order),
     ...(order.durationSeconds !== null && { duration: order.durationSeconds }),
     ...(resolution !== null && { resolution }),
-    // A frame has a ratio of its own.
+    // The first frame decides the ratio.
     ...(shape !== null && order.firstFrame === null && { ratio: shape }),
     ...(order.callbackUrl !== null && { callback_url: order.callbackUrl }),
   };

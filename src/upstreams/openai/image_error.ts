@@ -1,9 +1,7 @@
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { VendorRefusal } from "../outbound_call.ts";
 
-/**
- * Words of the vendor's content rules: its own, those of its models on Azure, and those of vendors that resemble it.
- */
+/** Error codes of content rules: of OpenAI, of its models on Azure, and of compatible vendors. */
 const CONTENT_RULES = /^(?:moderation_blocked|content_policy_violation|content_?filter)/i;
 
 /** Reads an error body, `{error: {message, type, param, code}}`. Source: OpenAI API reference, "Images", errors. */

@@ -8,8 +8,6 @@ import type { Outbound, OutboundResponse } from "../outbound_call.ts";
 import { digest } from "../outbound_json.ts";
 import { readImageError } from "./image_error.ts";
 
-/** Most characters of one event: a picture of 4K in base64 stays below it. */
-
 const AnyEvent = z.object({ type: z.string().nullish() });
 
 const PartialImage = z.object({
@@ -21,12 +19,12 @@ const PartialImage = z.object({
 const CompletedImage = z.object({ b64_json: z.string(), created_at: z.number().nullish() });
 
 /**
- * Reads a streamed answer: `image_generation.partial_image` and `image_generation.completed`, or the same of
- * `image_edit`. Several pictures have a `completed` each; together they are one outcome. A vendor that does not stream
- * answers as a whole, which is understood too. Source: OpenAI API reference, "Image streaming".
+ * Reads a streamed response. Its events are `image_generation.partial_image` and `image_generation.completed`, or the
+ * same of `image_edit`. Each image has its own `completed` event; together they are one outcome. A complete response of
+ * a vendor without streaming is read, too. Source: OpenAI API reference, "Image streaming".
  *
- * @param readOutcome Reads a whole answer.
- * @throws {UpstreamFailure} Also when the vendor reports a failure within the stream, or ends it without a picture.
+ * @param readOutcome Reads a complete response.
+ * @throws {UpstreamFailure} Also if the stream reports a failure or ends without an image.
  */
 export async function* readImageStream(
   response: OutboundResponse,
@@ -90,7 +88,7 @@ function partialOf(body: unknown, outbound: Outbound): ImageEvent {
   return { type: "partial", index: partial_image_index ?? 0, data: b64_json, mediaType };
 }
 
-/** A completed picture has the fields of a whole answer with one picture, but for the list around it. */
+/** A `completed` event has the fields of a complete response with one image, but without the list. */
 function completedOf(body: unknown, outbound: Outbound, readOutcome: (answer: unknown) => ImageOutcome): ImageOutcome {
   const { b64_json, created_at } = read(CompletedImage, body, outbound);
   return readOutcome({ ...(body as object), created: created_at, data: [{ b64_json }] });
@@ -127,7 +125,7 @@ function failureIn(body: unknown, outbound: Outbound) {
   });
 }
 
-/** Within a stream no status tells what a failure means. Source: OpenAI API reference, "Error codes". */
+/** A stream has no status, so the error code and type decide. Source: OpenAI API reference, "Error codes". */
 function kindOf(words: string): FailureKind {
   if (/user_error|invalid_request|unknown_parameter|invalid_value/.test(words)) return "invalid";
   return /rate_limit|insufficient_quota/.test(words) ? "rate_limited" : "unavailable";

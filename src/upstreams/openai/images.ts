@@ -9,7 +9,7 @@ import type { Outbound } from "../outbound_call.ts";
 import { readImageError } from "./image_error.ts";
 import { readImageStream } from "./image_stream.ts";
 
-/** What a request says beside its pictures. */
+/** The fields of a request other than images. */
 type Fields = Readonly<Record<string, string | number | boolean>>;
 
 const Usage = z.object({
@@ -32,9 +32,8 @@ const Answer = z.object({
 });
 
 /**
- * The Images API of OpenAI, and of every vendor that resembles it. `response_format` is never sent, because models of
- * the gpt-image family refuse it; a vendor that answers with addresses is understood.
- * Source: OpenAI API reference, "Images".
+ * The Images API of OpenAI and compatible vendors. `response_format` is never sent, because models of the gpt-image
+ * family reject it. Responses with URLs are read, too. Source: OpenAI API reference, "Images".
  */
 export function openaiImages(outbound: Outbound): ImageUpstream {
   const whole = (order: ImageOrder, call: ImageCall, edits: boolean) => {
@@ -59,7 +58,7 @@ export function openaiImages(outbound: Outbound): ImageUpstream {
         headers: {},
         body,
         firstByteMs: outbound.firstByteMs,
-        // The head comes at once and the first picture minutes later.
+        // The response head arrives at once, the first image minutes later.
         idleMs: outbound.firstByteMs,
         callerSignal: call.callerSignal,
         readError: readImageError,
@@ -77,7 +76,7 @@ function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { path: 
   return { path: "/images/edits", body: multipartBody([...texts, ...filesOf(order)]) };
 }
 
-/** `auto` is every model's default, and vendors that resemble this one know less of the word: it is left out. */
+/** `auto` is not sent: it is the default of every model, and not all compatible vendors know it. */
 function fieldsOf(order: ImageOrder, edits: boolean): Fields {
   const { model, prompt, count, outputFormat, background, inputFidelity } = order;
   const size = sizeFor(order);
@@ -94,7 +93,7 @@ function fieldsOf(order: ImageOrder, edits: boolean): Fields {
   };
 }
 
-/** A picture alone goes as `image`, which every vendor knows; several go as `image[]`, in their order. */
+/** A single image is sent as `image`, which every vendor supports. Several are sent as `image[]`, in their order. */
 function filesOf({ images, mask }: ImageOrder): FormField[] {
   const name = images.length === 1 ? "image" : "image[]";
   const extension = (mediaType: string) => mediaType.slice(mediaType.indexOf("/") + 1);
@@ -109,7 +108,8 @@ function filesOf({ images, mask }: ImageOrder): FormField[] {
 }
 
 /**
- * The first family takes three sizes; those that follow take any. Source: OpenAI API reference, "Create image", `size`.
+ * The gpt-image-1 family supports three sizes; later families support any. Source: OpenAI API reference, "Create
+ * image", `size`.
  */
 const WIDER: Readonly<Record<string, string>> = { "1792x1024": "1536x1024", "1024x1792": "1024x1536" };
 
@@ -118,7 +118,7 @@ function sizeFor({ model, size }: ImageOrder): string | null {
   return /^gpt-image-1(?:$|[.-])/.test(model) ? WIDER[size] ?? size : size;
 }
 
-/** Words of models that are gone, in those of the family that followed. */
+/** Quality values of retired models and their equivalents in the later family. */
 const SUCCESSORS: Readonly<Record<string, string>> = { standard: "medium", hd: "high" };
 
 function qualityFor({ model, quality }: ImageOrder): string | null {

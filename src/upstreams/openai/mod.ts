@@ -6,14 +6,17 @@ import { openaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
 import { openrouterVideos } from "./videos.ts";
 
-/** Who lists models to everybody tells of a key elsewhere. Source: OpenRouter API reference, "Get current API key". */
+/**
+ * OpenRouter lists models without a key, so the key is probed here. Source: OpenRouter API reference, "Get current API
+ * key".
+ */
 const OPENROUTER_KEY = "https://openrouter.ai/api/v1/key";
 
-/** OpenAI, and every vendor that resembles it, by base address. Source: OpenAI API reference, "Authentication". */
+/** OpenAI and compatible vendors, by base URL. Source: OpenAI API reference, "Authentication". */
 export const openai = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text({ speaks }) {
-    // Responses shows reasoning and carries it from turn to turn, so translated conversations go there first.
+    // Responses is preferred for translated conversations, because it returns reasoning and accepts it in later turns.
     if (speaks === "both") return [responsesEndpoint, chatEndpoint];
     return [speaks === "responses" ? responsesEndpoint : chatEndpoint];
   },

@@ -3,10 +3,12 @@ import { chatEndpointAt } from "../chat_endpoint.ts";
 import { responsesEndpointWith } from "../responses_endpoint.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
-/** Chat Completions. Source: OpenAI API reference, "Chat". */
+/** The Chat Completions endpoint. Source: OpenAI API reference, "Chat". */
 export const chatEndpoint: TextEndpoint = chatEndpointAt("/chat/completions");
 
-/** Responses. Source: OpenAI API reference, "Responses", "Get input token counts". */
+/**
+ * The Responses endpoint and its token counter. Source: OpenAI API reference, "Responses", "Get input token counts".
+ */
 export const responsesEndpoint: TextEndpoint = responsesEndpointWith({
   path: () => "/responses/input_tokens",
   write(conversation, target) {

@@ -19,8 +19,8 @@ import type {
 } from "../video_upstream.ts";
 
 /**
- * Videos as OpenRouter makes them, whose form other gateways share; OpenAI itself has none any more. Source: OpenRouter
- * API reference, "Video Generation", and the types of `@openrouter/sdk` 1.3.19.
+ * The video API of OpenRouter, which other gateways share. OpenAI itself no longer has one. Source: OpenRouter API
+ * reference, "Video Generation", and the types of `@openrouter/sdk` 1.3.19.
  */
 
 const text = z.string().nullish().catch(null);
@@ -35,7 +35,7 @@ const Job = z.object({
   usage: z.object({ cost: z.number().nullish() }).nullish().catch(null),
 });
 
-/** Marks of a refusal by a moderation, which the status 403 alone does not tell from a key without a permission. */
+/** The fields of a moderation refusal. The status 403 is also that of a missing permission. */
 const Moderated = z.object({
   error: z.object({
     metadata: z.union([z.object({ flagged_input: z.string() }), z.object({ reasons: z.array(z.unknown()).min(1) })]),
@@ -47,7 +47,7 @@ const CONTENT_WORDS = /content[ _-]?(?:policy|filter|moderation|violation)|moder
 
 const SHAPE = 'it decides what shape the video has; use "aspect_ratio" or "size"';
 
-/** Of the router, and of the vendors behind it whose options pass as `provider.options`. */
+/** Options of the router, and of the vendors behind it, which it passes on as `provider.options`. */
 const REFUSED_OPTIONS: RefusedOptions = {
   aspectratio: SHAPE,
   ratio: SHAPE,
@@ -78,7 +78,8 @@ const REFUSED_OPTIONS: RefusedOptions = {
 };
 
 /**
- * OpenRouter as a video upstream. It cannot stop a job, and repeats nothing of ours by which one could be found again.
+ * Creates the video upstream for OpenRouter. The vendor cannot cancel a job. It returns no client-supplied identifier,
+ * so a lost job cannot be found.
  */
 export function openrouterVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readVideoError);
@@ -102,7 +103,7 @@ function pathOf({ id, place }: VideoJobHandle): string {
   return place ?? `/videos/${encodeURIComponent(id)}`;
 }
 
-/** The path of `polling_url`, when it is on the provider's own host and is not the usual one; else null. */
+/** Returns the path of `polling_url` if it is on the provider's own host and differs from the default; else null. */
 function placeOf(outbound: Outbound, { id, polling_url }: z.infer<typeof Created>): string | null {
   const named = polling_url ? outbound.pathOf(polling_url) : null;
   const isThisJob = named?.includes(encodeURIComponent(id)) ?? false;
@@ -119,9 +120,9 @@ function bodyOf(order: VideoOrder): JsonObject {
     ...order.options,
     model: order.model,
     prompt: order.prompt,
-    // Left out, the model decides.
+    // If absent, the model decides.
     ...(durationSeconds !== null && durationSeconds > 0 && { duration: durationSeconds }),
-    // A size says resolution and ratio by itself.
+    // A size includes resolution and ratio.
     ...(size !== null && { size: `${size.width}x${size.height}` }),
     ...(size === null && resolution !== null && { resolution }),
     ...(size === null && aspectRatio !== null && { aspect_ratio: aspectRatio }),
@@ -138,7 +139,7 @@ function partOf({ medium, value }: VideoMedia): JsonObject {
   return { type, [type]: { url: value } };
 }
 
-/** OpenRouter's own words for what others call as Ark does. */
+/** OpenRouter's states and their equivalents at Ark. */
 const WORDS: Readonly<Record<string, string>> = { pending: "queued", in_progress: "running", completed: "succeeded" };
 
 function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
@@ -158,7 +159,7 @@ function completed(outbound: Outbound, { unsigned_urls, urls, usage }: z.infer<t
 }
 
 function resultAt(outbound: Outbound, url: string): VideoResult {
-  // An address without a host is the vendor's own.
+  // A URL without a host refers to the vendor.
   if (!URL.canParse(url)) return { url: null, needsCredential: true };
   return { url, needsCredential: outbound.pathOf(url) !== null };
 }

@@ -8,14 +8,14 @@ import type { VideoMedia, VideoOrder } from "../video_upstream.ts";
 import { readReplicateError } from "./prediction.ts";
 
 /**
- * Larger media are uploaded before they are named, as the vendor's own client does: each answer about a prediction
- * repeats its inputs. The vendor deletes uploads after a day. Source: Replicate HTTP API reference, "Create a file".
+ * Larger media are uploaded first, as in the vendor's own client, because each response about a prediction repeats its
+ * inputs. The vendor deletes uploads after a day. Source: Replicate HTTP API reference, "Create a file".
  */
 const MAX_INLINE_BYTES = 65_536;
 
 const Written = z.object({ urls: z.object({ get: z.string().min(1) }) });
 
-/** A picture as the value of an input: inline where it is small, else the address of an upload. */
+/** Returns an image as the value of an input: inline if it is small, else the URL of an upload. */
 export async function imageInput(
   outbound: Outbound,
   image: ImageSource,
@@ -24,7 +24,7 @@ export async function imageInput(
   return image.lengthBytes <= MAX_INLINE_BYTES ? dataUriOf(image) : await upload(outbound, image, callerSignal);
 }
 
-/** The order with the addresses of uploads in place of larger media that stood inline. */
+/** Returns the request with URLs of uploads in place of larger inline media. */
 export async function withUploads(outbound: Outbound, order: VideoOrder): Promise<VideoOrder> {
   const placed = async (media: VideoMedia): Promise<VideoMedia> => {
     const file = media.form === "data_uri" ? fileIn(media.value) : null;
@@ -40,7 +40,7 @@ export async function withUploads(outbound: Outbound, order: VideoOrder): Promis
   };
 }
 
-/** What a `data:` URI holds; null where it is not in base64. */
+/** Decodes a `data:` URI; null if it is not base64. */
 function fileIn(uri: string): FormFile | null {
   const head = /^data:([^;,]*)[^,]{0,100};base64,/.exec(uri.slice(0, 300));
   if (head === null) return null;
@@ -54,7 +54,7 @@ function fileIn(uri: string): FormFile | null {
   };
 }
 
-/** Nothing has been ordered yet, so that a failure surely made nothing. */
+/** No prediction exists yet, so a failure has `accepted: "no"`. */
 async function upload(
   outbound: Outbound,
   file: FormFile,

@@ -1,18 +1,18 @@
-/** What a model of pictures on Replicate calls its inputs; what is missing it does not take. */
+/** The input fields of an image model on Replicate. The model does not support an absent field. */
 export interface ReplicateImageInputs {
-  /** The field of one picture. */
+  /** The field of a single image. */
   readonly image?: string;
-  /** The list of several. */
+  /** The field of a list of images. */
   readonly images?: string;
-  /** What `aspect_ratio` lists. */
+  /** The values of `aspect_ratio`. */
   readonly ratios?: readonly string[];
   /** Whether `aspect_ratio` can be `match_input_image`. */
   readonly matchesInput?: boolean;
-  /** The word of `output_format`, by ours. */
+  /** The values of `output_format` by the gateway's values. */
   readonly formats?: Readonly<Record<string, string>>;
-  /** What `quality` lists. */
+  /** The values of `quality`. */
   readonly qualities?: readonly string[];
-  /** What `background` lists. */
+  /** The values of `background`. */
   readonly backgrounds?: readonly string[];
 }
 
@@ -21,12 +21,12 @@ const WIDE_RATIOS = [...COMMON_RATIOS, "21:9", "9:21"];
 const JPG_OR_PNG = { jpeg: "jpg", png: "png" };
 const ANY_FORMAT = { ...JPG_OR_PNG, webp: "webp" };
 
-/** For models that nobody has described. */
+/** For models without a description. */
 const COMMON: ReplicateImageInputs = { image: "image", ratios: COMMON_RATIOS };
 
 /**
- * Models by how their names begin; the first that fits counts. Source: Replicate, the input schemas that its pages of
- * these models show, "API", "Schema".
+ * Models by name prefix. The first match applies. Source: Replicate, the input schemas on the pages of these models,
+ * "API", "Schema".
  */
 const MODELS: readonly (readonly [prefix: string, inputs: ReplicateImageInputs])[] = [
   ["black-forest-labs/flux-2", {
@@ -82,7 +82,7 @@ const MODELS: readonly (readonly [prefix: string, inputs: ReplicateImageInputs])
   }],
 ];
 
-/** What a model calls its inputs, whatever version of it is named. */
+/** Returns the input fields of a model, with or without a version. */
 export function imageInputsOf(model: string): ReplicateImageInputs {
   return MODELS.find(([prefix]) => model.startsWith(prefix))?.[1] ?? COMMON;
 }

@@ -19,17 +19,18 @@ import {
 } from "./prediction.ts";
 
 /**
- * For how long the order itself is answered late, so that quick models need no poll. The vendor waits a minute at most.
+ * The time that the vendor delays the creation response, so that fast models need no poll. The vendor's maximum is a
+ * minute.
  */
 const WAIT_SECONDS = 30;
 const MIN_DEADLINE_SECONDS = 5;
 
 /**
- * Replicate as an image upstream: each picture is a prediction, whose deadline is that of the call, so that one whose
- * order was not answered ends by itself. Source: Replicate HTTP API reference, "Create a prediction" (`Prefer`,
+ * Creates the image upstream for Replicate. Each image is a prediction with the deadline of the call, so that the
+ * vendor ends a lost prediction. Source: Replicate HTTP API reference, "Create a prediction" (`Prefer`,
  * `Cancel-After`).
  *
- * @param clock For the pauses between polls.
+ * @param clock Used for the pauses between polls.
  */
 export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream {
   const deadline = Math.max(Math.ceil(outbound.firstByteMs / 1_000), MIN_DEADLINE_SECONDS);
@@ -80,7 +81,7 @@ function refuseImages({ model, images }: ImageOrder, inputs: ReplicateImageInput
   throw outbound.failure("invalid", `"${model}" ${what}`, { field: "image" });
 }
 
-/** A prediction that is still called `processing` can have its output already. */
+/** A prediction in the state `processing` can already contain its output. */
 function progressOf(prediction: Prediction, order: ImageOrder, outbound: Outbound): ImageProgress {
   const { status, urls, error, isRemoved } = prediction;
   switch (status) {

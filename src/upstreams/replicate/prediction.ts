@@ -4,22 +4,21 @@ import { ERROR_TEXTS } from "../error_texts.ts";
 import type { VendorRefusal } from "../outbound_call.ts";
 
 /**
- * What jobs of Replicate have in common. Source: Replicate HTTP API reference, "Create a prediction", "Get a
- * prediction".
+ * The common parts of Replicate jobs. Source: Replicate HTTP API reference, "Create a prediction", "Get a prediction".
  */
 
-/** A job, as the vendor tells of it when it is made, asked for and cancelled. */
+/** A job, as the vendor returns it on creation, poll and cancel. */
 export interface Prediction {
   readonly id: string;
   /** `starting`, `processing`, `succeeded`, `failed`, `canceled` or `aborted`. */
   readonly status: string;
-  /** What models that make files make: their addresses, whether the model has one output or a list. */
+  /** The URLs of the output files, whether the model has one output or a list. */
   readonly urls: readonly string[];
-  /** Why it failed; empty where it did not. */
+  /** Why it failed; empty otherwise. */
   readonly error: string;
-  /** Whether the vendor has deleted what was made, as it does after an hour. */
+  /** Whether the vendor has deleted the output, as it does after an hour. */
   readonly isRemoved: boolean;
-  /** Unix milliseconds; null before the vendor began. */
+  /** Unix milliseconds; null before the start. */
   readonly startedAt: number | null;
 }
 
@@ -32,7 +31,7 @@ const Written = z.object({
   started_at: z.string().nullish().catch(null),
 });
 
-/** Reads a prediction. Throws where it is none. */
+/** Reads a prediction. Throws if the body has another shape. */
 export function readPrediction(body: unknown): Prediction {
   const { id, status, output, error, data_removed, started_at } = Written.parse(body);
   const startedAt = Date.parse(started_at ?? "");
@@ -46,16 +45,15 @@ export function readPrediction(body: unknown): Prediction {
   };
 }
 
-/** Where predictions of a model are made, and what the body names it by. */
+/** The path for creating predictions of a model, and the body fields that name the model. */
 export interface PredictionTarget {
   readonly path: string;
-  /** Empty for models that are named by the path. */
+  /** Empty for models that the path names. */
   readonly fields: { readonly version?: string };
 }
 
 /**
- * Where predictions of a model are made: at its own address, or by the version that stands behind its name or instead
- * of it.
+ * Returns the path of the model, or the path for a version if the name contains or is one.
  *
  * @param model Such as `owner/name`, `owner/name:version` or a version's 64 digits.
  */
@@ -65,22 +63,24 @@ export function targetOf(model: string): PredictionTarget {
   return { path: `/models/${model.split("/").map(encodeURIComponent).join("/")}/predictions`, fields: {} };
 }
 
-/** The path of one prediction. */
+/** Returns the path of a prediction. */
 export function placeOf(id: string): string {
   return `/predictions/${encodeURIComponent(id)}`;
 }
 
-/** Whether the text of an error says that content rules forbid a request or its result. */
+/** Whether the error text means that content rules forbid the request or its result. */
 export function isRefusal(said: string): boolean {
   return ERROR_TEXTS.replicateContentRefusal.test(said);
 }
 
-/** What is told of a result that is there no more. */
+/** The message for a deleted result. */
 export const REMOVED = "The vendor removed the result before it was fetched";
 
 const InvalidFields = z.object({ invalid_fields: z.array(z.object({ field: z.string() })).nonempty() });
 
-/** Reads an error body, `{title, detail, invalid_fields}`. How long to wait after a 429 stands in its words alone. */
+/**
+ * Reads an error body, `{title, detail, invalid_fields}`. Only the text of a 429 contains the delay before a retry.
+ */
 export function readReplicateError(body: unknown): VendorRefusal {
   const said = chat.upstream.readError(body);
   const message = said.message.trim();

@@ -1,6 +1,6 @@
 import type { NamedInputs } from "../named_inputs.ts";
 
-/** For models that nobody has described: what most models of videos on Replicate call their inputs. */
+/** The fields of most video models on Replicate, for models without a description. */
 const COMMON: NamedInputs = {
   firstFrame: "image",
   lastFrame: "last_frame_image",
@@ -32,19 +32,19 @@ const VEO: NamedInputs = {
   resolutions: [],
 };
 
-/** Models of one resolution. */
+/** Models with one resolution. */
 const KLING: NamedInputs = { firstFrame: "start_image", duration: "number", takesRatio: true };
 const KLING_TIERS: NamedInputs["tier"] = {
   field: "mode",
   words: { "720p": "standard", "1080p": "pro", "4K": "4k" },
 };
 
-/** It takes a frame's shape, and makes 16:9 else. */
+/** The shape is that of the frame, or 16:9 without one. */
 const HAILUO: NamedInputs = { firstFrame: "first_frame_image", duration: "number", resolutions: ["768p", "1080p"] };
 
 /**
- * Models by how their names begin; the first that fits counts. Source: Replicate, the input schemas that its pages of
- * these models show, "API", "Schema".
+ * Models by name prefix. The first match applies. Source: Replicate, the input schemas on the pages of these models,
+ * "API", "Schema".
  */
 const MODELS: readonly (readonly [prefix: string, inputs: NamedInputs])[] = [
   ["bytedance/seedance-2", COMMON],
@@ -77,7 +77,7 @@ const MODELS: readonly (readonly [prefix: string, inputs: NamedInputs])[] = [
   ["wan-video/wan-2.5-i2v", { firstFrame: "image", duration: "number", takesSeed: true, resolutions: [] }],
 ];
 
-/** What a model calls its inputs, whatever version of it is named. */
+/** Returns the input fields of a model, with or without a version. */
 export function videoInputsOf(model: string): NamedInputs {
   return MODELS.find(([prefix]) => model.startsWith(prefix))?.[1] ?? COMMON;
 }

@@ -18,7 +18,7 @@ import {
 } from "./prediction.ts";
 import { videoInputsOf } from "./video_inputs.ts";
 
-/** Source: Replicate, the input schemas of its models of videos. `mode` of Kling is its resolution. */
+/** Source: Replicate, the input schemas of its video models. Kling's `mode` is its resolution. */
 const REFUSED_OPTIONS: RefusedOptions = {
   mode: 'it decides how large the video is; use "resolution"',
   ...refusals(UNPRICED_OPTION, [
@@ -37,12 +37,12 @@ const REFUSED_OPTIONS: RefusedOptions = {
   ]),
 };
 
-/** Its results are deleted after an hour. */
+/** The vendor deletes results after an hour. */
 const RESULT_LIFE_MS = 3_600_000;
 
 /**
- * Replicate as a video upstream. Its list of predictions holds their inputs, in which no field of ours may stand, so
- * that a lost one cannot be told from another caller's.
+ * Creates the video upstream for Replicate. The list of predictions contains no client-supplied identifier, so a lost
+ * job cannot be distinguished from another caller's.
  */
 export function replicateVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readReplicateError);
@@ -65,7 +65,7 @@ export function replicateVideos(outbound: Outbound): VideoUpstream {
         if (thrown instanceof UpstreamFailure && thrown.facts.status === 404) return "gone";
         throw thrown;
       }
-      // The answer is the same for what runs and for what has ended.
+      // The response is the same for a running and an ended prediction.
       const { status } = await exchange.ask(placeOf(id), readPrediction);
       if (status === "canceled" || status === "aborted") return "cancelled";
       return status === "succeeded" || status === "failed" ? "gone" : "requested";
@@ -92,7 +92,7 @@ function progressOf(outbound: Outbound, { status, urls, error, isRemoved, starte
       return failed(outbound, error, isRefusal(error));
     case "canceled":
       return { status: "cancelled" };
-    case "aborted": // A deadline passed before it began.
+    case "aborted": // A deadline passed before the start.
       return { status: "expired" };
     default:
       return pendingAs(status);

@@ -1,25 +1,25 @@
 import { ownValue } from "../../lib/own_value.ts";
 
-/** Pixels that a model makes, `<width>:<height>`, by our word of the resolution that they are sold as. */
+/** The pixels that a model supports, `<width>:<height>`, by the gateway's value of the resolution that is charged. */
 export type PixelTable = Readonly<Record<string, readonly string[]>>;
 
 /**
  * The request fields of one Runway model. Source: `@runwayml/sdk` 4.20.1, types of `text_to_video`, `image_to_video`.
  */
 export interface RunwayModel {
-  /** The field `ratio` as pixels; missing where it is a ratio in words, or not there. */
+  /** The values of `ratio` as pixels; absent if it is a named ratio or does not exist. */
   readonly pixels?: PixelTable;
-  /** The same beside frames, where it differs. */
+  /** The same for requests with frames, if they differ. */
   readonly framePixels?: PixelTable;
-  /** The field `resolution`, by our words; missing where pixels say it. */
+  /** The values of `resolution` by the gateway's values; absent if the pixels decide it. */
   readonly resolutions?: Readonly<Record<string, string>>;
-  /** The field `ratio` in words; missing where pixels say it, or nothing does. */
+  /** The named values of `ratio`; absent if the pixels decide it or the field does not exist. */
   readonly ratios?: readonly string[];
-  /** Whether `audio` is a choice. */
+  /** Whether the model has the field `audio`. */
   readonly takesAudio: boolean;
-  /** Whether there is a `seed`. */
+  /** Whether the model has the field `seed`. */
   readonly takesSeed: boolean;
-  /** Whether the length can be left to the model, as `auto`. */
+  /** Whether the model accepts `auto` as length. */
   readonly takesAutoLength?: boolean;
 }
 

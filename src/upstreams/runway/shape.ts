@@ -14,15 +14,15 @@ const SHORT_SIDES: Readonly<Record<string, number>> = {
   "4K": 2_160,
 };
 
-/** Every ratio of pixels in the tables. */
+/** All ratios of the pixels in the tables. */
 const PIXEL_RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"];
-/** Pixels carry the resolution, so that some must be sent although no ratio was asked for. */
+/** The pixels decide the resolution, so they are sent even if no ratio is requested. */
 const DEFAULT_RATIO = "16:9";
 
 /**
- * The fields `ratio` and `resolution` of a request.
+ * Returns the fields `ratio` and `resolution` of a request.
  *
- * @throws {UpstreamFailure} `invalid` for a shape that the model does not make, naming the caller's field.
+ * @throws {UpstreamFailure} `invalid` for a shape that the model does not support, with the caller's field.
  */
 export function shapeFields(outbound: Outbound, order: VideoOrder, model: RunwayModel): JsonObject {
   const hasFrame = order.firstFrame !== null;

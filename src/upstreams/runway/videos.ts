@@ -23,7 +23,7 @@ import { leavesOutRatio, shapeFields } from "./shape.ts";
  * Runway's videos. Source: Runway API reference, "Text to video", "Image to video", "Tasks", "Handle Task Failures".
  */
 
-/** What a credit costs. Source: Runway API documentation, "Pricing". */
+/** The price of a credit. Source: Runway API documentation, "Pricing". */
 const USD_PER_CREDIT = 0.01;
 
 const REFUSED_OPTIONS: RefusedOptions = {
@@ -60,7 +60,8 @@ const Issues = z.object({
 });
 
 /**
- * Runway as a video upstream. It stops what waits and what runs, and repeats nothing of ours to find a job again by.
+ * Creates the video upstream for Runway. It cancels pending and running jobs. The vendor returns no client-supplied
+ * identifier, so a lost job cannot be found.
  */
 export function runwayVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRunwayError);

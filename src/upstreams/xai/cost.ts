@@ -4,8 +4,8 @@ import { writeMoney } from "../../lib/money.ts";
 const Billed = z.object({ usage: z.object({ cost_in_usd_ticks: z.int().nonnegative() }) });
 
 /**
- * What an answer of xAI's cost, in decimal USD; null when it does not say or was free. A tick is 10^-10 USD.
- * Source: xAI API reference, "Usage".
+ * Reads the cost of an xAI response, in decimal USD; null if it is absent or zero. A tick is 10^-10 USD. Source: xAI
+ * API reference, "Usage".
  */
 export function readCostUsd(body: unknown): string | null {
   const ticks = Billed.safeParse(body).data?.usage.cost_in_usd_ticks ?? 0;

@@ -18,8 +18,9 @@ const Answer = z.object({
 });
 
 /**
- * Grok Imagine. Shapes are named by ratio and resolution; pictures to look at and pictures to change go to the same
- * address, inside the JSON. It counts no tokens. Source: xAI API reference, "Image generation", "Image editing".
+ * Grok Imagine. The shape is a ratio and a resolution. Reference images and images to edit are sent to the same
+ * endpoint, inside the JSON. The vendor reports no tokens. Source: xAI API reference, "Image generation", "Image
+ * editing".
  */
 export function xaiImages(outbound: Outbound): ImageUpstream {
   const make = (order: ImageOrder, call: ImageCall) => {
@@ -71,7 +72,7 @@ const RATIOS = [
   "2:1",
 ];
 
-/** The nearest ratio; 1k is the default resolution. `size` is a field that xAI refuses. */
+/** Returns the nearest ratio. 1k is the default resolution. xAI rejects the field `size`. */
 function shapeFor({ size }: ImageOrder): Record<string, string> {
   const pixels = pixelsOf(size);
   if (pixels === null) return {};
@@ -87,7 +88,7 @@ const QUALITIES: Readonly<Record<string, string>> = {
   hd: "high",
 };
 
-/** Only the second series has qualities. */
+/** Only the second series has quality levels. */
 function qualityFor({ model, quality }: ImageOrder): string | null {
   return /image-2/.test(model) ? QUALITIES[quality] ?? null : null;
 }

@@ -3,12 +3,12 @@ import { ERROR_TEXTS } from "../error_texts.ts";
 import type { VendorRefusal } from "../outbound_call.ts";
 import { readCostUsd } from "./cost.ts";
 
-/** Whether the text of an error says that xAI's content rules forbid a request or its result. */
+/** Whether the error text means that xAI's content rules forbid the request or its result. */
 export function isXaiRefusal(said: string): boolean {
   return ERROR_TEXTS.xaiContentRefusal.test(said);
 }
 
-/** Reads an error body, which has one of three forms; refusals are billed all the same, and say for how much. */
+/** Reads an error body, which has one of three formats. Refusals are billed and report their cost. */
 export function readXaiError(body: unknown): VendorRefusal {
   const said = chat.upstream.readError(body);
   const refusal = isXaiRefusal(said.message) ? { kind: "invalid", isContentRefusal: true } as const : {};

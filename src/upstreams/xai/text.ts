@@ -2,8 +2,8 @@ import { chatEndpointAt } from "../chat_endpoint.ts";
 import { responsesEndpointWith } from "../responses_endpoint.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
-/** Chat Completions, as xAI resembles them. Source: xAI API reference, "Chat completions". */
+/** The Chat Completions endpoint of xAI. Source: xAI API reference, "Chat completions". */
 export const chatEndpoint: TextEndpoint = chatEndpointAt("/chat/completions");
 
-/** Responses, as xAI resembles them; it counts no tokens ahead. Source: xAI API reference, "Responses". */
+/** The Responses endpoint of xAI, which has no token counter. Source: xAI API reference, "Responses". */
 export const responsesEndpoint: TextEndpoint = responsesEndpointWith(null);

@@ -38,7 +38,7 @@ const Job = z.object({
 const MEDIA =
   'it is what the video is made from, and each picture is charged; use "frame_images" or "input_references"';
 
-/** Source: xAI API reference, "Video generations", and its price list: a picture costs extra. */
+/** Source: xAI API reference, "Video generations", and its price list: each image is charged. */
 const REFUSED_OPTIONS: RefusedOptions = {
   image: MEDIA,
   images: MEDIA,
@@ -54,7 +54,10 @@ const REFUSED_OPTIONS: RefusedOptions = {
 /** Source: xAI documentation, "Text to speech", "Voices". */
 const VOICES: readonly unknown[] = ["ara", "eve", "leo", "rex", "sal"];
 
-/** xAI as a video upstream. It cannot stop a job, and repeats nothing of ours by which one could be found again. */
+/**
+ * Creates the video upstream for xAI. The vendor cannot cancel a job. It returns no client-supplied identifier, so a
+ * lost job cannot be found.
+ */
 export function xaiVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readXaiError);
   return {
@@ -68,7 +71,7 @@ export function xaiVideos(outbound: Outbound): VideoUpstream {
       try {
         return await exchange.ask(`/videos/${encodeURIComponent(id)}`, (answer) => progressOf(outbound, answer));
       } catch (thrown) {
-        // The verdict of the moderation can come as a 400 to the question how the job stands.
+        // A moderation refusal can be a 400 response to a poll.
         if (thrown instanceof UpstreamFailure && thrown.facts.isContentRefusal) return failedWith(thrown);
         throw thrown;
       }
@@ -78,7 +81,7 @@ export function xaiVideos(outbound: Outbound): VideoUpstream {
     open: null,
     refusedOptions: REFUSED_OPTIONS,
     dropped: ({ seed }) => seed === null ? [] : ["seed"],
-    // Its addresses carry a signature of hours.
+    // Result URLs are signed for hours.
     resultLifeMs: 3_600_000,
   };
 }
@@ -100,12 +103,12 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
     ...(lastFrame !== null && { last_frame: { url: lastFrame.value } }),
     ...(images.length > 0 && { reference_images: images }),
     ...(audios.length > 0 && { reference_audios: audios }),
-    // Sound is the default, and not every model knows the field.
+    // Audio is the default, and not every model has the field.
     ...(order.generateAudio === false && { generate_audio: false }),
   };
 }
 
-/** The vendor's own voices stand in the same list as clips that were sent. Custom ones are the operator's. */
+/** The vendor's own voices are sent in the same list as audio clips. Custom voices belong to the operator. */
 function voicesOf(outbound: Outbound, names: unknown): JsonObject[] {
   if (names === undefined || names === null) return [];
   if (Array.isArray(names) && names.every((name) => VOICES.includes(name))) {
@@ -121,14 +124,14 @@ function addressesOf({ references }: VideoOrder, medium: VideoMedia["medium"]): 
 }
 
 function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
-  // A pending job is a 202, at times without a body.
+  // A pending job is a 202, sometimes without a body.
   if (answer === null) return pending(null);
   const { status, video, progress, error } = Job.parse(answer);
   switch (status?.toLowerCase() ?? (video?.url ? "done" : "")) {
     case "pending":
       return pending(null, progress == null ? {} : { progressPercent: progress });
     case "done":
-      // A refusal is told as success: without an address, and with this mark or not.
+      // The vendor reports a refusal as a success without a URL, with or without this field.
       if (video?.respect_moderation === false) return failed(outbound, REFUSED, true);
       return finished(outbound, [video?.url], {
         seconds: video?.duration ?? null,
