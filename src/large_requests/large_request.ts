@@ -8,7 +8,7 @@ import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { AttemptTarget } from "../routing/circuit_breaker.ts";
 import type { FromThread, RequestMessage } from "./messages.ts";
 
-/** What a large request is made of. */
+/** The fields of a large request. */
 export interface LargeRequestFacts {
   readonly id: number;
   readonly inbound: Inbound;
@@ -17,27 +17,27 @@ export interface LargeRequestFacts {
   readonly format: CallerFormat;
 }
 
-/** A request that a thread answers, as the main thread sees it: its response, and what was sent of it. */
+/** The main thread's view of a request that a worker thread handles: its response, and how much of it was sent. */
 export class LargeRequest {
   readonly id: number;
   readonly accountId: string;
   readonly requestId: string;
   readonly receivedAt: number;
-  /** What the request holds of the memory budget: at first what its body and the values in it cost. */
+  /** The request's part of the memory budget. Initially the cost of its body and the values in it. */
   readonly memory: MemoryLease;
-  /** Of the body as it came. */
+  /** The size of the body as received. */
   readonly sentBytes: number;
-  /** The answer; rejects with the failure of the endpoint. */
+  /** The response. Rejects with the failure of the endpoint. */
   readonly response: Promise<Response>;
-  /** Where it is being served; null while it is served nowhere. */
+  /** The provider that is serving the request, or null if none is. */
   servedAt: AttemptTarget | null = null;
-  /** Bytes of the answer that left so far. */
+  /** The number of bytes of the response sent so far. */
   answeredBytes = 0;
-  /** The caller has room for a piece. */
+  /** Called when the caller can receive another chunk. */
   onPull: () => void = () => {};
-  /** The caller does not read on. */
+  /** Called when the caller stops reading. */
   onCancel: () => void = () => {};
-  /** Nothing more comes. */
+  /** Called when the response has ended. */
   onOver: () => void = () => {};
   readonly #facts: LargeRequestFacts;
   readonly #head = Promise.withResolvers<Response>();
@@ -55,10 +55,10 @@ export class LargeRequest {
     this.memory = inbound.memory;
     this.sentBytes = body.length;
     this.response = this.#head.promise;
-    this.response.catch(() => {}); // Whoever asked hears of it.
+    this.response.catch(() => {}); // The caller of the endpoint handles it.
   }
 
-  /** The request as its thread gets it, and the buffer that moves. */
+  /** Returns the message for the thread, and the buffer to transfer. */
   takeMessage(): { readonly message: RequestMessage; readonly body: ArrayBuffer } {
     const { id, inbound, credential, body } = this.#facts;
     const { request, method, path, query, requestId, receivedAt, remote } = inbound;
@@ -80,7 +80,7 @@ export class LargeRequest {
     return { message, body: buffer };
   }
 
-  /** Status and headers are there, and the body or its beginning. */
+  /** Handles the status, the headers, and the body or its first chunk. */
   head({ status, headers, body }: FromThread & { readonly type: "head" }): void {
     const init = { status, headers: headers as [string, string][] };
     if (body !== null) {
@@ -91,7 +91,7 @@ export class LargeRequest {
     this.#head.resolve(new Response(this.#stream(), init));
   }
 
-  /** The next piece of the body; null at its end. */
+  /** Handles the next chunk of the body, or null at its end. */
   piece(buffer: ArrayBuffer | null): void {
     if (buffer === null) this.#close();
     else {
@@ -101,12 +101,12 @@ export class LargeRequest {
     this.#pulled?.();
   }
 
-  /** The request fails before its head. Does nothing afterwards. */
+  /** Fails the request before its head. Does nothing afterwards. */
   fail(error: Error): void {
     this.#head.reject(error);
   }
 
-  /** The thread is gone: the request fails, or its stream ends with an error event of its protocol. */
+  /** Handles the end of the thread: the request fails, or its stream ends with an error event of its protocol. */
   breakOff(error: GatewayError): void {
     this.fail(error);
     if (this.#controller === null) return;
@@ -115,7 +115,7 @@ export class LargeRequest {
     this.#pulled?.();
   }
 
-  /** What takes the stream out of the register of open streams; called when it is over. */
+  /** Sets the function that removes the stream from the open streams. It is called when the stream is over. */
   onShutdown(forget: () => void): void {
     const { onOver } = this;
     this.onOver = () => {

@@ -14,37 +14,37 @@ import { LargeRequest } from "./large_request.ts";
 import { errorOf } from "./plain_error.ts";
 import { type SharedParts, SharedState } from "./shared_state.ts";
 
-/** A thread for large requests. */
+/** A worker thread for large requests. */
 export interface LargeThread extends WorkerThread {
-  /** Answers a question on which the thread blocks. */
+  /** Sends the result of a question that blocks the thread. */
   answer(value: unknown): void;
 }
 
-/** What {@linkcode LargeRequests} is made with. */
+/** Options of {@linkcode LargeRequests}. */
 export interface LargeRequestsOptions extends SharedParts {
   readonly config: Config;
   /** The gateway's own addresses so far. */
   readonly own: readonly OwnAddress[];
   readonly live: LiveStreams;
-  /** The module that each thread runs; it takes `ThreadData` and answers with `FromThread` messages. */
+  /** The module that each thread runs. It receives `ThreadData` and sends `FromThread` messages. */
   readonly entry: URL;
   /** Replaces the threads in tests. Default: threads that run `entry`. */
   readonly start?: (events: WorkerThreadEvents) => LargeThread;
-  /** The most threads. Default: two, or one on a machine of one core. */
+  /** The maximum number of threads. Default: two, or one on a machine with one core. */
   readonly maxThreads?: number;
 }
 
 const MAX_THREADS = 2;
 const MAX_QUEUED = 512;
 const MAX_QUEUED_PER_ACCOUNT = 128;
-/** The most requests that one thread carries on, most of them streams that wait for their vendor. */
+/** The maximum number of requests that one thread handles. Most of them are streams that wait for their vendor. */
 const MAX_OPEN_PER_THREAD = 1_000;
 const IDLE_MS = 300_000;
-/** Longest time in which a thread works on a request's values; 20 MB of small values take some seconds. */
+/** The maximum time for parsing a request's values. 20 MB of small values take some seconds. */
 const DIGEST_MS = 60_000;
-/** Longest time in which a new thread starts, beside that: it compiles the gateway's code first. */
+/** The additional maximum time for the start of a new thread, which compiles the gateway's code first. */
 const START_MS = 60_000;
-/** How long a shutdown waits for charges that are being counted. */
+/** How long a shutdown waits for pending charges. */
 const LAST_CHARGES_MS = 5_000;
 const HEAP_MEGABYTES = 2_048;
 const RETRY_AFTER_SECONDS = 5;
@@ -53,20 +53,20 @@ interface Member {
   readonly thread: LargeThread;
   readonly state: SharedState;
   readonly open: Map<number, LargeRequest>;
-  /** The request whose values the thread works on; it can take no other now. */
+  /** The request whose values the thread is parsing. Until that is done, the thread accepts no other. */
   digesting: number | null;
   stopDigestTimer: () => void;
-  /** Whether the thread has said anything, by which it is known to have started. */
+  /** Whether the thread has sent a message, which shows that it has started. */
   hasStarted: boolean;
   stopIdleTimer: () => void;
 }
 
 /**
- * Answers requests with a large body in threads, from the bytes of the body to the bytes of the answer.
+ * Handles requests with a large body in threads, from the bytes of the body to the bytes of the response.
  *
- * Each thread carries on many requests but reads the values of one at a time. Requests wait in a bounded queue in which
- * accounts take turns. When a thread ends by itself, its requests fail in their protocol's way, what they consumed is
- * charged by a rough count, and another thread takes its place.
+ * Each thread handles many requests but parses the values of one at a time. Requests wait in a bounded queue that is
+ * fair between accounts. If a thread ends unexpectedly, its requests fail with an error of their protocol. Their
+ * consumption is charged by a rough count, and another thread replaces it.
  */
 export class LargeRequests {
   readonly #queue = new FairQueue<LargeRequest>();
@@ -80,17 +80,17 @@ export class LargeRequests {
     this.#own = [...options.own];
   }
 
-  /** How many threads there are. */
+  /** The number of threads. */
   get threads(): number {
     return this.#members.size;
   }
 
   /**
-   * Answers a request.
+   * Handles a request and returns its response.
    *
-   * @param body Its body; the bytes move to the thread and are empty here afterwards.
-   * @param format Of the caller's wire format.
-   * @throws {GatewayError} What the endpoint throws; `overloaded` when too many wait.
+   * @param body Its body. The bytes move to the thread and are empty here afterwards.
+   * @param format The caller's wire format.
+   * @throws {GatewayError} The errors of the endpoint; `overloaded` if the queue is full.
    */
   async answer(
     inbound: Inbound,
@@ -112,19 +112,21 @@ export class LargeRequests {
     return await request.response;
   }
 
-  /** No download may lead to that address. */
+  /** Blocks downloads from that address in all threads. */
   addOwnAddress(address: OwnAddress): void {
     this.#own.push(address);
     for (const { thread } of this.#members) post(thread, { type: "own-address", address });
   }
 
-  /** From now on these models are there beside the configured ones, as in the main thread's catalog. */
+  /**
+   * Adds these models to the configured ones and replaces earlier discovered models, as in the main thread's catalog.
+   */
   setDiscovered(models: readonly Model[]): void {
     this.#discovered = models;
     for (const { thread } of this.#members) post(thread, { type: "discovered", models });
   }
 
-  /** Ends all threads once charges that are being counted are durable, or after five seconds. */
+  /** Ends all threads after pending charges are durable, or after five seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
@@ -144,7 +146,9 @@ export class LargeRequests {
     }
   }
 
-  /** The thread with the fewest requests, among those that can take one; a new one before a second request. */
+  /**
+   * Returns the thread with the fewest requests that can accept another. Creates a new one before a second request.
+   */
   #freeMember(): Member | null {
     const free = [...this.#members].filter(({ digesting, open }) =>
       digesting === null && open.size < MAX_OPEN_PER_THREAD
@@ -283,7 +287,7 @@ export class LargeRequests {
     for (const { thread } of this.#members) post(thread, { type: "abort-streams" });
   }
 
-  /** A thread without work lets the process end, and ends itself after a while. */
+  /** Lets the process exit while a thread is idle, and ends the thread after a delay. */
   #restIfIdle(member: Member): void {
     if (member.open.size > 0 || !member.state.isSettled || !this.#members.has(member)) return;
     member.thread.setReferenced(false);

@@ -10,29 +10,32 @@ import type { Inbound, Route } from "../http/inbound.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import type { LargeRequests } from "./large_requests.ts";
 
-/** What decides which requests are large. */
+/** Determines which requests are large. */
 export interface LargeRouteOptions {
   readonly large: LargeRequests;
   readonly authenticate: Authenticate;
   readonly limits: BodyLimits;
-  /** A body of more bytes is large. */
+  /** A body with more bytes is large. */
   readonly largeBytes: number;
 }
 
-/** The wire format of a text endpoint, and where its callers put their keys. */
+/** The wire format of a text endpoint, and where its callers send their keys. */
 interface TextFormat {
   readonly format: CallerFormat;
   readonly carriers?: readonly KeyLocation[];
 }
 
-/** A route whose requests with a large body are answered in threads; routes without such bodies stay as they are. */
+/**
+ * Returns a route that handles requests with a large body in threads. Routes without such bodies are returned
+ * unchanged.
+ */
 export function withLargeBodies(route: Route, options: LargeRouteOptions): Route {
   const format = route.method === "POST" ? formatOf(route.path) : null;
   if (format === null) return route;
   return { ...route, handler: (inbound) => answer(route, inbound, format, options) };
 }
 
-/** Null for a path that is no text endpoint. */
+/** Returns null for a path that is not a text endpoint. */
 function formatOf(path: string): TextFormat | null {
   if (path === "/v1/chat/completions") return { format: chat.caller };
   if (path === "/v1/responses") return { format: responses.caller };
@@ -58,7 +61,7 @@ async function answer(
   return await route.handler(withBody(inbound, body));
 }
 
-/** The request with its body at hand, for a handler that reads it itself. */
+/** Returns the request with its body already read, for a handler that reads the body itself. */
 function withBody(inbound: Inbound, body: Uint8Array<ArrayBuffer>): Inbound {
   const { url, method, headers, signal } = inbound.request;
   const request = new Request(url, { method, headers, body, signal });

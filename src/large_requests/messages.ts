@@ -11,21 +11,21 @@ import type { Store, StoreLimits } from "../store/store.ts";
 import type { FailureFacts, FailureKind } from "../upstreams/failure.ts";
 
 /**
- * What the main thread and a thread for large requests tell each other. Values are plain; bytes travel as
- * `ArrayBuffer`, moved and not copied.
+ * The messages between the main thread and a thread for large requests. Values are plain. Bytes are sent as
+ * `ArrayBuffer`, transferred and not copied.
  */
 
-/** What a thread is started with. */
+/** The data that a thread is started with. */
 export interface ThreadData {
   readonly config: Config;
-  /** Models that providers list, as they are now. */
+  /** The models that providers list now. */
   readonly discovered: readonly Model[];
   readonly own: readonly OwnAddress[];
-  /** Where the answers to {@linkcode Question}s arrive. */
+  /** Receives the results of {@linkcode Question}s. */
   readonly answers: MessagePort;
-  /** The thread waits on the first number until it is 1, which says that an answer has arrived. */
+  /** The thread waits until the first number is 1, which means that a result has arrived. */
   readonly answered: SharedArrayBuffer;
-  /** The limits of the store, which is on the main thread. */
+  /** The limits of the store, which runs on the main thread. */
   readonly storeLimits: StoreLimits;
 }
 
@@ -45,37 +45,37 @@ export interface RequestMessage {
   readonly body: ArrayBuffer;
 }
 
-/** From the main thread. */
+/** Messages from the main thread. */
 export type ToThread =
   | RequestMessage
-  /** The caller left. */
+  /** The caller disconnected. */
   | { readonly type: "left"; readonly id: number }
-  /** The caller has room for the next piece of the body. */
+  /** The caller can receive the next chunk of the body. */
   | { readonly type: "pull"; readonly id: number }
   /** The gateway is shutting down: all streams end with an error event. */
   | { readonly type: "abort-streams" }
-  /** The gateway listens at one more address, which no download may lead to. */
+  /** The gateway listens at one more address. Downloads from it are blocked. */
   | { readonly type: "own-address"; readonly address: OwnAddress }
-  /** Models that providers list, in place of those before. */
+  /** The models that providers list. They replace the previous ones. */
   | { readonly type: "discovered"; readonly models: readonly Model[] }
   /** The account of an admitted call is overdrawn: see `Admission.onOverdrawn`. */
   | { readonly type: "overdrawn"; readonly admission: number }
   /** The result of a {@linkcode CallMessage}. */
   | { readonly type: "result"; readonly call: number; readonly value?: unknown; readonly failure?: PlainError };
 
-/** What a thread asks of the main thread and waits for without blocking. */
+/** A call from a thread to the main thread. The thread waits for the result without blocking. */
 export type Call =
-  /** What an account can reserve now. */
+  /** The amount that an account can reserve now. */
   | { readonly name: "spendable"; readonly accountId: string }
-  /** Gives the admission's number; null when the account can no longer reserve that much. */
+  /** Returns the admission's number, or null if the account can no longer reserve the amount. */
   | { readonly name: "admit"; readonly accountId: string; readonly reserved: Reservation }
   | { readonly name: "charge"; readonly admission: number; readonly charge: Charge }
   | { readonly name: "store"; readonly method: StoreMethod; readonly args: readonly unknown[] };
 
-/** The methods of the store that threads may call. */
+/** The store methods that threads may call. */
 export type StoreMethod = Extract<keyof Store, "get" | "scan" | "commit" | "balance" | "ledger" | "take">;
 
-/** A {@linkcode Call} of a request; null for work that belongs to none. */
+/** A {@linkcode Call} of a request. The request is null for work outside any request. */
 export interface CallMessage {
   readonly type: "call";
   readonly call: number;
@@ -84,17 +84,17 @@ export interface CallMessage {
 }
 
 /**
- * What a thread asks and must know at once. It blocks until the main thread has answered, which never waits for a
+ * A call that blocks the thread until the main thread has returned the result. The main thread never waits for a
  * thread.
  */
 export type Question =
   | { readonly name: "availability"; readonly target: AttemptTarget; readonly accountId: string }
   | { readonly name: "reasoning"; readonly keys: readonly string[] }
   | { readonly name: "items"; readonly keys: readonly string[] }
-  /** Takes memory for a request; the answer is the refusal. */
+  /** Reserves memory for a request. The result is the error, if there is one. */
   | { readonly name: "memory"; readonly request: number; readonly bytes: number };
 
-/** The answers to {@linkcode Question}s. */
+/** The results of {@linkcode Question}s. */
 export interface Answers {
   readonly availability: Availability;
   readonly reasoning: readonly unknown[];
@@ -102,27 +102,27 @@ export interface Answers {
   readonly memory: PlainError | null;
 }
 
-/** To the main thread. */
+/** Messages to the main thread. */
 export type FromThread =
-  /** The request's heavy part is over: the thread can take another one. */
+  /** The request's values are parsed, so the thread can accept another request. */
   | { readonly type: "digested"; readonly id: number }
   | {
     readonly type: "head";
     readonly id: number;
     readonly status: number;
     readonly headers: readonly (readonly [string, string])[];
-    /** The whole body; null when pieces follow. */
+    /** The whole body, or null if chunks follow. */
     readonly body: ArrayBuffer | null;
   }
   | { readonly type: "failed"; readonly id: number; readonly error: PlainError }
-  /** A piece of the body; null at its end. */
+  /** A chunk of the body, or null at its end. */
   | { readonly type: "piece"; readonly id: number; readonly piece: ArrayBuffer | null }
-  /** The body broke off. */
+  /** The body broke. */
   | { readonly type: "broke"; readonly id: number }
   | CallMessage
   | { readonly type: "question"; readonly question: Question }
   | { readonly type: "release"; readonly admission: number }
-  /** Memory of a request is free again. */
+  /** Memory of a request was released. */
   | { readonly type: "give-memory"; readonly request: number; readonly bytes: number }
   | { readonly type: "invalidate"; readonly accountId: string }
   | {
@@ -137,7 +137,7 @@ export type FromThread =
   | { readonly type: "keep-item"; readonly key: string; readonly value: string; readonly characters: number }
   | { readonly type: "log"; readonly level: LogLevel; readonly event: string; readonly fields: LogFields };
 
-/** An error as it travels. Causes stay behind: they are for the log of the thread that threw. */
+/** An error as plain values. Causes are not sent: they belong to the log of the thread that threw. */
 export type PlainError =
   | {
     readonly kind: "gateway";

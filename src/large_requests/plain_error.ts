@@ -3,7 +3,8 @@ import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { PlainError } from "./messages.ts";
 
 /**
- * An error in plain values. Of one that nobody foresaw only class and place travel: its message can repeat the input.
+ * Returns an error as plain values. For an unexpected error, only class and place are sent: its message may repeat
+ * input.
  */
 export function plainErrorOf(error: unknown): PlainError {
   if (error instanceof GatewayError && error.code !== "internal_error") {
@@ -25,7 +26,7 @@ export function plainErrorOf(error: unknown): PlainError {
   return { kind: "other", name: error.name, place };
 }
 
-/** The error again, as the other thread threw it. */
+/** Recreates the error that the other thread threw. */
 export function errorOf(plain: PlainError): Error {
   switch (plain.kind) {
     case "gateway":

@@ -15,21 +15,23 @@ import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { Answers, Call, FromThread, Question, StoreMethod, ThreadData, ToThread } from "./messages.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
 
-/** What a thread knows of the request that it works on. */
+/** The context of the request that a thread works on. */
 export interface RequestScope {
   readonly id: number;
-  /** How often kept values were looked up for it. */
+  /** The number of lookups of kept values for the request. */
   lookups: number;
 }
 
-/** The most values that are looked up for one request. A longer conversation is sent without the rest. */
+/**
+ * The maximum number of values that are looked up for one request. A longer conversation is sent without the others.
+ */
 const MAX_LOOKUPS = 5_000;
 const ANSWER_MS = 30_000;
 const MAX_ADMISSION_TRIES = 20;
 
 /**
- * The state that lives on the main thread, as a thread for large requests reaches it: by messages. Each part has the
- * interface of what it stands for.
+ * Access from a thread for large requests to the state on the main thread, by messages. Each part has the interface of
+ * the object that it represents.
  */
 export class RemoteState {
   /** The request that the running code belongs to. */
@@ -37,13 +39,13 @@ export class RemoteState {
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #onOverdrawn = new Map<number, () => void>();
   readonly #flag: Int32Array;
-  /** Where the answers to {@linkcode Question}s arrive. */
+  /** Receives the results of {@linkcode Question}s. */
   readonly answers: MessagePort;
   #nextId = 1;
 
   /**
    * @param port To the main thread.
-   * @param data What the thread was started with.
+   * @param data The data that the thread was started with.
    */
   constructor(
     readonly port: MessagePort,
@@ -54,12 +56,12 @@ export class RemoteState {
     this.store = this.#storeOf(data.storeLimits);
   }
 
-  /** Sends a message; the buffers move along. */
+  /** Sends a message and transfers the buffers. */
   post(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
     this.port.postMessage(message, [...transfer]);
   }
 
-  /** Takes in the result of a call. */
+  /** Handles the result of a call. */
   settle({ call, value, failure }: ToThread & { readonly type: "result" }): void {
     const pending = this.#pending.get(call);
     this.#pending.delete(call);
@@ -67,15 +69,15 @@ export class RemoteState {
     else pending?.reject(errorOf(failure));
   }
 
-  /** The account of an admitted call is overdrawn. */
+  /** Handles an overdrawn account of an admitted call. */
   overdrawn(admission: number): void {
     this.#onOverdrawn.get(admission)?.();
   }
 
   /**
-   * Memory is counted on the main thread, for the request that the running code belongs to.
+   * Creates a lease for the request that the running code belongs to. The main thread counts the memory.
    *
-   * @param prepaidBytes What was taken for it before.
+   * @param prepaidBytes The bytes that were reserved for it before.
    */
   lease(accountId: string, prepaidBytes: number): MemoryLease {
     const request = this.#request()!;
@@ -97,7 +99,7 @@ export class RemoteState {
         const reserved = reserve(spendable);
         const admission = await this.#call({ name: "admit", accountId, reserved }) as number | null;
         if (admission !== null) return this.#admission(admission, reserved);
-        // Other calls of the account were admitted in between.
+        // Other calls of the account were admitted in the meantime.
         if (tries === MAX_ADMISSION_TRIES) throw insufficientCredits("other calls reserve its balance", 0n);
       }
     },
@@ -105,14 +107,14 @@ export class RemoteState {
     flush: () => Promise.resolve(),
   };
 
-  /** Circuits are judged on the main thread, by what all threads saw. */
+  /** Circuits are evaluated on the main thread, from the results of all threads. */
   readonly breaker: CircuitBreaker = {
     availabilityOf: (target, accountId) => this.#ask({ name: "availability", target, accountId }),
     onStart: (target, accountId) => {
       const attempt = this.#nextId++;
       const request = this.#request();
       this.post({ type: "attempt", attempt, request, target, accountId });
-      // The rest of the work on the request's values is done before the event loop turns.
+      // The remaining work on the request's values is done before the next iteration of the event loop.
       if (request !== null) setTimeout(() => this.post({ type: "digested", id: request }), 0);
       return {
         succeeded: () => this.post({ type: "attempted", attempt, failure: null }),
@@ -122,7 +124,7 @@ export class RemoteState {
     health: () => [],
   };
 
-  /** The store, without what only the main thread's jobs need. */
+  /** The store, without the methods that only the main thread's jobs need. */
   readonly store: Store;
 
   #storeOf(limits: StoreLimits): Store {
@@ -143,21 +145,21 @@ export class RemoteState {
     };
   }
 
-  /** Reasoning that belongs to tool calls. */
+  /** The reasoning that belongs to tool calls. */
   readonly reasoning: KeptValues<unknown> = {
     isEmpty: false,
     put: (key, value, characters) => this.post({ type: "keep-reasoning", key, value, characters }),
     find: (key) => this.#mayLookUp() ? this.#ask({ name: "reasoning", keys: [key] })[0] : null,
   };
 
-  /** Output items that requests refer to. */
+  /** The output items that requests refer to. */
   readonly items: KeptValues<string> = {
     isEmpty: false,
     put: (key, value, characters) => this.post({ type: "keep-item", key, value, characters }),
     find: (key) => this.#mayLookUp() ? this.#ask({ name: "items", keys: [key] })[0] ?? null : null,
   };
 
-  /** Lines are written by the main thread. */
+  /** The main thread writes the log. */
   readonly log: Log = {
     debug: this.#logAt("debug"),
     info: this.#logAt("info"),
@@ -203,7 +205,7 @@ export class RemoteState {
     return pending.promise;
   }
 
-  /** Asks the main thread and blocks this one until it has answered. */
+  /** Sends a question to the main thread and blocks this thread until the result arrives. */
   #ask<Q extends Question>(question: Q): Answers[Q["name"]] {
     Atomics.store(this.#flag, 0, 0);
     this.post({ type: "question", question });
@@ -223,7 +225,7 @@ export class RemoteState {
   }
 }
 
-/** A lease whose bytes are counted elsewhere. */
+/** A lease whose bytes are counted on the main thread. */
 class RemoteLease extends MemoryLease {
   constructor(
     accountId: string,

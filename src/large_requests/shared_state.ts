@@ -26,17 +26,17 @@ export interface SharedParts {
   readonly log: Log;
 }
 
-/** How the state speaks with its thread. */
+/** The connection between the state and its thread. */
 export interface SharedLinks {
   result(message: ToThread & { readonly type: "result" }): void;
   overdrawn(admission: number): void;
-  /** An open request of the thread. */
+  /** Returns an open request of the thread, or null if there is none. */
   requestOf(id: number): LargeRequest | null;
-  /** The last open admission ended. */
+  /** Called when the last open admission ends. */
   onSettled(): void;
 }
 
-/** Messages that concern the shared state. */
+/** The messages that concern the shared state. */
 type StateMessage = Exclude<
   FromThread,
   { readonly type: "digested" | "head" | "failed" | "piece" | "broke" | "question" }
@@ -60,18 +60,18 @@ export class SharedState {
 
   constructor(readonly parts: SharedParts, readonly links: SharedLinks) {}
 
-  /** Whether no call of the thread is open. */
+  /** Whether the thread has no open call. */
   get isSettled(): boolean {
     return this.#admissions.size === 0;
   }
 
-  /** Resolves when no call of the thread is open. */
+  /** Resolves when the thread has no open call. */
   whenSettled(): Promise<void> {
     if (this.isSettled) return Promise.resolve();
     return (this.#settled ??= Promise.withResolvers<void>()).promise;
   }
 
-  /** Answers what the thread must know at once. */
+  /** Returns the result of a question. */
   answer(question: Question): Answers[keyof Answers] {
     switch (question.name) {
       case "availability":
@@ -94,7 +94,7 @@ export class SharedState {
     }
   }
 
-  /** Takes a message of the thread. */
+  /** Handles a message of the thread. */
   take(message: StateMessage): void {
     switch (message.type) {
       case "call":
@@ -120,8 +120,8 @@ export class SharedState {
   }
 
   /**
-   * The thread is gone. Calls that a provider was serving are charged by a rough count: a token for each four bytes of
-   * the request and of what was sent of the answer. The reservations of all others end.
+   * Handles the end of the thread. Calls that a provider was serving are charged by a rough count: one token for each
+   * four bytes of the request and of the sent part of the response. All other reservations end.
    */
   async abandon(): Promise<void> {
     this.#isAbandoned = true;
@@ -183,7 +183,7 @@ export class SharedState {
     return id;
   }
 
-  /** Null when the balance has become too low since the thread asked for it. */
+  /** Returns null if the balance has become too low since the thread's call. */
   async #admission(accountId: string, reserved: Reservation): Promise<Admission | null> {
     let isShort = false;
     try {

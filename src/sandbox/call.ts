@@ -3,22 +3,22 @@ import { isObject, parsedOrNull } from "../conversation/wire_value.ts";
 import { Refusal } from "./refusal.ts";
 import type { SimulatedVendors } from "./simulated_vendors.ts";
 
-/** A request to one family, its body read. */
+/** A request to one vendor, with its body read. */
 export interface Call {
   readonly method: string;
-  /** Below the family's prefix, percent-encoded as it was sent. */
+  /** The path after the vendor's prefix, percent-encoded as sent. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Headers;
-  /** The body; empty for a form. */
+  /** The body. Empty for a multipart form. */
   readonly text: string;
-  /** The body of a request that is a form; null for every other. */
+  /** The body of a multipart form, else null. */
   readonly form: FormData | null;
   readonly requestId: string;
-  /** Fires when the client leaves before its answer begins, or the sandbox stops. */
+  /** Fires when the client disconnects before its response begins, or when the sandbox stops. */
   readonly gone: AbortSignal;
   readonly world: SimulatedVendors;
-  /** Notes that the client has left. */
+  /** Records that the client has disconnected. */
   leave(): void;
 }
 
@@ -26,16 +26,16 @@ export interface Call {
 export interface Family {
   /** The first segment of its paths: `/openai`. */
   readonly prefix: string;
-  /** @throws {Refusal} In the vendor's words. */
+  /** @throws {Refusal} With the vendor's own message. */
   answer(call: Call): Response | Promise<Response>;
-  /** Writes a refusal as the vendor does. */
+  /** Writes an error in the vendor's format. */
   refuse(refusal: Refusal, call: Call): Response;
 }
 
 /**
- * The body as a JSON object.
+ * Returns the body as a JSON object.
  *
- * @param message How the vendor says that it is none.
+ * @param message The vendor's error message for any other body.
  * @throws {Refusal} 400 with that message.
  */
 export function bodyOf(call: Call, message: string): JsonObject {
@@ -44,31 +44,31 @@ export function bodyOf(call: Call, message: string): JsonObject {
   return body;
 }
 
-/** An answer of JSON. */
+/** Creates a JSON response. */
 export function jsonAnswer(body: unknown, headers: HeadersInit = {}, status: number = 200): Response {
   const answer = new Response(JSON.stringify(body), { status, headers });
   answer.headers.set("content-type", "application/json");
   return answer;
 }
 
-/** The header field by which two of the vendors say when to come back. */
+/** Returns the `retry-after` header field, which two of the vendors send. */
 export function retryAfterHeader({ details }: Refusal): Record<string, string> {
   const { retryAfterSeconds } = details;
   return retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
 }
 
-/** True when the request carries a bearer token that its vendor takes. */
+/** Whether the request carries a bearer token that its vendor accepts. */
 export function hasGoodBearer(call: Call): boolean {
   const key = /^Bearer +(\S+)$/i.exec(call.headers.get("authorization") ?? "")?.[1];
   return key !== undefined && !isBadKey(key);
 }
 
-/** True for a key that its vendor refuses. */
+/** Whether the vendor rejects the key. */
 export function isBadKey(key: string): boolean {
   return key.startsWith("bad");
 }
 
-/** True for the name of a model that no vendor has. */
+/** Whether the name is that of a model that no vendor has. */
 export function isMissingModel(model: string): boolean {
   return model.includes("missing");
 }

@@ -2,36 +2,38 @@ import type { Frame } from "../lib/frame.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Chunk } from "./chunks.ts";
 
-/** How frames become bytes. One per stream. */
+/** Encodes frames as text. Create one per stream. */
 export interface FrameEncoder {
   encode(frames: readonly Frame[]): string;
-  /** What closes a whole stream. */
+  /** Returns the text that ends a whole stream. */
   end(): string;
 }
 
-/** The failure by which a stream breaks its connection; whoever watches the server's errors may overlook it. */
+/** The error with which a stream breaks its connection on purpose. Error handlers of the server may ignore it. */
 export class OrderedCut extends Error {
   override readonly name = "OrderedCut";
 }
 
-/** What a stream needs of its surroundings. */
+/** Options of a stream. */
 export interface ChunkStreamOptions {
   readonly encoder: FrameEncoder;
   readonly clock: Clock;
-  /** Called once if the client leaves before the end. */
+  /** Called once if the client disconnects before the end. */
   onLeave(): void;
 }
 
-/** Lets what was sent reach the client before the connection breaks. */
+/** Lets the client receive the bytes before the connection breaks. */
 const FLUSH_MS = 20;
 
-/** The beats as a body, each written when it is due. */
+/** Returns the chunks as a body. Each is written when it is due. */
 export function chunkStream(beats: Iterator<Chunk>, options: ChunkStreamOptions): ReadableStream<Uint8Array> {
   const { encoder, clock, onLeave } = options;
   const text = new TextEncoder();
   const left = new AbortController();
 
-  /** Breaks the connection, after a while in which what was sent can reach the client: that takes no simulated time. */
+  /**
+   * Breaks the connection after a short delay, in which the client can receive the bytes. It takes no simulated time.
+   */
   async function cut(controller: ReadableStreamDefaultController): Promise<void> {
     await pass(systemClock, FLUSH_MS, left.signal);
     if (!left.signal.aborted) controller.error(new OrderedCut("The sandbox cuts the answer"));
@@ -58,7 +60,7 @@ export function chunkStream(beats: Iterator<Chunk>, options: ChunkStreamOptions)
   }, { highWaterMark: 0 });
 }
 
-/** Lets time pass, until the signal fires at the latest. */
+/** Waits for a time, or until the signal fires. */
 export function pass(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(ms, done);

@@ -2,23 +2,23 @@ import type { Frame } from "../lib/frame.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Directives } from "./directives.ts";
 
-/** A step of a streamed answer: bytes to send, time to let pass, or an end before the end. */
+/** A step of a streamed response: bytes to send, a delay, or an early end. */
 export type Chunk =
   | { readonly kind: "frames"; readonly frames: readonly Frame[] }
   | { readonly kind: "wait"; readonly ms: number }
-  /** `cut` breaks the connection; `close` ends the body as if all was said. */
+  /** `cut` breaks the connection; `close` ends the body as if it were complete. */
   | { readonly kind: "end"; readonly how: "cut" | "close" };
 
-/** How a vendor writes what happens. */
+/** Writes the events of a stream in a vendor's format. */
 export interface ChunkWriter {
   write(event: ReplyEvent): readonly Frame[];
-  /** The frames by which it reports a failure after the first byte. */
+  /** Returns the frames that report a failure after the first byte. */
   fail(): readonly Frame[];
 }
 
 /**
- * The steps of a stream, with the faults that were ordered. Deltas of texts and of calls count, those of thoughts do
- * not; a fault that waits for more of them than there are comes before the end.
+ * Yields the chunks of a stream with the requested faults. Deltas of texts and calls count; those of reasoning do not.
+ * A fault that waits for more deltas than exist comes before the end.
  */
 export function* chunksOf(
   events: readonly ReplyEvent[],
@@ -53,7 +53,7 @@ function isCounted(event: ReplyEvent, counted: ReadonlySet<number>): boolean {
   return event.type === "part-delta" && counted.has(event.index);
 }
 
-/** The beats of the fault that is due after this many deltas, null when none is. */
+/** Returns the chunks of the fault that is due after this many deltas, or null if there is none. */
 function faultAt(deltas: number, directives: Directives, writer: ChunkWriter): Chunk[] | null {
   const { cutAfter, closeAfter, errorAfter, truncates } = directives;
   if (cutAfter !== null && deltas >= cutAfter) return [{ kind: "end", how: "cut" }];

@@ -1,25 +1,25 @@
 import { Buffer } from "node:buffer";
 import type { Conversation, Part, Source, ToolResultPart, Turn } from "../conversation/conversation.ts";
 
-/** The user's latest turn, null when there is none. */
+/** Returns the user's latest message, or null if there is none. */
 function latestTurn({ turns }: Conversation): Turn | null {
   return turns.findLast(({ role }) => role === "user") ?? null;
 }
 
-/** The text of the user's latest turn, what tools answered apart; empty when it has none. */
+/** Returns the text of the user's latest message without tool results. Empty if it has none. */
 export function promptTextOf(conversation: Conversation): string {
   const parts = latestTurn(conversation)?.parts ?? [];
   return parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("\n");
 }
 
-/** True when the latest turn holds answers of tools. */
+/** Whether the latest message contains tool results. */
 export function answersTools(conversation: Conversation): boolean {
   return latestTurn(conversation)?.parts.some(({ kind }) => kind === "tool_result") ?? false;
 }
 
 /**
- * What the simulated model has to say about the latest turn: what tools answered, what the user said, which media it
- * was shown.
+ * Returns the simulated model's reply to the latest message: it repeats the tool results and the user's text, and names
+ * the media.
  *
  * @param said The user's text without directives.
  */

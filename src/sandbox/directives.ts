@@ -9,37 +9,40 @@ export type Vendor = "openai" | "anthropic" | "google" | "ark" | "xai" | "alibab
 export interface OrderedFailure {
   readonly status: number;
   readonly retryAfterSeconds: number | null;
-  /** Null for the vendor's usual words. */
+  /** Null for the vendor's default message. */
   readonly message: string | null;
 }
 
-/** A call to make. */
+/** A tool call to make. */
 export interface OrderedCall {
   readonly tool: string;
-  /** JSON text, or free text for a custom tool; null to make it up from the tool's schema. */
+  /** JSON text, or free text for a custom tool. Null to generate it from the tool's schema. */
   readonly input: string | null;
 }
 
-/** What a prompt tells the simulated model to do. See `docs/sandbox.md` for how each is written. */
+/** The instructions for the simulated model in a prompt. See `docs/sandbox.md` for their syntax. */
 export interface Directives {
-  /** The prompt's text without them. */
+  /** The prompt's text without directives. */
   readonly text: string;
   readonly fail: OrderedFailure | null;
-  /** How many times the same prompt fails before it is answered. */
+  /** How many times the same prompt fails before it succeeds. */
   readonly flaky: number;
   readonly stallMs: number;
   readonly pauseMs: number;
   readonly gapMs: number;
-  /** After how many deltas the connection breaks, the answer ends early, or an error is reported; null for never. */
+  /**
+   * The number of deltas after which the connection breaks, the reply ends early, or an error is reported. Null for
+   * never.
+   */
   readonly cutAfter: number | null;
   readonly closeAfter: number | null;
   readonly errorAfter: number | null;
   readonly calls: readonly OrderedCall[];
   readonly thoughts: string | null;
-  /** True when the thoughts are hidden, only their proof shown. */
+  /** Whether the reasoning is hidden and only its signature is shown. */
   readonly redacts: boolean;
   readonly say: string | null;
-  /** What to search the web for, where the request offers a search; null for nothing. */
+  /** The query of a web search, if the request offers a search. Null for none. */
   readonly search: string | null;
   readonly words: number | null;
   readonly stop: StopReason | null;
@@ -49,7 +52,7 @@ export interface Directives {
   readonly noUsage: boolean;
 }
 
-/** No orders: the model echoes. */
+/** No directives: the model echoes. */
 export const NO_DIRECTIVES: Directives = {
   text: "",
   fail: null,
@@ -74,8 +77,8 @@ export const NO_DIRECTIVES: Directives = {
 };
 
 /**
- * Takes the directives out of a prompt. What stands in double brackets and is none stays text; a directive meant for
- * another vendor (`[[google: fail 503]]`) is taken out and has no effect.
+ * Parses the directives of a prompt and removes them from its text. Other text in double brackets stays. A directive
+ * for another vendor (`[[google: fail 503]]`) is removed without effect.
  */
 export function readDirectives(prompt: string, vendor: Vendor): Directives {
   let directives = NO_DIRECTIVES;
@@ -95,13 +98,16 @@ export function readDirectives(prompt: string, vendor: Vendor): Directives {
       text += prompt.slice(open, at);
       continue;
     }
-    if (/(^|\s)$/.test(text) && prompt[at] === " ") at++; // not two spaces where one directive stood
+    if (/(^|\s)$/.test(text) && prompt[at] === " ") at++; // avoids two spaces in place of a directive
     if (addressee === undefined || addressee === vendor) directives = { ...directives, ...change };
   }
   return { ...directives, text: (text + prompt.slice(at)).trim() };
 }
 
-/** Where the closing brackets stand. Arguments of a call may hold double brackets themselves, so they must be whole. */
+/**
+ * Returns the position of the closing brackets. The arguments of a call may contain double brackets, so the call must
+ * be complete.
+ */
 function closeOf(prompt: string, start: number): number {
   const first = lastOfRun(prompt, prompt.indexOf("]]", start));
   for (let close = first; close >= 0; close = lastOfRun(prompt, prompt.indexOf("]]", close + 1))) {
@@ -111,7 +117,7 @@ function closeOf(prompt: string, start: number): number {
   return first;
 }
 
-/** Of `]]]`, the last two close. */
+/** In `]]]`, the last two brackets close. */
 function lastOfRun(prompt: string, close: number): number {
   let last = close;
   while (last >= 0 && prompt[last + 2] === "]") last++;
@@ -120,7 +126,7 @@ function lastOfRun(prompt: string, close: number): number {
 
 type Change = Partial<Directives>;
 
-/** What one directive changes; null when it is none, or its argument is not what it takes. */
+/** Returns the change that one directive makes. Null if it is not a directive, or its argument is invalid. */
 function changeOf(order: string, before: Directives): Change | null {
   const end = order.search(/\W|$/);
   return ownValue(READERS, order.slice(0, end))?.(order.slice(end).trim(), before) ?? null;

@@ -5,9 +5,9 @@ import type { Usage } from "../conversation/usage.ts";
 const MAX_PIECE_CHARACTERS = 16;
 
 /**
- * A reply as the events of its stream: texts a word at a time, arguments in short pieces.
+ * Yields a reply as the events of its stream: texts word by word, arguments in short pieces.
  *
- * @param startUsage What the vendor tells of usage at the beginning.
+ * @param startUsage The usage that the vendor reports at the start.
  */
 export function* eventsOf(reply: Reply, startUsage: Usage | null): Generator<ReplyEvent> {
   const { id, model, createdAt } = reply;
@@ -27,7 +27,7 @@ function* partEvents(part: ReplyPart, index: number): Generator<ReplyEvent> {
   }
   const seal = "seal" in part && part.seal ? [{ type: "part-seal" as const, index, seal: part.seal }] : [];
   yield { type: "part-start", index, part: openingOf(part) };
-  // The proof of a call is known before its arguments; that of a text or thought when it is whole.
+  // A call's signature is sent before its arguments. The signature of text or reasoning is sent when it is complete.
   if (part.kind === "tool_call") yield* seal;
   for (const text of piecesOf(part.kind === "tool_call" ? part.input : part.text)) {
     yield { type: "part-delta", index, text };
@@ -48,7 +48,10 @@ function openingOf(part: Exclude<ReplyPart, { kind: "image" | "web_search" }>): 
   }
 }
 
-/** Words with the space before them; long ones, such as JSON, in pieces. No piece is empty, none splits a sign. */
+/**
+ * Yields words with the preceding space. Long words, such as JSON, are split. No piece is empty, and none splits a
+ * character.
+ */
 function* piecesOf(text: string): Generator<string> {
   for (const [word] of text.matchAll(/\s*\S+|\s+$/gu)) {
     const signs = [...word];

@@ -1,4 +1,4 @@
-/** The body as a form; null when the request has another type, or the form cannot be read. */
+/** Returns the body as a multipart form. Null if the request has another type, or the form is invalid. */
 export async function readForm(request: Request): Promise<FormData | null> {
   if (!request.headers.get("content-type")?.toLowerCase().startsWith("multipart/form-data")) return null;
   try {
@@ -9,8 +9,8 @@ export async function readForm(request: Request): Promise<FormData | null> {
 }
 
 /**
- * A form as the log of seen requests keeps it: texts as they are, of files what they are. A name that repeats has a
- * list.
+ * Returns a form as the request log stores it: texts unchanged, and the name, type and size of files. A repeated name
+ * has a list.
  */
 export function writeForm(form: FormData): Record<string, unknown> {
   const fields: Record<string, unknown> = {};

@@ -15,42 +15,45 @@ import { Refusal } from "./refusal.ts";
 import { type Speech, speechFor } from "./speech.ts";
 import { promptTokensIn, replyTokensOf, segmentsOf, tokensOf } from "./tokens.ts";
 
-/** A request whose form is in order. */
+/** A valid request. */
 export interface Question {
   readonly call: Call;
   readonly body: JsonObject;
   readonly model: string;
   readonly streamed: boolean;
-  /** Tokens of a cached content that the request names; they count as read from a cache. Default none. */
+  /** The tokens of cached content that the request names. They count as read from a cache. Default: none. */
   readonly cachedTokens?: number;
 }
 
-/** A question with what was read from it. */
+/** A request with its parsed content. */
 export interface GenerationRequest extends Question {
   readonly conversation: Conversation;
   readonly directives: Directives;
 }
 
-/** What is particular about an endpoint at which a vendor holds conversations. */
+/** The properties of a vendor's text endpoint. */
 export interface Voice {
   readonly vendor: Vendor;
-  /** What the vendor's callers speak. */
+  /** The format of the endpoint. */
   readonly format: CallerFormat;
-  /** True for a vendor that caches only where a mark stands. */
+  /** Whether the vendor caches only at markers. */
   readonly cachesByMarks: boolean;
-  /** True for a form that tells of the prompt's usage when a stream begins. */
+  /** Whether the format reports the prompt's usage at the start of a stream. */
   readonly startsWithUsage: boolean;
   newReplyId(call: Call): string;
   newCallId(call: Call): string;
-  /** What the vendor shows of a speech: it may hide thoughts, prove them, or have no words for a refusal. */
+  /**
+   * Returns the visible parts of a reply plan. The vendor may hide or sign reasoning, and may have no text for a
+   * refusal.
+   */
   partsOf(speech: Speech, ask: GenerationRequest): { readonly parts: readonly ReplyPart[]; readonly stop: Stop };
-  /** True when the stream is to tell usage although the form leaves that to the caller. */
+  /** Whether the stream reports usage, if the format leaves that to the caller. */
   tellsUsage(body: JsonObject): boolean;
-  /** Takes usage out of a body or of the data of a frame, where the codec always writes some. */
+  /** Removes usage from a body or a frame's data, because the codec always writes it. */
   withoutUsage(body: JsonObject): JsonObject;
-  /** What the vendor says with this status when nothing else is ordered. */
+  /** Returns the vendor's default message for a status. */
   usualMessage(status: number): string;
-  /** The frames by which the vendor reports its own failure in a stream. */
+  /** Returns the frames that report the vendor's own failure in a stream. */
   failureFrames(writer: EventWriter): readonly Frame[];
   encoder(ask: GenerationRequest): FrameEncoder;
   headersOf(call: Call): Readonly<Record<string, string>>;
@@ -58,9 +61,9 @@ export interface Voice {
 }
 
 /**
- * Answers a question as its prompt directs.
+ * Responds to a request as its prompt directs.
  *
- * @throws {Refusal} Where a failure is ordered, or the form's own codec cannot read the request.
+ * @throws {Refusal} If a failure is ordered, or the format's codec cannot parse the request.
  */
 export async function generate(question: Question, voice: Voice): Promise<Response> {
   const { call, streamed } = question;
@@ -76,9 +79,9 @@ export async function generate(question: Question, voice: Voice): Promise<Respon
 }
 
 /**
- * Reads a request that the vendor's own rules let pass.
+ * Parses a request that the vendor's own rules allow.
  *
- * @throws {Refusal} 400 for what the codec refuses beyond them: the sandbox cannot play everything.
+ * @throws {Refusal} 400 for everything else that the codec rejects. The sandbox does not simulate every feature.
  */
 export function readWith(read: (body: JsonObject) => Conversation, body: JsonObject): Conversation {
   try {

@@ -1,34 +1,34 @@
 import { createHash } from "node:crypto";
 import type { Segment } from "./tokens.ts";
 
-/** How a prompt is divided between what a cache gave, what it took, and the rest. In tokens. */
+/** The tokens of a prompt that were read from a cache, written to it, and not cached. */
 export interface CacheShares {
   readonly readTokens: number;
   readonly written5mTokens: number;
   readonly written1hTokens: number;
 }
 
-/** Prefixes shorter than this are cached only where a mark says so. Source: vendors' prompt caching guides. */
+/** Shorter prefixes are cached only at a marker. Source: vendors' prompt caching guides. */
 const MIN_PREFIX_TOKENS = 1024;
 const MAX_PREFIXES = 10_000;
 
 /** The end of a prefix that may be cached. */
 interface Boundary {
   readonly hash: string;
-  /** Of the whole prefix. */
+  /** The tokens of the whole prefix. */
   readonly tokens: number;
   readonly ttl: "5m" | "1h" | null;
 }
 
-/** The prefixes that were seen, of all vendors of a sandbox. They never grow old; the oldest give way to new ones. */
+/** The known prefixes of all vendors of a sandbox. They do not expire; the oldest are replaced. */
 export class PromptCache {
   readonly #prefixes = new Set<string>();
 
   /**
-   * Looks up the longest known prefix of a prompt and keeps the prompt's own.
+   * Looks up the longest known prefix of a prompt and stores the prompt's own prefixes.
    *
-   * @param scope Vendor and model: nothing is shared between two of them.
-   * @param marksOnly True for a vendor that caches where a mark stands and nowhere else, and reports what it wrote.
+   * @param scope Vendor and model. Two scopes share nothing.
+   * @param marksOnly Whether the vendor caches only at a marker, and reports the tokens that it wrote.
    */
   account(scope: string, segments: readonly Segment[], marksOnly: boolean): CacheShares {
     const boundaries = boundariesOf(scope, segments, marksOnly);

@@ -1,26 +1,26 @@
-/** What a vendor's error body says beside status and message. Undefined counts as absent. */
+/** The fields of a vendor's error body beside status and message. Undefined counts as absent. */
 export interface RefusalDetails {
-  /** The vendor's machine word: `error.code` of OpenAI, `error.type` of Anthropic, `ErrorInfo.reason` of Google. */
+  /** The vendor's error code: `error.code` of OpenAI, `error.type` of Anthropic, `ErrorInfo.reason` of Google. */
   readonly code?: string | undefined;
-  /** The field at fault, in OpenAI's spelling: `error.param`. */
+  /** The invalid field, in OpenAI's spelling: `error.param`. */
   readonly param?: string | undefined;
-  /** The fields at fault and what is wrong with each: Google's `BadRequest`. */
+  /** The invalid fields and the fault of each: Google's `BadRequest`. */
   readonly violations?: readonly { readonly field: string; readonly description: string }[] | undefined;
-  /** Google's status word where it does not follow from the HTTP status. */
+  /** Google's status name, if it does not follow from the HTTP status. */
   readonly grpcStatus?: string | undefined;
   /** `error.details` of Anthropic. */
   readonly shown?: Readonly<Record<string, unknown>> | undefined;
-  /** Whole seconds until a retry can help. */
+  /** The whole seconds until a retry can succeed. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** A failure in a vendor's own words. Thrown anywhere in a family, written once, by that family. */
+/** An error with a vendor's own message. The endpoints of a vendor throw it anywhere and write it in one place. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 
   /**
    * @param status The HTTP status.
-   * @param message As the vendor words it.
+   * @param message In the vendor's wording.
    */
   constructor(readonly status: number, message: string, readonly details: RefusalDetails = {}) {
     super(message);

@@ -20,21 +20,21 @@ import { Refusal } from "./refusal.ts";
 import { SeenLog, type SeenRequest } from "./seen.ts";
 import { SimulatedVendors } from "./simulated_vendors.ts";
 
-/** Where the sandbox listens. */
+/** Options of the sandbox. */
 export interface SandboxOptions {
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Default 127.0.0.1. */
+  /** Default: 127.0.0.1. */
   readonly hostname?: string;
-  /** For dates, pauses and stalls. Default the machine's. */
+  /** For dates, delays and stalls. Default: the system clock. */
   readonly clock?: Clock;
-  /** Told of every request when its body has come. */
+  /** Called for every request after its body has arrived. */
   readonly record?: (seen: SeenRequest) => void;
 }
 
-/** A simulated vendor world that listens. */
+/** A running sandbox. */
 export interface Sandbox {
-  /** Base addresses as each vendor's own client would be given them. */
+  /** Base addresses as each vendor's own client takes them. */
   readonly baseUrls: {
     /** Ends in `/openai/v1`. */
     readonly openai: string;
@@ -63,11 +63,11 @@ export interface Sandbox {
   };
   /** The latest 1,000 requests, oldest first. */
   readonly seen: readonly SeenRequest[];
-  /** Breaks off what runs and stops listening. */
+  /** Breaks off running requests and stops listening. */
   stop(): Promise<void>;
 }
 
-// The first whose prefix covers a path answers.
+// The first entry whose prefix matches a path handles it.
 const FAMILIES: readonly Family[] = [
   arkVideos,
   arkImages,
@@ -85,7 +85,7 @@ const FAMILIES: readonly Family[] = [
 ];
 
 /**
- * Starts a sandbox. Its answers follow from the request and from what came before; see `docs/sandbox.md`.
+ * Starts a sandbox. Its responses follow from the request and from earlier requests; see `docs/sandbox.md`.
  *
  * @throws {Deno.errors.AddrInUse} If another process has the port.
  */
@@ -101,7 +101,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     record?.(entry);
     return await answer(request, { text, form }, world, stopped.signal, () => entry.cancelled = true);
   };
-  // Also told of answers that broke while they were sent, which is what cuts are for.
+  // Also receives errors of responses that broke while they were sent, which cuts do on purpose.
   const onError = (error: unknown) => {
     const words = error instanceof OrderedCut ? null : `The sandbox failed: ${error}`;
     return new Response(words, { status: 500 });

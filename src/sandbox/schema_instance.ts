@@ -2,23 +2,23 @@ import type { JsonObject } from "../lib/json_object.ts";
 import { isObject, listOf, objectsOf } from "../conversation/wire_value.ts";
 import { textFor } from "./schema_text.ts";
 
-/** Beyond this depth only what a schema demands is made, so that recursive schemas end. */
+/** Beyond this depth only required values are generated, so that recursive schemas end. */
 const GENEROUS_DEPTH = 5;
-/** Beyond this depth nothing is made: a schema that demands itself has no instance. */
+/** Beyond this depth nothing is generated: a schema that requires itself has no instance. */
 const MAX_DEPTH = 40;
 
-/** Where in the schema the making is. */
+/** A position in the schema. */
 interface Place {
   readonly root: unknown;
   readonly depth: number;
-  /** The name of the property that is made; texts show it. */
+  /** The name of the generated property. Texts contain it. */
   readonly name: string;
 }
 
 /**
- * A value that satisfies a JSON Schema, the same one each time. Heeds the keywords that vendors of structured output
- * take: types, properties, items, enumerations, references, choices, bounds, formats and the usual patterns. Optional
- * properties are made too, recursive ones a few levels deep.
+ * Returns a value that satisfies a JSON Schema, always the same one. Supports the keywords that vendors of structured
+ * output accept: types, properties, items, enumerations, references, choices, bounds, formats and common patterns.
+ * Optional properties are generated too, recursive ones a few levels deep.
  */
 export function instanceOf(schema: unknown): unknown {
   return make(schema, { root: schema, depth: 0, name: "text" });
@@ -46,7 +46,7 @@ function besideReference(schema: JsonObject, reference: string, { root }: Place)
   return { ...(isObject(target) ? target : {}), ...beside };
 }
 
-/** All parts of `allOf` laid over one another. */
+/** Merges all parts of `allOf`. */
 function joined(schema: JsonObject, place: Place): JsonObject {
   const { allOf, ...rest } = schema;
   const parts = [...objectsOf(allOf), rest].map((part) =>
@@ -60,7 +60,9 @@ function joined(schema: JsonObject, place: Place): JsonObject {
   return whole;
 }
 
-/** The first choice that is not null; deep down the last one, where recursive schemas tend to end. */
+/**
+ * Returns the first choice that is not null. At depth it returns the last one, where recursive schemas tend to end.
+ */
 function chosen(schema: JsonObject, choices: readonly unknown[], place: Place): JsonObject {
   const { anyOf: _anyOf, oneOf: _oneOf, ...rest } = schema;
   const filled = objectsOf(choices).filter((choice) => choice.type !== "null");
@@ -122,7 +124,7 @@ function makeArray(schema: JsonObject, place: Place): unknown[] {
   });
 }
 
-/** Another value of the same schema, for lists whose items must differ. */
+/** Returns another value of the same schema, for lists whose items must differ. */
 function variantOf(value: unknown, schema: unknown, index: number): unknown {
   if (isObject(schema) && Array.isArray(schema.enum)) return schema.enum[index % schema.enum.length];
   if (typeof value === "number") return value + index * (isObject(schema) ? numberIn(schema.multipleOf) ?? 1 : 1);
@@ -144,7 +146,7 @@ function numberFor(schema: JsonObject, whole: boolean): number {
   return up <= most ? up : Math.floor(most / step) * step;
 }
 
-/** Bounds that are closer than the usual gap leave the middle. */
+/** If the bounds are closer than the default gap, the middle is returned. */
 function between(wanted: number, above: number | null, below: number | null): number {
   if (above !== null && below !== null && (wanted <= above || wanted >= below)) return (above + below) / 2;
   return wanted;

@@ -16,7 +16,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: "00000000-0000-4000-8000-000000000000",
 };
 
-/** Texts to try against a pattern: there is no way back from a pattern to its texts, but most are simple. */
+/** Texts to try against a pattern. Texts cannot be derived from a pattern, but most patterns are simple. */
 const SAMPLES: readonly string[] = [
   ...Object.values(FORMATS),
   ...[
@@ -52,13 +52,13 @@ const SAMPLES: readonly string[] = [
   ...["en", "en-US", "USD", "/path", "v1.0.0", "1.0.0", "{}", "a@b.co", "true", "Some text"],
 ];
 
-/** Repeats these to fit patterns that fix a length. */
+/** Repeated to match patterns that fix a length. */
 const SIGNS = ["a", "A", "0", "1"];
 
 /**
- * A text that satisfies a schema of type string. One without further rules is the property's own name.
+ * Returns a text that satisfies a schema of type string. Without further rules it is the property's own name.
  *
- * @param name The property that it is for.
+ * @param name The name of the property.
  */
 export function textFor(schema: JsonObject, name: string): string {
   const format = typeof schema.format === "string" ? schema.format : "";
@@ -90,7 +90,7 @@ function regularExpression(pattern: string): RegExp | null {
   }
 }
 
-/** Counts of the content form may travel as text. */
+/** Counts of the content format may be sent as text. */
 function lengthIn(value: unknown): number | null {
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
   return typeof number === "number" && number >= 0 ? number : null;

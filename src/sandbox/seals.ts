@@ -5,10 +5,10 @@ import type { ReasoningSignature, WireFormatName } from "../conversation/reasoni
 const MARK = "sandbox-seal";
 
 /**
- * A proof as a vendor issues it, base64 of `sandbox-seal:<form>:<what>:<check>`. It needs no memory: who gets it back
- * can tell that a sandbox issued it, in which form and for what, and that not a sign of it was changed.
+ * Creates a signature as a vendor does: base64 of `sandbox-seal:<form>:<what>:<check>`. No state is needed to check
+ * that a sandbox issued it, in which format and for what, and that it is unchanged.
  *
- * @param about What the proof stands for; for thinking, the text that was shown.
+ * @param about What the signature covers. For reasoning, the text that was shown.
  */
 export function issueSeal(form: WireFormatName, about: string): ReasoningSignature {
   const what = digest(about);
@@ -16,12 +16,12 @@ export function issueSeal(form: WireFormatName, about: string): ReasoningSignatu
   return { form, issuer: null, value };
 }
 
-/** True when a sandbox issued this proof in that form, in either alphabet of base64. */
+/** Whether a sandbox issued this signature in that format, in either alphabet of base64. */
 export function isIssued(form: WireFormatName, value: string): boolean {
   return whatOf(form, value) !== null;
 }
 
-/** True when a sandbox issued this proof in that form, for exactly that. */
+/** Whether a sandbox issued this signature in that format, for exactly that text. */
 export function isIssuedFor(form: WireFormatName, value: string, about: string): boolean {
   return whatOf(form, value) === digest(about);
 }

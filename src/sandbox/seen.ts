@@ -1,24 +1,24 @@
-/** A request as the sandbox got it. */
+/** A request that the sandbox received. */
 export interface SeenRequest {
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The JSON value of the body; its text where it is no JSON, null where it is empty. */
+  /** The JSON value of the body. The text if it is not JSON, null if it is empty. */
   readonly body: unknown;
-  /** True once the client has left before the answer's end. */
+  /** Whether the client disconnected before the end of the response. */
   readonly cancelled: boolean;
 }
 
-/** An entry that can still learn that its client has left. */
+/** An entry that records a later disconnection of its client. */
 export interface SeenEntry extends SeenRequest {
   cancelled: boolean;
 }
 
 const MAX_ENTRIES = 1000;
 
-/** The latest requests, oldest first; earlier ones are forgotten. */
+/** The latest requests, oldest first. Earlier ones are removed. */
 export class SeenLog {
   readonly entries: SeenEntry[] = [];
 

@@ -4,21 +4,21 @@ import { PromptCache } from "./prompt_cache.ts";
 
 const MAX_TEXTS = 1000;
 
-/** What the vendors of one sandbox remember between requests. */
+/** The state of one sandbox's vendors between requests. */
 export class SimulatedVendors {
   readonly promptCache = new PromptCache();
   #made = 0;
   readonly #attempts = new Map<string, number>();
 
-  /** @param clock For dates, pauses and stalls. */
+  /** @param clock For dates, delays and stalls. */
   constructor(readonly clock: Clock) {}
 
-  /** Twenty-four hexadecimal digits: the same row in every sandbox, never twice in one. */
+  /** Returns twenty-four hexadecimal digits. Every sandbox returns the same sequence, without repetition. */
   nextId(): string {
     return createHash("sha256").update(`sandbox id ${++this.#made}`).digest("hex").slice(0, 24);
   }
 
-  /** How often this text was asked, this time included. */
+  /** Counts an attempt with this text and returns the number so far. */
   attemptsOf(text: string): number {
     const attempts = (this.#attempts.get(text) ?? 0) + 1;
     if (attempts === 1 && this.#attempts.size === MAX_TEXTS) {

@@ -13,27 +13,27 @@ import { instanceOf } from "./schema_instance.ts";
 import { tokensOf } from "./tokens.ts";
 import { type Finding, findingFor } from "./web_search.ts";
 
-/** What was thought before speaking. */
+/** The reasoning before the reply. */
 export interface Thoughts {
   readonly text: string;
-  /** True when they must not be shown, whatever was asked. */
+  /** Whether it is never shown, whatever the request. */
   readonly redacted: boolean;
 }
 
-/** What the simulated model says, before a vendor puts it in its own form. */
+/** The simulated model's reply, before a vendor's endpoint writes it in its format. */
 export interface Speech {
   readonly thoughts: Thoughts | null;
   readonly parts: readonly (TextPart | RefusalPart | ToolCallPart)[];
   readonly stop: Stop;
-  /** A search that stands before the parts, and the answer that rests on it; null when none was made. */
+  /** The search before the parts, and the text that cites it. Null if there was none. */
   readonly finding: Finding | null;
 }
 
 /**
- * The simulated model: does what the directives say, calls a tool where it must, else echoes what it was given. Equal
- * requests get equal speeches, ids of calls apart.
+ * Simulates the model: it follows the directives, calls a tool if it must, else echoes its input. Equal requests get
+ * equal replies, except for the ids of calls.
  *
- * @param newCallId Gives an id in the vendor's spelling.
+ * @param newCallId Returns an id in the vendor's spelling.
  */
 export function speechFor(conversation: Conversation, directives: Directives, newCallId: () => string): Speech {
   const thoughts = thoughtsFor(conversation, directives);
@@ -69,7 +69,7 @@ function thoughtsFor(conversation: Conversation, { thoughts, redacts, text }: Di
   return { text: `Let me think about this: ${topic}`, redacted: false };
 }
 
-/** Calls that were ordered, or one that the request insists on. */
+/** Returns the ordered calls, or the one that the request requires. */
 function callsFor(conversation: Conversation, { calls }: Directives): readonly OrderedCall[] {
   const { tools, toolChoice, parallelToolCalls } = conversation;
   if (toolChoice?.kind === "none") return [];
@@ -104,7 +104,9 @@ function formatted(format: OutputFormat, text: string): unknown {
   return format.kind === "json" ? { echo: text } : instanceOf(format.schema);
 }
 
-/** The text up to the first stop sequence, then up to the limit of tokens, of which thinking took its share. */
+/**
+ * Returns the text up to the first stop sequence, then up to the limit of tokens. Reasoning counts towards the limit.
+ */
 function limited(text: string, thoughts: Thoughts | null, conversation: Conversation): { text: string; stop: Stop } {
   const { sampling, maxOutputTokens } = conversation;
   let stop: Stop = { reason: "end", raw: null };

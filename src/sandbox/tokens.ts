@@ -1,9 +1,9 @@
 import type { CacheMark, Conversation, Part, Tool } from "../conversation/conversation.ts";
 import type { ReplyPart } from "../conversation/reply.ts";
 
-/** A stretch of a prompt, in the order in which a vendor reads it. */
+/** A section of a prompt, in the order in which a vendor reads it. */
 export interface Segment {
-  /** What tells it from others. */
+  /** The text that identifies it. */
   readonly text: string;
   readonly tokens: number;
   readonly cache: CacheMark | null;
@@ -11,17 +11,17 @@ export interface Segment {
 
 const MEDIUM_TOKENS = 100;
 
-/** The tokens of a text: its words. */
+/** Returns the tokens of a text: its words. */
 export function tokensOf(text: string): number {
   return text.match(/\S+/g)?.length ?? 0;
 }
 
-/** The tokens of JSON text: its runs of letters and digits, as it may hold no space. */
+/** Returns the tokens of JSON text: its runs of letters and digits, because it may have no space. */
 function jsonTokensOf(text: string): number {
   return text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
 }
 
-/** A prompt in segments: tools, instructions, then everything said. */
+/** Returns a prompt in segments: tools, instructions, then all messages. */
 export function segmentsOf({ tools, instructions, turns }: Conversation): Segment[] {
   return [
     ...tools.map(toolSegment),
@@ -62,12 +62,12 @@ function callTokensOf(tool: string, input: string): number {
   return tokensOf(tool) + jsonTokensOf(input);
 }
 
-/** All tokens of a prompt, at least 1. */
+/** Returns all tokens of a prompt, at least 1. */
 export function promptTokensIn(segments: readonly Segment[]): number {
   return Math.max(1, segments.reduce((sum, { tokens }) => sum + tokens, 0));
 }
 
-/** The tokens of what a reply shows. */
+/** Returns the tokens of a reply's visible parts. */
 export function replyTokensOf(parts: readonly ReplyPart[]): number {
   return parts.reduce((sum, part) => sum + partTokensOf(part), 0);
 }

@@ -6,30 +6,30 @@ import type { SearchResult, WebSearchPart } from "../conversation/web_search.ts"
 import type { Directives } from "./directives.ts";
 import { issueSeal } from "./seals.ts";
 
-/** A page that a simulated search found. */
+/** A page of a simulated search. */
 interface FoundPage {
   readonly url: string;
   readonly title: string;
 }
 
-/** What a simulated search found, and what the model says of it. */
+/** The result of a simulated search, and the model's text about it. */
 export interface Finding {
-  /** What was searched for. */
+  /** The query of the search. */
   readonly query: string;
-  /** The pages, in order; the first is cited. */
+  /** The pages in order. The first is cited. */
   readonly pages: readonly [FoundPage, ...FoundPage[]];
-  /** What rests on nothing. */
+  /** The text without a citation. */
   readonly opening: string;
-  /** What rests on the first page. */
+  /** The text that cites the first page. */
   readonly cited: string;
 }
 
-/** What one client sets before the query of a request that does nothing but search. */
+/** One client's prefix of the query in a request that only searches. */
 const REQUEST_OF_SEARCH = /^Perform a web search for the query:\s*/;
 
 /**
- * The search of an answer: one that a directive orders, or that the request needs. Null where the request offers none.
- * Equal queries find equal pages.
+ * Returns the search of a reply: one that a directive orders, or that the request requires. Null if the request offers
+ * none. Equal queries find equal pages.
  */
 export function findingFor(conversation: Conversation, { search, text }: Directives): Finding | null {
   const { webSearch } = conversation;
@@ -49,7 +49,9 @@ export function findingFor(conversation: Conversation, { search, text }: Directi
   };
 }
 
-/** What an answer with a search begins with, where the form cites stretches of a text: the search, and what is said. */
+/**
+ * Returns the first parts of a reply with a search, for formats that cite ranges of a text: the search and the text.
+ */
 export function foundText(finding: Finding | null, form: WireFormatName): ReplyPart[] {
   if (finding === null) return [];
   const { opening, cited, pages: [page] } = finding;
@@ -58,7 +60,10 @@ export function foundText(finding: Finding | null, form: WireFormatName): ReplyP
   return cited === "" ? [search] : [search, { kind: "text", text: opening + cited, citations: [citation] }];
 }
 
-/** The same where a citation rests on a whole text, and pages and citations bear the vendor's own marks. */
+/**
+ * Returns the same for formats whose citations apply to a whole text, and whose pages and citations carry the vendor's
+ * own signatures.
+ */
 export function foundBlocks(finding: Finding | null, form: WireFormatName, callId: () => string): ReplyPart[] {
   if (finding === null) return [];
   const { opening, cited, pages } = finding;

@@ -39,8 +39,7 @@ const WORDS: Readonly<Record<VideoJobState, string>> = {
 };
 
 /**
- * Alibaba Cloud Model Studio: Qwen's pictures, Wan's videos, and texts as OpenAI has them. Source: Model Studio API
- * reference.
+ * Alibaba Cloud Model Studio: Qwen images, Wan videos, and text in OpenAI's format. Source: Model Studio API reference.
  */
 export const alibaba: Family = {
   prefix: "/alibaba",
@@ -48,7 +47,7 @@ export const alibaba: Family = {
     const { path } = call;
     if (path.startsWith(COMPATIBLE)) return await openai.answer(asOpenai(call));
     const [, result, ending] = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(path) ?? [];
-    // Pre-signed at the real vendor: no key.
+    // The real vendor pre-signs the address, so it needs no key.
     if (result !== undefined) {
       return ending === "mp4" ? videoOf(call.world, jobsOf(call.world).get(result)) : picture(call, result);
     }
@@ -112,7 +111,7 @@ const REFUSALS = {
   failing: (status: number) => new Refusal(status, "The service is not able to take the request."),
 };
 
-/** What the vendor refuses at once. */
+/** Rejects what the vendor rejects at once. */
 function refuseBadTask({ model, input, parameters }: JsonObject): void {
   if (isMissingModel(String(model))) throw new Refusal(404, "Model not exist.", { code: "ModelNotFound" });
   if (!isObject(input) || typeof input.prompt !== "string") throw new Refusal(400, "input.prompt is required.");

@@ -7,21 +7,21 @@ import { Refusal } from "../refusal.ts";
 const DEFAULT_SIDE = 1_024;
 const MAX_REFERENCES = 3;
 
-/** A picture of Qwen-Image's. */
+/** A picture made by Qwen-Image. */
 export interface QwenImage {
-  /** A PNG. */
+  /** PNG. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Pixels. */
+  /** In pixels. */
   readonly width: number;
-  /** Pixels. */
+  /** In pixels. */
   readonly height: number;
 }
 
 /**
- * Makes a picture of words and pictures. Source: Model Studio API reference, "Qwen-Image", "Qwen-Image-Edit".
+ * Makes a picture from texts and pictures. Source: Model Studio API reference, "Qwen-Image", "Qwen-Image-Edit".
  *
- * @returns The picture, or an answer that is no vendor's, as the prompt orders.
- * @throws {Refusal} In the vendor's words.
+ * @returns The picture, or a response unlike any vendor's if the prompt orders one.
+ * @throws {Refusal} With the vendor's own message.
  */
 export async function makeQwenImage(call: Call): Promise<QwenImage | Response> {
   const body = bodyOf(call, "The request body is not valid JSON.");

@@ -59,7 +59,7 @@ function count(call: Call): Response {
   return jsonAnswer(writeCount(promptTokensIn(segmentsOf(conversation))), headersOf(call));
 }
 
-/** A key comes as `x-api-key`, or as a bearer token from newer clients; the version is demanded of both. */
+/** The key is sent as `x-api-key`, or as a bearer token by newer clients. Both require the version header. */
 function checkCredential(headers: Headers): void {
   const bearer = /^Bearer (\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   const key = headers.get("x-api-key") ?? bearer;

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { ownValue } from "../../lib/own_value.ts";
 import { Refusal } from "../refusal.ts";
 
-/** A 400 of Anthropic's: the place, then what is wrong there. */
+/** Creates Anthropic's 400 error: the path, then the fault. */
 export function invalid(path: string, message: string): Refusal {
   return new Refusal(400, path === "" ? message : `${path}: ${message}`);
 }
@@ -35,7 +35,7 @@ const TOOL_FIELDS = fieldsOf(
   "type name description input_schema allowed_callers cache_control defer_loading eager_input_streaming input_examples " +
     "strict",
 );
-/** Kinds that stand for the vendor's own tools; replayed as they came, and not looked into. */
+/** Blocks of the vendor's own tools. They are sent back unchanged and not validated. */
 const OWN_BLOCKS = /^(server_tool_use|\w+_tool_result|mcp_tool_use|container_upload|compaction|fallback)$/;
 
 function fieldsOf(names: string): ReadonlySet<string> {
@@ -43,14 +43,14 @@ function fieldsOf(names: string): ReadonlySet<string> {
 }
 
 /**
- * @param counts True for a request that only counts tokens.
- * @throws {Refusal} For a field that the vendor does not know.
+ * @param counts Whether the request only counts tokens.
+ * @throws {Refusal} For an unknown field.
  */
 export function checkTopFields(body: JsonObject, counts: boolean): void {
   refuseOthers(body, counts ? COUNT_FIELDS : MESSAGE_FIELDS, "");
 }
 
-/** @throws {Refusal} For a kind of block, or a field of one, that the vendor does not know. */
+/** @throws {Refusal} For an unknown kind of block or an unknown field of one. */
 export function checkBlockFields(block: JsonObject, path: string): void {
   const type = String(block.type);
   const fields = ownValue(BLOCK_FIELDS, type);
@@ -60,7 +60,7 @@ export function checkBlockFields(block: JsonObject, path: string): void {
   throw invalid(path, `Input tag '${type}' found using 'type' does not match any of the expected tags: ${tags}`);
 }
 
-/** @throws {Refusal} For a field that a tool of the caller's does not have. */
+/** @throws {Refusal} For an unknown field of a caller's tool. */
 export function checkToolFields(tool: JsonObject, path: string): void {
   refuseOthers(tool, TOOL_FIELDS, path);
 }
@@ -71,7 +71,7 @@ const SEARCH_FIELDS = fieldsOf(
     "user_location",
 );
 
-/** @throws {Refusal} For a search that the vendor does not offer so. */
+/** @throws {Refusal} For a search that the vendor does not offer in this way. */
 export function checkSearchTool(tool: JsonObject, path: string): void {
   refuseOthers(tool, SEARCH_FIELDS, path);
   if (tool.name !== "web_search") throw invalid(`${path}.name`, "Input should be 'web_search'");

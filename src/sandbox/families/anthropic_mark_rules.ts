@@ -5,8 +5,8 @@ import { invalid } from "./anthropic_fields.ts";
 const MAX_CACHE_MARKS = 4;
 
 /**
- * Marks of the prompt cache: how many, and the longer life first.
- * Source: Messages API reference, "Prompt caching"; the vendor's error messages.
+ * Checks the number of prompt cache markers, and that the longer lifetime comes first. Source: Messages API reference,
+ * "Prompt caching"; the vendor's error messages.
  *
  * @throws {Refusal}
  */
@@ -35,7 +35,7 @@ export function checkMarks(body: JsonObject): void {
   }
 }
 
-/** Everything that can carry a mark, in the order in which a prompt is read. */
+/** Yields everything that can carry a marker, in the order in which a prompt is read. */
 function* placesIn({ tools, system, messages }: JsonObject): Generator<[path: string, block: JsonObject]> {
   for (const [index, tool] of objectsOf(tools).entries()) yield [`tools.${index}`, tool];
   for (const [index, block] of objectsOf(system).entries()) yield [`system.${index}`, block];

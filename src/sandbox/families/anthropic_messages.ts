@@ -19,7 +19,7 @@ export const messagesVoice: Voice = {
   newCallId: ({ world }) => `toolu_01${world.nextId()}`,
   partsOf({ thoughts, parts, stop, finding }, { body, call }) {
     const found = foundBlocks(finding, "messages", () => `srvtoolu_01${call.world.nextId()}`);
-    const said = stop.reason === "refusal" ? [] : [...found, ...parts]; // a refusal is told by the stop alone
+    const said = stop.reason === "refusal" ? [] : [...found, ...parts]; // only the stop reason reports a refusal
     return { parts: thoughts === null ? said : [thinkingPart(thoughts, body), ...said], stop };
   },
   tellsUsage: () => true,
@@ -40,7 +40,8 @@ function withoutUsage({ usage: _, ...message }: JsonObject): JsonObject {
 }
 
 /**
- * Thinking as the vendor shows it: signed for the text that stands there, which is empty where it is to be left out.
+ * Returns reasoning as the vendor shows it. It is signed for the shown text, which is empty if the reasoning is
+ * omitted.
  */
 function thinkingPart({ text, redacted }: Thoughts, { thinking }: JsonObject): ReplyPart {
   if (redacted) return { kind: "reasoning", text: "", redacted: true, seal: issueSeal("messages", text) };
@@ -62,7 +63,7 @@ function usualMessage(status: number): string {
   return MESSAGES[status] ?? (status >= 500 ? SERVER_ERROR : "The request was refused");
 }
 
-/** What every answer carries. */
+/** The header fields of every response. */
 export function headersOf({ requestId }: Call): Record<string, string> {
   return { "request-id": requestId };
 }

@@ -5,8 +5,8 @@ import { checkMarks } from "./anthropic_mark_rules.ts";
 import { checkTurns } from "./anthropic_turn_rules.ts";
 
 /**
- * Refuses what the vendor refuses of a message, in its words. A model counts as one of the newest that still take
- * temperature. Source: Messages API reference; the vendor's error messages.
+ * Rejects a message request that the vendor rejects, with the vendor's message. Every model counts as one of the newest
+ * that still accept `temperature`. Source: Messages API reference; the vendor's error messages.
  *
  * @throws {Refusal}
  */
@@ -20,7 +20,7 @@ export function checkMessage(body: JsonObject): void {
   checkContents(body);
 }
 
-/** The same for a request that only counts tokens. Throws the same. */
+/** Does the same for a request that only counts tokens. Throws the same errors. */
 export function checkMessageCount(body: JsonObject): void {
   checkTopFields(body, true);
   for (const name of ["model", "messages"]) demand(body, name);
@@ -40,7 +40,7 @@ function demand(body: JsonObject, name: string): void {
   if (isAbsent(body[name])) throw invalid(name, "Field required");
 }
 
-/** Models before the fourth generation, by the author's naming. */
+/** Models before the fourth generation, by the vendor's naming. */
 const TAKES_BOTH = /claude-(?:[a-z]+-)?[123](?!\d)/;
 
 function checkSampling({ model, temperature, top_p: topP, stop_sequences: stops }: JsonObject): void {
@@ -73,7 +73,7 @@ function checkTools(body: JsonObject): void {
     if (!isAbsent(tool.type) && tool.type !== "custom") {
       if (String(tool.type).startsWith("web_search_")) checkSearchTool(tool, `tools.${index}.${tool.type}`);
       if (!isAbsent(tool.name)) names.add(tool.name);
-      return; // a tool of the vendor's own
+      return; // a tool of the vendor itself
     }
     const path = `tools.${index}.custom`;
     checkToolFields(tool, path);
@@ -102,7 +102,7 @@ function checkInputSchema(schema: unknown, path: string): void {
   }
 }
 
-/** Source: Messages API reference, "Extended thinking": what a budget does not go with. */
+/** Source: Messages API reference, "Extended thinking": the parameters that a budget excludes. */
 function checkThinking(body: JsonObject): void {
   const { thinking, max_tokens: most, tool_choice: choice } = body;
   if (!isObject(thinking)) return;

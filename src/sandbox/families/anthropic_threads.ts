@@ -8,7 +8,7 @@ import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { invalid } from "./anthropic_fields.ts";
 import { messagesVoice } from "./anthropic_messages.ts";
 
-/** A conversation as the vendor keeps it under the id of its last reply. */
+/** A conversation as the vendor stores it under the id of its last reply. */
 interface KeptThread {
   readonly system: unknown;
   readonly tools: unknown;
@@ -16,21 +16,21 @@ interface KeptThread {
   isContinued: boolean;
 }
 
-/** The oldest are forgotten beyond this many. */
+/** Beyond this number, the oldest are removed. */
 const MAX_THREADS = 1_000;
 const BETA = /(^|,)\s*message-threads-2026-08-12\s*(,|$)/;
 
 const threadsOf = new WeakMap<SimulatedVendors, Map<string, KeptThread>>();
 
-/** A request with what the vendor keeps of its thread, and the voice that keeps its reply. */
+/** A request with the stored part of its thread, and the endpoint that stores its reply. */
 export interface ThreadedQuestion {
   readonly body: JsonObject;
   readonly voice: Voice;
 }
 
 /**
- * The whole of a request that may be a part of a thread.
- * Source: Messages API reference, "thread"; error codes of the official clients.
+ * Returns the whole conversation of a request that may be part of a thread. Source: Messages API reference, "thread";
+ * error codes of the official clients.
  *
  * @throws {Refusal}
  */
@@ -65,7 +65,7 @@ function refusal(status: number, errorCode: string, message: string): Refusal {
   return new Refusal(status, message, { shown: { error_code: errorCode } });
 }
 
-/** Keeps the conversation with the reply under the reply's id, which is made before the reply. */
+/** Stores the conversation and the reply under the reply's id, which is generated before the reply. */
 function keepingVoice(world: SimulatedVendors): Voice {
   let kept: ((id: string) => void) | null = null;
   return {

@@ -3,26 +3,26 @@ import { isAbsent, isObject, objectsOf } from "../../conversation/wire_value.ts"
 import { isIssued, isIssuedFor } from "../seals.ts";
 import { checkBlockFields, invalid } from "./anthropic_fields.ts";
 
-/** A block and where it stands. */
+/** A block and its path. */
 interface PlacedBlock {
   readonly block: JsonObject;
   readonly path: string;
 }
 
-/** Messages of one role in a row, which the vendor takes as one turn. */
+/** Consecutive messages of one role, which the vendor treats as one. */
 interface Turn {
   readonly role: string;
-  /** Of the first of its messages. */
+  /** The path of the first of its messages. */
   readonly path: string;
   readonly blocks: PlacedBlock[];
 }
 
 /**
- * Roles, blocks, pairs of calls and results, and thinking that the sandbox signed.
- * Source: Messages API reference, "messages", "Tool use", "Extended thinking"; the vendor's error messages.
+ * Checks roles, blocks, pairs of calls and results, and reasoning that the sandbox signed. Source: Messages API
+ * reference, "messages", "Tool use", "Extended thinking"; the vendor's error messages.
  *
- * @param thinks True when the request switches thinking on by a budget.
- * @param tools The request's tools; results of a caller's own search may refer to them by name.
+ * @param thinks Whether the request enables reasoning with a budget.
+ * @param tools The request's tools. Results of a caller's own tool search may refer to them by name.
  * @throws {Refusal}
  */
 export function checkTurns(messages: unknown, thinks: boolean, tools: unknown): void {
@@ -73,7 +73,7 @@ function blocksOf(content: unknown, path: string, mayBeEmpty: boolean): PlacedBl
   });
 }
 
-/** Who may write a block; the others are for both. */
+/** The role that may send a block. Absent blocks are allowed for both. */
 const WRITERS: Readonly<Record<string, string>> = {
   tool_use: "assistant",
   thinking: "assistant",
@@ -158,7 +158,7 @@ function checkImage(source: unknown, path: string): void {
   }
 }
 
-/** Thinking comes back as it was shown, or not at all. */
+/** Reasoning must be sent back unchanged, or not at all. */
 function checkSignature({ thinking, signature }: JsonObject, path: string): void {
   if (typeof thinking !== "string") throw invalid(`${path}.thinking.thinking`, "Field required");
   if (typeof signature !== "string") throw invalid(`${path}.thinking.signature`, "Field required");
@@ -189,7 +189,7 @@ function checkPairs(turns: readonly Turn[]): void {
   });
 }
 
-/** Every call is answered in the next turn, before anything else is said there. */
+/** The next message must begin with the result of every call. */
 function checkAnswers({ path }: Turn, calls: readonly PlacedBlock[], next: Turn | undefined): void {
   const results = next?.blocks ?? [];
   const end = results.findIndex(({ block }) => block.type !== "tool_result");
@@ -226,7 +226,10 @@ function checkCalled(turn: Turn, previous: Turn | undefined): void {
   }
 }
 
-/** What the last turns must look like: no trailing space in a begun answer, thinking first in a running tool loop. */
+/**
+ * The last messages must satisfy two rules: no trailing space in a partial reply, and reasoning first in a running tool
+ * loop.
+ */
 function checkEnding(turns: readonly Turn[], thinks: boolean): void {
   const [opening] = turns;
   const last = turns.at(-1);

@@ -9,7 +9,7 @@ import { Refusal } from "../refusal.ts";
 
 const MAX_REFERENCES = 14;
 const NAMED_SIZES: Readonly<Record<string, string>> = { "1K": "1024x1024", "2K": "2048x2048", "4K": "4096x4096" };
-/** The vendor counts one for every 256 pixels. */
+/** The vendor counts one token for every 256 pixels. */
 const PIXELS_PER_TOKEN = 256;
 
 /** ByteDance Ark: Seedream pictures. Source: Ark API reference, "Image generation". */
@@ -71,7 +71,7 @@ async function referencesOf(image: unknown): Promise<ReadPicture[]> {
   }));
 }
 
-/** Each series has a fewest number of pixels; smaller sizes are refused, not enlarged. */
+/** Each series has a minimum number of pixels. Smaller sizes are rejected, not enlarged. */
 function sizeOf(value: unknown, model: string): string {
   const size = NAMED_SIZES[String(value ?? "2K")] ?? String(value);
   const [, width, height] = /^(\d+)x(\d+)$/.exec(size) ?? [];

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import { Refusal } from "../refusal.ts";
 
-/** Roles by the kind of part that has them. Source: Ark API reference, "Create a video generation task". */
+/** The roles of each kind of part. Source: Ark API reference, "Create a video generation task". */
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   image_url: ["first_frame", "last_frame", "reference_image"],
   video_url: ["reference_video"],
@@ -11,14 +11,14 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
 const RATIOS = ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"];
 const RESOLUTIONS = ["480p", "720p", "1080p", "4k"];
 
-/** The text of a task's content; empty when there is none. */
+/** Returns the text of a task's content, empty if there is none. */
 export function promptOf(body: JsonObject): string {
   const parts = Array.isArray(body.content) ? body.content : [];
   const text = parts.find((part) => isObject(part) && part.type === "text");
   return isObject(text) && typeof text.text === "string" ? text.text : "";
 }
 
-/** Refuses what the vendor refuses at once. Throws {@linkcode Refusal}. */
+/** Rejects what the vendor rejects at once. Throws {@linkcode Refusal}. */
 export function refuseBadTask(body: JsonObject): void {
   if (typeof body.model !== "string" || body.model === "") {
     throw new Refusal(400, "Missing model.", { code: "MissingParameter" });
@@ -46,7 +46,7 @@ export function refuseBadTask(body: JsonObject): void {
   }
 }
 
-/** The role of one part; null for text. */
+/** Returns the role of one part, or null for text. */
 function roleOf(part: unknown): string | null {
   if (!isObject(part)) throw new Refusal(400, "A part is no object.");
   if (part.type === "text") return null;

@@ -5,7 +5,7 @@ import { promptOf, refuseBadTask } from "./ark_video_rules.ts";
 import type { VideoDirectives } from "./video_directives.ts";
 import { creationAnswer, lastFrameOf, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
 
-/** What the vendor makes when the length is left to it. */
+/** The vendor's default length. */
 const OWN_SECONDS = 5;
 
 const jobsOf = videoJobsByVendors();
@@ -17,7 +17,7 @@ export const arkVideos: Family = {
   prefix: "/ark/api/v3/contents",
   async answer(call) {
     const [, result, ending] = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(call.path) ?? [];
-    // Pre-signed at the real vendor: no key.
+    // The real vendor pre-signs the address, so it needs no key.
     if (result !== undefined) {
       return (ending === "png" ? lastFrameOf : videoOf)(call.world, jobsOf(call.world).get(result));
     }

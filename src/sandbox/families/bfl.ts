@@ -19,7 +19,7 @@ export const bfl: Family = {
   prefix: "/bfl",
   async answer(call) {
     const sample = /^\/results\/([\w-]+)$/.exec(call.path)?.[1];
-    // Pre-signed at the real vendor: no key.
+    // The real vendor pre-signs the address, so it needs no key.
     if (sample !== undefined) return await pictureOf(call, jobsOf(call.world).get(sample), 0, shapeOf);
     const key = call.headers.get("x-key") ?? "";
     if (key === "" || isBadKey(key)) throw new Refusal(403, "Not authenticated - Invalid Authentication");
@@ -82,7 +82,7 @@ function statusOf(call: Call, job: VideoJob): [status: string, details: JsonObje
   }
 }
 
-/** Throws {@linkcode Refusal} for what the vendor refuses. */
+/** Throws {@linkcode Refusal} for what the vendor rejects. */
 async function shapeOf(body: JsonObject): Promise<PictureShape> {
   const names = Object.keys(body).filter((name) => /^(input_image|image_prompt)/.test(name));
   const references = await Promise.all(names.map((name) => referenceIn(body[name], name)));

@@ -12,7 +12,7 @@ const jobsOf = videoJobsByVendors();
 const DEFAULT_SHAPE = { width: 1_024, height: 768 };
 const MAX_SIDE = 4_096;
 
-/** fal's queue: pictures, and videos at addresses that say so. Source: fal documentation, "Queue API", "Errors". */
+/** fal's queue: pictures, and videos at addresses with `video`. Source: fal documentation, "Queue API", "Errors". */
 export const fal: Family = {
   prefix: "/fal",
   async answer(call) {
@@ -120,7 +120,7 @@ function isVideo(address: string): boolean {
   return /video|veo|seedance|hailuo|pixverse|vidu/.test(address);
 }
 
-/** Throws {@linkcode Refusal} for what the vendor refuses. */
+/** Throws {@linkcode Refusal} for what the vendor rejects. */
 async function shapeOf(body: JsonObject): Promise<PictureShape> {
   const values = body.image_url === undefined ? listOf(body.image_urls ?? []) : [body.image_url];
   const references = await Promise.all(values.map(referenceIn));

@@ -40,7 +40,7 @@ export const google: Family = {
   },
   refuse: ({ status, message, details }, call) => {
     const body = errorBody(status, message, details);
-    // A stream that was not asked for as events is a list, and so is its failure.
+    // A stream without `alt=sse` is a list, and so is its error.
     return jsonAnswer(isListStream(call) ? [body] : body, {}, status);
   },
 };
@@ -60,13 +60,13 @@ function ask(call: Call, version: string, model: string, verb: string): Promise<
   checkModel(model, version, verb);
   if (verb === "generateContent" && wantsImage(body)) return makeImage(call, body, model);
   const streamed = verb === "streamGenerateContent";
-  // The form's codec finds in the body what the path told.
+  // The codec of the format expects the values from the path in the body.
   const whole = { ...behind(body, cache), model, stream: streamed };
   const question = { call, body: whole, model, streamed, ...(cache && { cachedTokens: cache.tokens }) };
   return generate(question, isListStream(call) ? { ...contentVoice, streamType: "application/json" } : contentVoice);
 }
 
-/** What the model reads: the request behind what its cache holds. */
+/** Returns the model's input: the content of the cache, then the request. */
 function behind(body: JsonObject, cache: KeptContent | null): JsonObject {
   if (cache === null) return body;
   const { cachedContent: _camel, cached_content: _snake, contents, ...rest } = body;

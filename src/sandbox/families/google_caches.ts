@@ -8,7 +8,7 @@ import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { fieldOf } from "./google_fields.ts";
 import { checkCached } from "./google_rules.ts";
 
-/** A cached content as the vendor keeps it, with the key that made it. */
+/** Cached content as the vendor stores it, with the key that created it. */
 export interface KeptContent {
   readonly name: string;
   readonly key: string;
@@ -28,10 +28,13 @@ const SHELVES = new WeakMap<SimulatedVendors, Map<string, KeptContent>>();
 const DEFAULT_TTL_MS = 3_600_000;
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1_000;
-/** Of models that are called Gemini; the others take any. */
+/** The minimum for models named Gemini. Other models accept any size. */
 const MIN_TOKENS = 1_024;
 
-/** `cachedContents` and what is below it. Source: Gemini API reference, "Caching"; the vendor's error messages. */
+/**
+ * Handles `cachedContents` and the paths below it. Source: Gemini API reference, "Caching"; the vendor's error
+ * messages.
+ */
 export function cachedContents(call: Call, rest: string): Response {
   const id = rest.split("/")[1];
   switch (`${call.method} ${id === undefined ? "all" : "one"}`) {
@@ -51,9 +54,9 @@ export function cachedContents(call: Call, rest: string): Response {
 }
 
 /**
- * The cached content that a request names; null when it names none.
+ * Returns the cached content that a request names, or null if it names none.
  *
- * @throws {Refusal} 403 for one that is unknown, expired or another key's; 400 for another model's.
+ * @throws {Refusal} 403 for an unknown or expired one, or one of another key; 400 for one of another model.
  */
 export function namedCache(call: Call, body: JsonObject, model: string): KeptContent | null {
   const name = fieldOf(body, "cachedContent");
@@ -163,7 +166,7 @@ function list(call: Call): Response {
   return jsonAnswer(cachedContents.length === 0 ? next : { cachedContents, ...next });
 }
 
-/** Nothing but the end can be moved; what else the mask names, or without one the body holds, is refused. */
+/** Only the expiry can be changed. Any other field in the mask, or in the body without a mask, is rejected. */
 function patch(call: Call, name: string): Response {
   const cache = find(call, name);
   const body = bodyOf(call, "Invalid JSON payload received. Expected a JSON object.");

@@ -26,8 +26,8 @@ export const contentVoice: Voice = {
 };
 
 /**
- * Thoughts are shown where they were asked for, and carry no proof themselves: the first call does, in any case, or
- * else the text that the thoughts led to.
+ * Reasoning is shown if requested, and has no signature of its own. The first call always has one; without a call, the
+ * text after the reasoning has it.
  */
 function partsOf(
   { thoughts, parts: spoken, stop, finding }: Speech,

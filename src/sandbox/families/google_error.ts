@@ -17,7 +17,8 @@ const STATUSES: Readonly<Record<number, string>> = {
 const TYPE = "type.googleapis.com/google.rpc.";
 
 /**
- * A failure as Google's APIs write it. Source: Google API error model, `google.rpc.Status` and `error_details.proto`.
+ * Returns an error as Google's APIs write it. Source: Google API error model, `google.rpc.Status` and
+ * `error_details.proto`.
  */
 export function errorBody(status: number, message: string, refusal: RefusalDetails): JsonObject {
   const { code, violations, retryAfterSeconds, grpcStatus } = refusal;

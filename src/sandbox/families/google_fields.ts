@@ -3,9 +3,9 @@ import { isAbsent, isObject } from "../../conversation/wire_value.ts";
 import { Refusal } from "../refusal.ts";
 
 /**
- * The messages of the API, each with its fields and, after a colon, the message that a field holds; a field without one
- * is not looked into. `{}` marks a map. Lists are not marked: protobuf's JSON mapping takes a lone value for a list of
- * one. Source: Gemini API reference, version v1beta.
+ * The messages of the API. Each has its fields and, after a colon, the message that a field contains. A field without
+ * one is not validated. `{}` marks a map. Lists are not marked: protobuf's JSON mapping accepts a single value for a
+ * list of one. Source: Gemini API reference, version v1beta.
  */
 const MESSAGES: Readonly<Record<string, string>> = {
   GenerateContentRequest: "model contents:Content systemInstruction:Content tools:Tool toolConfig:ToolConfig " +
@@ -39,7 +39,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
     "minProperties maxProperties minLength maxLength pattern example anyOf:Schema propertyOrdering default minimum maximum",
 };
 
-/** A field's message, `null` when it is not looked into. */
+/** A field's message, `null` if it is not validated. */
 interface FieldKind {
   readonly message: string | null;
   readonly isMap: boolean;
@@ -68,8 +68,7 @@ interface Fault {
 }
 
 /**
- * Refuses a field that the API does not have, wherever it stands, as protobuf's JSON mapping does: both spellings of a
- * name are good.
+ * Rejects unknown fields at any depth, as protobuf's JSON mapping does. Both spellings of a name are valid.
  *
  * @param message `GenerateContentRequest`, `CountTokensRequest` or `CachedContent`.
  * @throws {Refusal} Naming every such field.
@@ -110,17 +109,17 @@ function walkObject(object: JsonObject, message: string, path: string, faults: F
   }
 }
 
-/** A field in either spelling; undefined where it is absent or null. */
+/** Returns a field in either spelling, or undefined if it is absent or null. */
 export function fieldOf(object: JsonObject, name: string): unknown {
   return object[name] ?? object[snakeCaseOf(name)] ?? undefined;
 }
 
-/** What stands there as a list of objects; a lone object is a list of one. */
+/** Returns a value as a list of objects. A single object is a list of one. */
 export function listIn(value: unknown): JsonObject[] {
   return (Array.isArray(value) ? value : [value]).filter(isObject);
 }
 
-/** A fault in one field, worded as the vendor does. */
+/** Creates the error of one field, in the vendor's wording. */
 export function fault(path: string, words: string): Refusal {
   return new Refusal(400, `* GenerateContentRequest.${path}: ${words}\n`);
 }

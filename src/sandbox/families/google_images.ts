@@ -15,18 +15,18 @@ const IMAGE_SIZES: Readonly<Record<string, readonly [side: number, tokens: numbe
 };
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
 const GIVEN_IMAGE_TOKENS = 258;
-/** Sides are whole multiples of this. */
+/** Width and height are multiples of this. */
 const GRAIN = 16;
 
-/** True for a request that wants a picture and nothing else. */
+/** Whether a request asks for a picture and nothing else. */
 export function wantsImage(body: JsonObject): boolean {
   const config = body.generationConfig;
   return isObject(config) && listOf(config.responseModalities).includes("IMAGE");
 }
 
 /**
- * Makes a picture: a draft among the thoughts, then a JPEG with its signature, as the vendor's image models do. A
- * refusal has the status of a success. Source: Gemini API reference, "Image generation".
+ * Makes a picture: a draft in the reasoning, then a signed JPEG, as the vendor's image models do. A refusal has a
+ * success status. Source: Gemini API reference, "Image generation".
  */
 export async function makeImage(call: Call, body: JsonObject, model: string): Promise<Response> {
   const { prompt, references } = await readContents(body);

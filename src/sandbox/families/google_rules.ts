@@ -5,11 +5,11 @@ import { checkFields, fault, fieldOf, listIn } from "./google_fields.ts";
 import { checkContents } from "./google_turn_rules.ts";
 
 /**
- * Refuses what the vendor refuses of a request to generate, in its words.
- * Source: Gemini API reference, "Generating content"; the vendor's error messages.
+ * Rejects a generation request that the vendor rejects, with the vendor's message. Source: Gemini API reference,
+ * "Generating content"; the vendor's error messages.
  *
- * @param body As it came, without the model of the path.
- * @param cached What the cached content holds that the request names; null when it names none, the default.
+ * @param body As received, without the model from the path.
+ * @param cached The content of the cache that the request names. Default: null, for none.
  * @throws {Refusal}
  */
 export function checkGenerate(body: JsonObject, model: string, cached: JsonObject | null = null): void {
@@ -17,13 +17,13 @@ export function checkGenerate(body: JsonObject, model: string, cached: JsonObjec
   checkRequest(body, model, cached);
 }
 
-/** The same for a content to be cached. Throws the same. */
+/** Does the same for content to be cached. Throws the same errors. */
 export function checkCached(body: JsonObject, model: string): void {
   checkFields(body, "CachedContent");
   checkRequest(body, model, null);
 }
 
-/** The same for a request that counts tokens, in either of its shapes. Throws the same. */
+/** Does the same for a request that counts tokens, in either of its shapes. Throws the same errors. */
 export function checkCount(body: JsonObject, model: string): void {
   checkFields(body, "CountTokensRequest");
   const inner = fieldOf(body, "generateContentRequest");

@@ -5,12 +5,15 @@ import { Refusal } from "../refusal.ts";
 import { isIssued } from "../seals.ts";
 import { fault, fieldOf, listIn } from "./google_fields.ts";
 
-/** What clients may send where they have no signature. Source: Gemini API reference, "Thought signatures", FAQ. */
+/**
+ * Placeholders that clients may send if they have no signature. Source: Gemini API reference, "Thought signatures",
+ * FAQ.
+ */
 const PLACEHOLDERS = ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
 /**
- * Contents: roles, payloads, pairs of calls and answers, and signatures that the sandbox issued.
- * Source: Gemini API reference, "Content", "Function calling", "Thought signatures"; the vendor's error messages.
+ * Checks roles, payloads, pairs of calls and results, and signatures that the sandbox issued. Source: Gemini API
+ * reference, "Content", "Function calling", "Thought signatures"; the vendor's error messages.
  *
  * @throws {Refusal}
  */
@@ -33,7 +36,10 @@ function checkContent(content: JsonObject, at: number): void {
   parts.forEach((part, index) => checkPart(part, role, `contents[${at}].parts[${index}]`));
 }
 
-/** The vendor's own chat client keeps each chunk of a stream as a content: neighbours of the model are one turn. */
+/**
+ * The vendor's own chat client keeps each chunk of a stream as a content. Adjacent contents of the model are one
+ * message.
+ */
 function turnsOf(contents: readonly JsonObject[]): JsonObject[] {
   const turns: JsonObject[] = [];
   for (const content of contents) {
@@ -93,7 +99,7 @@ function checkBlob(blob: JsonObject, path: string): void {
   }
 }
 
-/** Files are the vendor's own, of its store, or on YouTube: it fetches nothing else. */
+/** Files must be in the vendor's own store or on YouTube. The vendor downloads nothing else. */
 function checkFile(file: JsonObject): void {
   const uri = String(fieldOf(file, "fileUri") ?? "");
   const isKnown = uri.startsWith("gs://") || /^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) ||
@@ -117,7 +123,7 @@ function countOf(content: JsonObject | undefined, name: string): number {
   return content === undefined ? 0 : listIn(content.parts).filter((part) => fieldOf(part, name) !== undefined).length;
 }
 
-/** A turn of calls follows a user's turn, and the turn after it answers each of them. */
+/** A message with calls follows a user's message, and the next message contains the result of each call. */
 function checkOrder(contents: readonly JsonObject[]): void {
   contents.forEach((content, at) => {
     const before = contents[at - 1];
@@ -145,7 +151,7 @@ function checkOrder(contents: readonly JsonObject[]): void {
   });
 }
 
-/** In the turn that still runs, the first call of every step has its signature. */
+/** In the running tool loop, the first call of every step has its signature. */
 function checkSteps(contents: readonly JsonObject[]): void {
   const start = contents.findLastIndex((content) =>
     content.role !== "model" && countOf(content, "functionResponse") === 0

@@ -13,7 +13,7 @@ const RATIOS = ["16:9", "9:16"];
 const RESOLUTIONS = ["360p", "720p", "1080p", "4k"];
 const DURATION = /^([1-9]|1[0-5])(\.\d+)?s$/;
 
-/** Videos as interactions in the background. Source: Gemini API reference, "Interactions" (create, get, cancel). */
+/** Handles videos as background interactions. Source: Gemini API reference, "Interactions" (create, get, cancel). */
 export async function interactions(call: Call, rest: string): Promise<Response> {
   const [, id, verb] = rest.split("/");
   if (id === undefined) {
@@ -27,7 +27,7 @@ export async function interactions(call: Call, rest: string): Promise<Response> 
   throw notFound();
 }
 
-/** The file of a finished interaction; its address needs the key. */
+/** Returns the file of a finished interaction. Its address requires the key. */
 export function videoFile(call: Call, rest: string): Response {
   const id = /^files\/([\w-]+):download$/.exec(rest)?.[1];
   return videoOf(call.world, id === undefined ? undefined : jobsOf(call.world).get(id));
@@ -53,7 +53,7 @@ const REFUSALS = {
   failing: (status: number) => new Refusal(status, "The service is currently unavailable."),
 };
 
-/** What the vendor refuses at once. */
+/** Rejects what the vendor rejects at once. */
 function refuseBadRequest(body: JsonObject): void {
   if (body.background !== true) throw new Refusal(400, "Videos are made in the background only.");
   const format = body.response_format;
@@ -106,7 +106,7 @@ function interactionOf(call: Call, job: VideoJob): JsonObject {
     object: "interaction",
     model: body.model,
     created: new Date(job.createdAt).toISOString(),
-    // A refusal is told in words, as success.
+    // A refusal is reported as text, with the status of a success.
     status: isRefused ? "completed" : status,
     ...(state === "succeeded" || isRefused ? { steps: [{ type: "model_output", content: outputOf(call, job) }] } : {}),
     ...(state === "failed" && !isRefused ? { error: { code: "internal", message: "The model failed." } } : {}),

@@ -18,7 +18,7 @@ const KINDS = ["text2video", "image2video", "multi-image2video", "omni-video"];
 const MODES = ["std", "pro", "4k"];
 const RATIOS = ["16:9", "9:16", "1:1"];
 
-/** The vendor has no words for a job that was cancelled or became too old. */
+/** The vendor has no status for a cancelled or expired job. */
 const WORDS: Readonly<Record<VideoJobState, string>> = {
   queued: "submitted",
   running: "processing",
@@ -33,7 +33,7 @@ export const kling: Family = {
   prefix: "/kling",
   async answer(call) {
     const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
-    // Pre-signed at the real vendor: no key.
+    // The real vendor pre-signs the address, so it needs no key.
     if (result !== undefined) return videoOf(call.world, jobsOf(call.world).get(result));
     refuseBadToken(call);
     const [, kind, id] = /^\/v1\/videos\/([^/]+)(?:\/([^/]+))?$/.exec(call.path) ?? [];
@@ -55,7 +55,7 @@ function refusal(status: number, code: number, message: string): Refusal {
   return new Refusal(status, message, { code: String(code) });
 }
 
-/** A key as it is, or a token that names one and is good at this moment; its signature is not looked at. */
+/** Accepts a plain key, or a currently valid token that names one. The token's signature is not checked. */
 function refuseBadToken(call: Call): void {
   if (!hasGoodBearer(call)) throw refusal(401, 1002, "Authorization is invalid");
   const [, claims] = (call.headers.get("authorization") ?? "").split(".");

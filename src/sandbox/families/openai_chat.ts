@@ -5,7 +5,7 @@ import { foundText } from "../web_search.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import { failureMessage } from "./openai_words.ts";
 
-/** True for a model that shows its thoughts as `reasoning_content`, as vendors do that resemble the form's author. */
+/** Whether a model shows its reasoning as `reasoning_content`, as vendors with a similar format do. */
 export function isReasoner(model: string): boolean {
   return model.includes("reasoner");
 }
@@ -19,9 +19,9 @@ export const chatVoice: Voice = {
   newReplyId: ({ world }) => `chatcmpl-${world.nextId()}`,
   newCallId: ({ world }) => `call_${world.nextId()}`,
   partsOf({ thoughts, parts: spoken, stop, finding }, { model }) {
-    // The form tells the sources of a text, and no search.
+    // The format has the sources of a text, but no search.
     const parts = [...foundText(finding, "chat").filter(({ kind }) => kind === "text"), ...spoken];
-    // The author hides thoughts and counts them.
+    // OpenAI hides reasoning and counts its tokens.
     const shown = thoughts !== null && !thoughts.redacted && isReasoner(model);
     return { parts: shown ? [{ kind: "reasoning", text: thoughts.text }, ...parts] : parts, stop };
   },

@@ -22,12 +22,12 @@ const FIELDS = new Set(
     "stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity " +
     "web_search_options").split(" "),
 );
-/** Of vendors that resemble the author and show thoughts. */
+/** Fields of vendors that imitate OpenAI and show reasoning. */
 const REASONER_FIELDS = new Set(["thinking", "reasoning", "enable_thinking", "top_k"]);
 
 /**
- * Refuses what the vendor refuses of a chat completion, in its words.
- * Source: Chat Completions reference; the vendor's error messages.
+ * Rejects a chat completion that the vendor rejects, with the vendor's message. Source: Chat Completions reference; the
+ * vendor's error messages.
  *
  * @throws {Refusal}
  */

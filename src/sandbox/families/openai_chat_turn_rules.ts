@@ -8,8 +8,8 @@ const USER_PARTS = ["text", "image_url", "input_audio", "refusal", "audio", "fil
 const MAX_CALL_ID_CHARACTERS = 40;
 
 /**
- * Roles, parts, and that every call has its result right behind it.
- * Source: Chat Completions reference, "messages"; the vendor's error messages.
+ * Checks roles and parts, and that the result of every call follows it directly. Source: Chat Completions reference,
+ * "messages"; the vendor's error messages.
  *
  * @throws {Refusal}
  */
@@ -75,7 +75,7 @@ function checkPart(part: unknown, path: string, role: unknown): void {
   }
 }
 
-/** The calls that wait for a result after this message; null when none do. */
+/** Returns the calls without a result after this message, or null if there are none. */
 function followed(message: JsonObject, index: number, open: ReadonlySet<string> | null): ReadonlySet<string> | null {
   if (message.role === "tool") {
     const id = String(message.tool_call_id);

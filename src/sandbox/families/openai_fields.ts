@@ -2,7 +2,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import { Refusal, type RefusalDetails } from "../refusal.ts";
 
-/** A 400 that names the parameter. */
+/** Creates a 400 error that names the parameter. */
 export function badParameter(param: string, message: string, code: string | null = null): Refusal {
   const details: RefusalDetails = code === null ? { param } : { param, code };
   return new Refusal(400, message, details);
@@ -14,7 +14,7 @@ export function demand(body: JsonObject, name: string): void {
   throw badParameter(name, `Missing required parameter: '${name}'.`, "missing_required_parameter");
 }
 
-/** @throws {Refusal} If the field is there and no number within the bounds. */
+/** @throws {Refusal} If the field is present and not a number within the bounds. */
 export function checkRange(body: JsonObject, name: string, least: number, most: number): void {
   const value = body[name];
   if (isAbsent(value)) return;
@@ -34,7 +34,7 @@ export function checkRange(body: JsonObject, name: string, least: number, most: 
   }
 }
 
-/** @throws {Refusal} If the text is longer than the vendor takes. */
+/** @throws {Refusal} If the text is longer than the vendor's maximum. */
 export function checkLength(text: unknown, path: string, most: number): void {
   if (typeof text !== "string" || text.length <= most) return;
   const message =
@@ -43,7 +43,7 @@ export function checkLength(text: unknown, path: string, most: number): void {
   throw badParameter(path, message, "string_above_max_length");
 }
 
-/** @throws {Refusal} If the value is not one of the words. */
+/** @throws {Refusal} If the value is not one of the terms. */
 export function checkWord(value: unknown, path: string, words: readonly string[]): void {
   if (typeof value === "string" && words.includes(value)) return;
   const supported = words.map((word) => `'${word}'`).join(", ");
@@ -52,7 +52,7 @@ export function checkWord(value: unknown, path: string, words: readonly string[]
 
 const NAME = /^[a-zA-Z0-9_-]+$/;
 
-/** @throws {Refusal} If the name holds other signs than letters, digits, `_` and `-`, or more than 64. */
+/** @throws {Refusal} If the name has more than 64 characters or any other than letters, digits, `_` and `-`. */
 export function checkName(name: unknown, path: string): void {
   if (typeof name !== "string" || name === "") {
     throw badParameter(path, `Missing required parameter: '${path}'.`, "missing_required_parameter");
@@ -65,8 +65,8 @@ export function checkName(name: unknown, path: string): void {
 }
 
 /**
- * A function's parameters: an object at the top, and where they are strict, closed and complete throughout.
- * Source: OpenAI guides "Function calling" and "Structured outputs", "Supported schemas".
+ * Checks a function's parameters: the root is an object. Strict schemas must also be closed and list all properties as
+ * required, at every level. Source: OpenAI guides "Function calling" and "Structured outputs", "Supported schemas".
  *
  * @throws {Refusal}
  */
@@ -78,7 +78,7 @@ export function checkParameters(schema: unknown, name: unknown, param: string, i
 }
 
 /**
- * The schema of an answer; the rules hold where it is strict.
+ * Checks the schema of a structured reply. The rules apply if it is strict.
  *
  * @throws {Refusal}
  */

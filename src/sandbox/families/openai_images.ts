@@ -11,7 +11,7 @@ import { tokensOf } from "../tokens.ts";
 import { badParameter, checkRange, demand } from "./openai_fields.ts";
 import { failureMessage } from "./openai_words.ts";
 
-/** What both endpoints take. Source: OpenAI API reference, "Create image", "Create image edit". */
+/** Fields of both endpoints. Source: OpenAI API reference, "Create image", "Create image edit". */
 const SHARED = ["model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression"];
 const STREAMED = ["stream", "partial_images", "moderation", "user", "safety_identifier"];
 const GENERATION_FIELDS: ReadonlySet<string> = new Set([...SHARED, ...STREAMED]);
@@ -29,7 +29,7 @@ const GIVEN_IMAGE_TOKENS = 323;
 const SQUARE_TOKENS = { low: 272, medium: 1056, high: 4160 } as const;
 const MAX_PROMPT_CHARACTERS = 32_000;
 
-/** A request that is in order, with what its answer says beside the pictures. */
+/** A valid request, and the fields of its response beside the pictures. */
 interface Asked {
   readonly order: PictureOrder;
   readonly size: string;
@@ -47,7 +47,7 @@ export async function makeImages(call: Call): Promise<Response> {
   return await answer(call, body, [], null);
 }
 
-/** `POST /v1/images/edits`: a form, as the vendor takes nothing else. */
+/** `POST /v1/images/edits`. The vendor accepts only a multipart form. */
 export async function changeImages(call: Call): Promise<Response> {
   const { form } = call;
   if (form === null) throw new Refusal(400, "Unsupported content type: expected 'multipart/form-data'.");
@@ -126,7 +126,7 @@ function askedFor(body: JsonObject, references: readonly ReadPicture[], change: 
   };
 }
 
-/** The first family has three sizes, those after it all whose sides sixteen divides. */
+/** The first model family has three sizes. Later ones accept every size whose width and height are multiples of 16. */
 function sizeOf(body: JsonObject, model: string, original: ReadPicture | null): string {
   const size = String(body.size ?? "auto");
   const isFirst = /^gpt-image-1(\.|-|$)/.test(model);
@@ -218,7 +218,7 @@ function oneOf<Word extends string>(body: JsonObject, name: string, words: reado
   throw badParameter(name, `Invalid value: '${value}'. Supported values are: ${list}.`, "invalid_value");
 }
 
-/** Forms know only text. */
+/** A multipart form contains only text. */
 function readField([name, value]: [string, FormDataEntryValue]): [string, unknown] {
   if (value === "true" || value === "false") return [name, value === "true"];
   return [name, ["n", "partial_images"].includes(name) ? Number(value) : value];

@@ -13,7 +13,7 @@ const PARTS_BY_ROLE: Readonly<Record<string, readonly string[]>> = {
   system: ["input_text", "input_image", "input_file"],
   developer: ["input_text", "input_image", "input_file"],
 };
-/** How an item's id begins, by the item's type. */
+/** The prefix of an item's id, by the item's type. */
 const ID_PREFIXES: Readonly<Record<string, string>> = {
   message: "msg",
   function_call: "fc",
@@ -28,8 +28,8 @@ const CALLS: Readonly<Record<string, string>> = {
 const MAX_CALL_ID_CHARACTERS = 64;
 
 /**
- * Input items: roles and their kinds of parts, pairs of calls and outputs, and reasoning that the sandbox issued, with
- * the item that it led to. Source: Responses API reference, "input"; the vendor's error messages.
+ * Checks the input items: roles and their kinds of parts, pairs of calls and outputs, and reasoning that the sandbox
+ * issued, with the item that follows it. Source: Responses API reference, "input"; the vendor's error messages.
  *
  * @throws {Refusal}
  */
@@ -109,7 +109,7 @@ function demandTexts(item: JsonObject, path: string, names: readonly string[]): 
   checkLength(item.call_id, `${path}.call_id`, MAX_CALL_ID_CHARACTERS);
 }
 
-/** Nothing is stored, so reasoning is known by its proof alone. */
+/** Nothing is stored, so only the signature identifies reasoning. */
 function checkReasoning(item: JsonObject, path: string): void {
   if (!Array.isArray(item.summary)) {
     const message = `Missing required parameter: '${path}.summary'.`;
@@ -161,7 +161,7 @@ function checkPairs(items: readonly JsonObject[]): void {
   }
 }
 
-/** Reasoning leads to a message or a call of the assistant, or to more reasoning. */
+/** Reasoning is followed by a message or a call of the assistant, or by more reasoning. */
 function checkFollowers(items: readonly JsonObject[]): void {
   items.forEach((item, index) => {
     if (typeOf(item) !== "reasoning") return;

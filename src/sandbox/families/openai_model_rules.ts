@@ -2,16 +2,16 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import { badParameter } from "./openai_fields.ts";
 
-/** What the vendor takes of one line of its models; other names take everything. */
+/** The settings of one model series. Models of other names accept every setting. */
 interface Line {
   readonly name: RegExp;
-  /** Empty for models that do not reason. */
+  /** Empty for models without reasoning. */
   readonly efforts: readonly string[];
-  /** When `temperature` and `top_p` are taken: `none` while the effort is none, which is also the default there. */
+  /** When `temperature` and `top_p` are accepted. `none`: while the effort is `none`, which is also the default. */
   readonly samples: "always" | "none" | "never";
 }
 
-/** The first that fits. Source: OpenAI guides "Reasoning models", "Using GPT-5.2"; the vendor's error messages. */
+/** The first match applies. Source: OpenAI guides "Reasoning models", "Using GPT-5.2"; the vendor's error messages. */
 const LINES: readonly Line[] = [
   { name: /^(gpt-[34]|chatgpt-|gpt-5(\.\d)?-chat)/, efforts: [], samples: "always" },
   { name: /^o\d/, efforts: ["low", "medium", "high"], samples: "never" },
@@ -21,7 +21,7 @@ const LINES: readonly Line[] = [
   { name: /^gpt-5\.2/, efforts: ["none", "low", "medium", "high", "xhigh"], samples: "none" },
 ];
 
-/** A chat completion's settings that its model does not take, in the vendor's words. Throws a `Refusal`. */
+/** Checks the settings of a chat completion that depend on the model. Throws a `Refusal` with the vendor's message. */
 export function checkChatModel(body: JsonObject, model: string): void {
   const line = lineOf(model);
   if (line === null) return;
@@ -46,7 +46,7 @@ export function checkChatModel(body: JsonObject, model: string): void {
   }
 }
 
-/** A response's settings that its model does not take, in the vendor's words. Throws a `Refusal`. */
+/** Checks the settings of a response that depend on the model. Throws a `Refusal` with the vendor's message. */
 export function checkResponsesModel(body: JsonObject): void {
   const model = String(body.model);
   const line = lineOf(model);

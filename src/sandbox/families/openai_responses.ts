@@ -32,15 +32,15 @@ export const responsesVoice: Voice = {
   streamType: "text/event-stream; charset=utf-8",
 };
 
-/** The pages of a search are told where `include` names them. */
+/** The pages of a search are included if `include` names them. */
 function shownPart(part: ReplyPart, { body }: GenerationRequest): ReplyPart {
   if (part.kind !== "web_search" || listOf(body.include).includes("web_search_call.action.sources")) return part;
   return { ...part, results: null };
 }
 
 /**
- * Thoughts as the vendor shows them: a summary where one was asked for (or nothing was asked and a directive makes it
- * think), their proof where `include` names it.
+ * Returns reasoning as the vendor shows it. It has a summary if one was requested, or if a directive alone caused the
+ * reasoning. It has a signature if `include` names it.
  */
 function reasoningPart({ text, redacted }: Thoughts, { body, call }: GenerationRequest): ReplyPart {
   const reasoning = isObject(body.reasoning) ? body.reasoning : null;
@@ -50,7 +50,7 @@ function reasoningPart({ text, redacted }: Thoughts, { body, call }: GenerationR
   return { kind: "reasoning", text: isShown ? text : "", ...seal };
 }
 
-/** `error` as the vendor sends it, nested, then the failed response. */
+/** Returns the nested `error` event that the vendor sends, then the failed response. */
 function failureFrames(writer: EventWriter): Frame[] {
   const message = failureMessage(500);
   const [told, ...rest] = writer.fail(new GatewayError("upstream_error", message));

@@ -40,8 +40,8 @@ const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const MIN_OUTPUT_TOKENS = 16;
 
 /**
- * Refuses what the vendor refuses of a response, in its words. The sandbox keeps no responses, so none can be
- * continued. Source: Responses API reference; the vendor's error messages.
+ * Rejects a response request that the vendor rejects, with the vendor's message. The sandbox stores no responses, so
+ * none can be continued. Source: Responses API reference; the vendor's error messages.
  *
  * @throws {Refusal}
  */
@@ -61,7 +61,7 @@ export function checkResponses(body: JsonObject): void {
   checkContents(body);
 }
 
-/** The same for a request that only counts its tokens. Throws the same. */
+/** Does the same for a request that only counts its tokens. Throws the same errors. */
 export function checkResponsesCount(body: JsonObject): void {
   checkKnown(body, COUNT_FIELDS);
   demand(body, "model");
@@ -104,7 +104,7 @@ function checkTools(body: JsonObject): void {
     }
     if (SEARCHES.includes(String(tool.type))) checkSearch(tool, `tools[${index}]`);
     if (tool.type !== "function" && tool.type !== "custom") return;
-    // The nested shape of chat completions ends here, as it has no name at the top.
+    // This rejects the nested shape of chat completions, which has no name at the top level.
     checkName(tool.name, `tools[${index}].name`);
     checkParameters(tool.parameters, tool.name, `tools[${index}].parameters`, tool.strict === true);
   });
@@ -149,7 +149,7 @@ function checkFormat(body: JsonObject): void {
     }
     checkAnswerSchema(format.schema, format.name, "text.format.schema", format.strict === true);
   }
-  // Instructions do not count: only what stands in the input.
+  // Instructions do not count, only the input.
   if (format.type !== "json_object" || /json/i.test(JSON.stringify(body.input))) return;
   throw new Refusal(
     400,

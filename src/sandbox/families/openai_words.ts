@@ -7,7 +7,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   503: "The engine is currently overloaded, please try again later.",
 };
 
-/** What OpenAI says with a status. Source: OpenAI API reference, "Error codes". */
+/** Returns OpenAI's message for a status. Source: OpenAI API reference, "Error codes". */
 export function failureMessage(status: number): string {
   return MESSAGES[status] ?? (status >= 500 ? SERVER_ERROR : "The request was refused.");
 }

@@ -23,7 +23,10 @@ import {
 const jobsOf = videoJobsByVendors();
 
 const VIDEOS = "/api/v1/videos";
-/** Below what the sandbox's models cost at the gateway, so that only an order to report more seconds changes a bill. */
+/**
+ * Lower than the gateway's price of the sandbox's models, so that a bill changes only if a directive reports more
+ * seconds.
+ */
 const USD_PER_SECOND = 0.05;
 
 const WORDS: Readonly<Record<VideoJobState, string>> = {
@@ -40,7 +43,8 @@ const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21
 const REFERENCES = ["image_url", "audio_url", "video_url"];
 
 /**
- * OpenRouter: videos as it makes them, all else as OpenAI has it. Source: OpenRouter API reference, "Video Generation".
+ * OpenRouter: videos in its own format, everything else in OpenAI's. Source: OpenRouter API reference, "Video
+ * Generation".
  */
 export const openrouter: Family = {
   prefix: "/openrouter",

@@ -4,21 +4,21 @@ import type { PictureFormat, ReadPicture } from "../pictures/file.ts";
 import { makePicture } from "../pictures/make.ts";
 import { stateOf, type VideoJob } from "./video_jobs.ts";
 
-/** What the picture of a job looks like. */
+/** The size and format of a job's picture. */
 export interface PictureShape {
-  /** Pixels. */
+  /** In pixels. */
   readonly width: number;
-  /** Pixels. */
+  /** In pixels. */
   readonly height: number;
   readonly format: PictureFormat;
   readonly references: readonly ReadPicture[];
 }
 
 /**
- * A picture of a job that succeeded; 404 for every other, and for a job whose prompt orders that.
+ * Returns a picture of a job that succeeded. Any other job, and a job whose prompt requests it, gives 404.
  *
  * @param nth Which of the job's pictures, from 0.
- * @param shapeOf Reads the request that made the job.
+ * @param shapeOf Parses the request that created the job.
  */
 export async function pictureOf(
   { world }: Call,

@@ -17,7 +17,7 @@ import {
 } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
-/** Each sandbox's uploads, by their names. */
+/** Each sandbox's uploads by name. */
 const UPLOADS = new WeakMap<SimulatedVendors, Map<string, Blob>>();
 
 const WORDS: Readonly<Record<VideoJobState, string>> = {
@@ -41,8 +41,8 @@ const GRAIN = 16;
 const MAX_WAIT_SECONDS = 60;
 
 /**
- * Replicate: pictures, and videos of models whose names say so. Source: Replicate HTTP API reference, "Create a
- * prediction", "Get a prediction", "Cancel a prediction".
+ * Replicate: pictures, and videos for models with the name of a video model. Source: Replicate HTTP API reference,
+ * "Create a prediction", "Get a prediction", "Cancel a prediction".
  */
 export const replicate: Family = {
   prefix: "/replicate",
@@ -106,7 +106,7 @@ async function create(call: Call): Promise<Response> {
   return creationAnswer(job, jsonAnswer(predictionOf(call, job), {}, 201));
 }
 
-/** With `Prefer: wait` the answer comes when the job has ended, or after so many seconds. */
+/** With `Prefer: wait`, the response is sent when the job has ended, or after that many seconds. */
 async function waitFor(call: Call, { directives }: VideoJob): Promise<void> {
   const [, seconds] = /^wait(?:=(\d+))?$/.exec(call.headers.get("prefer") ?? "") ?? [null, "0"];
   const mostMs = Math.min(Number(seconds ?? MAX_WAIT_SECONDS), MAX_WAIT_SECONDS) * 1_000;
@@ -150,7 +150,7 @@ function isVideo(model: string): boolean {
   return /video|veo|seedance|kling|hailuo|wan-/.test(model);
 }
 
-/** Throws {@linkcode Refusal} for what the vendor refuses. */
+/** Throws {@linkcode Refusal} for what the vendor rejects. */
 async function shapeOf(input: JsonObject, world: SimulatedVendors): Promise<PictureShape> {
   const values = Object.keys(input).filter((name) => PICTURES.test(name)).flatMap((name) =>
     Array.isArray(input[name]) ? listOf(input[name]) : [input[name]]

@@ -15,10 +15,13 @@ import {
 const jobsOf = videoJobsByVendors();
 
 const VERSION = "2024-11-06";
-/** Below what the sandbox's models cost at the gateway, so that only an order to report more seconds changes a bill. */
+/**
+ * Lower than the gateway's price of the sandbox's models, so that a bill changes only if a directive reports more
+ * seconds.
+ */
 const CREDITS_PER_SECOND = 5;
 
-/** The vendor has no word for a task that became too old. */
+/** The vendor has no status for an expired task. */
 const WORDS: Readonly<Record<VideoJobState, string>> = {
   queued: "PENDING",
   running: "RUNNING",
@@ -33,7 +36,7 @@ export const runway: Family = {
   prefix: "/runway",
   async answer(call) {
     const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
-    // Pre-signed at the real vendor: no key.
+    // The real vendor pre-signs the address, so it needs no key.
     if (result !== undefined) return videoOf(call.world, jobsOf(call.world).get(result));
     if (!hasGoodBearer(call)) throw new Refusal(401, "The API key is invalid.");
     if (call.headers.get("x-runway-version") !== VERSION) {
@@ -98,7 +101,7 @@ function refuseBadUri(value: unknown, field: string): void {
   if (typeof uri !== "string" || !/^(?:https:\/\/|data:|runway:\/\/)/.test(uri)) throw invalid(field, "Invalid URL");
 }
 
-/** What waits or runs is cancelled; of what has ended the record is deleted, with its result. */
+/** Cancels a waiting or running task. Deletes the record and the result of an ended one. */
 function remove(call: Call, job: VideoJob): Response {
   const state = stateOf(call.world, job);
   if (state === "queued" || state === "running") job.cancelledAt = call.world.clock.now();

@@ -41,7 +41,7 @@ export const SAMPLE_VIDEO: Uint8Array<ArrayBuffer> = new Uint8Array(Buffer.from(
   "base64",
 ));
 
-/** A picture of one pixel, for the frame that a vendor gives beside a video. */
+/** A picture of one pixel, for the frame that a vendor returns with a video. */
 export const SAMPLE_FRAME: Uint8Array<ArrayBuffer> = new Uint8Array(Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",

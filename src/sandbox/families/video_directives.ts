@@ -1,29 +1,29 @@
 import { ownValue } from "../../lib/own_value.ts";
 
-/** What a prompt tells the simulated vendor of videos to do. See `docs/sandbox.md`. */
+/** The instructions for the simulated video vendor in a prompt. See `docs/sandbox.md`. */
 export interface VideoDirectives {
   /** How long the job waits, and how long it then runs. */
   readonly queueMs: number;
   readonly runMs: number;
-  /** How it ends; `never`: it does not. */
+  /** How the job ends. `never`: it does not end. */
   readonly end: "success" | "refusal" | "failure" | "expiry" | "no_result" | "never";
-  /** A status word of the vendor's that nobody knows, shown while it runs. */
+  /** An unknown status that is reported while the job runs. */
   readonly word: string | null;
-  /** Time before the creation is answered. */
+  /** The delay before the response to the creation. */
   readonly stallMs: number;
-  /** The creation fails with this status, the first so many times. */
+  /** The creation fails this many times with this status. */
   readonly fail: { readonly status: number; readonly times: number } | null;
-  /** The creation is refused by the content rules. */
+  /** Whether the content rules reject the creation. */
   readonly rejects: boolean;
-  /** The job is made, and the connection ends without an answer. */
+  /** Whether the job is created but the connection ends without a response. */
   readonly cuts: boolean;
-  /** The result's address answers 404. */
+  /** Whether the result's address returns 404. */
   readonly missing: boolean;
-  /** How long the result takes to come, piece by piece. */
+  /** How long the download of the result takes, in pieces. */
   readonly slowMs: number;
-  /** The result stands in the vendor's answer, where the vendor has that form. */
+  /** Whether the vendor's response contains the result, if the vendor supports that. */
   readonly isInline: boolean;
-  /** The length that is reported, in seconds; null for what was ordered. */
+  /** The reported length in seconds. Null to report the requested length. */
   readonly seconds: number | null;
 }
 
@@ -66,7 +66,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   never: () => ({ end: "never" }),
 };
 
-/** The directives of a prompt; what stands in double brackets and is none is passed over. */
+/** Parses the directives of a prompt. Other text in double brackets is ignored. */
 export function readVideoDirectives(prompt: string): VideoDirectives {
   let directives = USUAL;
   for (const [, word, argument] of prompt.matchAll(/\[\[(\w+)\s*([^\]]*)\]\]/g)) {

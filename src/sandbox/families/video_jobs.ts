@@ -6,56 +6,56 @@ import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { SAMPLE_FRAME, SAMPLE_VIDEO } from "./sample_video.ts";
 import { readVideoDirectives, type VideoDirectives } from "./video_directives.ts";
 
-/** A job of a simulated vendor of videos; how it stands follows from the clock. */
+/** A job of a simulated video vendor. Its state is computed from the clock. */
 export interface VideoJob {
-  /** The vendor's name of it. */
+  /** The vendor's id. */
   readonly id: string;
-  /** The request that made it. */
+  /** The request that created it. */
   readonly body: JsonObject;
-  /** What its prompt orders. */
+  /** The directives of its prompt. */
   readonly directives: VideoDirectives;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Unix milliseconds; null while nobody has cancelled it. */
+  /** Unix milliseconds, or null if it was not cancelled. */
   cancelledAt: number | null;
 }
 
-/** How a job stands, before a vendor puts it into its own word. */
+/** The state of a job, before a vendor translates it to its own status. */
 export type VideoJobState = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
 
-/** What a simulated vendor says when a prompt orders its creation to be refused. */
+/** The errors of a simulated vendor for a creation that a prompt orders to fail. */
 export interface CreationRefusals {
-  /** Its content rules forbid the prompt; null where it takes every prompt, and the job then fails at once. */
+  /** The error if its content rules forbid the prompt. Null if it accepts every prompt; the job then fails at once. */
   readonly forbidden: (() => Refusal) | null;
-  /** It is not able to take the request; `status` is 429 or a 5xx. */
+  /** The error if it cannot process the request. `status` is 429 or a 5xx. */
   readonly failing: (status: number) => Refusal;
 }
 
-/** The jobs of one simulated vendor, oldest first, and how often each prompt's creation failed as ordered. */
+/** The jobs of one simulated vendor, oldest first, and the number of ordered failures per prompt. */
 export class VideoJobs {
   readonly #jobs = new Map<string, VideoJob>();
   readonly #failures = new Map<string, number>();
 
-  /** The job of that name; undefined when there is none. */
+  /** Returns the job with that id, or undefined if there is none. */
   get(id: string): VideoJob | undefined {
     return this.#jobs.get(id);
   }
 
-  /** All jobs. */
+  /** Returns all jobs. */
   newestFirst(): VideoJob[] {
     return [...this.#jobs.values()].reverse();
   }
 
-  /** Forgets a job. */
+  /** Deletes a job. */
   delete(id: string): void {
     this.#jobs.delete(id);
   }
 
   /**
-   * Makes a job, unless its prompt orders otherwise.
+   * Creates a job, unless its prompt orders a failure.
    *
-   * @param newId Gives the job's name.
-   * @param check Throws what is wrong with the request itself, before its prompt is obeyed.
+   * @param newId Returns the job's id.
+   * @param check Throws if the request itself is invalid. Called before the directives are followed.
    * @throws {Refusal} As the prompt orders.
    */
   async create(
@@ -87,7 +87,7 @@ export class VideoJobs {
 
 const FORBIDDEN: Partial<VideoDirectives> = { queueMs: 0, runMs: 0, end: "refusal" };
 
-/** Gives each sandbox jobs of its own: what one sandbox made, another does not know. */
+/** Returns a function that returns the jobs of each sandbox. Sandboxes share no jobs. */
 export function videoJobsByVendors(): (world: SimulatedVendors) => VideoJobs {
   const all = new WeakMap<SimulatedVendors, VideoJobs>();
   return (world) => {
@@ -97,7 +97,7 @@ export function videoJobsByVendors(): (world: SimulatedVendors) => VideoJobs {
   };
 }
 
-/** How a job stands now. */
+/** Returns the current state of a job. */
 export function stateOf({ clock }: SimulatedVendors, { createdAt, cancelledAt, directives }: VideoJob): VideoJobState {
   if (cancelledAt !== null) return "cancelled";
   const age = clock.now() - createdAt;
@@ -107,18 +107,18 @@ export function stateOf({ clock }: SimulatedVendors, { createdAt, cancelledAt, d
   return directives.end === "refusal" || directives.end === "failure" ? "failed" : "succeeded";
 }
 
-/** How far a running job has come, from 0 to 1. */
+/** Returns the progress of a running job, from 0 to 1. */
 export function shareDone({ clock }: SimulatedVendors, { createdAt, directives }: VideoJob): number {
   const ran = clock.now() - createdAt - directives.queueMs;
   return Math.min(Math.max(ran / Math.max(directives.runMs, 1), 0), 1);
 }
 
-/** The video of a job that succeeded; 404 for every other, and for a job whose prompt orders that. */
+/** Returns the video of a job that succeeded. Any other job, and a job whose prompt requests it, gives 404. */
 export function videoOf(world: SimulatedVendors, job: VideoJob | undefined): Response {
   return resultOf(world, job, SAMPLE_VIDEO, "video/mp4");
 }
 
-/** The last picture of such a video. */
+/** Returns the last frame of such a video. */
 export function lastFrameOf(world: SimulatedVendors, job: VideoJob | undefined): Response {
   return resultOf(world, job, SAMPLE_FRAME, "image/png");
 }
@@ -138,7 +138,7 @@ function resultOf(
 
 const PIECES = 8;
 
-/** The bytes in pieces, the last of which comes after `slowMs`. */
+/** Returns the bytes in pieces. The last piece is sent after `slowMs`. */
 function slowly(
   { clock }: SimulatedVendors,
   bytes: Uint8Array<ArrayBuffer>,
@@ -155,7 +155,7 @@ function slowly(
   }, { highWaterMark: 0 });
 }
 
-/** The answer to a creation: the given one, or the head of one whose body never comes where the prompt orders that. */
+/** Returns the response to a creation. If the prompt orders it, only the head is sent and the body never arrives. */
 export function creationAnswer({ directives }: VideoJob, answer: Response): Response {
   if (!directives.cuts) return answer;
   const body = new ReadableStream({

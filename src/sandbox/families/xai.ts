@@ -15,7 +15,7 @@ const GRAIN = 16;
 const TICKS_PER_IMAGE = 600_000_000;
 
 /**
- * xAI: text as OpenAI has it, pictures in its own way. Source: xAI API reference, "Image generation", "Image editing".
+ * xAI: text in OpenAI's format, pictures in its own. Source: xAI API reference, "Image generation", "Image editing".
  */
 export const xai: Family = {
   prefix: "/xai",

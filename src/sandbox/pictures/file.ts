@@ -2,12 +2,12 @@ import type { Pixels } from "./pixels.ts";
 import { readPng, writePng } from "./png.ts";
 import { writeWebp } from "./webp.ts";
 
-/** What a picture can be written as. */
+/** The file formats that can be written. */
 export type PictureFormat = "png" | "jpeg" | "webp";
 
 const LARGEST_READ_PIXELS = 1024;
 
-/** Writes a picture as a file. */
+/** Encodes a picture as a file. */
 export async function writePicture(picture: Pixels, format: PictureFormat): Promise<Uint8Array<ArrayBuffer>> {
   switch (format) {
     case "png":
@@ -21,14 +21,14 @@ export async function writePicture(picture: Pixels, format: PictureFormat): Prom
   }
 }
 
-/** A file that was read, and how large the picture in it is; its pixels are fewer where it is larger than 1,024. */
+/** A decoded file and the size of its picture. The pixels are reduced if the size is above 1,024. */
 export interface ReadPicture {
   readonly width: number;
   readonly height: number;
   readonly pixels: Pixels;
 }
 
-/** Reads a picture file of any form that the platform knows; null for what is none. */
+/** Decodes a picture file of any format that the platform supports. Returns null for anything else. */
 export async function readPicture(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<ReadPicture | null> {
   try {
     const whole = await createImageBitmap(new Blob([bytes], { type }));
@@ -39,7 +39,7 @@ export async function readPicture(bytes: Uint8Array<ArrayBuffer>, type: string):
     const png = await canvasOf(bitmap).convertToBlob({ type: "image/png" });
     return { width, height, pixels: readPng(await png.bytes()) };
   } catch {
-    return null; // the platform says only that it could not
+    return null; // the platform reports no reason
   }
 }
 

@@ -6,18 +6,18 @@ import { type PictureFormat, type ReadPicture, writePicture } from "./file.ts";
 import { paint, type Painting, paintOver, paintWithReferences } from "./paint.ts";
 import { type Pixels, scaled } from "./pixels.ts";
 
-/** A request for pictures whose form is in order. */
+/** A valid request for pictures. */
 export interface PictureOrder {
   readonly prompt: string;
-  /** Pixels. */
+  /** In pixels. */
   readonly width: number;
-  /** Pixels. */
+  /** In pixels. */
   readonly height: number;
   readonly count: number;
   readonly format: PictureFormat;
   readonly isTransparent: boolean;
   readonly references: readonly ReadPicture[];
-  /** Null for new pictures; for changed ones, whether there is a mask. */
+  /** Null for new pictures. For edited ones, the mask if there is one. */
   readonly change: { readonly mask: ReadPicture | null } | null;
 }
 
@@ -27,14 +27,14 @@ export interface MadePicture {
   readonly base64: string;
 }
 
-/** How much coarser an unfinished picture is. */
+/** The reduction factor of an unfinished picture. */
 const SKETCH = 16;
 
 /**
- * Carries out what a prompt directs before there is an answer: waits, then fails.
+ * Follows the directives that apply before the response: it waits, then fails.
  *
- * @param usualMessage What the vendor says with a status when nothing else is ordered.
- * @returns The directives that are left, or an answer that is no vendor's.
+ * @param usualMessage Returns the vendor's default message for a status.
+ * @returns The remaining directives, or a response unlike any vendor's.
  */
 export async function obey(
   call: Call,
@@ -55,14 +55,14 @@ export async function obey(
   return new Response("<!doctype html><h1>Bad gateway</h1>", { headers: { "content-type": "text/html" } });
 }
 
-/** Paints and writes the pictures of an order. */
+/** Paints and encodes the requested pictures. */
 export async function makePictures(order: PictureOrder): Promise<MadePicture[]> {
   const made: MadePicture[] = [];
   for (let nth = 0; nth < order.count; nth++) made.push(await madeAt(order, nth));
   return made;
 }
 
-/** Paints and writes one picture. */
+/** Paints and encodes one picture. */
 export async function makePicture(order: Omit<PictureOrder, "count">): Promise<MadePicture> {
   return await madeAt(order, 0);
 }
@@ -72,7 +72,7 @@ async function madeAt(order: Omit<PictureOrder, "count">, nth: number): Promise<
   return { pixels, base64: (await writePicture(pixels, order.format)).toBase64() };
 }
 
-/** An unfinished picture: the finished one, coarser. */
+/** Returns an unfinished picture: the finished one at a lower resolution. */
 export async function sketchOf({ pixels }: MadePicture, format: PictureFormat): Promise<string> {
   const { width, height } = pixels;
   const coarse = scaled(pixels, Math.ceil(width / SKETCH), Math.ceil(height / SKETCH));

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { blank, PIXEL_BYTES, type Pixels, place, scaled, viewOf } from "./pixels.ts";
 
-/** What to paint. */
+/** A picture to paint. */
 export interface Painting {
   /** The seed: equal texts give equal pictures. */
   readonly prompt: string;
   readonly width: number;
   readonly height: number;
   readonly isTransparent: boolean;
-  /** Which of several pictures of one prompt this is, from 0. */
+  /** The index of the picture among those of one prompt, from 0. */
   readonly nth: number;
 }
 
@@ -16,7 +16,7 @@ const PALETTE_SIZE = 4;
 const OPACITY_BYTE = 3;
 const FULL = 0xff000000;
 
-/** Stripes in four colours whose slope, width and colours follow from the prompt. */
+/** Paints stripes in four colours. Slope, width and colours follow from the prompt. */
 export function paint({ prompt, width, height, isTransparent, nth }: Painting): Pixels {
   const seed = createHash("sha256").update(`${nth} ${prompt}`).digest();
   const palette = viewOf(blank(PALETTE_SIZE, 1));
@@ -36,7 +36,7 @@ export function paint({ prompt, width, height, isTransparent, nth }: Painting): 
   return picture;
 }
 
-/** The painting with the references it was given along its lower edge, each a quarter as wide. */
+/** Paints a picture with its references along the lower edge, each a quarter as wide. */
 export function paintWithReferences(painting: Painting, references: readonly Pixels[]): Pixels {
   const picture = paint(painting);
   const side = Math.floor(Math.min(painting.width, painting.height) / 4);
@@ -48,8 +48,8 @@ export function paintWithReferences(painting: Painting, references: readonly Pix
 }
 
 /**
- * The first picture changed: painted over where the mask is transparent, or, without a mask, in a frame around it. The
- * other pictures stand along the upper edge.
+ * Edits the first picture. It is painted over where the mask is transparent, or in a frame if there is no mask. The
+ * other pictures are placed along the upper edge.
  */
 export function paintOver(painting: Painting, pictures: readonly Pixels[], mask: Pixels | null): Pixels {
   const { width, height } = painting;

@@ -1,4 +1,4 @@
-/** A picture as it is painted: four bytes a pixel, red, green, blue, opacity, rows from the top. */
+/** A bitmap with four bytes per pixel: red, green, blue, alpha. Rows start at the top. */
 export interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -8,12 +8,12 @@ export interface Pixels {
 /** The bytes of a pixel. */
 export const PIXEL_BYTES = 4;
 
-/** A picture of nothing. */
+/** Creates a transparent picture. */
 export function blank(width: number, height: number): Pixels {
   return { width, height, data: new Uint8ClampedArray(width * height * PIXEL_BYTES) };
 }
 
-/** The same picture in another size, by its nearest pixels. */
+/** Returns the picture in another size, scaled by nearest neighbour. */
 export function scaled(from: Pixels, width: number, height: number): Pixels {
   if (from.width === width && from.height === height) return from;
   const to = blank(width, height);
@@ -29,7 +29,7 @@ export function scaled(from: Pixels, width: number, height: number): Pixels {
   return to;
 }
 
-/** Puts one picture on another, covering what lies there. */
+/** Places one picture over another. */
 export function place(picture: Pixels, left: number, top: number, on: Pixels): void {
   const rowBytes = picture.width * PIXEL_BYTES;
   for (let y = 0; y < picture.height; y++) {
@@ -38,12 +38,12 @@ export function place(picture: Pixels, left: number, top: number, on: Pixels): v
   }
 }
 
-/** The bytes of a picture, to be read and written by their offsets. */
+/** Returns a view for reading and writing the bytes of a picture by offset. */
 export function viewOf({ data }: Pixels): DataView {
   return new DataView(data.buffer, data.byteOffset, data.byteLength);
 }
 
-/** The sides of a size such as `1024x768`; NaN for other text. */
+/** Parses a size such as `1024x768`. The sides are NaN for other text. */
 export function sidesOf(size: string): { readonly width: number; readonly height: number } {
   const [width, height] = size.split("x");
   return { width: Number(width), height: Number(height) };

@@ -4,11 +4,11 @@ import { decode } from "fast-png";
 import { blank, PIXEL_BYTES, type Pixels } from "./pixels.ts";
 
 const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
-/** Eight bits a channel, colour with opacity, nothing special. */
+/** Eight bits per channel, colour with alpha, no further options. */
 const FORM = [8, 6, 0, 0, 0];
 
 /**
- * Writes a PNG. Source: PNG specification, third edition. Why no library does it:
+ * Encodes a PNG. Source: PNG specification, third edition. The reason for not using a library:
  * docs/decisions/0050-picture-files-of-the-sandbox.md.
  */
 export function writePng({ width, height, data }: Pixels): Uint8Array<ArrayBuffer> {

@@ -1,8 +1,8 @@
 import { PIXEL_BYTES, type Pixels, viewOf } from "./pixels.ts";
 
 /**
- * Writes lossless WebP of sixteen levels a channel, without prediction or back references. The platform writes no WebP.
- * Source: WebP Lossless Bitstream Specification (RFC 9649, 3). Why no library does it:
+ * Encodes lossless WebP with sixteen levels per channel, without prediction or back references. The platform cannot
+ * encode WebP. Source: WebP Lossless Bitstream Specification (RFC 9649, 3). The reason for not using a library:
  * docs/decisions/0050-picture-files-of-the-sandbox.md.
  */
 export function writeWebp(picture: Pixels): Uint8Array<ArrayBuffer> {
@@ -31,17 +31,17 @@ export function writeWebp(picture: Pixels): Uint8Array<ArrayBuffer> {
 
 /** 256 levels and 24 lengths of back references. */
 const GREEN_SYMBOLS = 280;
-/** Codes are read from their first bit, the stream from each byte's lowest. */
+/** Codes are read from their first bit, the stream from each byte's lowest bit. */
 function reversed(level: number): number {
   return (level & 1) << 3 | (level & 2) << 1 | (level & 4) >> 1 | (level & 8) >> 3;
 }
 
-/** Every seventeenth level has a code of four bits. The lengths themselves, 0 and 4, are told by a bit each. */
+/** Every seventeenth level has a code of four bits. Each length, 0 or 4, is written as one bit. */
 function writeLevelCode(bits: BitWriter, symbols: number): void {
-  bits.write(0, 1); // not the simple form
+  bits.write(0, 1); // not the simple code
   bits.write(3, 4); // seven lengths of length codes follow, in the order 17 18 0 1 2 3 4
   for (const length of [0, 0, 1, 0, 0, 0, 1]) bits.write(length, 3);
-  bits.write(0, 1); // as many symbols as there can be
+  bits.write(0, 1); // the maximum number of symbols
   for (let symbol = 0; symbol < symbols; symbol++) bits.write(symbol < 256 && symbol % 17 === 0 ? 1 : 0, 1);
 }
 
@@ -74,7 +74,7 @@ function inContainer(stream: Uint8Array): Uint8Array<ArrayBuffer> {
   return file;
 }
 
-/** Puts bits into bytes, the lowest first. */
+/** Packs bits into bytes, lowest bit first. */
 class BitWriter {
   readonly #bytes: Uint8Array;
   #at = 0;
