@@ -49,7 +49,7 @@ Deno.test("an unforeseen failure is a 500 in the route's shape, and neither answ
   }
   assertMatch(
     door.lines.find((line) => line.event === "request.failed")!.reason!,
-    /^TypeError at .*front_door_test\.ts/,
+    /^TypeError at .*request_handler_test\.ts/,
   );
   assert(!JSON.stringify(door.lines).includes("secret"));
 });
