@@ -3,7 +3,7 @@ import type { Caches } from "../caches/caches.ts";
 import type { BodyLimits } from "../http/body.ts";
 import type { TextService } from "../texts/text_service.ts";
 
-/** What the text endpoints of every protocol are made with. */
+/** The dependencies of the text endpoints of every protocol. */
 export interface TextRouteParts {
   readonly turns: TextService;
   readonly caches: Caches;

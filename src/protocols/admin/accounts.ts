@@ -23,7 +23,7 @@ import type { Store } from "../../store/store.ts";
 import { answerJson } from "./answer.ts";
 import { readAmount, readFields, readPage, readSignedAmount } from "./fields.ts";
 
-/** Reads a request's body as a JSON object. */
+/** Reads the body of a request as a JSON object. */
 export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;
 
 const NewAccount = z.strictObject({
@@ -49,8 +49,8 @@ const NewAdjustment = z.strictObject({
 });
 
 /**
- * `POST /admin/v1/accounts` `{id, balance?, webhook_secret?, allow_buckets?}`: 201 with the account and, this once,
- * that secret.
+ * `POST /admin/v1/accounts` `{id, balance?, webhook_secret?, allow_buckets?}`: 201 with the account and its webhook
+ * secret, which is shown only once.
  */
 export function createAccountHandler(store: Store, readJson: ReadJson): Handler {
   return async (inbound) => {
@@ -67,7 +67,7 @@ export function createAccountHandler(store: Store, readJson: ReadJson): Handler 
   };
 }
 
-/** `GET /admin/v1/accounts?limit&after`: `{data, next}`, in the order of the ids. */
+/** `GET /admin/v1/accounts?limit&after`: `{data, next}`, sorted by id. */
 export function listAccountsHandler(store: Store): Handler {
   return async (inbound) => {
     const { accounts, next } = await listAccounts(store, readPage(inbound.query));
@@ -75,14 +75,14 @@ export function listAccountsHandler(store: Store): Handler {
   };
 }
 
-/** `GET /admin/v1/accounts/:account`: the account with its money. */
+/** `GET /admin/v1/accounts/:account`: the account with its balance. */
 export function getAccountHandler(store: Store): Handler {
   return async ({ params }) => answerJson(writeAccount(await readAccount(store, pathParam(params, "account"))));
 }
 
 /**
- * `POST /admin/v1/accounts/:account/credit` `{amount, reference?}`: the account with its new balance. With a reference
- * a repeat credits nothing again and says `replayed`.
+ * `POST /admin/v1/accounts/:account/credit` `{amount, reference?}`: the account with its new balance. A repeat with the
+ * same reference has no effect and returns `replayed`.
  */
 export function creditHandler(store: Store, readJson: ReadJson, meter: Pick<Meter, "invalidate">): Handler {
   return async (inbound) => {
@@ -96,7 +96,7 @@ export function creditHandler(store: Store, readJson: ReadJson, meter: Pick<Mete
 
 /**
  * `POST /admin/v1/accounts/:account/adjust` `{amount, reason, reference?, allow_negative?}`: the account with its new
- * balance. The amount is signed. With a reference a repeat changes nothing and says `replayed`.
+ * balance. The amount is signed. A repeat with the same reference has no effect and returns `replayed`.
  */
 export function adjustHandler(store: Store, readJson: ReadJson, meter: Pick<Meter, "invalidate">): Handler {
   return async (inbound) => {
@@ -113,9 +113,7 @@ export function adjustHandler(store: Store, readJson: ReadJson, meter: Pick<Mete
   };
 }
 
-/**
- * `POST /admin/v1/accounts/:account/buckets` `{allow_buckets}`: the account with these buckets in the place of others.
- */
+/** `POST /admin/v1/accounts/:account/buckets` `{allow_buckets}`: replaces the buckets and returns the account. */
 export function bucketsHandler(store: Store, readJson: ReadJson): Handler {
   return async (inbound) => {
     const { allow_buckets: buckets } = readFields(NewBuckets, await readJson(inbound));
@@ -123,7 +121,7 @@ export function bucketsHandler(store: Store, readJson: ReadJson): Handler {
   };
 }
 
-/** `POST /admin/v1/accounts/:account/suspend`: the account; its keys are refused from now on. */
+/** `POST /admin/v1/accounts/:account/suspend`: returns the account; its keys are rejected from now on. */
 export function suspendHandler(store: Store, keys: Pick<KeyRing, "evictAccount">): Handler {
   return async ({ params }) => {
     const account = await suspendAccount(store, pathParam(params, "account"));
@@ -132,7 +130,7 @@ export function suspendHandler(store: Store, keys: Pick<KeyRing, "evictAccount">
   };
 }
 
-/** `POST /admin/v1/accounts/:account/resume`: the account; its keys are accepted again. */
+/** `POST /admin/v1/accounts/:account/resume`: returns the account; its keys are accepted again. */
 export function resumeHandler(store: Store, keys: Pick<KeyRing, "evictAccount">): Handler {
   return async ({ params }) => {
     const account = await resumeAccount(store, pathParam(params, "account"));
@@ -141,7 +139,7 @@ export function resumeHandler(store: Store, keys: Pick<KeyRing, "evictAccount">)
   };
 }
 
-/** `POST …/:account/webhook-secret`: a new secret, shown this once; the old one is good for a day more. */
+/** `POST …/:account/webhook-secret`: a new secret, shown only once. The old one stays valid for a day. */
 export function rotateWebhookSecretHandler(store: Store): Handler {
   return async ({ params }) => {
     const { id } = await readAccount(store, pathParam(params, "account"));

@@ -3,16 +3,16 @@ import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import type { Handler } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 
-/** What the operator's own requests count as in the memory budget; no account can have this id. */
+/** The account of the operator's requests in the memory budget; no account can have this id. */
 const OPERATOR = "(operator)";
 const BEARER = /^bearer +(\S+) *$/i;
 
 /**
- * Guards handlers by the operator's own key, which is no caller's key. Both keys are hashed before they are compared,
- * so that the comparison takes the same time whatever was sent.
+ * Protects handlers with the operator's key, which is not an API key. Both keys are hashed before the comparison, so
+ * that it takes constant time.
  *
- * @param adminKey Not empty: without a key there is no administration, and its routes are left out.
- * @returns The handler that answers as the given one does, and refuses with 401 whoever has not the key.
+ * @param adminKey Not empty: without a key the admin API is disabled and has no routes.
+ * @returns A function that wraps a handler. Requests without the key get 401.
  */
 export function adminGuard(adminKey: string): (handler: Handler) => Handler {
   const expected = hashOf(adminKey);
@@ -22,7 +22,7 @@ export function adminGuard(adminKey: string): (handler: Handler) => Handler {
       throw new GatewayError("unauthorized", 'Cannot authenticate: expected "Authorization: Bearer" and the admin key');
     }
     if (!timingSafeEqual(hashOf(sent), expected)) {
-      throw new GatewayError("invalid_api_key", "Cannot accept the admin key: it is not the right one");
+      throw new GatewayError("invalid_api_key", "Cannot accept the admin key: it is invalid");
     }
     inbound.memory.assignTo(OPERATOR);
     return handler(inbound);

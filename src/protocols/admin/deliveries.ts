@@ -12,9 +12,9 @@ import { guardedRoute } from "./guarded_route.ts";
 import { readFields } from "./fields.ts";
 import { readPlace, readRange, readTimePage, writePlace } from "./time_page.ts";
 
-/** What the administration of webhook deliveries works with. */
+/** The dependencies of the delivery endpoints. */
 export interface AdminDeliveryOptions {
-  /** The operator's key; empty: there is no administration. */
+  /** The operator's key; if empty, the admin API is disabled. */
   readonly adminKey: string;
   readonly desk: DeliveryAdmin;
   readonly readJson: ReadJson;
@@ -32,7 +32,7 @@ const Range = z.strictObject({
   after: z.string().optional(),
 });
 
-/** The addresses of the administration of deliveries: none without an admin key. */
+/** The delivery endpoints of the admin API; empty without an admin key. */
 export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryOptions): Route[] {
   if (adminKey === "") return [];
   const route = guardedRoute(adminKey, ROOT);
@@ -47,7 +47,7 @@ export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryO
 
 /**
  * `GET /admin/v1/deliveries?from&to&state&order&limit&after`: `{data, next}` by the time of the event in whole Unix
- * seconds, `from` included, `to` not; newest first unless `order=asc`.
+ * seconds, from `from` inclusive to `to` exclusive; newest first unless `order=asc`.
  */
 function listHandler(desk: DeliveryAdmin): Handler {
   return async ({ query }) => {
@@ -67,7 +67,7 @@ function getHandler(desk: DeliveryAdmin): Handler {
   };
 }
 
-/** `GET /admin/v1/deliveries/:task/request`: `{headers, body}`, what the receiver would be sent now, signed. */
+/** `GET /admin/v1/deliveries/:task/request`: `{headers, body}`, the signed request as it would be sent now. */
 function requestHandler(desk: DeliveryAdmin): Handler {
   return async ({ params }) => answerJson(await desk.requestOf(pathParam(params, "task")));
 }
@@ -81,8 +81,8 @@ function redeliverHandler(desk: DeliveryAdmin): Handler {
 }
 
 /**
- * `POST /admin/v1/deliveries/redeliver` `{from, to, state?, after?}`: 202 with `{redelivered, next}`. A call begins up
- * to 500; with `next` as `after` the following one goes on.
+ * `POST /admin/v1/deliveries/redeliver` `{from, to, state?, after?}`: 202 with `{redelivered, next}`. A call restarts
+ * up to 500 deliveries; pass `next` as `after` to continue.
  */
 function redeliverRangeHandler(desk: DeliveryAdmin, readJson: ReadJson): Handler {
   return async (inbound) => {
@@ -107,7 +107,7 @@ function writeDelivery(delivery: Delivery): JsonObject {
     account: delivery.account,
     event: eventOf(delivery.status),
     idempotency_key: idempotencyKeyOf(delivery.id, delivery.status),
-    url: origin + pathname, // a query may hold the receiver's own secret
+    url: origin + pathname, // a query may contain a secret of the receiver
     state: delivery.state,
     created_at: secondsOf(delivery.createdAt),
     attempts: delivery.attempts,

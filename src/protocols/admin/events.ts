@@ -13,13 +13,13 @@ import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
 import { guardedRoute } from "./guarded_route.ts";
 
-/** What the administration of events works with. */
+/** The dependencies of the event endpoints. */
 export interface AdminEventOptions {
-  /** The operator's key; empty: there is no administration. */
+  /** The operator's key; if empty, the admin API is disabled. */
   readonly adminKey: string;
   readonly feed: EventFeed;
   readonly readJson: ReadJson;
-  /** The gateway's own address, without a final slash. */
+  /** The gateway's own address, without a trailing slash. */
   readonly baseUrl: () => string;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -31,7 +31,7 @@ const TestEvent = z.strictObject({
   kept: z.boolean("true or false").default(true),
 });
 
-/** The addresses of the administration of events: none without an admin key. */
+/** The event endpoints of the admin API; empty without an admin key. */
 export function adminEventRoutes(options: AdminEventOptions): Route[] {
   if (options.adminKey === "") return [];
   const route = guardedRoute(options.adminKey, "/admin/v1/events");
@@ -39,22 +39,22 @@ export function adminEventRoutes(options: AdminEventOptions): Route[] {
 }
 
 /**
- * `GET /admin/v1/events?from`: `{data, next}`, events from a place on, as they are delivered or would be. `next` is the
- * `from` of the request after it; without one nothing is answered but the place where events begin. They are kept for a
+ * `GET /admin/v1/events?from`: `{data, next}`, the events from a cursor on, whether or not they are delivered. `next`
+ * is the `from` of the following request. Without `from` only the current cursor is returned. Events are kept for a
  * minute, from the first request until half a minute after the last.
  */
 function listHandler({ feed }: AdminEventOptions): Handler {
   return async ({ query }) => {
     const from = new URLSearchParams(query).get("from");
-    if (from !== null && !/^\d{1,15}$/.test(from)) throw invalidField("from", "expected the next of an answer");
+    if (from !== null && !/^\d{1,15}$/.test(from)) throw invalidField("from", "expected the next of a previous page");
     const { events, next } = await feed.read(from === null ? null : Number(from));
     return answerJson({ data: events.map(writeEvent), next });
   };
 }
 
 /**
- * `POST /admin/v1/events` `{event, account, kept?}`: 201 with a test event, signed by the account's secret. It is
- * delivered nowhere; those who listen get it unless `kept` is false. `heard` tells whether somebody listens.
+ * `POST /admin/v1/events` `{event, account, kept?}`: 201 with a test event signed with the account's secret. It is not
+ * delivered. Listeners receive it unless `kept` is false. `heard` is true if there are listeners.
  */
 function testHandler({ feed, readJson, baseUrl, now }: AdminEventOptions): Handler {
   return async (inbound) => {
@@ -83,7 +83,7 @@ function writeEvent({ id, account, status, url, createdAt, headers, body }: Feed
   };
 }
 
-/** Without the query, which may hold the receiver's own secret. */
+/** Without the query, which may contain a secret of the receiver. */
 function addressOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

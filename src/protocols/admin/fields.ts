@@ -4,9 +4,9 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import { type Money, readMoney } from "../../lib/money.ts";
 
 /**
- * Reads a body by its schema.
+ * Validates a body with its schema.
  *
- * @throws {GatewayError} `invalid_request` that names the first field at fault and says what was expected.
+ * @throws {GatewayError} `invalid_request` that names the first invalid field and the expected value.
  */
 export function readFields<T>(schema: z.ZodType<T>, body: unknown): T {
   const read = schema.safeParse(body, { error: expectationOf });
@@ -18,7 +18,7 @@ export function readFields<T>(schema: z.ZodType<T>, body: unknown): T {
   throw invalidField(pathOf(issue.path), `expected ${issue.message}`);
 }
 
-/** For what a schema has no words of its own. */
+/** For issues without a message in the schema. */
 function expectationOf(issue: z.core.$ZodRawIssue): string {
   return issue.code === "invalid_type"
     ? `${issue.expected === "object" ? "an" : "a"} ${issue.expected}`
@@ -30,7 +30,7 @@ function pathOf(path: readonly PropertyKey[]): string {
 }
 
 /**
- * Reads an amount of a body, which must be above zero unless `least` says otherwise.
+ * Reads an amount of a body, which must be at least `least`; by default, above zero.
  *
  * @throws {GatewayError} `invalid_request` that names the field.
  */
@@ -38,7 +38,7 @@ export function readAmount(field: string, text: string, least: Money = 1n): Mone
   try {
     const amount = readMoney(text);
     if (amount >= least) return amount;
-  } catch { /* said below */ }
+  } catch { /* reported below */ }
   const bound = least > 0n ? "above zero" : "from zero";
   throw invalidField(
     field,
@@ -47,7 +47,7 @@ export function readAmount(field: string, text: string, least: Money = 1n): Mone
 }
 
 /**
- * Reads an amount of a body that may be negative, but not zero.
+ * Reads a signed amount of a body other than zero.
  *
  * @throws {GatewayError} `invalid_request` that names the field.
  */
@@ -55,19 +55,19 @@ export function readSignedAmount(field: string, text: string): Money {
   try {
     const amount = readMoney(text);
     if (amount !== 0n) return amount;
-  } catch { /* said below */ }
+  } catch { /* reported below */ }
   throw invalidField(
     field,
-    "expected a decimal string of USD from -10000000 to 10000000 but zero, with up to 10 fractional digits",
+    "expected a decimal string of USD from -10000000 to 10000000 except zero, with up to 10 fractional digits",
   );
 }
 
 const MAX_PAGE_SIZE = 100;
 
 /**
- * Reads `limit` (1 to 100, by default 20) and `after` of a query.
+ * Reads `limit` (1 to 100, default 20) and `after` of a query.
  *
- * @throws {GatewayError} `invalid_request` when they are something else.
+ * @throws {GatewayError} `invalid_request` for invalid values.
  */
 export function readPage(query: string): { limit: number; after?: string } {
   const parameters = new URLSearchParams(query);
@@ -78,7 +78,7 @@ export function readPage(query: string): { limit: number; after?: string } {
   const after = parameters.get("after");
   if (after === null) return { limit: Number(limit) };
   if (!/^[\x21-\x7e]{1,128}$/.test(after)) {
-    throw invalidField("after", 'expected a "next" of an earlier page');
+    throw invalidField("after", 'expected the "next" of an earlier page');
   }
   return { limit: Number(limit), after };
 }

@@ -2,14 +2,14 @@ import type { Handler, Route } from "../../http/inbound.ts";
 import { adminGuard } from "./admin_key.ts";
 import { renderAdminError } from "./answer.ts";
 
-/** Makes lines of the address table that only the operator's key opens. */
+/** Creates routes that require the operator's key. */
 export type GuardedRoute = (method: Route["method"], path: string, handler: Handler) => Route;
 
 /**
- * Routes below one root of the administration, guarded by the admin key and failing in its shape.
+ * Creates routes below one path of the admin API, protected by the admin key and with its error format.
  *
  * @param adminKey Not empty; see {@linkcode adminGuard}.
- * @param root What every path begins with.
+ * @param root The prefix of every path.
  */
 export function guardedRoute(adminKey: string, root: string): GuardedRoute {
   const guard = adminGuard(adminKey);

@@ -8,7 +8,7 @@ import type { Store } from "../../store/store.ts";
 import { answerJson } from "./answer.ts";
 import { readPage } from "./fields.ts";
 
-/** `POST /admin/v1/accounts/:account/keys`: 201 with the key and, this once, its secret. */
+/** `POST /admin/v1/accounts/:account/keys`: 201 with the key and its secret, which is shown only once. */
 export function issueKeyHandler(store: Store): Handler {
   return async ({ params }) => {
     const { id } = await readAccount(store, pathParam(params, "account"));
@@ -26,7 +26,7 @@ export function listKeysHandler(store: Store): Handler {
   };
 }
 
-/** `DELETE /admin/v1/accounts/:account/keys/:key`: the key, revoked; here it is refused from now on. */
+/** `DELETE /admin/v1/accounts/:account/keys/:key`: revokes the key; this process rejects it from now on. */
 export function revokeKeyHandler(store: Store, keys: Pick<KeyRing, "revoke">): Handler {
   return async ({ params }) => {
     const { id } = await readAccount(store, pathParam(params, "account"));

@@ -12,7 +12,7 @@ import { readsNewestFirst } from "./time_page.ts";
 
 /**
  * `GET /admin/v1/accounts/:account/ledger?limit&after&order`: `{data, next}`, oldest first unless `order=desc`. Amounts
- * are signed decimal strings: what a line added to the balance and to what is held. A charge lists its requests.
+ * are signed decimal strings: the changes of the balance and of the held amount. A charge lists its requests.
  */
 export function ledgerHandler(store: Store): Handler {
   return async ({ params, query }) => {
@@ -48,12 +48,12 @@ function writeRow({ requestId, at, kind, model, provider, amount, usage }: Charg
   };
 }
 
-/** Counters are named in code as they are here, but for the spelling. */
+/** The counters' names in the code, in snake case. */
 function snakeCase(name: string): string {
   return name.replace(/[A-Z0-9]+[a-z]?/g, (part) => `_${part.toLowerCase()}`);
 }
 
-/** Money inside a detail is a bigint, as everywhere. */
+/** Amounts in details are bigints. */
 function writeDetail(detail: unknown): unknown {
   return JSON.parse(JSON.stringify(detail, (_, value) => typeof value === "bigint" ? writeMoney(value) : value));
 }

@@ -6,24 +6,24 @@ import type { CircuitHealth, ModelHealth, ProviderHealth } from "../../routing/p
 import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
 
-/** A provider as it was configured, without its key. */
+/** A configured provider without its key. */
 export interface ListedProvider {
   readonly name: string;
   readonly kind: string;
 }
 
-/** What the administration of providers works with. */
+/** The dependencies of the provider endpoints. */
 export interface AdminProviderOptions {
-  /** The operator's key; empty: there is no administration. */
+  /** The operator's key; if empty, the admin API is disabled. */
   readonly adminKey: string;
   /** In the order of the configuration. */
   readonly providers: readonly ListedProvider[];
   readonly breaker: Pick<CircuitBreaker, "health">;
-  /** Since when attempts are counted, in Unix milliseconds. */
+  /** The start of the attempt counters in Unix milliseconds. */
   readonly startedAt: number;
 }
 
-/** The addresses of the administration of providers: none without an admin key. */
+/** The provider endpoints of the admin API; empty without an admin key. */
 export function adminProviderRoutes({ adminKey, ...parts }: AdminProviderOptions): Route[] {
   if (adminKey === "") return [];
   return [guardedRoute(adminKey, "/admin/v1/providers")("GET", "", listHandler(parts))];
@@ -59,7 +59,7 @@ function writeProvider({ name, kind }: ListedProvider, health: ProviderHealth | 
   };
 }
 
-/** The circuit that keeps the most traffic away; of equals the one with more failures. */
+/** The circuit that blocks the most traffic; of equals, the one with more failures. */
 function worstOf(circuits: readonly CircuitHealth[]): CircuitHealth {
   const states = ["closed", "half_open", "open"];
   const badnessOf = ({ state, failuresInARow }: CircuitHealth) => states.indexOf(state) * 1e9 + failuresInARow;

@@ -18,9 +18,9 @@ import { guardedRoute } from "./guarded_route.ts";
 import { issueKeyHandler, listKeysHandler, revokeKeyHandler } from "./keys.ts";
 import { ledgerHandler } from "./ledger.ts";
 
-/** What the administration of accounts works with. */
+/** The dependencies of the account endpoints. */
 export interface AdminOptions {
-  /** The operator's key; empty: there is no administration. */
+  /** The operator's key; if empty, the admin API is disabled. */
   readonly adminKey: string;
   readonly store: Store;
   readonly keys: KeyRing;
@@ -30,7 +30,7 @@ export interface AdminOptions {
 
 const ROOT = "/admin/v1/accounts";
 
-/** The addresses of the administration of accounts: none, so that all of it is 404, without an admin key. */
+/** The account endpoints of the admin API; empty without an admin key, so that all paths are 404. */
 export function adminRoutes({ adminKey, store, keys, meter, readJson }: AdminOptions): Route[] {
   if (adminKey === "") return [];
   const route = guardedRoute(adminKey, ROOT);

@@ -11,14 +11,14 @@ import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
 import { readRange, readTimePage, writePlace } from "./time_page.ts";
 
-/** What the administration of tasks works with. */
+/** The dependencies of the task endpoints. */
 export interface AdminTaskOptions {
-  /** The operator's key; empty: there is no administration. */
+  /** The operator's key; if empty, the admin API is disabled. */
   readonly adminKey: string;
   readonly desk: TaskAdmin;
 }
 
-/** The addresses of the administration of tasks: none without an admin key. */
+/** The task endpoints of the admin API; empty without an admin key. */
 export function adminTaskRoutes({ adminKey, desk }: AdminTaskOptions): Route[] {
   if (adminKey === "") return [];
   const route = guardedRoute(adminKey, "/admin/v1/tasks");
@@ -30,9 +30,9 @@ export function adminTaskRoutes({ adminKey, desk }: AdminTaskOptions): Route[] {
 }
 
 /**
- * `GET /admin/v1/tasks?account&status&model&from&to&order&limit&after`: `{data, next}` by the time of creation in whole
- * Unix seconds, `from` included, `to` not; newest first unless `order=asc`. With `model` a page may be short, even
- * empty, and have a `next` all the same.
+ * `GET /admin/v1/tasks?account&status&model&from&to&order&limit&after`: `{data, next}` by creation time in whole Unix
+ * seconds, from `from` inclusive to `to` exclusive; newest first unless `order=asc`. With `model` a page may be short
+ * or empty even if it has a `next`.
  */
 function listHandler(desk: TaskAdmin): Handler {
   return async ({ query }) => {
@@ -52,9 +52,7 @@ function getHandler(desk: TaskAdmin): Handler {
   };
 }
 
-/**
- * `POST /admin/v1/tasks/:task/mirror`: 202 with the task, whose results are being copied anew; 409 when it has none.
- */
+/** `POST /admin/v1/tasks/:task/mirror`: 202 with the task, whose results are copied again; 409 if it has none. */
 function mirrorHandler(desk: TaskAdmin): Handler {
   return async ({ params, request }) => {
     await request.body?.cancel();
@@ -74,7 +72,7 @@ function filterIn(query: string): { account: string | null; status: VideoStatus 
   return { account, status, model };
 }
 
-/** As an operator needs it: whose, where, how far, what it cost; nothing that the caller wrote, sent or got. */
+/** For operators: account, provider, state and cost; nothing that the caller wrote, sent or received. */
 function writeTask({ task, hold }: TaskWithHold): JsonObject {
   const { stage, status } = task;
   return {
@@ -94,7 +92,7 @@ function writeTask({ task, hold }: TaskWithHold): JsonObject {
     created_at: secondsOf(task.createdAt),
     updated_at: secondsOf(task.updatedAt),
     deadline_at: secondsOf(task.deadlineAt),
-    ended_at: status === "pending" ? null : secondsOf(task.updatedAt), // nothing changes its time after its end
+    ended_at: status === "pending" ? null : secondsOf(task.updatedAt), // the time does not change after the end
     estimate: writeMoney(task.price.estimate),
     hold: hold && writeHold(hold),
     charge: task.usage && writeMoney(task.usage.cost),

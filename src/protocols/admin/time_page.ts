@@ -2,17 +2,17 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import type { TimeIndexEntry } from "../../lib/time_index_entry.ts";
 import { readPage } from "./fields.ts";
 
-/** A span of Unix milliseconds, the first included, the second not. */
+/** A range of Unix milliseconds, start inclusive, end exclusive. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Behind every instant that can be written in whole seconds. */
+/** Later than any time in whole seconds. */
 const END_OF_TIME = Number.MAX_SAFE_INTEGER;
 
 /**
- * Reads `from` and `to` of a query, in whole Unix seconds; all of time where they are left out.
+ * Reads `from` and `to` of a query in whole Unix seconds; unlimited if missing.
  *
  * @throws {GatewayError} `invalid_request` that names the parameter.
  */
@@ -31,26 +31,26 @@ function instantIn(parameters: URLSearchParams, name: string): number | null {
 /**
  * Reads `order` of a query: whether the newest comes first.
  *
- * @param usual The order where none is given.
+ * @param defaultOrder The order where none is given.
  * @throws {GatewayError} `invalid_request` for another word than `asc` and `desc`.
  */
-export function readsNewestFirst(query: string, usual: "asc" | "desc"): boolean {
-  const order = new URLSearchParams(query).get("order") ?? usual;
+export function readsNewestFirst(query: string, defaultOrder: "asc" | "desc"): boolean {
+  const order = new URLSearchParams(query).get("order") ?? defaultOrder;
   if (order !== "asc" && order !== "desc") throw invalidField("order", "expected asc or desc");
   return order === "desc";
 }
 
-/** Which part of a list in the order of time. */
+/** A page of a list sorted by time. */
 export interface TimePage {
   readonly limit: number;
-  /** What to go on behind; null to begin. */
+  /** The entry to continue after; null for the first page. */
   readonly after: TimeIndexEntry | null;
   /** Newest first. */
   readonly reverse: boolean;
 }
 
 /**
- * Reads `limit`, `after` and `order` of a query; newest first where no order is given.
+ * Reads `limit`, `after` and `order` of a query; newest first by default.
  *
  * @throws {GatewayError} `invalid_request` that names the parameter.
  */
@@ -60,20 +60,20 @@ export function readTimePage(query: string): TimePage {
   return { limit, after: after === undefined ? null : readPlace(after), reverse };
 }
 
-/** A place as the `next` of a page. */
+/** Serialises an entry as the `next` of a page. */
 export function writePlace({ createdAt, id }: TimeIndexEntry): string {
   return `${createdAt}.${id}`;
 }
 
 /**
- * The inverse of {@linkcode writePlace}.
+ * Parses the result of {@linkcode writePlace}.
  *
  * @throws {GatewayError} `invalid_request` that names `after`.
  */
 export function readPlace(text: string): TimeIndexEntry {
   const [, createdAt, id] = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(text) ?? [];
   if (createdAt === undefined || id === undefined) {
-    throw invalidField("after", 'expected a "next" of an earlier page');
+    throw invalidField("after", 'expected the "next" of an earlier page');
   }
   return { createdAt: Number(createdAt), id };
 }

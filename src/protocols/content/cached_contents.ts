@@ -10,7 +10,7 @@ import { readHeaderPin } from "../../routing/pin.ts";
 import { droppedNames } from "../../texts/answer.ts";
 import { renderContentError as renderError } from "./error.ts";
 
-/** What the endpoints of cached contents are made with. */
+/** The dependencies of the cached content endpoints. */
 export interface CachedContentParts {
   readonly caches: Caches;
   readonly authenticate: Authenticate;
@@ -21,7 +21,7 @@ const DEFAULT_PAGE_SIZE = 100;
 const MAX_PAGE_SIZE = 1_000;
 
 /**
- * `/gencompat/v1beta/cachedContents` and what is below it, also under `v1`, which current clients default to: create,
+ * `/gencompat/v1beta/cachedContents` and the paths below it, also under `v1`, the default of current clients: create,
  * get, list, patch and delete. Source: docs/api/caches.md#endpoints.
  */
 export function cachedContentRoutes(parts: CachedContentParts): Route[] {
@@ -86,7 +86,7 @@ function nameIn({ params }: Inbound): string {
   return cacheNameOf(pathParam(params, "id"));
 }
 
-/** As the vendor has it: sizes beyond the largest are cut to it, and 0 asks for the usual one. */
+/** As at the vendor: larger sizes are reduced to the maximum, and 0 selects the default. */
 function pageSizeIn(query: URLSearchParams): number {
   const text = query.get("pageSize") ?? query.get("page_size") ?? "0";
   if (!/^\d{1,9}$/.test(text)) throw invalidField("pageSize", "expected a whole number from 0");

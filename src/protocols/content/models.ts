@@ -8,13 +8,10 @@ import { invalidField } from "../../lib/gateway_error.ts";
 
 const MAX_PAGE_SIZE = 1000;
 
-/**
- * The documented path is `v1beta`; current clients ask for `v1`. Both answer alike. Source:
- * docs/api/README.md#versions.
- */
+/** The documented path is `v1beta`; current clients use `v1`. Both are equal. Source: docs/api/README.md#versions. */
 const VERSIONS = ["v1beta", "v1"];
 
-/** `GET /gencompat/v1beta/models`, with a provider behind it, with a provider and a model behind it. */
+/** `GET /gencompat/v1beta/models`, also followed by a provider, or by a provider and a model. */
 export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer): Route[] {
   return VERSIONS.flatMap((version) => {
     const style = {
@@ -29,7 +26,7 @@ export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer)
 }
 
 /**
- * One model in the content style: camelCase outside, snake_case inside. Source: docs/api/models.md#content-style; of
+ * A model in the content style: camelCase outside, snake_case inside. Source: docs/api/models.md#content-style; of
  * `thinking` and the defaults: Gemini API reference, "Models".
  */
 function writeContentModel(model: Model): Record<string, unknown> {
@@ -54,14 +51,14 @@ function writeContentModel(model: Model): Record<string, unknown> {
   };
 }
 
-/** The settings that a model has unless a request says otherwise, where the operator wrote them down. */
+/** The model's default sampling settings, if configured. */
 function defaultSamplingOf({ defaultParameters }: Model): Record<string, number> {
   const { temperature, top_p: topP, top_k: topK } = defaultParameters ?? {};
   const written = Object.entries({ temperature, topP, topK });
   return Object.fromEntries(written.filter((entry): entry is [string, number] => typeof entry[1] === "number"));
 }
 
-/** What the permanent slug has beyond the id (`2025-12`), else `001`, as a first version is called in this style. */
+/** The part of the permanent slug after the id (`2025-12`), else `001`, the name of a first version in this style. */
 function versionOf({ id, canonicalSlug }: Model): string {
   return canonicalSlug.startsWith(`${id}-`) ? canonicalSlug.slice(id.length + 1) : "001";
 }
@@ -71,14 +68,14 @@ function methodsOf(model: Model): readonly string[] {
   return model.text ? [...methods, "createCachedContent"] : methods;
 }
 
-/** Caches of this protocol are billed by `input_cache_write`, so that name is there whenever a write has a price. */
+/** Caches of this protocol are billed by `input_cache_write`, so that key is present if writes have a price. */
 function pricingOf(model: Model): Record<string, string> {
   const pricing = writePricing(model);
   const write = model.pricing.input_cache_write ?? model.pricing.input_cache_write_5m;
   return write === undefined ? pricing : { ...pricing, input_cache_write: write };
 }
 
-/** The part of the list that `pageSize` asks for. `pageToken` is the name that the next page begins behind. */
+/** The page that `pageSize` requests. `pageToken` is the name that the next page starts after. */
 function writeContentPage(
   written: readonly unknown[],
   models: readonly Model[],

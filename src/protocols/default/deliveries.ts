@@ -8,7 +8,7 @@ import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import { renderVideoError } from "./videos.ts";
 
-/** What the endpoints of a task's deliveries are made with. */
+/** The dependencies of a task's delivery endpoints. */
 export interface DeliveryRouteParts {
   readonly videos: Pick<Videos, "read">;
   readonly desk: DeliveryAdmin;
@@ -18,7 +18,7 @@ export interface DeliveryRouteParts {
 const PATH = "/v1/videos/:id/deliveries";
 
 /**
- * `GET /v1/videos/{id}/deliveries`: what was tried. `POST`: deliver once more, now. Source:
+ * `GET /v1/videos/{id}/deliveries`: the delivery and its attempts. `POST`: delivers again at once. Source:
  * docs/api/webhooks.md#deliveries.
  */
 export function deliveryRoutes(parts: DeliveryRouteParts): Route[] {
@@ -28,7 +28,7 @@ export function deliveryRoutes(parts: DeliveryRouteParts): Route[] {
   ];
 }
 
-/** One delivery at most: `data` is empty before the task's end, and without a callback_url. */
+/** At most one delivery: `data` is empty before the task ends, and without a callback_url. */
 async function list(inbound: Inbound, parts: DeliveryRouteParts): Promise<Response> {
   const story = await parts.desk.read(await ownTask(inbound, parts));
   const data = story ? [{ ...writeDelivery(story.delivery), attempts: story.attempts.map(writeAttempt) }] : [];
@@ -36,12 +36,12 @@ async function list(inbound: Inbound, parts: DeliveryRouteParts): Promise<Respon
 }
 
 async function redeliver(inbound: Inbound, parts: DeliveryRouteParts): Promise<Response> {
-  await inbound.request.body?.cancel(); // nothing is asked beyond the address
+  await inbound.request.body?.cancel(); // the body is not used
   const id = await ownTask(inbound, parts);
   return Response.json(writeDelivery(await parts.desk.redeliver(id)), { status: 202 });
 }
 
-/** The id of a task of the caller; throws `not_found` for any other. */
+/** The id of the caller's task; throws `not_found` for any other. */
 async function ownTask(inbound: Inbound, { videos, authenticate }: DeliveryRouteParts): Promise<string> {
   const { keyId } = await authenticate(inbound);
   return (await videos.read(keyId, pathParam(inbound.params, "id"))).id;

@@ -6,19 +6,19 @@ import type { StreamedThing } from "../../videos/results/stream_through.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { renderVideoError } from "./videos.ts";
 
-/** What the endpoint of files is made with. */
+/** The dependencies of the file endpoint. */
 export interface FileRouteParts {
   readonly files: FileStore;
   readonly signingKeys: SigningKeys;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Whether the task that a file belongs to is there: a copy that was being made can outlive its task for a moment. */
+  /** Whether the task of a file exists: a copy in progress can briefly outlive its task. */
   readonly isOwned: Videos["isOwned"];
-  /** Opens what a file that is not there would hold; null when that cannot be had. */
+  /** Opens the content of a missing file at its vendor; null if it is not available. */
   readonly streamResult: Videos["streamResult"];
 }
 
-/** `GET /files/{name}`: a file to whoever has its signed address. Source: docs/api/files.md#get. */
+/** `GET /files/{name}`: a file, for requests with its signed address. Source: docs/api/files.md#get. */
 export function fileRoutes(parts: FileRouteParts): Route[] {
   const handler = (inbound: Inbound) => serve(inbound, parts);
   return [{ method: "GET", path: "/files/:name", handler, renderError: renderVideoError }];
@@ -41,16 +41,14 @@ async function serve(inbound: Inbound, parts: FileRouteParts): Promise<Response>
   });
 }
 
-/**
- * The one range that is requested of a result that is still its vendor's; without a tag no condition on it can hold.
- */
+/** The range to request from the vendor of an uncopied result; without an entity tag no condition on it can hold. */
 function rangeToPass(asked: Headers): string | null {
   const field = asked.get("range");
   const isOne = field !== null && rangeOf(field) !== null && !asked.has("if-range");
   return isOne ? field.replace(/\s/g, "").toLowerCase() : null;
 }
 
-/** Without a tag, as the copy will have its own. */
+/** Without an entity tag, since the copy will have its own. */
 function streamHeadersOf(name: string, { mediaType, bytes, part }: StreamedThing): Headers {
   return new Headers({
     ...contentHeadersOf(name, mediaType),
@@ -61,10 +59,10 @@ function streamHeadersOf(name: string, { mediaType, bytes, part }: StreamedThing
 }
 
 function gone(): GatewayError {
-  return new GatewayError("not_found", "Cannot find the file: it is not there any more");
+  return new GatewayError("not_found", "Cannot find the file: it no longer exists");
 }
 
-/** One text for every reason, so that a forger learns nothing. */
+/** The same message for every reason, so that it reveals nothing about a signature. */
 function forbidden(): GatewayError {
   return new GatewayError("permission_denied", "Cannot open this address: its signature is wrong or it has expired");
 }
@@ -98,7 +96,7 @@ function headersOf(file: StoredFile): Headers {
   });
 }
 
-/** What it is, and nothing for a browser to guess. */
+/** The content type, and headers that prevent browsers from guessing. */
 function contentHeadersOf(name: string, mediaType: string): Record<string, string> {
   return {
     "content-type": mediaType,
@@ -113,8 +111,8 @@ function matches(field: string | null, etag: string): boolean {
 }
 
 /**
- * The one range that is requested; null to send everything: none, several, or another unit (RFC 9110, 14.2). Positions
- * may have any number of digits: a rounded one is still beyond every file.
+ * The requested range; null to send everything: none, several, or another unit (RFC 9110, 14.2). Positions may have any
+ * number of digits: a rounded one is still after the end of every file.
  */
 function partIn(field: string | null, bytes: number): { first: number; last: number } | "unsatisfiable" | null {
   const range = field === null ? null : rangeOf(field);
@@ -126,7 +124,7 @@ function partIn(field: string | null, bytes: number): { first: number; last: num
   return isBackwards || first > last || first >= bytes ? "unsatisfiable" : { first, last };
 }
 
-/** Its ends, null where one is left out; null unless the field is a single range of bytes. */
+/** The ends of a range, null where one is missing; null unless the field is a single byte range. */
 function rangeOf(field: string): readonly [start: number | null, end: number | null] | null {
   const [, start, end] = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(field) ?? [];
   if (start === undefined || end === undefined || (start === "" && end === "")) return null;

@@ -19,15 +19,15 @@ import { writeMoney } from "../../lib/money.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
-/** What the image endpoints are made with. */
+/** The dependencies of the image endpoints. */
 export interface DefaultImageParts {
   readonly images: ImageCalls;
   readonly catalog: Catalog;
   readonly authenticate: Authenticate;
-  /** Of a generation's body. */
+  /** The limits of a generation's body. */
   readonly generationBody: BodyLimits;
   readonly editForm: EditFormLimits;
-  /** Where uploads wait. */
+  /** Stores uploads. */
   readonly spool: Spool;
 }
 
@@ -61,7 +61,7 @@ function edits({ images, catalog, authenticate, editForm, spool }: DefaultImageP
       const requests = await withFallbacks(await readEdit(form, catalog), catalog, read);
       return await carryOut(requests, askerOf(inbound, credential), images, isTrial);
     } finally {
-      // The vendor has read the uploads when its answer begins.
+      // The vendor has read the uploads when its response starts.
       await room.clear();
     }
   };

@@ -16,7 +16,7 @@ export function defaultModelRoutes(catalog: Catalog, renderError: ErrorRenderer)
 }
 
 /**
- * One model in the default style. Source: docs/api/models.md#default-style; of `shutdown_date`: Models API reference.
+ * A model in the default style. Source: docs/api/models.md#default-style; of `shutdown_date`: Models API reference.
  */
 function writeDefaultModel(model: Model): Record<string, unknown> {
   const video = writeVideo(model);

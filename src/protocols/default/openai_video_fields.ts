@@ -2,9 +2,8 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 
 /**
- * A create request with the fields that OpenAI's video API names otherwise in the gateway's words: `seconds` is
- * `duration`, and `input_reference` is the first frame. Other fields stay as they are. Source: OpenAI API reference,
- * "Create video".
+ * Converts the fields of OpenAI's video API in a create request: `seconds` to `duration`, and `input_reference` to the
+ * first frame. Other fields are unchanged. Source: OpenAI API reference, "Create video".
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
@@ -29,7 +28,10 @@ function framesIn(reference: unknown, { frame_images, input_references }: JsonOb
   }
   const { image_url, file_id } = typeof reference === "object" ? reference as JsonObject : { image_url: reference };
   if (!isMissing(file_id)) {
-    throw invalidField("input_reference.file_id", "the gateway keeps no files of callers; send image_url or a file");
+    throw invalidField(
+      "input_reference.file_id",
+      "the gateway does not store callers' files; send image_url or a file",
+    );
   }
   if (typeof image_url !== "string") {
     throw invalidField("input_reference", "expected a file, or an object with image_url");

@@ -33,9 +33,7 @@ function textHandler(format: CallerFormat, { turns, caches, authenticate, bodyLi
   };
 }
 
-/**
- * Clients that try a WebSocket on this path first go on with plain requests at once when they see 426, and only then.
- */
+/** Clients that first try a WebSocket on this path continue with plain requests only after a 426. */
 function refuseUpgrade(): never {
   throw new GatewayError("invalid_request", "Cannot upgrade: send the request with POST", { status: 426 });
 }

@@ -8,20 +8,20 @@ import { VENDOR_CALLBACK_PATH } from "../../videos/polling/vendor_callback.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { renderVideoError } from "./videos.ts";
 
-/** What the endpoint of vendors' callbacks is made with. */
+/** The dependencies of the vendor callback endpoint. */
 export interface VideoCallbackParts {
   readonly videos: Pick<Videos, "acceptCallback">;
   readonly bodyIdleMs: number;
 }
 
-/** A challenge is short; the rest of what vendors send is not read. */
+/** A challenge is short; a larger body is not read. */
 const MAX_BODY_BYTES = 4_096;
 const Challenge = z.object({ challenge: z.string().min(1).max(1_024) });
 
 /**
  * `POST /v1/video-callbacks/{task}?token=…`: a vendor reports a change of a job. The body is not trusted, since vendors
- * do not sign what they post: the gateway polls for the task sooner than it would. The answer repeats the `challenge`
- * by which MiniMax verifies the address.
+ * do not sign it: the gateway polls the task at once instead. The response repeats the `challenge` with which MiniMax
+ * verifies the address.
  */
 export function videoCallbackRoutes(parts: VideoCallbackParts): Route[] {
   const handler = (inbound: Inbound) => answer(inbound, parts);
@@ -31,7 +31,7 @@ export function videoCallbackRoutes(parts: VideoCallbackParts): Route[] {
 async function answer(inbound: Inbound, { videos, bodyIdleMs }: VideoCallbackParts): Promise<Response> {
   const id = pathParam(inbound.params, "id");
   const token = /^token=([A-Za-z0-9_-]{43})$/.exec(inbound.query)?.[1] ?? "";
-  // One text for a wrong token and for a task that is not there.
+  // The same message for a wrong token and an unknown task.
   if (!isTaskId(id) || !videos.acceptCallback(id, token)) {
     throw new GatewayError("not_found", "Cannot find the callback");
   }
@@ -39,7 +39,7 @@ async function answer(inbound: Inbound, { videos, bodyIdleMs }: VideoCallbackPar
   return Response.json(challenge === null ? {} : { challenge });
 }
 
-/** Null when the body holds none, or cannot be read. */
+/** Null if the body contains none, or cannot be read. */
 async function challengeIn(inbound: Inbound, limits: BodyLimits): Promise<string | null> {
   const length = Number(inbound.request.headers.get("content-length") ?? Infinity);
   if (!(length > 0 && length <= MAX_BODY_BYTES)) return null;

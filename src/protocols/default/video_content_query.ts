@@ -4,8 +4,8 @@ import type { ContentChoice } from "../../videos/results/content.ts";
 const VARIANTS = ["video", "thumbnail", "last_frame"] as const;
 
 /**
- * Reads the query of `GET /v1/videos/{id}/content`: `index`, as OpenRouter's clients send it, and `variant`, as
- * OpenAI's do. Default: the first video.
+ * Reads the query of `GET /v1/videos/{id}/content`: `index` of OpenRouter's clients and `variant` of OpenAI's. Default:
+ * the first video.
  *
  * @param text Without its question mark.
  * @throws {GatewayError} `invalid_request`, naming the parameter.

@@ -1,20 +1,20 @@
 import type { TaskEventReader } from "../../videos/events/task_events.ts";
 
-/** Header fields of a stream of events; the last one keeps nginx from collecting it. */
+/** The headers of an event stream; the last one prevents nginx from buffering it. */
 export const EVENT_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",
   "x-accel-buffering": "no",
 };
 
-/** Longer ones are none of ours. */
+/** The gateway's event ids are shorter. */
 const MAX_EVENT_ID_LENGTH = 64;
 
 const encoder = new TextEncoder();
 
 /**
- * Writes events of a task as server-sent events: named as webhooks name them, with the task object as data. Source:
- * HTML standard, "Server-sent events".
+ * Writes task events as server-sent events, with the webhook's event name and the task object as data. Source: HTML
+ * standard, "Server-sent events".
  */
 export const EVENT_WRITER: Omit<TaskEventReader, "mayGoOn"> = {
   opening: encoder.encode("retry: 2000\n\n"),
@@ -23,7 +23,7 @@ export const EVENT_WRITER: Omit<TaskEventReader, "mayGoOn"> = {
     encoder.encode(`id: ${id}\nevent: video.generation.${status}\ndata: ${JSON.stringify(task)}\n\n`),
 };
 
-/** The event that a reader saw last before it came back; null for none. */
+/** The last event that a client received before it reconnected; null if there is none. */
 export function lastEventIdIn(headers: Headers): string | null {
   const id = headers.get("last-event-id");
   return id === null || id.length > MAX_EVENT_ID_LENGTH ? null : id;

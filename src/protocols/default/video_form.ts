@@ -11,14 +11,14 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { mediaTypeOf } from "../../lib/media_type.ts";
 import type { MemoryLease } from "../../lib/memory_budget.ts";
 
-/** A create request that came as a form, as its JSON would be. */
+/** A create request sent as a form, converted to JSON. */
 export interface VideoForm {
   readonly body: JsonObject;
-  /** The same for forms of the same fields, whatever stands between them; the file by its digest. */
+  /** Equal for forms with equal fields, regardless of their formatting; the file is represented by its digest. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The file that a video begins with. Source: OpenAI API reference, "Create video". */
+/** The first frame of a video. Source: OpenAI API reference, "Create video". */
 const FILE_FIELD = "input_reference";
 const TEXT_FIELDS: ReadonlySet<string> = new Set([
   "model",
@@ -40,21 +40,20 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const MEMBER = /^([a-z_]+)\[([^\[\]]+)\]$/;
 
-/** Memory that a form costs beside its file. */
+/** The memory of a form besides its file. */
 const FORM_MEMORY_BYTES = 1_048_576;
-/** Bytes of memory that a byte of the file costs: itself, and its base64 as text. */
+/** The memory per byte of the file: the file itself, and its base64 as text. */
 const FILE_MEMORY_FACTOR = 4;
 
-/** Whether a request's body is a form. */
+/** Whether the body of a request is a form. */
 export function isForm(headers: Headers): boolean {
   return /^\s*multipart\/form-data\s*(;|$)/i.test(headers.get("content-type") ?? "");
 }
 
 /**
- * Reads a create request that came as a form, as OpenAI's clients send it. Fields that nobody knows are passed over
- * unread, as in JSON.
+ * Reads a create request sent as a form, as OpenAI's clients do. Unknown fields are ignored, as in JSON.
  *
- * @throws {GatewayError} `invalid_request`, `request_too_large` or `overloaded`, as soon as it is certain.
+ * @throws {GatewayError} `invalid_request`, `request_too_large` or `overloaded`, as early as possible.
  */
 export async function readVideoForm({ request, memory }: BodySource, limits: BodyLimits): Promise<VideoForm> {
   memory.reserve(FORM_MEMORY_BYTES);
@@ -127,7 +126,7 @@ function isKnown(field: string): boolean {
   return [TEXT_FIELDS, NUMBER_FIELDS, SWITCH_FIELDS, JSON_FIELDS].some((fields) => fields.has(field));
 }
 
-/** In the order of the names, so that equal forms are equal text. */
+/** Sorted by name, so that equal forms produce equal text. */
 function bodyOf(fields: ReadonlyMap<string, string>): JsonObject {
   const body: JsonObject = {};
   for (const [name, text] of [...fields].toSorted(([a], [b]) => a < b ? -1 : 1)) {
@@ -145,14 +144,14 @@ function bodyOf(fields: ReadonlyMap<string, string>): JsonObject {
   return body;
 }
 
-/** What is no number, switch or JSON stays text, for the reader of the request to refuse. */
+/** A value that is not a number, boolean or JSON stays text; the reader of the request rejects it. */
 function valueOf(name: string, text: string): unknown {
   if (NUMBER_FIELDS.has(name) && /^-?[0-9]{1,16}$/.test(text)) return Number(text);
   if (SWITCH_FIELDS.has(name) && /^(true|false)$/.test(text)) return text === "true";
   return JSON_FIELDS.has(name) && /^\s*[\[{]/.test(text) ? jsonIn(name, text) : text;
 }
 
-/** By the rules of a JSON body: no name twice, no deep nest. */
+/** By the rules of a JSON body: no repeated names, limited depth. */
 function jsonIn(name: string, text: string): unknown {
   const { body } = jsonOrNull(`{"${name}":${text}}`) ?? {};
   if (body === undefined || Object.keys(body).length !== 1) throw invalidField(name, "expected JSON text");

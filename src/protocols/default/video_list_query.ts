@@ -3,7 +3,7 @@ import { METADATA_LIMITS, refuseMetadataKey } from "../../videos/request/metadat
 import type { OwnTaskFilter, OwnTaskPageRequest } from "../../videos/tasks/own_tasks.ts";
 import { VIDEO_STATUSES } from "../../videos/tasks/task.ts";
 
-/** What a list of videos is asked for. */
+/** The query of a list of videos. */
 export interface VideoListQuery {
   readonly filter: OwnTaskFilter;
   readonly page: OwnTaskPageRequest;
@@ -11,7 +11,7 @@ export interface VideoListQuery {
 
 const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 100;
-/** What a filter by a pair of metadata begins with. */
+/** The prefix of a filter by metadata. */
 const METADATA = "metadata.";
 const PARAMETERS: ReadonlySet<string> = new Set(["status", "model", "order", "after", "limit"]);
 
@@ -19,7 +19,7 @@ const PARAMETERS: ReadonlySet<string> = new Set(["status", "model", "order", "af
  * Reads the query of `GET /v1/videos`: `status`, `model`, `metadata.<key>`, `order`, `after` and `limit`.
  *
  * @param text Without its question mark.
- * @throws {GatewayError} `invalid_request`, naming the parameter that is unknown, repeated or has a bad value.
+ * @throws {GatewayError} `invalid_request`, naming the parameter that is unknown, repeated or invalid.
  */
 export function readVideoListQuery(text: string): VideoListQuery {
   const query = new URLSearchParams(text);

@@ -4,12 +4,12 @@ import { secondPriceOf, type VideoSection } from "../../catalog/media_sections.t
 import type { Model } from "../../catalog/model.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 
-/** Longer spans of seconds are not listed one by one. */
+/** Larger ranges of seconds are not listed individually. */
 const MAX_LISTED_DURATIONS = 120;
 
 /**
- * `GET /v1/videos/models`: the models that make videos and what each makes, as OpenRouter's clients read it. Public, as
- * the other catalogs are. Source: OpenRouter API reference, "List all video generation models".
+ * `GET /v1/videos/models`: the video models and their options, in the format of OpenRouter's clients. Public like the
+ * other catalogs. Source: OpenRouter API reference, "List all video generation models".
  */
 export function videoModelRoute(catalog: Catalog, renderError: ErrorRenderer): Route {
   let made: { readonly revision: number; readonly answer: Prepared } | null = null;
@@ -32,7 +32,7 @@ function videoModelsOf(catalog: Catalog): unknown[] {
   );
 }
 
-/** What the gateway does not know of a model is null. */
+/** Unknown properties of a model are null. */
 function writeVideoModel(model: Model, video: VideoSection): Record<string, unknown> {
   return {
     id: model.id,
@@ -65,7 +65,10 @@ function framesOf({ modes }: VideoSection): string[] {
   return [...(hasLast || modes.includes("img2video") ? ["first_frame"] : []), ...(hasLast ? ["last_frame"] : [])];
 }
 
-/** Decimals of USD for one second: `duration_seconds_720p`, or with what is heard before the resolution. */
+/**
+ * The price of one second in decimal USD: `duration_seconds_720p`, with the sound before the resolution if it makes a
+ * difference.
+ */
 function pricesOf(video: VideoSection): Record<string, string> {
   const prices: Record<string, string> = {};
   const add = (sku: string, price: string | null) => {

@@ -17,7 +17,7 @@ import { isForm, readVideoForm } from "./video_form.ts";
 import { readContentQuery } from "./video_content_query.ts";
 import { readVideoListQuery } from "./video_list_query.ts";
 
-/** What the video endpoints are made with. */
+/** The dependencies of the video endpoints. */
 export interface VideoRouteParts {
   readonly videos: Videos;
   readonly authenticate: Authenticate;
@@ -31,7 +31,7 @@ const NO_HEADERS = new Headers();
  */
 export const renderVideoError: ErrorRenderer = (error, _requestId, asked = NO_HEADERS) => {
   const isRouting = error.code === "invalid_provider_type" || error.code === "provider_type_unavailable";
-  // One code for every failure of a provider. Source: docs/api/errors.md#video-endpoints.
+  // All failures of a provider have one code. Source: docs/api/errors.md#video-endpoints.
   const isTimeout = error.code === "upstream_timeout";
   const code = error.details.finerCode ?? (isTimeout ? "upstream_error" : error.code);
   const status = isTimeout ? 502 : error.status;
@@ -99,7 +99,7 @@ async function read(inbound: Inbound, { videos, authenticate }: VideoRouteParts)
   });
 }
 
-/** Only its opening counts against the polling limit. */
+/** Only opening the stream counts towards the polling limit. */
 async function events(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   return await underPollingLimit(videos, keyId, async (headers) => {
@@ -112,7 +112,7 @@ async function events(inbound: Inbound, { videos, authenticate }: VideoRoutePart
   });
 }
 
-/** Whether the request's credential is good still. What else keeps it from being looked up ends nothing. */
+/** Whether the request's credential is still valid. Any other failure of the lookup does not end the stream. */
 async function isGood(inbound: Inbound, authenticate: Authenticate): Promise<boolean> {
   try {
     await authenticate(inbound);
@@ -146,12 +146,12 @@ async function list(inbound: Inbound, { videos, authenticate }: VideoRouteParts)
   return Response.json({ object: "list", data, has_more: next !== null, next, ...ids });
 }
 
-/** Cancels a pending task; with `purge=true`, or for clients that mean it so, it removes a finished one. */
+/** Cancels a pending task. With `purge=true`, or for clients with that meaning, it removes a finished one. */
 async function cancel(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   const id = pathParam(inbound.params, "id");
   if (isDryRun(inbound.request.headers)) {
-    throw invalidField("X-Service-Dry-Run", "expected it at creates alone: a cancel cannot be tried out");
+    throw invalidField("X-Service-Dry-Run", "expected it only for creates: a cancel has no dry run");
   }
   const dialect = dialectOf(inbound.request.headers);
   const removes = readPurge(inbound.query) ||
@@ -161,7 +161,7 @@ async function cancel(inbound: Inbound, { videos, authenticate }: VideoRoutePart
   return Response.json({ id, object: "video.deleted", deleted: true });
 }
 
-/** A slip in the name would cancel what was to be kept until its end. */
+/** A misspelt name would cancel a task that should have been kept. */
 function readPurge(query: string): boolean {
   const parameters = new URLSearchParams(query);
   const unknown = [...parameters.keys()].find((name) => name !== "purge");

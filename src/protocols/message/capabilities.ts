@@ -3,16 +3,16 @@ import { modelFacts } from "../../conversation/known_models.ts";
 import { NO_QUIRKS } from "../../conversation/quirks.ts";
 import { traitsOf } from "../../conversation/codecs/messages/upstream/model_traits.ts";
 
-/** Whether one thing can be asked of a model. */
+/** Whether a model supports a feature. */
 interface Support {
   readonly supported: boolean;
 }
 
 /** How the providers of a model serve callers of the message protocol. */
 export interface MessageService {
-  /** Whether all of them speak it, so that requests pass unchanged. */
+  /** Whether all of them use it, so that requests pass unchanged. */
   readonly passes: boolean;
-  /** Whether one of them may search the web for a request that is translated. */
+  /** Whether one of them may search the web for a translated request. */
   readonly searches: boolean;
 }
 
@@ -35,11 +35,11 @@ const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 const THINKING_TYPES = ["adaptive", "between_tools", "disabled", "enabled"] as const;
 
 /**
- * What callers of the message protocol can ask of a model here. For a model that is translated, that is what the
- * catalog says of it and the translation carries; for a Claude model behind its author's own protocol, what the version
- * in its name takes. False where neither is known to hold. Batches are not served.
+ * The features of a model for callers of the message protocol. For a translated model they come from the catalog and
+ * from what the translation supports. For a Claude model behind its author's own protocol they come from the version in
+ * its name. False if unknown. Batches are not supported.
  *
- * @param service How its providers serve such callers.
+ * @param service How the model's providers serve such callers.
  */
 export function capabilitiesOf(model: Model, { passes, searches }: MessageService): Capabilities {
   const claude = passes ? claudeNameOf(model) : null;
@@ -64,7 +64,7 @@ export function capabilitiesOf(model: Model, { passes, searches }: MessageServic
   };
 }
 
-/** The line of a Claude model, `opus`; null for others. */
+/** The family of a Claude model, such as `opus`; null for others. */
 export function lineOf(model: Model): string | null {
   return /claude-(?:[\d.-]+-)?(haiku|sonnet|opus|fable|mythos)\b/.exec(claudeNameOf(model) ?? "")?.[1] ?? null;
 }
@@ -75,7 +75,7 @@ interface Thinking {
   readonly efforts: readonly string[];
 }
 
-/** Every kind and effort is read and said in the words of the vendor that serves. */
+/** Every type and effort is translated to the vendor's settings. */
 function translatedThinking(model: Model): Thinking {
   if (!model.supportedParameters.includes("reasoning")) return { reasons: false, types: ["disabled"], efforts: [] };
   return { reasons: true, types: ["adaptive", "disabled", "enabled"], efforts: EFFORTS };
@@ -87,7 +87,7 @@ function claudeThinking(name: string): Thinking {
   if (thinking === "none") return { reasons: false, types: ["disabled"], efforts: [] };
   const types = [
     ...thinking === "adaptive" ? ["adaptive"] : [],
-    ...thinking === "enabled" || takesSampling ? ["enabled"] : [], // 4.6 takes both, later models an effort alone
+    ...thinking === "enabled" || takesSampling ? ["enabled"] : [], // 4.6 supports both, later models only an effort
     ...ALWAYS_THINKS.test(name) ? [] : ["disabled"],
   ];
   return {
@@ -97,10 +97,10 @@ function claudeThinking(name: string): Thinking {
   };
 }
 
-/** These lines refuse to have their thinking turned off. Source: Messages API reference, "Adaptive thinking". */
+/** Thinking cannot be disabled for these families. Source: Messages API reference, "Adaptive thinking". */
 const ALWAYS_THINKS = /claude-(?:fable|mythos)\b/;
 
-/** The one model that takes both a budget and an effort. Source: Messages API reference, "Effort". */
+/** The only model that supports both a budget and an effort. Source: Messages API reference, "Effort". */
 const FIRST_EFFORTS = /claude-opus-4-5/;
 const OLDEST_EFFORTS = ["low", "medium", "high"];
 
@@ -137,7 +137,7 @@ function claudeTraits(name: string) {
   return traitsOf({ facts: modelFacts(name, { id: name, supportedParameters: [] }), quirks: NO_QUIRKS });
 }
 
-/** What the vendor calls the model, where that is a Claude model with a version; null for all others. */
+/** The vendor's name of a Claude model with a version; null for all others. */
 function claudeNameOf(model: Model): string | null {
   const names = model.serves.map((serving) => serving.model.toLowerCase());
   const [first = null] = names;

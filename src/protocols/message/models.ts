@@ -7,10 +7,10 @@ import { capabilitiesOf, lineOf, type MessageService } from "./capabilities.ts";
 
 const MAX_PAGE_SIZE = 1000;
 
-/** Tells how the providers of a model serve callers of the message protocol. */
+/** Returns how the providers of a model serve callers of the message protocol. */
 export type ServiceOf = (model: Model) => MessageService;
 
-/** `GET /msgcompat/v1/models`, with a provider behind it, with a provider and a model behind it. */
+/** `GET /msgcompat/v1/models`, also followed by a provider, or by a provider and a model. */
 export function messageModelRoutes(catalog: Catalog, serviceOf: ServiceOf, renderError: ErrorRenderer): Route[] {
   const style = {
     protocol: "message",
@@ -23,8 +23,8 @@ export function messageModelRoutes(catalog: Catalog, serviceOf: ServiceOf, rende
 }
 
 /**
- * One model in the message style, with the fields that its vendor's clients know. A model with a date of its end counts
- * as deprecated. Source: docs/api/models.md#message-style; Messages API reference, "Models", `ModelInfo`.
+ * A model in the message style, with the fields of the vendor's clients. A model with an end date counts as deprecated.
+ * Source: docs/api/models.md#message-style; Messages API reference, "Models", `ModelInfo`.
  */
 function writeMessageModel(model: Model, service: MessageService): Record<string, unknown> {
   return {
@@ -56,10 +56,9 @@ function lifecycleOf({ expirationDate }: Model): "active" | "deprecated" {
 }
 
 /**
- * The part of the list that a client's paging asks for: at most `limit` models behind `after_id`, or the last of those
- * before `before_id`, of those in the stages of `lifecycle`. An unknown id and a limit that is no positive number are
- * passed over. Without a limit the list is complete. Sources: docs/api/models.md#message-style; Messages API reference,
- * "List models".
+ * The page that the query requests: at most `limit` models after `after_id`, or the last ones before `before_id`, in
+ * the stages of `lifecycle`. An unknown id and an invalid limit are ignored. Without a limit the list is complete.
+ * Sources: docs/api/models.md#message-style; Messages API reference, "List models".
  */
 function writeMessagePage(
   written: readonly unknown[],
@@ -84,7 +83,7 @@ function writeMessagePage(
   return listOf(data.slice(start, end), models.slice(start, end), end < models.length);
 }
 
-/** The three fields beside `data` are what official clients page by. */
+/** Official clients use the three fields besides `data` for paging. */
 function listOf(data: readonly unknown[], models: readonly Model[], has_more: boolean): unknown {
   return { data, has_more, first_id: models.at(0)?.id ?? null, last_id: models.at(-1)?.id ?? null };
 }
