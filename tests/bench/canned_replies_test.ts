@@ -10,7 +10,7 @@ import { atLeast } from "../support/items.ts";
 const CODECS: Readonly<Record<Wire, WireFormat>> = { chat, messages, content };
 
 for (const [wire, codec] of Object.entries(CODECS) as [Wire, WireFormat][]) {
-  Deno.test(`cannedReply("${wire}") is a whole reply of that form, with its usage`, () => {
+  Deno.test(`cannedReply("${wire}") is a complete reply of that format, with its usage`, () => {
     const [head, body] = atLeast(new TextDecoder().decode(cannedReply(wire).whole).split("\r\n\r\n"), 2);
     assert(head.includes(`content-length: ${body.length}`));
     assert(body.length > 700 && body.length < 1300, `about 1 KB, got ${body.length}`);
@@ -19,7 +19,7 @@ for (const [wire, codec] of Object.entries(CODECS) as [Wire, WireFormat][]) {
     assertEquals(stop.reason, "end");
   });
 
-  Deno.test(`cannedReply("${wire}") is a stream of that form: a piece per chunk of text, then usage and the end`, () => {
+  Deno.test(`cannedReply("${wire}") is a stream of that format: an event per chunk of text, then usage and the end`, () => {
     const { pieces } = cannedReply(wire);
     const text = new TextDecoder();
     assertEquals(pieces.length, CHUNKS_PER_STREAM);

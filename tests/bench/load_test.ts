@@ -17,7 +17,7 @@ async function withServer(
   }
 }
 
-Deno.test("drive() counts whole replies of status 200 and tells others apart", async () => {
+Deno.test("drive() counts complete replies of status 200 apart from others", async () => {
   let asked = 0;
   await withServer(() => new Response("{}", { status: ++asked % 2 === 0 ? 500 : 200 }), async (port) => {
     const { replies, failures, wholeMs, firstMs } = await drive({
@@ -30,7 +30,7 @@ Deno.test("drive() counts whole replies of status 200 and tells others apart", a
   });
 });
 
-Deno.test("drive() reads a stream to its last chunk and sees when its events come", async () => {
+Deno.test("drive() reads a stream to its last chunk and records when its events arrive", async () => {
   const body = () =>
     new ReadableStream<Uint8Array>({
       async start(controller) {
@@ -48,7 +48,7 @@ Deno.test("drive() reads a stream to its last chunk and sees when its events com
   });
 });
 
-Deno.test("drive() knows the end of a stream though its last chunk comes in two halves", async () => {
+Deno.test("drive() recognises the end of a stream though its last chunk arrives in two halves", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const answering = (async () => {
     const connection = await listener.accept();
@@ -68,7 +68,7 @@ Deno.test("drive() knows the end of a stream though its last chunk comes in two 
   assertEquals([result.replies, result.failures], [1, 0]);
 });
 
-Deno.test("drive() gives up on a server that is not there", async () => {
+Deno.test("drive() fails for a server that does not listen", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();
@@ -77,7 +77,7 @@ Deno.test("drive() gives up on a server that is not there", async () => {
   assert(result.failures > 0);
 });
 
-Deno.test("wrkScript() quotes what it sends, and readWrk() reads what it asks for", () => {
+Deno.test("wrkScript() quotes the request, and readWrk() reads the printed results", () => {
   const script = wrkScript({ ...ask, port: 1, body: '{"say":"a\\"b"}', stream: false });
   assert(script.includes(String.raw`wrk.body = "{\"say\":\"a\\\"b\"}"`));
   const result = readWrk("Running 1s test\n  noise\n\nresult 500 1000000 3 1500 9000\n");
@@ -85,7 +85,7 @@ Deno.test("wrkScript() quotes what it sends, and readWrk() reads what it asks fo
   assertEquals(result.wholeMs, { p50: 1.5, p99: 9 });
 });
 
-Deno.test("readProcessState() reads times and memory of a process whose name holds a parenthesis", () => {
+Deno.test("readProcessState() reads times and memory of a process whose name has a parenthesis", () => {
   const stat = `42 (a ) b) S 1 1 1 0 -1 4194304 1 0 0 0 150 50 0 0 20 0 9 0 1 1 1`;
   const state = readProcessState(`${stat}\nName:\ta\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n`);
   assertEquals(state, { cpuMs: 2000, residentBytes: 2 ** 20, peakBytes: 2 ** 21 });

@@ -7,7 +7,7 @@ function node(id: number, functionName: string, url: string, children: number[] 
   return { id, callFrame: { functionName, url, lineNumber: 9 }, children };
 }
 
-Deno.test("timeSpent() takes shares of the time in which JavaScript ran", () => {
+Deno.test("timeSpent() computes shares of the time in which JavaScript ran", () => {
   const { outside, self } = timeSpent({
     nodes: [
       node(1, "(root)", "", [2, 3, 4]),
@@ -22,7 +22,7 @@ Deno.test("timeSpent() takes shares of the time in which JavaScript ran", () => 
   assertEquals(self, [{ label: "(anonymous)", share: 1 }]);
 });
 
-Deno.test("timeSpent() counts a function that calls itself once, and only the gateway's own with what they call", () => {
+Deno.test("timeSpent() counts a recursive function once, and only the gateway's own functions with their callees", () => {
   const { inclusive } = timeSpent({
     nodes: [
       node(1, "(root)", "", [2]),

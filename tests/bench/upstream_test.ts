@@ -4,7 +4,7 @@ import { writeAsk } from "../../bench/ask.ts";
 
 const encoder = new TextEncoder();
 
-Deno.test("RequestSplitter finds a request however its bytes are cut", () => {
+Deno.test("RequestSplitter finds a request wherever its bytes are split", () => {
   const ask = { port: 1, path: "/json/chat/completions", headers: { accept: "x" }, body: '{"a":1}', stream: false };
   const bytes = writeAsk(ask);
   for (let cut = 1; cut < bytes.length; cut++) {
@@ -14,7 +14,7 @@ Deno.test("RequestSplitter finds a request however its bytes are cut", () => {
   }
 });
 
-Deno.test("RequestSplitter ends a chunked body at its empty chunk and goes on with the next request", () => {
+Deno.test("RequestSplitter ends a chunked body at its empty chunk and continues with the next request", () => {
   const requests = new RequestSplitter();
   const chunked = 'POST /burst/v1/messages HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n';
   assertEquals(requests.take(encoder.encode(`${chunked}GET /paced/x HTTP/1.1\r\n\r\n`)), [

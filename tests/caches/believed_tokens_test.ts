@@ -28,12 +28,12 @@ async function believed(tokens: number): Promise<[tokens: number, countedBy: str
   return [result.tokens, result.countedBy, log.lines.map(({ event, fields }) => [event, fields.reason])];
 }
 
-Deno.test("withBelievedTokens() believes a count up to context and output", async () => {
+Deno.test("withPlausibleTokens() accepts a count up to context and output", async () => {
   assertEquals(await believed(1), [1, "acme", []]);
   assertEquals(await believed(110_000), [110_000, "acme", []]);
 });
 
-Deno.test("withBelievedTokens() cuts a count above the ceiling, and counts itself where the vendor counts nothing", async () => {
+Deno.test("withPlausibleTokens() caps a count above the limit, and counts itself where the vendor counts nothing", async () => {
   assertEquals(await believed(1e10), [100_000, "acme", [["usage_implausible", "above_ceiling"]]]);
   assertEquals(await believed(0), [7, null, [["usage_implausible", "unreadable"]]]);
 });

@@ -168,7 +168,7 @@ async function chargesIn({ store }: World): Promise<number> {
 }
 
 for (const kind of ["native", "emulated"] as const) {
-  Deno.test(`${kind} caches: a crash at any step leaves no charged orphan and, in the end, nothing at all`, async () => {
+  Deno.test(`${kind} caches: a crash at any step leaves no charged orphan and, in the end, nothing`, async () => {
     const whole = await newWorld();
     const process = startProcess(whole, kind, null);
     await live(process.caches);
@@ -214,7 +214,7 @@ function when({ nth, when }: CrashPoint): string {
   return `a crash ${when} step ${nth}`;
 }
 
-Deno.test("a create whose last commit was made but not answered is usable, and charged once", async () => {
+Deno.test("a creation whose last commit was made but not answered is usable, and charged once", async () => {
   const world = await newWorld();
   const { store } = world;
   let commits = 0;
@@ -237,7 +237,7 @@ Deno.test("a create whose last commit was made but not answered is usable, and c
   ]);
 });
 
-Deno.test("a create that nobody finished cannot be found, by name or in the list", async () => {
+Deno.test("an unfinished creation cannot be found, by name or in the list", async () => {
   const world = await newWorld();
   await live(startProcess(world, "native", { nth: 2, when: "after" }).caches).catch(() => {});
   const { caches } = startProcess(world, "native", null);

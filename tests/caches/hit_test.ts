@@ -14,13 +14,13 @@ function native(tokens: number): CacheReference {
   return { kind: "native", upstreamName: "cachedContents/1", tokens, ...about };
 }
 
-Deno.test("usageOfHit() is what the vendor said without a cache, and with a vendor's own", () => {
+Deno.test("usageOfHit() is the vendor's usage without a cache, and with a native cache", () => {
   const usage: Usage = { ...NO_USAGE, freshTokens: 10, cacheReadTokens: 90, outputTokens: 5 };
   assertEquals(usageWithCache(usage, null), usage);
   assertEquals(usageWithCache(usage, native(100)), usage);
 });
 
-Deno.test("usageOfHit() reads all of an emulated cache, whether the vendor read it, wrote it or took it anew", () => {
+Deno.test("usageOfHit() reads all of an emulated cache, whether the vendor read it, wrote it or counted it as new", () => {
   const hit = { ...NO_USAGE, cacheReadTokens: 100, freshTokens: 7, outputTokens: 3 };
   assertEquals(usageWithCache({ ...NO_USAGE, freshTokens: 107, outputTokens: 3 }, emulated(100)), hit);
   assertEquals(
@@ -33,19 +33,19 @@ Deno.test("usageOfHit() reads all of an emulated cache, whether the vendor read 
   );
 });
 
-Deno.test("usageOfHit() leaves the vendor's own reads and writes beyond the cache as they are", () => {
+Deno.test("usageOfHit() keeps the vendor's own reads and writes outside the cache", () => {
   const read = { ...NO_USAGE, cacheReadTokens: 150, freshTokens: 7 };
   assertEquals(usageWithCache(read, emulated(100)), read);
   const wrote = { ...NO_USAGE, cacheReadTokens: 100, cacheWrite5mTokens: 40, freshTokens: 7 };
   assertEquals(usageWithCache(wrote, emulated(100)), wrote);
 });
 
-Deno.test("usageOfHit() of an estimate reads the cache also where it is a vendor's own", () => {
+Deno.test("usageOfHit() of an estimate reads the cache also when it is native", () => {
   const estimate = { ...NO_USAGE, freshTokens: 107, outputTokens: 3, estimated: true };
   assertEquals(usageWithCache(estimate, native(100)), { ...estimate, freshTokens: 7, cacheReadTokens: 100 });
 });
 
-Deno.test("usageOfHit() counts no token twice, and a second time changes nothing", () => {
+Deno.test("usageOfHit() counts no token twice, and a second call changes nothing", () => {
   const counter = fc.integer({ min: 0, max: 1_000 });
   fc.assert(fc.property(counter, counter, counter, counter, counter, counter, (fresh, read, w5, w1, tool, tokens) => {
     const usage: Usage = {

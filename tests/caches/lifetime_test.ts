@@ -8,12 +8,12 @@ function at(seconds: number): string {
   return new Date(NOW + seconds * 1000).toISOString();
 }
 
-Deno.test("readNewExpiry() is ten minutes from now when nothing is said", () => {
+Deno.test("readNewExpiry() is ten minutes from now by default", () => {
   assertEquals(readNewExpiry({}, NOW), NOW + 600_000);
   assertEquals(readNewExpiry({ ttl: null, expireTime: null }, NOW), NOW + 600_000);
 });
 
-Deno.test("readExpiry() takes whole seconds from ten minutes to an hour, and nothing else as ttl", () => {
+Deno.test("readExpiry() accepts whole seconds from ten minutes to an hour, and nothing else as ttl", () => {
   assertEquals(readExpiry({}, NOW), null);
   assertEquals(readExpiry({ ttl: "600s" }, NOW), NOW + 600_000);
   assertEquals(readExpiry({ ttl: "3600s" }, NOW), NOW + 3_600_000);
@@ -24,7 +24,7 @@ Deno.test("readExpiry() takes whole seconds from ten minutes to an hour, and not
   }
 });
 
-Deno.test("readExpiry() takes an instant with a zone, ten minutes to an hour from now, in either spelling", () => {
+Deno.test("readExpiry() accepts an instant with a zone, ten minutes to an hour from now, in either spelling", () => {
   assertEquals(readExpiry({ expireTime: at(900) }, NOW), NOW + 900_000);
   assertEquals(readExpiry({ expire_time: "2026-03-01T13:30:00.123456789+01:00" }, NOW), NOW + 1_800_123);
   assertEquals(readExpiry({ expireTime: "2026-03-01T12:30:00z" }, NOW), NOW + 1_800_000);
@@ -36,7 +36,7 @@ Deno.test("readExpiry() takes an instant with a zone, ten minutes to an hour fro
   );
 });
 
-Deno.test("readExpiry() refuses an expireTime in the past, without a zone, that is none, or out of bounds", () => {
+Deno.test("readExpiry() rejects an expireTime in the past, without a zone, malformed, or out of bounds", () => {
   const wrong = [at(-1), at(0), at(598), at(3_601), "tomorrow", "2026-03-01T12:30:00", "2026-03-01", "", NOW + 900_000];
   for (const expireTime of wrong) {
     const error = assertThrows(() => readExpiry({ expireTime }, NOW), GatewayError);
@@ -45,7 +45,7 @@ Deno.test("readExpiry() refuses an expireTime in the past, without a zone, that 
   assertEquals(assertThrows(() => readExpiry({ expire_time: "x" }, NOW), GatewayError).details.field, "expire_time");
 });
 
-Deno.test("readExpiry() refuses ttl and expireTime together", () => {
+Deno.test("readExpiry() rejects ttl and expireTime together", () => {
   const error = assertThrows(() => readExpiry({ ttl: "600s", expire_time: at(600) }, NOW), GatewayError);
   assertEquals(error.code, "invalid_request");
 });

@@ -61,7 +61,7 @@ const turns: fc.Arbitrary<Turn[]> = fc.array(fc.array(said, { minLength: 1, maxL
     })
   );
 
-Deno.test("a kept prefix is sent byte for byte as if it had never left the conversation, to every form", async () => {
+Deno.test("a stored prefix is sent byte for byte as part of the conversation, in every format", async () => {
   await fc.assert(
     fc.asyncProperty(turns, turns, long, async (before, after, instruction) => {
       const kept = conversationOf({ turns: before, instructions: [{ kind: "text", text: instruction }] });
@@ -83,7 +83,7 @@ Deno.test("a kept prefix is sent byte for byte as if it had never left the conve
   );
 });
 
-Deno.test("a kept prefix costs a request nothing but the beginnings of its long texts", () => {
+Deno.test("a stored prefix adds only the start of its long texts to a request's cost", () => {
   const text = "The sky is blue. ".repeat(250_000);
   const picture: Part = {
     kind: "image",
@@ -95,7 +95,7 @@ Deno.test("a kept prefix costs a request nothing but the beginnings of its long 
   assertEquals(pieces.length, 2);
 });
 
-Deno.test("continued() joins neighbours of one role and takes instructions, tools and choice from the prefix", () => {
+Deno.test("continued() joins adjacent turns of one role and takes instructions, tools and choice from the prefix", () => {
   const tools = [{ kind: "function", name: "look", description: null, parameters: null, strict: null }] as const;
   const kept = conversationOf({
     instructions: [{ kind: "text", text: "Be brief" }],
@@ -118,7 +118,7 @@ Deno.test("continued() joins neighbours of one role and takes instructions, tool
   assertEquals(whole.cacheKey, "key");
 });
 
-Deno.test("continued() marks the last part that can carry a mark, and none without being asked", () => {
+Deno.test("continued() marks the last part that can have a mark, and none by default", () => {
   const parts: Part[] = [
     { kind: "text", text: "Listen" },
     { kind: "text", text: " " },
@@ -133,7 +133,7 @@ Deno.test("continued() marks the last part that can carry a mark, and none witho
   assertEquals(itemAt(plain.turns, 0).parts, parts);
 });
 
-Deno.test("writePrefix() leaves blank texts whole and parts no character in two", async () => {
+Deno.test("writePrefix() keeps blank texts whole and splits no character", async () => {
   const texts = [" ".repeat(5_000), "x".repeat(255) + "😀".repeat(3_000), " ".repeat(3_000) + "x"];
   const kept = conversationOf({
     turns: [{ role: "user", parts: texts.map((text): Part => ({ kind: "text", text })) }],

@@ -12,7 +12,7 @@ function refusedField(body: JsonObject): string | undefined {
   return error.details.field;
 }
 
-Deno.test("readCacheRequest() reads both spellings and drops what it does not know", () => {
+Deno.test("readCacheRequest() reads both spellings and drops unknown fields", () => {
   const tools = [{ function_declarations: [{ name: "look" }] }];
   const body = {
     model: "models/acme/m",
@@ -40,7 +40,7 @@ Deno.test("readCacheRequest() reads both spellings and drops what it does not kn
   assertEquals(bareModelName("acme/m"), "acme/m");
 });
 
-Deno.test("readCacheRequest() refuses a missing model, missing or empty contents, and a long display name, by name", () => {
+Deno.test("readCacheRequest() rejects a missing model, missing or empty contents, and a long display name, naming the field", () => {
   const good = { model: "acme/m", contents: CONTENTS };
   assertEquals(refusedField({ contents: CONTENTS }), "model");
   assertEquals(refusedField({ ...good, model: "" }), "model");
@@ -55,7 +55,7 @@ Deno.test("readCacheRequest() refuses a missing model, missing or empty contents
   assertEquals(readCacheRequest({ ...good, displayName: "😀".repeat(128) }, NOW).displayName?.length, 256);
 });
 
-Deno.test("readCachePatch() moves the end and refuses everything else as immutable", () => {
+Deno.test("readCachePatch() changes the expiry and rejects every other field as immutable", () => {
   assertEquals(readCachePatch({ ttl: "900s" }, null, NOW), NOW + 900_000);
   assertEquals(readCachePatch({ ttl: "900s", name: "cachedContents/x" }, "ttl", NOW), NOW + 900_000);
   const immutable = { model: "acme/m", display_name: "x", contents: CONTENTS, systemInstruction: {}, tools: [] };

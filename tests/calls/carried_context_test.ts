@@ -51,7 +51,7 @@ const REFERRING: readonly (readonly [WireFormatName, JsonObject])[] = [
 ];
 
 for (const [form, body] of REFERRING) {
-  Deno.test(`carriedContextOf() finds what is not carried: ${form} ${JSON.stringify(body).slice(0, 120)}`, () => {
+  Deno.test(`carriedContextOf() reports context outside the request: ${form} ${JSON.stringify(body).slice(0, 120)}`, () => {
     assertEquals(carriedContextOf(CODECS[form].caller.grammar, body, false).isCarried, false);
   });
 }
@@ -86,13 +86,13 @@ const CARRIED: readonly (readonly [WireFormatName, JsonObject, number])[] = [
 ];
 
 for (const [form, body, pictures] of CARRIED) {
-  Deno.test(`carriedContextOf() takes a request at its bytes: ${form} ${JSON.stringify(body).slice(0, 120)}`, () => {
+  Deno.test(`carriedContextOf() accepts a request by its bytes: ${form} ${JSON.stringify(body).slice(0, 120)}`, () => {
     const found = carriedContextOf(CODECS[form].caller.grammar, body, false);
     assertEquals([found.isCarried, found.pictures], [true, pictures]);
   });
 }
 
-Deno.test("carriedContextOf() counts the characters of pictures and those that are named by address", () => {
+Deno.test("carriedContextOf() counts the characters of inline images and the images given by URL", () => {
   const body = said(
     { type: "image_url", image_url: { url: PICTURE } },
     { type: "image_url", image_url: { url: "https://a.example/cat.png" } },
@@ -101,7 +101,7 @@ Deno.test("carriedContextOf() counts the characters of pictures and those that a
   assertEquals([pictureCharacters, picturesByAddress], [PICTURE.length, 1]);
 });
 
-Deno.test("carriedContextOf() leaves a cached content out whose size is known", () => {
+Deno.test("carriedContextOf() omits cached content of known size", () => {
   const body = { ...contents({ text: "hi" }), cachedContent: "cachedContents/x" };
   assertEquals(carriedContextOf(CODECS.content.caller.grammar, body, true).isCarried, true);
 });

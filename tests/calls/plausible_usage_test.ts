@@ -9,38 +9,38 @@ const SEEN = { hasPrompt: true, hasOutput: true };
 
 const usageOf = (freshTokens: number, outputTokens: number): Usage => ({ ...NO_USAGE, freshTokens, outputTokens });
 
-Deno.test("a usage up to context and output together is believed", () => {
+Deno.test("a usage up to context and output together is accepted", () => {
   for (const usage of [usageOf(1, 0), usageOf(100_000, 10_000), usageOf(105_000, 5_000)]) {
     assertEquals(checkUsage(usage, LIMITS, { hasPrompt: true, hasOutput: false }), { verdict: "plausible", usage });
   }
 });
 
-Deno.test("a usage above the ceiling is cut to it on the side that exceeds it", () => {
+Deno.test("a usage above the limit is capped on the side that exceeds it", () => {
   assertEquals(checkUsage(usageOf(1e10, 5), LIMITS, SEEN), { verdict: "above_ceiling", usage: usageOf(100_000, 5) });
   assertEquals(checkUsage(usageOf(5, 1e10), LIMITS, SEEN), { verdict: "above_ceiling", usage: usageOf(5, 10_000) });
 });
 
-Deno.test("choices raise the ceiling of the output, calls of hosted tools that of both sides", () => {
+Deno.test("choices raise the limit of the output, hosted tool calls that of both sides", () => {
   assertEquals(ceilingOf({ ...LIMITS, choices: 8 }), { prompt: 100_000, output: 80_000 });
   assertEquals(ceilingOf({ ...LIMITS, hostedCalls: 3 }), { prompt: 400_000, output: 40_000 });
   assertEquals(ceilingOf({ ...LIMITS, hostedCalls: 1e9 }), { prompt: 5_100_000, output: 510_000 });
   assertEquals(ceilingOf({ ...LIMITS, outputTokens: 0 }), { prompt: 100_000, output: 100_000 });
 });
 
-Deno.test("a model of unknown context has no ceiling, and absurd counters are not believed", () => {
+Deno.test("a model of unknown context has no limit, and impossible counters are rejected", () => {
   const limits = { ...LIMITS, contextTokens: 0 };
   assertEquals(checkUsage(usageOf(9e9, 9e9), limits, SEEN).verdict, "plausible");
   assertEquals(checkUsage(usageOf(1e10, 5), limits, SEEN).verdict, "unreadable");
 });
 
-Deno.test("a usage that counts nothing is not believed where something was there to count", () => {
+Deno.test("a usage of zero is rejected when the call had content to count", () => {
   assertEquals(checkUsage(usageOf(0, 5), LIMITS, SEEN).verdict, "unreadable");
   assertEquals(checkUsage(usageOf(5, 0), LIMITS, SEEN).verdict, "unreadable");
   assertEquals(checkUsage(usageOf(5, 0), LIMITS, { hasPrompt: true, hasOutput: false }).verdict, "plausible");
   assertEquals(checkUsage({ ...usageOf(5, 5), isUnreadable: true }, LIMITS, SEEN).verdict, "unreadable");
 });
 
-Deno.test("no usage that passes exceeds the ceiling, and no counter of it what was reported", () => {
+Deno.test("no accepted usage exceeds the limit, and no counter exceeds the reported one", () => {
   const count = fc.oneof(fc.nat(200_000), fc.nat(10_000_000_000));
   const anyUsage = fc.record({
     freshTokens: count,
@@ -71,7 +71,7 @@ Deno.test("no usage that passes exceeds the ceiling, and no counter of it what w
   }));
 });
 
-Deno.test("parts of a usage shrink with their side, also those of other models", () => {
+Deno.test("the parts of a usage shrink with their side, also those of other models", () => {
   const usage = { ...usageOf(200_000, 20_000), audioInputTokens: 100_000, imageOutputTokens: 2 };
   const reported = { ...usage, otherModels: [{ model: "other", usage: usageOf(50_000, 10_000) }] };
   const cut = { ...usageOf(100_000, 10_000), audioInputTokens: 50_000, imageOutputTokens: 1 };
@@ -81,7 +81,7 @@ Deno.test("parts of a usage shrink with their side, also those of other models",
   });
 });
 
-Deno.test("searches beyond a hundred and the calls of hosted tools are not believed, whatever the context", () => {
+Deno.test("more than a hundred searches, and excessive hosted tool calls, are rejected for any context", () => {
   const searching = (webSearches: number) => ({ ...usageOf(5, 5), webSearches });
   for (const contextTokens of [0, 100_000]) {
     const limits = { ...LIMITS, contextTokens, hostedCalls: 7 };

@@ -21,7 +21,7 @@ function settlementOf(till: Till, log: Log = silentLog): Settlement {
   return new Settlement(facts, till.admission, { meter, clock: new ManualClock(3_500), log });
 }
 
-Deno.test("Settlement charges once, whatever is called afterwards, and logs what it came to", async () => {
+Deno.test("Settlement charges once, whatever is called afterwards, and logs the amount", async () => {
   const till = tillOf();
   const lines: unknown[] = [];
   const log: Log = { ...silentLog, info: (event, fields) => void lines.push([event, fields]) };
@@ -53,7 +53,7 @@ Deno.test("Settlement releases once, and charges nothing afterwards", async () =
   assertEquals([till.charges.length, till.releases], [0, 1]);
 });
 
-Deno.test("Settlement fails with the charge, and logs none", async () => {
+Deno.test("Settlement fails with the charge, and logs no charge", async () => {
   const till = tillOf();
   till.durable = () => Promise.reject(new Error("lost"));
   const log: Log = { ...silentLog, info: () => assertEquals("logged", "not logged") };
@@ -61,7 +61,7 @@ Deno.test("Settlement fails with the charge, and logs none", async () => {
   await assertRejects(() => settlement.charge(chargeOf(USAGE)), Error, "lost");
 });
 
-Deno.test("Settlement charges within a commit, reads the balance anew and ends the reservation", async () => {
+Deno.test("Settlement charges within a commit, refreshes the balance and ends the reservation", async () => {
   const till = tillOf();
   const invalidated: string[] = [];
   const parts = { meter: { invalidate: (id: string) => void invalidated.push(id) }, clock: new ManualClock() };
@@ -72,7 +72,7 @@ Deno.test("Settlement charges within a commit, reads the balance anew and ends t
   assertEquals([rows, invalidated, till.charges.length, till.releases], [[720_000_000n], ["demo"], 0, 1]);
 });
 
-Deno.test("Settlement is still open when the commit with its charge fails, and has no charge for nothing", async () => {
+Deno.test("Settlement stays open when the commit with its charge fails, and adds no charge of zero", async () => {
   const till = tillOf();
   const settlement = settlementOf(till);
   await assertRejects(() => settlement.chargeWithin(chargeOf(USAGE), () => Promise.reject(new Error("full"))), Error);
@@ -83,7 +83,7 @@ Deno.test("Settlement is still open when the commit with its charge fails, and h
   assertEquals([rows, till.releases], [[null], 1]);
 });
 
-Deno.test("Settlement of another model charges the one call at that model's name, and ends it for all", async () => {
+Deno.test("Settlement of another model charges the call at that model's name, and ends it for all", async () => {
   const till = tillOf();
   const settlement = settlementOf(till);
   const other = { id: "acme/other", tariff } as Model;

@@ -65,7 +65,7 @@ function textIn(read: ReadableStreamReadResult<Uint8Array>): string | null {
   return read.done ? null : new TextDecoder().decode(read.value);
 }
 
-Deno.test("relayed() gives what the relay gives, ends with the vendor's stream and lets go of everything", async () => {
+Deno.test("relayed() returns what the relay writes, ends with the vendor's stream and releases everything", async () => {
   const { clock, live } = stage();
   const { relay, notes } = plainRelay();
   const stream = relayedOf(responseOf(["a", "b", "c"]), relay, { clock, live });
@@ -91,7 +91,7 @@ Deno.test("relayed() reads from the vendor only when the caller reads", async ()
   await reader.cancel();
 });
 
-Deno.test("relayed() reads on where a read gives nothing to send", async () => {
+Deno.test("relayed() continues to read when a read gives nothing to send", async () => {
   const { relay } = plainRelay();
   const response = responseOf(["skip", "skip", "show"]);
   const take = (bytes: Uint8Array<ArrayBuffer>): Bytes => new TextDecoder().decode(bytes) === "show" ? bytes : null;
@@ -101,7 +101,7 @@ Deno.test("relayed() reads on where a read gives nothing to send", async () => {
   await reader.cancel();
 });
 
-Deno.test("relayed() cancels the vendor when the caller leaves, and tells the relay", async () => {
+Deno.test("relayed() cancels the vendor when the caller disconnects, and notifies the relay", async () => {
   const { clock, live } = stage();
   const { relay, notes } = plainRelay();
   const response = responseOf(["a", () => new Promise(() => {})]);
@@ -116,14 +116,14 @@ Deno.test("relayed() cancels the vendor when the caller leaves, and tells the re
   assertEquals([notes.ends, notes.failures], [0, []]);
 });
 
-Deno.test("relayed() takes a vendor that was stopped because the caller left for a caller who left", async () => {
+Deno.test("relayed() reports a vendor that was cancelled after the caller disconnected as a disconnect", async () => {
   const { relay, notes } = plainRelay();
   const left = new UpstreamFailure("acme", "cancelled", "told to stop", { status: null, accepted: "unknown" });
   assertEquals(await textOf(relayedOf(responseOf(["a", left]), relay, stage())), "a");
   assertEquals(notes, { ends: 0, failures: [], leaves: 1 });
 });
 
-Deno.test("relayed() turns a vendor's failure into the relay's last words", async () => {
+Deno.test("relayed() turns a vendor's failure into the relay's final bytes", async () => {
   const { clock, live } = stage();
   const { relay, notes } = plainRelay();
   const fail = (thrown: unknown) => {
@@ -136,7 +136,7 @@ Deno.test("relayed() turns a vendor's failure into the relay's last words", asyn
 });
 
 for (const form of FORMS) {
-  Deno.test(`relayed() ends a live ${form} stream at a shutdown with an error event of its own`, async () => {
+  Deno.test(`relayed() ends a live ${form} stream at a shutdown with an error event of its format`, async () => {
     const { clock, live } = stage();
     const till = tillOf();
     const begun = wireOf(form, REPLY.slice(0, 7));
@@ -151,7 +151,7 @@ for (const form of FORMS) {
   });
 }
 
-Deno.test("relayed() tells a caller who was not reading at the shutdown the same", async () => {
+Deno.test("relayed() sends the same error at a shutdown to a caller who was not reading", async () => {
   const { clock, live } = stage();
   const response = responseOf(["a", "b"]);
   const reader = relayedOf(response, passRelay("messages", tillOf()), { clock, live }).getReader();
@@ -161,7 +161,7 @@ Deno.test("relayed() tells a caller who was not reading at the shutdown the same
   assertEquals((await reader.read()).done, true);
 });
 
-Deno.test("relayed() leaves a reply whole whose end was on its way at the shutdown", async () => {
+Deno.test("relayed() completes a reply whose end was in transit at the shutdown", async () => {
   const { clock, live } = stage();
   const till = tillOf();
   let makeDurable = () => {};
@@ -174,7 +174,7 @@ Deno.test("relayed() leaves a reply whole whose end was on its way at the shutdo
   assertEquals(await text, wire);
 });
 
-Deno.test("relayed() breaks the caller's connection, and nothing else, when even the last words fail", async () => {
+Deno.test("relayed() breaks only the caller's connection when even the final bytes fail", async () => {
   const { clock, live } = stage();
   const { relay } = plainRelay();
   const fail = () => Promise.reject(new Error("no words"));
@@ -184,7 +184,7 @@ Deno.test("relayed() breaks the caller's connection, and nothing else, when even
   clock.advance(60_000); // A heartbeat into a broken stream would throw here.
 });
 
-Deno.test("relayed() beats every fifteen seconds of silence, not behind bytes that the caller has not taken", async () => {
+Deno.test("relayed() sends a heartbeat every fifteen seconds of silence, unless the caller has unread bytes", async () => {
   const { clock, live } = stage();
   const { relay } = plainRelay();
   let give: (text: string) => void = () => {};
@@ -209,7 +209,7 @@ Deno.test("relayed() beats every fifteen seconds of silence, not behind bytes th
   assertEquals(clock.waiting, 0);
 });
 
-Deno.test("relayed() reads what follows a finished reply, and cuts off a vendor that goes on or stays silent", async () => {
+Deno.test("relayed() reads what follows a finished reply, and cancels a vendor that continues or stays silent", async () => {
   const finishing = () => {
     const { relay } = plainRelay();
     return { ...relay, finished: true };

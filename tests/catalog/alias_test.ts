@@ -20,7 +20,7 @@ function aliasesOf(aliases: Record<string, unknown>): Alias[] {
   return Object.entries(aliases).map(([name, value]) => readAlias(name, value));
 }
 
-Deno.test("an alias leads to its model, through other aliases, to a slug, a bare name or an id with more slashes", () => {
+Deno.test("an alias resolves to its model, through other aliases, a slug, a bare name or an id with more slashes", () => {
   const catalog = catalogWith({
     "claude-4": "anthropic/claude-5",
     "old": "claude-4",
@@ -38,7 +38,7 @@ Deno.test("an alias leads to its model, through other aliases, to a slug, a bare
   assertEquals([catalog.named("old")?.isAlias, catalog.named("openai/gpt-6")?.isAlias], [true, false]);
 });
 
-Deno.test("a star in the target stands for what the star matched, or for the whole name where nothing has that one", () => {
+Deno.test("a star in the target is replaced by what the star matched, or by the whole name when that is no model", () => {
   const catalog = catalogWith({ "gpt-*": "openai/*", "fast/*": "openai/*-mini", "*-latest": "*", "*@eu": "azure/*" });
   assertEquals(catalog.find("gpt-6")?.id, "openai/gpt-6"); // not openai/6, which nothing has
   assertEquals(catalog.find("gpt-o9")?.id, "openai/o9");
@@ -48,7 +48,7 @@ Deno.test("a star in the target stands for what the star matched, or for the who
   for (const none of ["gpt-", "gpt-7", "fast/", "@eu", "-latest"]) assertEquals(catalog.find(none), null, none);
 });
 
-Deno.test("exact names go before stars, and longer patterns before shorter ones", () => {
+Deno.test("exact names take precedence over stars, and longer patterns over shorter ones", () => {
   const catalog = catalogWith({
     "*": "openai/o9",
     "gpt-*": "azure/*",
@@ -64,13 +64,13 @@ Deno.test("exact names go before stars, and longer patterns before shorter ones"
   assertEquals(catalog.find("x".repeat(1_000_000)), null);
 });
 
-Deno.test("an alias goes before a bare name, and its loop leads nowhere", () => {
+Deno.test("an alias takes precedence over a bare name, and a loop of aliases resolves to nothing", () => {
   assertEquals(catalogWith({ "claude-5": "openai/o9" }).find("claude-5")?.id, "openai/o9");
   const catalog = catalogWith({ one: "two", two: "one" });
   assertEquals([catalog.find("one"), catalog.find("two")], [null, null]);
 });
 
-Deno.test("the fallbacks of a name are its alias' own, else its model's", () => {
+Deno.test("the fallbacks of a name are those of its alias, otherwise those of its model", () => {
   const catalog = catalogWith({
     plain: "anthropic/claude-5",
     own: { model: "anthropic/claude-5", fallbacks: ["plain", "openai/o9", "o9", "nothing", "gpt-6-mini"] },
@@ -83,7 +83,7 @@ Deno.test("the fallbacks of a name are its alias' own, else its model's", () => 
   assertEquals(fallbacksOf("none"), []);
 });
 
-Deno.test("a discovered model takes no name from what the operator wrote", () => {
+Deno.test("a discovered model never replaces a name that the operator configured", () => {
   const discovered = [
     modelOf({ id: "openai/gpt-6", name: "Other" }),
     modelOf({ id: "evil/claude-5" }),
@@ -102,7 +102,7 @@ Deno.test("a discovered model takes no name from what the operator wrote", () =>
   assertEquals(catalog.models.length, MODELS.length + 4);
 });
 
-Deno.test("isAliasName() takes names of models with one star at most", () => {
+Deno.test("isAliasName() accepts names of models with at most one star", () => {
   for (const name of ["gpt-*", "*", "a/b:c@d", "claude-4.5", "x/*/y", "openai/*"]) {
     assertEquals(isAliasName(name), true);
   }

@@ -17,7 +17,7 @@ Deno.test("the built-in models make a catalog, each served by its own vendor", (
   for (const { id, serves } of everything) assertEquals(serves.map(({ provider }) => provider), [providerPartOf(id)]);
 });
 
-Deno.test("every built-in text model says what callers ask a catalog for", () => {
+Deno.test("every built-in text model has the facts that callers read from a catalog", () => {
   for (const model of texts) {
     assert(model.name && model.description.endsWith(".") && model.created > 1_700_000_000, model.id);
     assert(model.contextLength >= 100_000 && model.supportedParameters.includes("max_tokens"), model.id);
@@ -26,7 +26,7 @@ Deno.test("every built-in text model says what callers ask a catalog for", () =>
   }
 });
 
-Deno.test("every built-in image model has a price, and whatever it takes the place of is one of its own", () => {
+Deno.test("every built-in image model has a price, and replaces only sizes and qualities of its own", () => {
   const images = everything.filter(({ image }) => image !== null);
   assert(images.length > 0);
   for (const { id, name, description, created, image, architecture, pricing } of images) {
@@ -40,7 +40,7 @@ Deno.test("every built-in image model has a price, and whatever it takes the pla
   }
 });
 
-Deno.test("every built-in video model has a price above zero for whatever it makes", () => {
+Deno.test("every built-in video model has a price above zero for every setting", () => {
   assert(videos.length > 0);
   for (const { id, name, description, created, video, architecture } of videos) {
     assert(name && description.endsWith(".") && created > 1_700_000_000, id);
@@ -55,12 +55,12 @@ Deno.test("every built-in video model has a price above zero for whatever it mak
   }
 });
 
-Deno.test("a built-in model that its vendor calls otherwise is served under the vendor's name", () => {
+Deno.test("a built-in model with another name at its vendor is served under the vendor's name", () => {
   const seedance = itemAt(videos.filter(({ id }) => id === "fal/seedance-2.0"), 0);
   assertEquals(seedance.serves.map(({ provider, model }) => [provider, model]), [["fal", "bytedance/seedance-2.0"]]);
 });
 
-Deno.test("builtInModels() leaves out models whose provider is not there", () => {
+Deno.test("builtInModels() omits models whose provider is not configured", () => {
   assertEquals(builtInModels(new Set()), []);
   assertEquals(
     new Set(builtInModels(new Set(["mistral", "unknown"])).map(({ ownedBy }) => ownedBy)),

@@ -24,7 +24,7 @@ for (const [path, routes] of Object.entries(CATALOGS)) {
   });
 
   for (const below of ["", "/lumen", "/lumen/talk-2"]) {
-    Deno.test(`GET ${path}${below} answers 304 to whoever has it already`, async () => {
+    Deno.test(`GET ${path}${below} answers 304 to a matching If-None-Match`, async () => {
       const first = await get(routes, path + below);
       const etag = first.headers.get("etag") ?? "";
       assertMatch(etag, /^"[^"]+"$/); // strong
@@ -58,7 +58,7 @@ for (const [path, routes] of Object.entries(CATALOGS)) {
     assertEquals(new Set(answers).size, 1);
   });
 
-  Deno.test(`GET ${path} answers 404 in the protocol's shape for what it does not know`, async () => {
+  Deno.test(`GET ${path} answers 404 in the protocol's error format for an unknown model`, async () => {
     const misses = {
       "nobody": "not_found",
       "nobody/talk-2": "model_not_found",
@@ -93,7 +93,7 @@ Deno.test("a model that a protocol cannot reach is unknown in its catalog", asyn
   }
 });
 
-Deno.test("a word of the caller comes back in a message as one short line", async () => {
+Deno.test("a text of the caller is quoted in a message as one short line", async () => {
   const response = await get(CATALOGS["/v1/models"], `/v1/models/${"x".repeat(3000)}%C3%A9`);
   assertEquals((await response.json()).message.length < 200, true);
 });

@@ -13,7 +13,7 @@ function pathsOf(fields: Record<string, unknown>): string[] {
   return error.issues.map(({ path }) => path.slice(1).join("."));
 }
 
-Deno.test("a video section takes its resolutions from its prices and 720p first", () => {
+Deno.test("a video section takes its resolutions from its prices, with 720p first", () => {
   const video = videoOf({});
   assertEquals(video.resolutions, ["720p", "1080p"]);
   assertEquals(video.defaultResolution, "720p");
@@ -38,7 +38,7 @@ Deno.test("a video section takes its resolutions from its prices and 720p first"
   assertEquals(videoOf({ duration: { only: [2, 4] } }).duration.defaultSeconds, 4);
 });
 
-Deno.test("secondPriceOf() goes from resolution and sound to the default", () => {
+Deno.test("secondPriceOf() falls back from resolution and sound to the default price", () => {
   const video = videoOf({
     audio: "switch",
     resolutions: ["480p", "720p", "1080p"],
@@ -49,7 +49,7 @@ Deno.test("secondPriceOf() goes from resolution and sound to the default", () =>
   assertEquals([true, false].map((audio) => secondPriceOf(video, "480p", audio)), ["2", "1"]);
 });
 
-Deno.test("a video section is refused when something it offers has no price", () => {
+Deno.test("a video section is rejected when a setting it offers has no price", () => {
   assertEquals(pathsOf({ price_per_second: {} }), ["price_per_second"]);
   assertEquals(pathsOf({ resolutions: ["720p", "4K"] }), ["price_per_second"]);
   assertEquals(pathsOf({ audio: "switch", price_per_second: { "720p_audio": "1" } }), ["price_per_second"]);
@@ -65,7 +65,7 @@ Deno.test("a video section is refused when something it offers has no price", ()
   assertEquals(pathsOf({ duration: { min: 4, max: 8, default: 9 } }), ["duration.default"]);
 });
 
-Deno.test("the multimodal image series takes no edits", () => {
+Deno.test("the multimodal image series accepts no edits", () => {
   assertThrows(() => modelOf({ id: "a/b", image: { series: "multimodal", edits: true } }), z.ZodError);
   assertEquals(modelOf({ id: "a/b", image: { edits: true, input_fidelity: ["low", "high"] } }).image, {
     series: "default",
@@ -78,7 +78,7 @@ Deno.test("the multimodal image series takes no edits", () => {
   });
 });
 
-Deno.test("an image section narrows sizes and qualities and maps what its vendor has given up", () => {
+Deno.test("an image section limits sizes and qualities and maps those that its vendor has retired", () => {
   const image = modelOf({
     id: "a/b",
     image: {
@@ -92,7 +92,7 @@ Deno.test("an image section narrows sizes and qualities and maps what its vendor
   assertEquals([image.sizeMap, image.qualityMap], [{ "1792x1024": "2560x1440" }, { hd: "high" }]);
 });
 
-Deno.test("an image section is refused for sizes and qualities that callers cannot ask for", () => {
+Deno.test("an image section is rejected for sizes and qualities that the API does not have", () => {
   const wrong = [
     { sizes: ["1000x1000"] },
     { sizes: [] },

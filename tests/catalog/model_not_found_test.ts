@@ -19,7 +19,7 @@ const CATALOG = createCatalog([
 
 const messageFor = (name: string) => modelNotFound(CATALOG, name, ({ text }) => text).message;
 
-Deno.test("modelNotFound() names the three nearest, by id, last part or listed alias, without regard to case", () => {
+Deno.test("modelNotFound() names the three nearest, by id, last part or listed alias, ignoring case", () => {
   assertEquals(
     messageFor("openai/gpt-66"),
     'Cannot find the model "openai/gpt-66"; the nearest: "openai/gpt-6", "openai/gpt-6-mini", "claude-opus"',
@@ -32,14 +32,14 @@ Deno.test("modelNotFound() names the three nearest, by id, last part or listed a
   assertEquals(modelNotFound(CATALOG, "x").details.field, "model");
 });
 
-Deno.test("modelNotFound() suggests neither aliases that are not listed nor models of other endpoints", () => {
+Deno.test("modelNotFound() suggests neither unlisted aliases nor models of other endpoints", () => {
   assert(!messageFor("claude-secret").slice(42).includes("secret"));
   assert(!messageFor("openai/gpt-imag").includes("gpt-image"));
   assert(modelNotFound(CATALOG, "gpt-imag", ({ image }) => image !== null).message.includes('"openai/gpt-image"'));
   assertEquals(modelNotFound(createCatalog([]), "x").message, 'Cannot find the model "x"');
 });
 
-Deno.test("modelNotFound() shows the beginning of a long name on one line, and compares it with nothing", () => {
+Deno.test("modelNotFound() truncates a long name to one line, and compares it with no model", () => {
   const { message } = modelNotFound(CATALOG, `gpt\n${"é".repeat(1_000_000)}`);
   assert(message.length < 200, String(message.length));
   assert(/^[\x20-\x7e]+$/.test(message));

@@ -10,7 +10,7 @@ function pathsOf(fields: Record<string, unknown>): string[] {
   return error.issues.map(({ path }) => path.join("."));
 }
 
-Deno.test("readModel() fills in what a model of two lines leaves out", () => {
+Deno.test("readModel() fills in defaults for a model of two lines", () => {
   assertEquals(readModel({ id: "lumen/talk-2", serves: [{ provider: "one" }] }), {
     id: "lumen/talk-2",
     canonicalSlug: "lumen/talk-2",
@@ -56,7 +56,7 @@ Deno.test("readModel() reads the day a model appeared as Unix seconds", () => {
   }
 });
 
-Deno.test("readModel() takes a model for text unless it has another section", () => {
+Deno.test("readModel() treats a model as a text model unless it has another section", () => {
   const video = { modes: ["text2video"], price_per_second: { default: "1" } };
   assertEquals(modelOf({ id: "a/b" }).text, true);
   assertEquals(modelOf({ id: "a/b", image: {} }).text, false);
@@ -66,7 +66,7 @@ Deno.test("readModel() takes a model for text unless it has another section", ()
   assertEquals(pathsOf({ text: false }), ["text"]);
 });
 
-Deno.test("readModel() follows a model's sections in its modalities", () => {
+Deno.test("readModel() derives the modalities from a model's sections", () => {
   const modalityOf = (fields: Record<string, unknown>) => modelOf({ id: "a/b", ...fields }).architecture.modality;
   assertEquals(modalityOf({ image: {} }), "text->image");
   assertEquals(modalityOf({ image: { edits: true } }), "text+image->image");
@@ -79,7 +79,7 @@ Deno.test("readModel() follows a model's sections in its modalities", () => {
   assertEquals(modalityOf({ architecture: { input_modalities: ["text", "file"] } }), "text+file->text");
 });
 
-Deno.test("readModel() names every bad field", () => {
+Deno.test("readModel() names every invalid field", () => {
   assertEquals(pathsOf({ id: "a/../b" }), ["id"]);
   assertEquals(pathsOf({ pricing: { prompt: "1e-6" } }), ["pricing.prompt"]);
   assertEquals(pathsOf({ pricing: { prompt: "0.0000000000000000001" } }), ["pricing.prompt"]);
@@ -90,7 +90,7 @@ Deno.test("readModel() names every bad field", () => {
   assertEquals(pathsOf({ context_length: 1.5, created: "x" }), ["created", "context_length"]);
 });
 
-Deno.test("readModel() takes every id of the form provider/name and no other", () => {
+Deno.test("readModel() accepts every id of the form provider/name and no other", () => {
   for (
     const id of [
       "a/b",
@@ -129,7 +129,7 @@ Deno.test("readModel() takes every id of the form provider/name and no other", (
   }
 });
 
-Deno.test("readModel() refuses a price that none of the model's endpoints charges", () => {
+Deno.test("readModel() rejects a price that none of the model's endpoints charges", () => {
   assertEquals(pathsOf({ image: {}, pricing: { web_search: "0.01", audio: "0.1" } }), [
     "pricing.audio",
     "pricing.web_search",
@@ -142,7 +142,7 @@ Deno.test("readModel() refuses a price that none of the model's endpoints charge
   assertEquals([both.tariff.web_search, both.tariff.per_image], [10n ** 16n, 10n ** 18n]);
 });
 
-Deno.test("readModel() reads the prices of service tiers, which are the model's own where a tier names none", () => {
+Deno.test("readModel() reads the prices of service tiers, which default to the model's own", () => {
   const pricing = { prompt: "0.1", completion: "0.2" };
   const { tiers } = modelOf({ id: "a/b", pricing, pricing_tiers: { priority: { prompt: "0.3" } } });
   assertEquals([valueAt(tiers, "priority").prompt, valueAt(tiers, "priority").completion], [

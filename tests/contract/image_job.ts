@@ -53,14 +53,14 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
   };
 
   law(
-    "a job is asked for until its pictures are there",
+    "a job is polled until its images are ready",
     () =>
       answering([created, pending, pending, pending, ...done], async (images) => {
         assertEquals((await images.generate(order, CALL)).images, itemAt(dialect.successes, 0).images);
       }),
   );
 
-  law("an order that a 5xx answers leaves open whether the job began", async () => {
+  law("an order that a 5xx answers leaves it unknown whether the job started", async () => {
     for (const status of [500, 502, 503, 504]) {
       const failure = await answering(
         [{ status, body: "" }],
@@ -71,7 +71,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
     }
   });
 
-  law("a poll that fails loses no job that is paid for", () => {
+  law("a failed poll loses no job that is paid for", () => {
     const failures = [429, 500, 502, 503, 504].map((status) => ({ status, body: dialect.refusal("not now") }));
     const unreadable = { status: 200, body: "<html>busy</html>" };
     return answering([created, ...failures, pending, unreadable, ...failures, ...done], async (images) => {
@@ -80,7 +80,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
   });
 
   law(
-    "a vendor that wants to be left alone is asked no sooner",
+    "a vendor's Retry-After is respected",
     () =>
       withAnswers([created, { status: 429, body: "", headers: { "retry-after": "40" } }, ...done], async (stage) => {
         const clock = new ManualClock();
@@ -91,7 +91,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
   );
 
   law(
-    "a job that cannot be asked for with this credential ends the call, and leaves open what was made",
+    "a job whose poll is rejected with this credential ends the call, and leaves it unknown what was made",
     () =>
       replying(
         (_, nth) => nth === 0 ? created : { status: 401, body: dialect.refusal("who are you") },
@@ -104,7 +104,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
   );
 
   law(
-    "a job that does not end is given up, and cancelled where that is possible",
+    "a job that does not end is abandoned, and cancelled where the vendor supports that",
     () =>
       replying(({ method }, nth) => method === "GET" ? pending : nth === 0 ? created : cancelled!, async (stage) => {
         const { outbound, vendor } = stage;
@@ -120,7 +120,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
   );
 
   law(
-    "the caller's signal ends the waiting, and cancels the job where that is possible",
+    "the caller's signal ends the polling, and cancels the job where the vendor supports that",
     () =>
       withAnswers([created, pending, ...cancelled === null ? [] : [cancelled]], async ({ outbound, vendor }) => {
         const clock = new ManualClock();

@@ -53,7 +53,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     answering(answers, (images) => assertRejects(() => images.generate(order, CALL), UpstreamFailure));
   const withPicture = { ...order, model: dialect.editor ?? order.model, images: [pictureOf(PICTURE_BYTES)] };
 
-  law("generate() orders once and gives what the vendor made", async () => {
+  law("generate() orders once and returns what the vendor made", async () => {
     for (const { answers, images: expected } of dialect.successes) {
       await answering(answers, async (images, { vendor }) => {
         const outcome = await images.generate(order, CALL);
@@ -65,21 +65,21 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     }
   });
 
-  law("success without a picture is an answer that cannot be read, and leaves open what was made", async () => {
+  law("a success without an image is an unreadable response, and leaves it unknown what was made", async () => {
     for (const answers of dialect.emptySuccesses) {
       const failure = await failing(answers);
       assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"], JSON.stringify(answers));
     }
   });
 
-  law("an answer that is none leaves open what was made", async () => {
+  law("an invalid response leaves it unknown what was made", async () => {
     for (const body of ["", "<html>ok</html>", "null", "[]", "7", '{"id":']) {
       const failure = await failing([{ status: 200, body }]);
       assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"], String(body));
     }
   });
 
-  law("a 4xx is told by its kind and words, and nothing was made", async () => {
+  law("a 4xx is reported by its kind and message, and nothing was made", async () => {
     const kinds = {
       400: "invalid",
       401: "auth",
@@ -97,13 +97,13 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     }
   });
 
-  law("a 429 tells how long the vendor wants to be left alone", async () => {
+  law("a 429 returns the vendor's Retry-After", async () => {
     const body = dialect.refusal("slowly");
     const failure = await failing([{ status: 429, body, headers: { "retry-after": "7" } }]);
     assertEquals(failure.facts.retryAfterSeconds, 7);
   });
 
-  law("a 5xx is the vendor's own failure, and one of a server in front leaves open what was made", async () => {
+  law("a 5xx is the vendor's own failure, and one of a server in front leaves it unknown what was made", async () => {
     for (const status of [500, 502, 503, 504]) {
       const failure = await failing([{ status, body: "" }]);
       assert(failure.isProvidersFault && !failure.facts.isContentRefusal, String(status));
@@ -112,12 +112,12 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     }
   });
 
-  law("a redirect is followed nowhere", async () => {
+  law("a redirect is never followed", async () => {
     const failure = await failing([{ status: 302, body: "", headers: { location: "http://127.0.0.1:1/elsewhere" } }]);
     assertEquals(failure.kind, "broken");
   });
 
-  law("a refusal for content is told from others, and made nothing", async () => {
+  law("a refusal for content has its own kind, and made nothing", async () => {
     for (const answers of dialect.contentRefusals) {
       const { kind, facts } = await failing(answers);
       assertEquals([kind, facts.accepted, facts.isContentRefusal], ["invalid", "no", true], JSON.stringify(answers));
@@ -126,12 +126,12 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     assert(!other.facts.isContentRefusal);
   });
 
-  law("the key never shows in what the vendor is quoted with", async () => {
+  law("a quoted vendor message never shows the key", async () => {
     const { message } = await failing([{ status: 400, body: dialect.refusal(`the key ${STAGE_KEY} is odd`) }]);
     assertEquals(message, "the key [redacted] is odd");
   });
 
-  law("silence ends in a failure that leaves open what was made", () =>
+  law("a timeout is a failure that leaves it unknown what was made", () =>
     withVendor(async (side) => {
       await side.request();
       await side.gone();
@@ -173,7 +173,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
       assertEquals((await ending).kind, "cancelled");
     }, basePath));
 
-  law("bytes for which there is no room end the call", () => {
+  law("a response above the available memory ends the call", () => {
     const full = new GatewayError("overloaded", "Cannot hold the answer");
     const reserve = () => {
       throw full;
@@ -183,7 +183,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     });
   });
 
-  law("mostPerCall is at least one, and an order of that many names it or is one", async () => {
+  law("mostPerCall is at least one, and an order of that many states the number or is one", async () => {
     const { answers } = itemAt(dialect.successes, 0);
     await answering(answers, async (images, { vendor }) => {
       assert(Number.isInteger(images.mostPerCall) && images.mostPerCall >= 1);
@@ -194,7 +194,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
   });
 
   law(
-    "pictures of an order reach the vendor whole",
+    "images of an order reach the vendor complete",
     () =>
       answering(itemAt(dialect.successes, 0).answers, async (images, { vendor }) => {
         await images.generate(withPicture, CALL);
@@ -204,14 +204,14 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
   );
 
   if (dialect.edits === "none") {
-    law("edit() is not there", () =>
+    law("edit() does not exist", () =>
       answering([], (images) => {
         assertEquals(images.edit, null);
         return Promise.resolve();
       }));
   } else {
     law(
-      "edit() sends the picture that is to be changed",
+      "edit() sends the image to edit",
       () =>
         answering(itemAt(dialect.successes, 0).answers, async (images, { vendor }) => {
           const outcome = await images.edit!(withPicture, CALL);
@@ -223,7 +223,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
   }
 
   if (dialect.edits === "without_mask") {
-    law("a mask is refused before anything is sent", () =>
+    law("a mask is rejected before any request", () =>
       answering([], async (images) => {
         const masked = { ...withPicture, mask: pictureOf([1]) };
         const failure = await assertRejects(() => images.edit!(masked, CALL), UpstreamFailure);
@@ -233,7 +233,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
 
   if (dialect.edits === "with_mask") {
     law(
-      "edit() sends the mask beside the picture",
+      "edit() sends the mask with the image",
       () =>
         answering(itemAt(dialect.successes, 0).answers, async (images, { vendor }) => {
           const mask = new TextEncoder().encode("the bytes of a mask");

@@ -51,7 +51,7 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
     answering([answer], (videos) => assertRejects(() => videos.create(order), UpstreamFailure));
 
   law(
-    "create() asks once and keeps what the vendor calls the job",
+    "create() sends one request and returns the vendor's job id",
     () =>
       answering([created.answer], async (videos, { vendor }) => {
         assertEquals(await videos.create(order), created.handle);
@@ -60,19 +60,19 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
       }),
   );
 
-  law("an id beyond 2^53 stays as the vendor wrote it", () =>
+  law("an id above 2^53 is kept as the vendor wrote it", () =>
     answering([dialect.longId.answer], async (videos) => {
       assertEquals((await videos.create(order)).id, dialect.longId.id);
     }));
 
-  law("create() leaves open whether the vendor began when its answer has no id or cannot be read", async () => {
+  law("create() leaves it unknown whether the job started when its response has no id or cannot be read", async () => {
     for (const body of [{}, "", "<html>ok</html>", "null", '{"id":']) {
       const failure = await creating({ status: 200, body });
       assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"], String(body));
     }
   });
 
-  law("create() knows that nothing began when it is refused with a 4xx", async () => {
+  law("create() reports that nothing started when it is refused with a 4xx", async () => {
     const kinds = {
       400: "invalid",
       401: "auth",
@@ -87,13 +87,13 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
     }
   });
 
-  law("create() hands on how long a vendor wants to be left alone", async () => {
+  law("create() returns the vendor's Retry-After", async () => {
     const failure = await creating({ status: 429, body: dialect.refusal("slowly"), headers: { "retry-after": "7" } });
     assertEquals(failure.facts.retryAfterSeconds, 7);
   });
 
   law(
-    "create() leaves open whether the vendor began after a 5xx or a redirect that its own client gives up at",
+    "create() leaves it unknown whether the job started after a 5xx or a redirect that its own client rejects",
     async () => {
       for (const status of [302, 500, 502, 503, 504]) {
         const failure = await creating({ status, body: "" });
@@ -103,7 +103,7 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
     },
   );
 
-  law("create() leaves open whether the vendor began when no answer comes in time", () =>
+  law("create() leaves it unknown whether the job started after a timeout", () =>
     withVendor(async (side) => {
       await side.request();
       await side.gone();
@@ -115,23 +115,26 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
       assertEquals([failure.kind, failure.facts.accepted], ["timeout", "unknown"]);
     }, basePath));
 
-  law("create() never asks twice, also over a connection that closes under it", () =>
-    withVendor(async (side) => {
-      if (side.nth === 0) {
+  law(
+    "create() never sends twice, also over a connection that closes during the request",
+    () =>
+      withVendor(async (side) => {
+        if (side.nth === 0) {
+          await side.request();
+          await side.say(`HTTP/1.1 429 No\r\ncontent-length: 0\r\n\r\n`);
+        }
         await side.request();
-        await side.say(`HTTP/1.1 429 No\r\ncontent-length: 0\r\n\r\n`);
-      }
-      await side.request();
-    }, async ({ outbound, vendor }) => {
-      const videos = dialect.open(outbound);
-      await assertRejects(() => videos.poll(job), UpstreamFailure);
-      const failure = await assertRejects(() => videos.create(order), UpstreamFailure);
-      assertEquals(failure.facts.accepted, "unknown");
-      assertEquals(vendor.seen.filter(({ method }) => method === "POST").length, 1);
-    }, basePath));
+      }, async ({ outbound, vendor }) => {
+        const videos = dialect.open(outbound);
+        await assertRejects(() => videos.poll(job), UpstreamFailure);
+        const failure = await assertRejects(() => videos.create(order), UpstreamFailure);
+        assertEquals(failure.facts.accepted, "unknown");
+        assertEquals(vendor.seen.filter(({ method }) => method === "POST").length, 1);
+      }, basePath),
+  );
 
   law(
-    "create() knows that nothing began when the vendor was not reached",
+    "create() reports that nothing started when the vendor was not reached",
     () =>
       withVendor(() => Promise.resolve(), async ({ outbound, vendor }) => {
         await vendor.stop();
@@ -143,7 +146,7 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
       }),
   );
 
-  law("create() tells a refusal for content from others, and that nothing began", async () => {
+  law("create() reports a refusal for content with its own kind, and that nothing started", async () => {
     for (const refusal of dialect.contentRefusals) {
       const { kind, facts } = await creating(refusal);
       assertEquals([kind, facts.accepted, facts.isContentRefusal], ["invalid", "no", true]);
@@ -158,20 +161,20 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
     }
   });
 
-  law("a word that nobody knows means that the job goes on", async () => {
+  law("an unknown state means that the job continues", async () => {
     const { answers, word } = dialect.unknownWord;
     const progress = await answering(answers, (videos) => videos.poll(job));
     assertEquals(progress, { status: "pending", isRunning: null, unknownWord: word });
   });
 
-  law("success without a result is a failure", async () => {
+  law("a success without a result is a failure", async () => {
     for (const answers of dialect.emptySuccesses) {
       const progress = await answering(answers, (videos) => videos.poll(job));
       assert(progress.status === "failed" && progress.code === "upstream_error", JSON.stringify(answers));
     }
   });
 
-  law("a question that fails ends no job", async () => {
+  law("a failed poll ends no job", async () => {
     for (const status of [401, 404, 429, 500, 503]) {
       await answering(
         [{ status, body: dialect.refusal("not now") }],
@@ -187,13 +190,13 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
     }
   });
 
-  law("the key never shows in what the vendor is quoted with", async () => {
+  law("a quoted vendor message never shows the key", async () => {
     const { message } = await creating({ status: 400, body: dialect.refusal(`the key ${STAGE_KEY} is odd`) });
     assertEquals(message, "the key [redacted] is odd");
   });
 
   law(
-    "options that are refused are named in small letters and digits alone, each with what to do instead",
+    "rejected options are named in lower-case letters and digits, each with an alternative",
     () =>
       answering([], (videos) => {
         for (const [name, why] of Object.entries(videos.refusedOptions ?? {})) {
@@ -204,14 +207,14 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
   );
 
   if (dialect.cancels === null) {
-    law("cancel() is not there", () =>
+    law("cancel() does not exist", () =>
       answering([], (videos) => {
         assertEquals(videos.cancel, null);
         return Promise.resolve();
       }));
   } else {
     const cancels = dialect.cancels;
-    law("cancel() tells how it ended", async () => {
+    law("cancel() returns the outcome", async () => {
       for (const { answers, outcome } of cancels) {
         assertEquals(await answering(answers, (videos) => videos.cancel!(job)), outcome, JSON.stringify(answers));
       }

@@ -29,7 +29,7 @@ function streamOf(...sizes: number[]): ReadableStream<Uint8Array> {
   return ReadableStream.from(sizes.map((size) => new Uint8Array(size).fill(size)));
 }
 
-Deno.test("readBody() gives every byte in order, with a length and without", async () => {
+Deno.test("readBody() returns every byte in order, with a length and without", async () => {
   const wheel = new StoppedWheel();
   const plain = await readBody(sourceOf(new Uint8Array([1, 2, 3]), { "content-length": "3" }), { capBytes: 3, wheel });
   assertEquals([...plain], [1, 2, 3]);
@@ -43,7 +43,7 @@ Deno.test("readBody() gives every byte in order, with a length and without", asy
   assertEquals(wheel.watched.size, 0);
 });
 
-Deno.test("readBody() stops at the first byte over the cap and discards the rest", async () => {
+Deno.test("readBody() stops at the first byte above the limit and discards the rest", async () => {
   let pulled = 0;
   let isCancelled = false;
   const endless = new ReadableStream<Uint8Array>({
@@ -65,7 +65,7 @@ Deno.test("readBody() stops at the first byte over the cap and discards the rest
   assertEquals([pulled, isCancelled, wheel.watched.size], [3, true, 0]);
 });
 
-Deno.test("readBody() refuses a length over the cap without reading", async () => {
+Deno.test("readBody() rejects a length above the limit without reading", async () => {
   const body = new ReadableStream<Uint8Array>({
     pull() {
       throw new Error("read");
@@ -79,7 +79,7 @@ Deno.test("readBody() refuses a length over the cap without reading", async () =
   assertEquals([error.status, request.bodyUsed], [413, false]);
 });
 
-Deno.test("readBody() gives every byte time, but not for ever", async () => {
+Deno.test("readBody() extends the timeout with every byte, up to a maximum", async () => {
   const wheel = new StoppedWheel();
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
@@ -103,7 +103,7 @@ Deno.test("readBody() gives every byte time, but not for ever", async () => {
   await writer.abort().catch(() => {});
 });
 
-Deno.test("readBody() reports a body that breaks off", async () => {
+Deno.test("readBody() reports an interrupted body", async () => {
   const broken = () => new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("reset")) });
   for (const fields of [{}, { "content-length": "7" }]) {
     const error = await assertRejects(
@@ -115,7 +115,7 @@ Deno.test("readBody() reports a body that breaks off", async () => {
   }
 });
 
-Deno.test("chunksOf() discards what its reader leaves", async () => {
+Deno.test("chunksOf() discards what its reader leaves unread", async () => {
   let isCancelled = false;
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.enqueue(new Uint8Array(10)),

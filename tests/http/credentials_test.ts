@@ -18,12 +18,12 @@ Deno.test("readCredential() reads the key from every carrier", () => {
   assertEquals(read([], "key=sk%2Dsy-0123456789"), KEY);
 });
 
-Deno.test("readCredential() takes the same key from two carriers for one", () => {
+Deno.test("readCredential() accepts the same key in two carriers", () => {
   assertEquals(read([["authorization", `Bearer ${KEY}`], ["x-api-key", KEY]], `key=${KEY}`), KEY);
   assertEquals(read([["authorization", "Basic eDp5"], ["x-api-key", KEY]]), KEY);
 });
 
-Deno.test("readCredential() is unauthorized when no carrier holds a key", () => {
+Deno.test("readCredential() is unauthorized when no carrier has a key", () => {
   assertEquals(codeOf([]), "unauthorized");
   for (const value of ["Bearer", "Bearer ", `Basic ${KEY}`, `Token ${KEY}`, KEY, `Bearer${KEY}`, ""]) {
     assertEquals([value, codeOf([["authorization", value]])], [value, "unauthorized"]);
@@ -32,7 +32,7 @@ Deno.test("readCredential() is unauthorized when no carrier holds a key", () => 
   assertEquals(codeOf([["x_api_key", KEY]], "monkey=1&apikey=2"), "unauthorized");
 });
 
-Deno.test("readCredential() uses neither of two different keys", () => {
+Deno.test("readCredential() rejects two different keys", () => {
   assertEquals(codeOf([["authorization", `Bearer ${KEY}`], ["x-api-key", `${KEY}x`]]), "invalid_api_key");
   assertEquals(codeOf([["x-api-key", KEY]], "key=other-key-0123456"), "invalid_api_key");
   assertEquals(codeOf([], "key=a123456789012345&key=b123456789012345"), "invalid_api_key");
@@ -40,7 +40,7 @@ Deno.test("readCredential() uses neither of two different keys", () => {
   assertEquals(codeOf([["authorization", `Bearer ${KEY}`], ["authorization", `Bearer ${KEY}x`]]), "invalid_api_key");
 });
 
-Deno.test("readCredential() refuses what cannot be a key without asking for it, and never repeats it", () => {
+Deno.test("readCredential() rejects a malformed key without a lookup, and never repeats it", () => {
   const query = (key: string) => `key=${encodeURIComponent(key)}`;
   for (const key of ["k".repeat(513), "a\0b", "kéy", "two words", "line\nbreak"]) {
     const { code, message } = assertThrows(() => read([], query(key)), GatewayError);
@@ -50,18 +50,18 @@ Deno.test("readCredential() refuses what cannot be a key without asking for it, 
   assertEquals(codeOf([["x-api-key", "k".repeat(513)]]), "invalid_api_key");
 });
 
-Deno.test("readCredential() reads no query outside of the content protocol", () => {
+Deno.test("readCredential() reads the query in the content protocol only", () => {
   const error = assertThrows(() => readCredential(new Headers(), `key=${KEY}`, KEY_HEADERS), GatewayError);
   assertEquals(error.code, "unauthorized");
 });
 
-Deno.test("checkMessageVersion() accepts its one version, and any date by the vendor's name", () => {
+Deno.test("checkMessageVersion() accepts its one version, and any date in the vendor's header", () => {
   checkMessageVersion(new Headers({ "msg-version": "2023-06-01" }));
   checkMessageVersion(new Headers({ "msg-version": "2023-06-01", "anthropic-version": "nonsense" }));
   for (const date of ["2023-06-01", "2026-10-21"]) checkMessageVersion(new Headers({ "anthropic-version": date }));
 });
 
-Deno.test("checkMessageVersion() refuses all else and names header and version", () => {
+Deno.test("checkMessageVersion() rejects other versions and names header and version", () => {
   const cases: Record<string, string>[] = [
     {},
     { "msg-version": "2099-01-01" },

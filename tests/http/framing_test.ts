@@ -10,7 +10,7 @@ const post = (fields: string, body = "", path = "/v1/read") =>
 const JSON_BODY = '{"a":1}';
 const CHUNKED = "Transfer-Encoding: chunked";
 
-Deno.test("the front door refuses framing that two readers could read in two ways, and closes", async () => {
+Deno.test("the server rejects framing that two parsers could read differently, and closes the connection", async () => {
   await using door = await openToyDoor();
   const length = `Content-Length: ${JSON_BODY.length}`;
   const cases: Record<string, string> = {
@@ -45,7 +45,7 @@ Deno.test("the front door refuses framing that two readers could read in two way
   assertEquals(door.served, []);
 });
 
-Deno.test("the front door refuses every transfer coding but chunked before it reads the body", async () => {
+Deno.test("the server rejects every transfer coding but chunked before it reads the body", async () => {
   await using door = await openToyDoor();
   for (const coding of ["gzip, chunked", "chunked, chunked", "deflate, chunked"]) {
     const answer = await rawAnswer(
@@ -63,7 +63,7 @@ Deno.test("the front door refuses every transfer coding but chunked before it re
   assertEquals(door.served.length, 1);
 });
 
-Deno.test("the front door reads equal lengths sent twice as one, and one request", async () => {
+Deno.test("the server reads two equal Content-Length headers as one, and one request", async () => {
   await using door = await openToyDoor();
   const { answers } = await rawExchange(
     door.port,
@@ -75,7 +75,7 @@ Deno.test("the front door reads equal lengths sent twice as one, and one request
   assertEquals(door.served.length, 2);
 });
 
-Deno.test("the front door reads a head with bare line feeds as one request", async () => {
+Deno.test("the server reads a head with bare line feeds as one request", async () => {
   await using door = await openToyDoor();
   const { answers } = await rawExchange(door.port, "GET /v1/models HTTP/1.1\nHost: a\nX-A: b\n\n" + get("/v1/models"), {
     answers: 2,
@@ -84,7 +84,7 @@ Deno.test("the front door reads a head with bare line feeds as one request", asy
   assertEquals(door.served.length, 2);
 });
 
-Deno.test("a body with broken chunks never reaches a handler's work", async () => {
+Deno.test("a body with invalid chunks never reaches a handler", async () => {
   await using door = await openToyDoor();
   for (
     const body of ["fffffffffffffffff\r\nabc\r\n0\r\n\r\n", "0x7\r\n{}\r\n0\r\n\r\n", `7\r\n${JSON_BODY}0\r\n\r\n`]
@@ -96,7 +96,7 @@ Deno.test("a body with broken chunks never reaches a handler's work", async () =
   assertEquals(door.served, []);
 });
 
-Deno.test("a body that stops coming is answered 408 and reaches no handler's work", async () => {
+Deno.test("a body that stops arriving is answered 408 and reaches no handler", async () => {
   await using door = await openToyDoor();
   const chunkEndedByLineFeed = post(CHUNKED, "7\n{}"); // on which the platform waits
   for (const request of [chunkEndedByLineFeed, post("Content-Length: 7", '{"a')]) {
@@ -108,7 +108,7 @@ Deno.test("a body that stops coming is answered 408 and reaches no handler's wor
   assertEquals(door.served, []);
 });
 
-Deno.test("a long body that stops coming has its connection closed after the 408", async () => {
+Deno.test("a long body that stops arriving has its connection closed after the 408", async () => {
   await using door = await openToyDoor();
   for (const request of [post(CHUNKED, '3\r\n{"a\r\n'), post("Content-Length: 99999", '{"a')]) {
     const { answers, closed } = await rawExchange(door.port, request, {
@@ -119,7 +119,7 @@ Deno.test("a long body that stops coming has its connection closed after the 408
   }
 });
 
-Deno.test("trailer fields never join the headers", async () => {
+Deno.test("trailer fields are not added to the headers", async () => {
   await using door = await openToyDoor();
   const answer = await rawAnswer(
     door.port,
@@ -128,7 +128,7 @@ Deno.test("trailer fields never join the headers", async () => {
   assertEquals(JSON.parse(answer.body).authorization, null);
 });
 
-Deno.test("the front door refuses a request whose Host is missing or could move the path", async () => {
+Deno.test("the server rejects a request whose Host is missing or could change the path", async () => {
   await using door = await openToyDoor();
   const hosts = [
     "a/v1/models?x=",
@@ -159,14 +159,14 @@ Deno.test("the front door refuses a request whose Host is missing or could move 
   assertEquals(door.served.length, 7);
 });
 
-Deno.test("the front door routes the absolute form by its path", async () => {
+Deno.test("the server routes the absolute form by its path", async () => {
   await using door = await openToyDoor();
   const answer = await rawAnswer(door.port, get("http://other:99999/v1/models?x=1"));
   assertEquals(answer.status, 200);
   assertEquals(door.served, ["GET /v1/models?x=1"]);
 });
 
-Deno.test("paths that name nothing are 404, whatever they would be normalised to", async () => {
+Deno.test("unknown paths are 404, whatever they normalise to", async () => {
   await using door = await openToyDoor();
   const paths = [
     "//evil.example/x",
@@ -193,7 +193,7 @@ Deno.test("paths that name nothing are 404, whatever they would be normalised to
   assertEquals(door.served, []);
 });
 
-Deno.test("methods that a path does not have are 405 with Allow, in the shape of the path", async () => {
+Deno.test("methods that a path does not have are 405 with Allow, in the error format of the path", async () => {
   await using door = await openToyDoor();
   const every = "GET, HEAD, POST, PUT, PATCH, DELETE";
   const cases: [string, string, string][] = [
@@ -214,7 +214,7 @@ Deno.test("methods that a path does not have are 405 with Allow, in the shape of
   }
 });
 
-Deno.test("HEAD on a GET route gives the headers of GET and no body", async () => {
+Deno.test("HEAD on a GET route returns the headers of GET and no body", async () => {
   await using door = await openToyDoor([{
     method: "GET",
     path: "/v1/file",
@@ -245,7 +245,7 @@ Deno.test("an address of more than 8 KB is 414", async () => {
   }
 });
 
-Deno.test("the body of a GET is passed over and the next request on the connection answered right", async () => {
+Deno.test("the body of a GET is ignored and the next request on the connection is answered correctly", async () => {
   await using door = await openToyDoor();
   const { answers } = await rawExchange(
     door.port,
@@ -256,7 +256,7 @@ Deno.test("the body of a GET is passed over and the next request on the connecti
   assertEquals(door.served, ["GET /v1/models?", "GET /v1/videos/x?"]);
 });
 
-Deno.test("a body that no handler reads does not disturb the next request", async () => {
+Deno.test("an unread body does not affect the next request", async () => {
   await using door = await openToyDoor();
   const unread = `POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\n${JSON_BODY}`;
   const removed = `DELETE /v1/videos/x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}`;
@@ -264,7 +264,7 @@ Deno.test("a body that no handler reads does not disturb the next request", asyn
   assertEquals(answers.map((answer) => answer.status), [404, 200, 200]);
 });
 
-Deno.test("a body announced as larger than the cap is 413 at once, also when the client waits to be asked", async () => {
+Deno.test("a body announced above the limit is 413 at once, also with Expect: 100-continue", async () => {
   await using door = await openToyDoor();
   for (const fields of ["Content-Length: 100001", "Content-Length: 100001\r\nExpect: 100-continue"]) {
     const answer = await rawAnswer(door.port, post(fields));
@@ -274,7 +274,7 @@ Deno.test("a body announced as larger than the cap is 413 at once, also when the
   }
 });
 
-Deno.test("a body one byte over the cap is 413 without a length as well", async () => {
+Deno.test("a body one byte above the limit is 413 without a length as well", async () => {
   await using door = await openToyDoor();
   const text = (length: number) => `{"a":"${"x".repeat(length - 8)}"}`;
   const chunked = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
@@ -284,7 +284,7 @@ Deno.test("a body one byte over the cap is 413 without a length as well", async 
   assertEquals(over.status, 413);
 });
 
-Deno.test("a coded body is 415 and names the coding to use", async () => {
+Deno.test("a body with a content coding is 415 and the error names the coding to use", async () => {
   await using door = await openToyDoor();
   const answer = await rawAnswer(
     door.port,
@@ -299,7 +299,7 @@ Deno.test("a coded body is 415 and names the coding to use", async () => {
   assertEquals(plain.status, 200);
 });
 
-Deno.test("HTTP/2 by prior knowledge is served, its authority judged as a Host", async () => {
+Deno.test("HTTP/2 by prior knowledge is served, its authority checked as a Host", async () => {
   await using door = await openToyDoor();
   const statusOf = async (path: string, authority: string) => {
     const session = http2.connect(`http://127.0.0.1:${door.port}`);

@@ -80,14 +80,14 @@ const PASSED: Readonly<Record<WireFormatName, readonly string[]>> = {
 };
 
 for (const form of FORMS) {
-  Deno.test(`responseHeadersOf() passes waits and the limits of the ${form} form, and nothing that is another's`, () => {
+  Deno.test(`responseHeadersOf() passes waits and the limits of the ${form} format, and no header of another format`, () => {
     const passed = responseHeadersOf((name) => ANSWER.get(name), CODECS[form].upstream.reportedHeaders);
     assertEquals(passed.map(([name]) => name), [...PASSED[form]]);
     for (const [name, value] of passed) assertEquals(value, ANSWER.get(name));
   });
 }
 
-Deno.test("responseHeadersOf() passes waits alone where caller and vendor speak different forms", () => {
+Deno.test("responseHeadersOf() passes only waits when caller and vendor use different formats", () => {
   assertEquals(responseHeadersOf((name) => ANSWER.get(name), []), [["retry-after", "3"], ["retry-after-ms", "2500"]]);
 });
 
@@ -96,7 +96,7 @@ Deno.test("responseHeadersOf() passes a wait that is a date", () => {
   assertEquals(responseHeadersOf((name) => name === "retry-after" ? date : null, []), [["retry-after", date]]);
 });
 
-Deno.test("responseHeadersOf() leaves out a value that is no number, span or instant", () => {
+Deno.test("responseHeadersOf() omits a value that is no number, duration or instant", () => {
   for (const value of ["", "3\r\nset-cookie: a=b", "é", '"3"', "https://inner-host/", "a=b", "1".repeat(65)]) {
     assertEquals([value, responseHeadersOf(() => value, CODECS.chat.upstream.reportedHeaders)], [value, []]);
   }
@@ -125,7 +125,7 @@ const REQUEST = {
   "x-service-provider-type": "p",
 };
 
-Deno.test("requestHeadersOf() passes the features of the form alone", () => {
+Deno.test("requestHeadersOf() passes only the features of the format", () => {
   const headers = new Headers(REQUEST);
   const passed = FORMS.map((form) =>
     requestHeadersOf((name) => headers.get(name), CODECS[form].upstream.forwardedHeaders)
@@ -138,7 +138,7 @@ Deno.test("requestHeadersOf() passes the features of the form alone", () => {
   ]);
 });
 
-Deno.test("requestHeadersOf() gives only what can stand in a header again", () => {
+Deno.test("requestHeadersOf() returns only values that are valid in a header", () => {
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 40 }), (value) => {
     const passed = requestHeadersOf(() => value, ["anthropic-beta"])["anthropic-beta"];
     assertEquals(passed, /^[\t\x20-\x7e]+$/.test(value) ? value : undefined);

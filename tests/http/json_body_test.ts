@@ -7,7 +7,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const refusalOf = (sent: Uint8Array<ArrayBuffer> | string) =>
   assertThrows(() => jsonObjectOf(typeof sent === "string" ? bytesOf(sent) : sent), GatewayError);
 
-Deno.test("jsonObjectOf() gives the object, its bytes and where its members stand", () => {
+Deno.test("jsonObjectOf() returns the object, its bytes and the positions of its members", () => {
   const { body, bytes, scan } = jsonObjectOf(bytesOf('{"model":"a/b","n":1}'));
   assertEquals(body, { model: "a/b", n: 1 });
   assertEquals(scan.members.map(({ key, valueStart, valueEnd }) => [key, valueStart, valueEnd]), [
@@ -17,7 +17,7 @@ Deno.test("jsonObjectOf() gives the object, its bytes and where its members stan
   assertEquals(bytes.length, 21);
 });
 
-Deno.test("jsonObjectOf() refuses what is no object and says what it got", () => {
+Deno.test("jsonObjectOf() rejects a value that is no object and names its type", () => {
   const cases = {
     "": "an empty body",
     " \n": "an empty body",
@@ -37,7 +37,7 @@ Deno.test("jsonObjectOf() refuses what is no object and says what it got", () =>
   }
 });
 
-Deno.test("jsonObjectOf() tells the place of a mistake and never repeats the text", () => {
+Deno.test("jsonObjectOf() reports the position of a syntax error and never repeats the text", () => {
   const cases: [string, string][] = [
     ['{"prompt":"canary"', "the end of the text at position 18"],
     ['{"prompt":"canary",}', "an unexpected character at position 19"],
@@ -54,20 +54,20 @@ Deno.test("jsonObjectOf() tells the place of a mistake and never repeats the tex
   }
 });
 
-Deno.test("jsonObjectOf() passes over a byte order mark and counts from after it", () => {
+Deno.test("jsonObjectOf() skips a byte order mark and counts positions after it", () => {
   const { body, bytes, scan } = jsonObjectOf(bytesOf('\ufeff{"a":1}'));
   assertEquals(body, { a: 1 });
   assertEquals([bytes[0], scan.members[0]?.keyStart], [0x7b, 1]);
 });
 
-Deno.test("jsonObjectOf() refuses other encodings than UTF-8", () => {
+Deno.test("jsonObjectOf() rejects encodings other than UTF-8", () => {
   const latin = Uint8Array.from('{"a":"\xe9"}', (sign) => sign.charCodeAt(0));
   const wide = Uint8Array.from('\xff\xfe{\0"\0a\0"\0:\x001\0}\0', (sign) => sign.charCodeAt(0));
   const wideWithoutMark = Uint8Array.from('{\0"\0a\0"\0:\x001\0}\0', (sign) => sign.charCodeAt(0));
   for (const bytes of [latin, wide, wideWithoutMark]) assertEquals(refusalOf(bytes).status, 400);
 });
 
-Deno.test("jsonObjectOf() refuses a doubled name of the top object and names it", () => {
+Deno.test("jsonObjectOf() rejects a duplicate member of the top object and names it", () => {
   for (const key of ["model", "stream", "n", "max_tokens"]) {
     const { message, details } = refusalOf(`{"${key}":1,"other":2,"${key}":3}`);
     assertEquals([details.field, message], [key, `Cannot read "${key}": expected it once, got it twice`]);
@@ -75,13 +75,13 @@ Deno.test("jsonObjectOf() refuses a doubled name of the top object and names it"
   assertEquals(refusalOf('{"model":1,"mod\\u0065l":2}').details.field, "model");
 });
 
-Deno.test("jsonObjectOf() refuses a doubled name at any depth", () => {
+Deno.test("jsonObjectOf() rejects a duplicate member at any depth", () => {
   for (const text of ['{"a":{"b":1,"b":1}}', '{"a":[{"b":{}},{"c":1,"\\u0063":2}]}']) {
     assertStringIncludes(refusalOf(text).message, "repeated name");
   }
 });
 
-Deno.test("jsonObjectOf() refuses nests beyond two hundred levels without running out of stack", () => {
+Deno.test("jsonObjectOf() rejects nesting deeper than two hundred levels without exhausting the stack", () => {
   const nest = (levels: number) => '{"a":'.repeat(levels) + "1" + "}".repeat(levels);
   jsonObjectOf(bytesOf(nest(200)));
   for (const text of [nest(201), nest(100_000), '{"a":'.repeat(100_000), "[".repeat(100_000)]) {
@@ -89,21 +89,21 @@ Deno.test("jsonObjectOf() refuses nests beyond two hundred levels without runnin
   }
 });
 
-Deno.test("jsonObjectOf() lets names of prototypes touch no other object", () => {
+Deno.test("jsonObjectOf() reads member names of prototypes without changing another object", () => {
   const { body } = jsonObjectOf(bytesOf('{"__proto__":{"admin":true},"constructor":1,"toString":2}'));
   assertEquals(Object.keys(body), ["__proto__", "constructor", "toString"]);
   assertEquals(Object.getPrototypeOf(body), Object.prototype);
   assertEquals(({} as Record<string, unknown>).admin, undefined);
 });
 
-Deno.test("jsonObjectOf() keeps lone surrogates and numbers beyond doubles in the bytes", () => {
+Deno.test("jsonObjectOf() keeps lone surrogates and numbers larger than doubles in the bytes", () => {
   const text = '{"prompt":"\\ud800","seed":9007199254740993}';
   const { body, bytes } = jsonObjectOf(bytesOf(text));
   assertEquals(body.prompt, "\ud800");
   assertEquals(new TextDecoder().decode(bytes), text);
 });
 
-Deno.test("readJsonObject() has one rule for content types", async () => {
+Deno.test("readJsonObject() applies one rule to content types", async () => {
   const read = (type: string | null) => {
     const request = new Request("http://a/", { method: "POST", body: bytesOf("{}") });
     if (type !== null) request.headers.set("content-type", type);
@@ -135,7 +135,7 @@ Deno.test("readJsonObject() has one rule for content types", async () => {
   }
 });
 
-Deno.test("readJsonObject() refuses more values than its endpoint takes, before it parses them", async () => {
+Deno.test("readJsonObject() rejects more values than its endpoint accepts, before it parses them", async () => {
   const text = `{"a":[${"0,".repeat(200_000)}0]}`;
   const sent = () => new Request("http://h/", { method: "POST", body: bytesOf(text) });
   const limits = { capBytes: 1_000_000 };

@@ -19,7 +19,7 @@ function noting(events: string[]): Log {
   return { debug: note, info: note, warn: note, error: note };
 }
 
-Deno.test("listen() picks a free port, serves, and stops when told to", async () => {
+Deno.test("listen() picks a free port, serves, and stops on request", async () => {
   const listening = await listen({ host: "127.0.0.1", port: 0, log: silentLog, handler: () => new Response("ok") });
   const address = `http://${listening.address}:${listening.port}/`;
   assertEquals(await (await fetch(address)).text(), "ok");
@@ -28,7 +28,7 @@ Deno.test("listen() picks a free port, serves, and stops when told to", async ()
   await assertRejects(() => fetch(address), TypeError);
 });
 
-Deno.test("listen() refuses a port that is taken", async () => {
+Deno.test("listen() rejects a port that is in use", async () => {
   const first = await listen({ host: "127.0.0.1", port: 0, log: silentLog, handler: () => new Response("ok") });
   await assertRejects(
     () => listen({ host: "127.0.0.1", port: first.port, log: silentLog, handler: () => new Response("ok") }),
@@ -63,7 +63,7 @@ Deno.test("a shutdown lets a running stream finish", async () => {
   await listening.closed;
 });
 
-Deno.test("a shutdown without grace cuts off what runs", async () => {
+Deno.test("a shutdown without grace aborts running requests", async () => {
   const { promise: cancelled, resolve: cancel } = Promise.withResolvers<void>();
   const handler = () =>
     new Response(new ReadableStream<Uint8Array>({ pull: (c) => c.enqueue(new Uint8Array(1)), cancel: () => cancel() }));
@@ -75,7 +75,7 @@ Deno.test("a shutdown without grace cuts off what runs", async () => {
   await response.body?.cancel().catch(() => {});
 });
 
-Deno.test("listen() listens again on the same port when the platform's accept loop gives up", async () => {
+Deno.test("listen() listens again on the same port when the platform's accept loop ends", async () => {
   const events: string[] = [];
   const ports: number[] = [];
   const ends: PromiseWithResolvers<void>[] = [];
@@ -112,7 +112,7 @@ Deno.test("listen() listens again on the same port when the platform's accept lo
 });
 
 Deno.test({
-  name: "listen() lives through the loss of every file descriptor and serves again",
+  name: "listen() survives the loss of every file descriptor and serves again",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const child = `

@@ -45,7 +45,7 @@ async function refusal(body: string, limits?: FormLimits): Promise<string> {
   return (await assertRejects(() => partsOf(body, [], limits), GatewayError)).message;
 }
 
-Deno.test("a form reads the same however its bytes are cut", async () => {
+Deno.test("a form reads the same wherever its bytes are split", async () => {
   const body = `preamble\r\n${field("a", "1")}${file("image", "\r\n--\r\n--C\r\n\r")}${
     field("", "")
   }${END}epilogue --B`;
@@ -59,7 +59,7 @@ Deno.test("a form reads the same however its bytes are cut", async () => {
   assertEquals(await partsOf(body, Array.from(body, (_, at) => at)), whole);
 });
 
-Deno.test("a form gives back what was written, for any content and any cuts", async () => {
+Deno.test("a form reader returns what was written, for any content and any splits", async () => {
   const alphabet = fc.constantFrom("\r", "\n", "-", "B", "--B", "\r\n", "\r\n-", "\r\n--", "\r\n--b", "\0", "\xff");
   const content = fc.array(alphabet, { maxLength: 30 }).map((pieces) => pieces.join(""))
     .filter((made) => !`\r\n${made}\r\n`.includes("\r\n--B"));
@@ -74,7 +74,7 @@ Deno.test("a form gives back what was written, for any content and any cuts", as
   );
 });
 
-Deno.test("a form that ends before its last boundary is refused wherever it ends", async () => {
+Deno.test("a form that ends before its last boundary is rejected wherever it ends", async () => {
   const body = `${field("a", "1")}${file("image", "xy")}--B--`;
   for (let length = 0; length < body.length; length++) {
     assertEquals(
@@ -86,7 +86,7 @@ Deno.test("a form that ends before its last boundary is refused wherever it ends
   assertEquals((await partsOf(body)).length, 2);
 });
 
-Deno.test("a form is refused at its sixty-fifth part and at a head beyond 8 KB", async () => {
+Deno.test("a form is rejected at its sixty-fifth part and at a part head above 8 KB", async () => {
   assertEquals((await partsOf(field("a", "1").repeat(64) + END)).length, 64);
   assertEquals(await refusal(field("a", "1").repeat(65) + END), "Cannot read the form: expected at most 64 parts");
   const headOf = (length: number) => {
@@ -105,14 +105,14 @@ Deno.test("a form is refused at its sixty-fifth part and at a head beyond 8 KB",
   );
 });
 
-Deno.test("a form takes an upload whatever its file name is", async () => {
+Deno.test("a form accepts an upload with any file name", async () => {
   for (const name of ["../../etc/passwd", "a\0b", "x".repeat(10_000), ""]) {
     const body = file("image", "1").replace('filename="x"', `filename="${name}"`) + END;
     assertEquals(await partsOf(body), [{ name: "image", isFile: true, content: "1" }]);
   }
 });
 
-Deno.test("a form is refused when something stands behind a boundary on its line", async () => {
+Deno.test("a form is rejected when a boundary line has text after the boundary", async () => {
   assertEquals((await partsOf(`--B \t\r\n${field("a", "1").slice(5)}${END}`)).length, 1);
   for (const junk of ["x", " x", " ".repeat(65), "-x"]) {
     assertEquals(
@@ -122,7 +122,7 @@ Deno.test("a form is refused when something stands behind a boundary on its line
   }
 });
 
-Deno.test("readPartHead() tells uploads by a file name or a type, and forgets the name", () => {
+Deno.test("readPartHead() recognises uploads by a file name or a type, and drops the name", () => {
   const head = (...lines: string[]) => readPartHead(lines.join("\r\n"));
   assertEquals(head('Content-Disposition: form-data; name="image[]"; filename="../../etc/passwd"'), {
     name: "image[]",
@@ -143,7 +143,7 @@ Deno.test("readPartHead() tells uploads by a file name or a type, and forgets th
   assertEquals(head(disposition, "Content-Transfer-Encoding: binary").isFile, false);
 });
 
-Deno.test("readPartHead() refuses heads that two readers could read in two ways", () => {
+Deno.test("readPartHead() rejects heads that two parsers could read differently", () => {
   const disposition = 'Content-Disposition: form-data; name="a"';
   const heads = [
     "",
@@ -160,7 +160,7 @@ Deno.test("readPartHead() refuses heads that two readers could read in two ways"
   for (const head of heads) assertThrows(() => readPartHead(head), GatewayError, "Cannot read a part of the form");
 });
 
-Deno.test("boundaryOf() takes 1 to 70 characters, quoted or not, and nothing but multipart/form-data", () => {
+Deno.test("boundaryOf() accepts 1 to 70 characters, quoted or not, and only multipart/form-data", () => {
   assertEquals(boundaryOf("multipart/form-data; boundary=abc"), "abc");
   assertEquals(boundaryOf('Multipart/Form-Data;charset=utf-8; Boundary="a b:c"'), "a b:c");
   assertEquals(boundaryOf(`multipart/form-data; boundary=${"x".repeat(70)}`).length, 70);

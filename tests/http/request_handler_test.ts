@@ -16,7 +16,7 @@ const route = (path: string, handler: Handler, method: Route["method"] = "GET"):
 });
 const addressOf = (door: { port: number }) => `http://127.0.0.1:${door.port}`;
 
-Deno.test("every answer names its request in the three spellings that clients read", async () => {
+Deno.test("every response has its request id in the three headers that clients read", async () => {
   await using door = await openToyDoor([route("/boom", () => {
     throw new TypeError("secret prompt");
   })]);
@@ -32,7 +32,7 @@ Deno.test("every answer names its request in the three spellings that clients re
   assertEquals(seen.size, 4);
 });
 
-Deno.test("an unforeseen failure is a 500 in the route's shape, and neither answer nor log repeats its message", async () => {
+Deno.test("an unexpected failure is a 500 in the route's error format, and its message is neither returned nor logged", async () => {
   await using door = await openToyDoor([
     route("/boom", () => {
       throw new TypeError("secret prompt");
@@ -54,7 +54,7 @@ Deno.test("an unforeseen failure is a 500 in the route's shape, and neither answ
   assert(!JSON.stringify(door.lines).includes("secret"));
 });
 
-Deno.test("a failure's details become headers whichever shape it is rendered in", async () => {
+Deno.test("the details of a failure become headers in every error format", async () => {
   const fail = (details: ConstructorParameters<typeof GatewayError>[2]) => () => {
     throw new GatewayError("rate_limited", "Cannot serve now", details);
   };
@@ -73,7 +73,7 @@ Deno.test("a failure's details become headers whichever shape it is rendered in"
   await Promise.all([wait.body?.cancel(), end.body?.cancel()]);
 });
 
-Deno.test("a failure whose renderer fails is still answered with its status", async () => {
+Deno.test("a failure whose renderer throws is still answered with its status", async () => {
   const broken: Route = {
     ...route("/broken", () => {
       throw new GatewayError("not_found", "Cannot find it");
@@ -87,7 +87,7 @@ Deno.test("a failure whose renderer fails is still answered with its status", as
   assertEquals([response.status, (await response.json()).error.code], [404, "not_found"]);
 });
 
-Deno.test("the base address greets tools that knock", async () => {
+Deno.test("the base address answers tools that probe it", async () => {
   await using door = await openToyDoor();
   const response = await fetch(addressOf(door));
   assertEquals([response.status, await response.json()], [200, { service: "switchyard", status: "ok" }]);
@@ -98,7 +98,7 @@ Deno.test("the base address greets tools that knock", async () => {
   await post.body?.cancel();
 });
 
-Deno.test("a browser's preflight is allowed everything and its page may read the answer", async () => {
+Deno.test("a browser's preflight allows everything and its page may read the response", async () => {
   await using door = await openToyDoor();
   const asked = await fetch(`${addressOf(door)}/v1/read`, {
     method: "OPTIONS",
@@ -121,7 +121,7 @@ Deno.test("a browser's preflight is allowed everything and its page may read the
   await Promise.all([read.body?.cancel(), plain.body?.cancel()]);
 });
 
-Deno.test("the log tells of each request once, without its query", async () => {
+Deno.test("the log has one line for each request, without its query", async () => {
   await using door = await openToyDoor();
   await (await fetch(`${addressOf(door)}/v1/models?key=sk-canary`)).body?.cancel();
   await (await fetch(`${addressOf(door)}/v1/videos/${"v".repeat(500)}?key=sk-canary`, { method: "PUT" })).body
@@ -134,7 +134,7 @@ Deno.test("the log tells of each request once, without its query", async () => {
   assert(!JSON.stringify(door.lines).includes("canary"));
 });
 
-Deno.test("the log tells the protocol of each request, and how long its answer took to begin", async () => {
+Deno.test("the log has the protocol of each request, and the time until its response started", async () => {
   let now = 5_000;
   const lines: LogFields[] = [];
   const slow = route("/v1/slow", () => {
@@ -168,7 +168,7 @@ Deno.test("the log tells the protocol of each request, and how long its answer t
   assertEquals([lines[0]?.firstByteMs, itemAt(lines, 0).durationMs, now], [40, undefined, 6_040]);
 });
 
-Deno.test("an answer with locked headers is given its request id all the same", async () => {
+Deno.test("a response with immutable headers gets its request id as well", async () => {
   await using door = await openToyDoor([
     route("/moved", () => Response.redirect("https://files.example/x", 302)),
   ]);
@@ -177,7 +177,7 @@ Deno.test("an answer with locked headers is given its request id all the same", 
   assertNotEquals(response.headers.get("x-service-request-id"), null);
 });
 
-Deno.test("a draining door asks its callers to connect anew", async () => {
+Deno.test("a server that shuts down asks its clients to reconnect", async () => {
   const door = createRequestHandler({
     router: createRouter([], { sections: [], renderError: renderAs("toy") }),
     log: silentLog,
@@ -189,7 +189,7 @@ Deno.test("a draining door asks its callers to connect anew", async () => {
   assertEquals((await door(request, info)).headers.get("connection"), "close");
 });
 
-Deno.test("a handler knows its peer, the raw path and the query", async () => {
+Deno.test("a handler gets its peer, the raw path and the query", async () => {
   await using door = await openToyDoor([
     route(
       "/echo/:model",

@@ -38,20 +38,20 @@ function billOf(context_length: number, pricing: Record<string, string>) {
 
 const BY_TOKENS = billOf(10_000, { prompt: "0.000005", image_output: "0.00004" });
 
-Deno.test("believedConsumption() believes what two pictures can take", () => {
+Deno.test("checkConsumption() accepts what two images can consume", () => {
   for (const consumption of [reported({}), reported({ textTokens: 0 }), reported({ outputTokens: 10_000 })]) {
     assertEquals(checkConsumption(BY_TOKENS, consumption, 2), { consumption, reason: null });
   }
 });
 
-Deno.test("believedConsumption() cuts what exceeds context and output of both pictures", () => {
+Deno.test("checkConsumption() caps what exceeds context and output of both images", () => {
   const { consumption, reason } = checkConsumption(BY_TOKENS, reported({ outputTokens: 1e9 }), 2);
   assertEquals([consumption?.outputTokens, consumption?.textTokens, reason], [10_000, 10, "above_ceiling"]);
   const prompt = checkConsumption(BY_TOKENS, reported({ imageTokens: 1e10, cachedTokens: 1e10 }), 2).consumption;
   assertEquals([prompt?.textTokens, prompt?.imageTokens, prompt?.cachedTokens], [10, 19_990, 20_000]);
 });
 
-Deno.test("believedConsumption() gives nothing for counters that cannot be read, or that miss the pictures", () => {
+Deno.test("checkConsumption() returns null for counters that cannot be read, or that omit the images", () => {
   const nothing = { consumption: null, reason: "unreadable" } as const;
   const unreadable = { ...reported({ textTokens: 0, outputTokens: 0 }), isUnreadable: true };
   assertEquals(checkConsumption(BY_TOKENS, unreadable, 2), nothing);
@@ -60,7 +60,7 @@ Deno.test("believedConsumption() gives nothing for counters that cannot be read,
   assertEquals(checkConsumption(byPicture, reported({ outputTokens: 0 }), 2).reason, null);
 });
 
-Deno.test("believedConsumption() knows no ceiling of a model whose context is unknown", () => {
+Deno.test("checkConsumption() has no limit for a model whose context is unknown", () => {
   const bill = billOf(0, { image_output: "0.00004" });
   assertEquals(checkConsumption(bill, reported({ outputTokens: 1e9 }), 2).reason, null);
   assertEquals(checkConsumption(bill, reported({ outputTokens: 1e10 }), 2).reason, "unreadable");

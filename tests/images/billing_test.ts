@@ -31,7 +31,7 @@ function stubbed(address: string, fields: Record<string, unknown> = {}): ImageGa
   };
 }
 
-Deno.test("an account without money is refused before anything is fetched or asked", async () => {
+Deno.test("an account without money is refused before any download or vendor call", async () => {
   await using files = startStubVendor(async () => new Response(await pictureFile()));
   await withGateway({ balance: "0" }, async (gateway) => {
     const answer = await ask(gateway, { model: "sandbox/seer-1", input_images: [`${files.address}/a.png`] });
@@ -40,7 +40,7 @@ Deno.test("an account without money is refused before anything is fetched or ask
   });
 });
 
-Deno.test("a refusal is told in the vendor's words, is not tried elsewhere and costs nothing", async () => {
+Deno.test("a refusal has the vendor's message, is not retried elsewhere and costs nothing", async () => {
   await withGateway({}, async (gateway) => {
     const before = await gateway.balance();
     for (const model of ["sandbox/split-1", "sandbox/muse-1", "sandbox/seer-1", "sandbox/grok-1"]) {
@@ -55,7 +55,7 @@ Deno.test("a refusal is told in the vendor's words, is not tried elsewhere and c
   });
 });
 
-Deno.test("a request that failed sets nothing aside any longer", async () => {
+Deno.test("a failed request leaves no reservation", async () => {
   // Enough for one picture of either model, and for a few of the first.
   await withGateway({ balance: "0.05" }, async (gateway) => {
     for (let i = 0; i < 16; i++) {
@@ -72,7 +72,7 @@ Deno.test("a request that failed sets nothing aside any longer", async () => {
   });
 });
 
-Deno.test("a picture is charged by the catalog's price of one where the model has such", async () => {
+Deno.test("an image is charged at the catalog's price per image where the model has one", async () => {
   await withGateway({}, async (gateway) => {
     const answer = await ask(gateway, { model: "sandbox/grok-1", n: 2, quality: "high" });
     assertEquals((await answer.json()).usage, {
@@ -85,7 +85,7 @@ Deno.test("a picture is charged by the catalog's price of one where the model ha
   });
 });
 
-Deno.test("tokens that a vendor does not report are estimated, told and charged alike", async () => {
+Deno.test("tokens that a vendor does not report are estimated, and reported and charged alike", async () => {
   await withGateway({}, async (gateway) => {
     const answer = await ask(gateway, { prompt: "a fox [[nousage]]" });
     const { usage } = await answer.json();
@@ -95,7 +95,7 @@ Deno.test("tokens that a vendor does not report are estimated, told and charged 
   });
 });
 
-Deno.test("tokens from a cache are charged by the prices of caches", async () => {
+Deno.test("cached tokens are charged at the prices of cached tokens", async () => {
   const b64_json = (await pictureFile()).toBase64();
   const usage = {
     input_tokens: 400,
@@ -117,7 +117,7 @@ Deno.test("tokens from a cache are charged by the prices of caches", async () =>
   });
 });
 
-Deno.test("pictures at an address are downloaded, measured and given as base64", async () => {
+Deno.test("images at a URL are downloaded, measured and returned as base64", async () => {
   const png = await pictureFile({ width: 96, height: 64 });
   let address = "";
   await using vendor = startStubVendor((request) =>
@@ -132,7 +132,7 @@ Deno.test("pictures at an address are downloaded, measured and given as base64",
   });
 });
 
-Deno.test("a picture that cannot be had is an upstream's failure and costs nothing", async () => {
+Deno.test("an image that cannot be downloaded is an upstream failure and costs nothing", async () => {
   const results = [
     { url: "http://10.1.2.3/made.png" },
     { url: "http://127.0.0.1:1/made.png" },
@@ -149,7 +149,7 @@ Deno.test("a picture that cannot be had is an upstream's failure and costs nothi
   });
 });
 
-Deno.test("several calls give what they made and cost that, also when one of them fails", async () => {
+Deno.test("several calls return and cost what they made, also when one of them fails", async () => {
   const b64_json = (await pictureFile({ width: 1280, height: 720 })).toBase64();
   await using vendor = startStubVendor((_, nth) =>
     nth === 1
@@ -182,7 +182,7 @@ Deno.test("a failing provider is followed by the next, and the request is charge
   });
 });
 
-Deno.test("a pinned request goes to its provider alone", async () => {
+Deno.test("a pinned request goes only to its provider", async () => {
   await withGateway({ random: () => 0 }, async (gateway) => {
     const pin = (type: string) => ({ model: "sandbox/split-1", extra_body: { provider: { type } } });
     const byBody = await ask(gateway, pin("two"));

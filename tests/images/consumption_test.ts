@@ -12,7 +12,7 @@ function costWith(pricing: Record<string, string>, consumed: Partial<ImageConsum
   return writeMoney(costOf(imageQuantitiesOf({ ...NOTHING, ...consumed }, { made, given }), model.tariff));
 }
 
-Deno.test("imageQuantitiesOf() bills tokens, pictures and the request", () => {
+Deno.test("imageQuantitiesOf() bills tokens, images and the request", () => {
   const byTokens = { prompt: "0.000005", image_input: "0.00001", image_output: "0.00004" };
   const consumed = { textTokens: 100, imageTokens: 1000, outputTokens: 4160 };
   assertEquals(costWith(byTokens, consumed, 1, 1), "0.1769000000");
@@ -22,7 +22,7 @@ Deno.test("imageQuantitiesOf() bills tokens, pictures and the request", () => {
   );
 });
 
-Deno.test("imageQuantitiesOf() counts tokens from a cache for text and pictures in proportion", () => {
+Deno.test("imageQuantitiesOf() divides cached tokens between text and images in proportion", () => {
   const pricing = {
     prompt: "0.00001",
     input_cache_read: "0.000001",

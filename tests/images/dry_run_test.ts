@@ -44,7 +44,7 @@ const traces = async ({ sandbox, balance, files }: ImageGateway) => [
   ).filter((name) => name.endsWith(".png")),
 ];
 
-Deno.test("a dry run of a generation tells providers, estimate and balance, and leaves nothing behind", async () => {
+Deno.test("a dry run of a generation returns providers, estimate and balance, and has no effect", async () => {
   const before = await traces(gateway);
   const { status, json } = await generate({ n: 3 });
   assertEquals(status, 200);
@@ -60,7 +60,7 @@ Deno.test("a dry run of a generation tells providers, estimate and balance, and 
   assertEquals(await traces(gateway), before);
 });
 
-Deno.test("a dry run of an edit names what the model is not told, and who may serve it, the likeliest first", async () => {
+Deno.test("a dry run of an edit names the dropped fields, and the possible providers, the likeliest first", async () => {
   const before = await traces(gateway);
   const { json, headers } = await edit({ model: "sandbox/shared-1", input_fidelity: "high", n: "2" });
   assertEquals([json.mode, json.providers, json.dropped, headers.get("x-service-dropped")], [
@@ -75,7 +75,7 @@ Deno.test("a dry run of an edit names what the model is not told, and who may se
   assertEquals(await traces(gateway), before);
 });
 
-Deno.test("a dry run tells that the balance does not hold, where a request is 402", async () => {
+Deno.test("a dry run reports a balance that is too low, where a request is 402", async () => {
   const dear = await generate({ model: "sandbox/dear-1", n: 1 });
   assertEquals([dear.status, dear.json.balance_covers, dear.json.estimate.image_cost], [200, false, "0.6000000000"]);
   assertEquals((await generate({ model: "sandbox/dear-1" }, {})).status, 402);
@@ -95,14 +95,14 @@ const MISTAKES: readonly Record<string, unknown>[] = [
 ];
 
 for (const change of MISTAKES) {
-  Deno.test(`a dry run refuses what a generation refuses: ${JSON.stringify(change)}`, async () => {
+  Deno.test(`a dry run rejects what a generation rejects: ${JSON.stringify(change)}`, async () => {
     const [tried, asked] = [await generate(change), await generate(change, {})];
     assertEquals(asked.status >= 400 && asked.status < 500, true, asked.text);
     assertEquals([tried.status, tried.json.error.message], [asked.status, asked.json.error.message]);
   });
 }
 
-Deno.test("a dry run looks at a reference once, and at none that the balance does not pay for", async () => {
+Deno.test("a dry run downloads a reference once, and none that the balance does not cover", async () => {
   await using files = startStubVendor(async () => new Response(await pictureFile()));
   const input_images = [`${files.address}/a.png`];
   assertEquals((await generate({ input_images })).json.balance_covers, true);
@@ -111,7 +111,7 @@ Deno.test("a dry run looks at a reference once, and at none that the balance doe
   assertEquals(files.asked.length, 1);
 });
 
-Deno.test("any other value of X-Service-Dry-Run is 400, and false asks for pictures", async () => {
+Deno.test("any other value of X-Service-Dry-Run is 400, and false generates images", async () => {
   const { status, json } = await generate({}, { "x-service-dry-run": "1" });
   assertEquals(status, 400);
   assertMatch(json.error.message, /X-Service-Dry-Run/);

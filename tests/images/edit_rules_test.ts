@@ -49,7 +49,7 @@ async function refusalOf(answer: Response) {
   return { status: answer.status, message: String(error.message), param: error.param };
 }
 
-Deno.test("POST /v1/images/edits refuses every field that the API reference refuses, naming it", async () => {
+Deno.test("POST /v1/images/edits rejects every field that the API reference rejects, naming it", async () => {
   await withGateway(async (gateway) => {
     const wrong: [field: string, change: Record<string, string | null>][] = [
       ["model", { model: null }],
@@ -76,7 +76,7 @@ Deno.test("POST /v1/images/edits refuses every field that the API reference refu
   });
 });
 
-Deno.test("POST /v1/images/edits wants a multipart form that is whole", async () => {
+Deno.test("POST /v1/images/edits requires a complete multipart form", async () => {
   await withGateway(async (gateway) => {
     const whole = await formOf([...BASE, IMAGE]);
     const statusOf = async (body: unknown, type: string) => {
@@ -95,7 +95,7 @@ Deno.test("POST /v1/images/edits wants a multipart form that is whole", async ()
   });
 });
 
-Deno.test("POST /v1/images/edits wants the image as a file upload, never as text", async () => {
+Deno.test("POST /v1/images/edits requires the image as a file upload, never as text", async () => {
   await withGateway(async (gateway) => {
     const url: Part = ["image", "https://example.com/a.png"];
     for (const parts of [BASE, [...BASE, url], [...BASE, IMAGE, ["image[]", "x"] as Part]]) {
@@ -107,7 +107,7 @@ Deno.test("POST /v1/images/edits wants the image as a file upload, never as text
   });
 });
 
-Deno.test("POST /v1/images/edits takes PNG and JPEG by their content, whatever they are called", async () => {
+Deno.test("POST /v1/images/edits recognises PNG and JPEG by their content, whatever their names", async () => {
   await withGateway(async (gateway) => {
     const jpeg = await pictureFile({ format: "jpeg" });
     const good: Part[] = [
@@ -134,7 +134,7 @@ Deno.test("POST /v1/images/edits takes PNG and JPEG by their content, whatever t
   });
 });
 
-Deno.test("POST /v1/images/edits refuses a picture of too many pixels before it is decoded", async () => {
+Deno.test("POST /v1/images/edits rejects an image of too many pixels before it is decoded", async () => {
   await withGateway(async (gateway) => {
     const huge = png.slice();
     new DataView(huge.buffer).setUint32(16, 65_535);
@@ -145,7 +145,7 @@ Deno.test("POST /v1/images/edits refuses a picture of too many pixels before it 
   });
 });
 
-Deno.test("POST /v1/images/edits passes over extra_body and unknown parts, and obeys the header", async () => {
+Deno.test("POST /v1/images/edits ignores extra_body and unknown parts, and applies the header", async () => {
   await withGateway(async (gateway) => {
     const extra: Part = ["extra_body", '{"provider":{"type":"nosuch"}}'];
     const parts: Part[] = [["model", "sandbox/split-1"], ...BASE.slice(1), extra, ["user", "me"], IMAGE];
@@ -162,7 +162,7 @@ Deno.test("POST /v1/images/edits passes over extra_body and unknown parts, and o
   });
 });
 
-Deno.test("POST /v1/images/edits refuses a field that comes with two values", async () => {
+Deno.test("POST /v1/images/edits rejects a field with two values", async () => {
   await withGateway(async (gateway) => {
     const twice = await edit(gateway, [...BASE, ["model", "sandbox/narrow-1"], IMAGE]);
     assertStringIncludes((await refusalOf(twice)).message, '"model": expected it once');
@@ -182,7 +182,7 @@ Deno.test("POST /v1/images/edits stops at 65 parts and at a part head of a megab
   });
 });
 
-Deno.test("POST /v1/images/edits sends on as many images as there are and lets the vendor decide", async () => {
+Deno.test("POST /v1/images/edits forwards all images and leaves the limit to the vendor", async () => {
   await withGateway(async (gateway) => {
     const images = (count: number) => Array.from({ length: count }, (): Part => ["image[]", png, "a.png"]);
     const sixteen = await edit(gateway, [...BASE, ...images(16)]);
@@ -193,7 +193,7 @@ Deno.test("POST /v1/images/edits sends on as many images as there are and lets t
   });
 });
 
-Deno.test("POST /v1/images/edits refuses a file and a body beyond their caps while they come", async () => {
+Deno.test("POST /v1/images/edits rejects a file and a body above their limits while they arrive", async () => {
   await withGateway(async (gateway) => {
     const filler = (bytes: number) => {
       const file = new Uint8Array(bytes);
@@ -217,7 +217,7 @@ Deno.test("POST /v1/images/edits refuses a file and a body beyond their caps whi
   }, { edit_file: 300_000, edit_body: 1_000_000 });
 });
 
-Deno.test("POST /v1/images/edits tells a model without the choice nothing of input_fidelity, and says so", async () => {
+Deno.test("POST /v1/images/edits drops input_fidelity for a model without it, and reports it", async () => {
   await withGateway(async (gateway) => {
     const answer = await edit(gateway, changed({ model: "sandbox/narrow-1", input_fidelity: "high" }));
     assertEquals([answer.status, answer.headers.get("x-service-dropped")], [200, "input_fidelity"]);
@@ -226,7 +226,7 @@ Deno.test("POST /v1/images/edits tells a model without the choice nothing of inp
   });
 });
 
-Deno.test("POST /v1/images/edits reports the size that was made, and auto where auto was asked for", async () => {
+Deno.test("POST /v1/images/edits reports the size of the image, and auto where auto was requested", async () => {
   await withGateway(async (gateway) => {
     for (const [size, told] of [["auto", "auto"], ["1024x1536", "1024x1536"], [null, "1536x1024"]] as const) {
       const answer = await edit(gateway, changed({ size, n: "2" }));

@@ -19,7 +19,7 @@ async function refusalOf(gateway: ImageGateway, change: Record<string, unknown>)
   return { status: answer.status, message: String(error?.message), param: error?.param };
 }
 
-Deno.test("POST /v1/images/generations refuses every field that the API reference refuses, naming it", async () => {
+Deno.test("POST /v1/images/generations rejects every field that the API reference rejects, naming it", async () => {
   await withGateway(async (gateway) => {
     const wrong: [field: string, change: Record<string, unknown>][] = [
       ["prompt", { prompt: undefined }],
@@ -55,7 +55,7 @@ Deno.test("POST /v1/images/generations refuses every field that the API referenc
   });
 });
 
-Deno.test("POST /v1/images/generations lists the words that it takes", async () => {
+Deno.test("POST /v1/images/generations lists the accepted values", async () => {
   await withGateway(async (gateway) => {
     const messageOf = async (change: Record<string, unknown>) => (await refusalOf(gateway, change)).message;
     assertStringIncludes(await messageOf({ quality: "ultra" }), "auto, low, medium, high, standard, hd");
@@ -75,7 +75,7 @@ Deno.test("POST /v1/images/generations answers 404 for a model that does not exi
   });
 });
 
-Deno.test("POST /v1/images/generations passes over other spellings of input_images and unknown fields", async () => {
+Deno.test("POST /v1/images/generations ignores other spellings of input_images and unknown fields", async () => {
   await withGateway(async (gateway) => {
     const png = (await pictureFile()).toBase64();
     const others = { images: [png], image: png, image_urls: [png], style: "vivid", response_format: "url", seed: 1 };
@@ -94,7 +94,7 @@ Deno.test("POST /v1/images/generations passes over other spellings of input_imag
   });
 });
 
-Deno.test("POST /v1/images/generations refuses input_images that cannot be used, naming the item", async () => {
+Deno.test("POST /v1/images/generations rejects input_images that cannot be used, naming the item", async () => {
   await withGateway(async (gateway) => {
     const png = await pictureFile();
     const good = png.toBase64();
@@ -128,7 +128,7 @@ Deno.test("POST /v1/images/generations refuses input_images that cannot be used,
   });
 });
 
-Deno.test("input_images never lead to the gateway itself", async () => {
+Deno.test("input_images are never fetched from the gateway itself", async () => {
   await withGateway(async (gateway) => {
     const input_images = [`${gateway.address}/healthz`];
     const { status, message } = await refusalOf(gateway, { model: "sandbox/seer-1", input_images });
@@ -137,7 +137,7 @@ Deno.test("input_images never lead to the gateway itself", async () => {
   });
 });
 
-Deno.test("a model's catalog narrows its sizes and maps those that its vendor has given up", async () => {
+Deno.test("a model's catalog limits its sizes and maps those that its vendor has retired", async () => {
   await withGateway(async (gateway) => {
     const asked = { ...ASKED, model: "sandbox/narrow-1", quality: "hd", size: "1792x1024" };
     const answer = await (await gateway.post("/v1/images/generations", asked)).json();
@@ -151,7 +151,7 @@ Deno.test("a model's catalog narrows its sizes and maps those that its vendor ha
   });
 });
 
-Deno.test("the answer's picture has the format and the background that were asked for", async () => {
+Deno.test("the returned image has the requested format and background", async () => {
   await withGateway(async (gateway) => {
     for (const output_format of ["png", "jpeg", "webp"]) {
       const answer = await (await gateway.post("/v1/images/generations", { ...ASKED, output_format })).json();
@@ -163,7 +163,7 @@ Deno.test("the answer's picture has the format and the background that were aske
   });
 });
 
-Deno.test("an answer's length is told beforehand, and its body is one JSON value", async () => {
+Deno.test("a response has a Content-Length, and its body is one JSON value", async () => {
   await withGateway(async (gateway) => {
     const answer = await gateway.post("/v1/images/generations", { ...ASKED, n: 3 });
     const text = await answer.text();
@@ -177,7 +177,7 @@ Deno.test("an answer's length is told beforehand, and its body is one JSON value
   });
 });
 
-Deno.test("a generation whose body exceeds its cap is refused", async () => {
+Deno.test("a generation whose body exceeds the limit is rejected", async () => {
   const gateway = await startImageGateway({
     config: { limits: { image_body: 2_000_000 } },
     models: [imageModel("sandbox/seer-2", { series: "reference" }, ["ark"])],

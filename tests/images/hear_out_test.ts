@@ -73,7 +73,7 @@ async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<I
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-Deno.test("a vendor whose caller has left is heard out and charged by what it reports", async () => {
+Deno.test("a vendor stream is read to its end after its caller disconnects, and charged by the reported usage", async () => {
   const { charges, leave, link } = await opened(() => Promise.resolve(COMPLETED));
   await leave();
   await settled();
@@ -81,7 +81,7 @@ Deno.test("a vendor whose caller has left is heard out and charged by what it re
   assertEquals(link.signal.aborted, false);
 });
 
-Deno.test("a vendor that goes on for half a minute after its caller left is cut, and what was shown is charged", async () => {
+Deno.test("a vendor that continues for half a minute after its caller disconnects is cancelled, and the delivered part charged", async () => {
   const { charges, leave, clock } = await opened((link) =>
     new Promise((_, reject) => link.signal.addEventListener("abort", () => reject(new Error("cut"))))
   );
@@ -96,7 +96,7 @@ Deno.test("a vendor that goes on for half a minute after its caller left is cut,
   assertEquals(charges.map(({ amount }) => amount), [10_050_000n]);
 });
 
-Deno.test("a picture that comes after its caller left finds its memory, and gives it back", async () => {
+Deno.test("an image that arrives after its caller disconnects has memory reserved, and releases it", async () => {
   const { charges, leave, budget } = await opened((_, memory) => {
     memory.reserveReply(20_000_000);
     return Promise.resolve(COMPLETED);
@@ -108,7 +108,7 @@ Deno.test("a picture that comes after its caller left finds its memory, and give
   assertEquals(budget.inUse, 0);
 });
 
-Deno.test("a stream gives its memory back at its end, and when it breaks", async () => {
+Deno.test("a stream releases its memory at its end, and when it breaks", async () => {
   for (const next of [() => Promise.resolve(COMPLETED), () => Promise.reject(new Error("cut"))]) {
     const { reader, budget } = await opened(next);
     while (!(await reader.read()).done);
@@ -116,7 +116,7 @@ Deno.test("a stream gives its memory back at its end, and when it breaks", async
   }
 });
 
-Deno.test("a stream of an account that is overdrawn too far ends with an error, and what was shown is charged", async () => {
+Deno.test("a stream of an account that is overdrawn too far ends with an error, and the delivered part is charged", async () => {
   const { charges, reader, overdraw, released } = await opened((link) =>
     new Promise((_, reject) => link.signal.addEventListener("abort", () => reject(new Error("cut"))))
   );

@@ -46,7 +46,7 @@ async function generated(first: ReturnType<typeof startVendor>, second: ReturnTy
   }
 }
 
-Deno.test("a picture whose vendor stumbles while it is polled is ordered, charged and answered once", async () => {
+Deno.test("an image whose vendor fails a poll is ordered, charged and answered once", async () => {
   const html = () => new Response("<html>busy</html>");
   await using first = startVendor([accepted], [
     fails(500),
@@ -58,25 +58,25 @@ Deno.test("a picture whose vendor stumbles while it is polled is ordered, charge
   assertEquals(await generated(first, second), [200, "first", 1, 0, "24.9500000000"]);
 });
 
-Deno.test("a picture whose order was refused is ordered elsewhere", async () => {
+Deno.test("an image whose order was refused is ordered elsewhere", async () => {
   await using first = startVendor([fails(429)], []);
   await using second = startVendor([accepted], []);
   assertEquals(await generated(first, second), [200, "second", 1, 1, "24.9500000000"]);
 });
 
-Deno.test("a picture whose job failed is ordered elsewhere, as nothing was made", async () => {
+Deno.test("an image whose job failed is ordered elsewhere, as nothing was made", async () => {
   await using first = startVendor([accepted], [() => Response.json({ status: "Error" })]);
   await using second = startVendor([accepted], []);
   assertEquals(await generated(first, second), [200, "second", 1, 1, "24.9500000000"]);
 });
 
-Deno.test("a picture whose order may have begun is ordered nowhere else, and costs nothing", async () => {
+Deno.test("an image whose order may have started is ordered nowhere else, and costs nothing", async () => {
   await using first = startVendor([fails(500)], []);
   await using second = startVendor([accepted], []);
   assertEquals(await generated(first, second), [502, "first", 1, 0, "25.0000000000"]);
 });
 
-Deno.test("a picture that the vendor's content rules hold back is ordered nowhere else, and costs nothing", async () => {
+Deno.test("an image that the vendor's content rules block is ordered nowhere else, and costs nothing", async () => {
   await using first = startVendor([accepted], [() => Response.json({ status: "Content Moderated" })]);
   await using second = startVendor([accepted], []);
   assertEquals(await generated(first, second), [400, "first", 1, 0, "25.0000000000"]);

@@ -30,7 +30,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!await condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-Deno.test("a stream's events carry the default protocol's fields, the usage on the last", async () => {
+Deno.test("the events of a stream have the default protocol's fields, with the usage on the last", async () => {
   await withGateway(async (gateway) => {
     const answer = await ask(gateway, { n: 2, partial_images: 1, output_format: "jpeg", size: "1024x1024" });
     assertEquals(answer.headers.get("content-type"), "text/event-stream");
@@ -49,7 +49,7 @@ Deno.test("a stream's events carry the default protocol's fields, the usage on t
   });
 });
 
-Deno.test("a failure before the first event has a status, one after it is an event, and neither costs", async () => {
+Deno.test("a failure before the first event has a status, one after it is an event, and neither costs anything", async () => {
   await withGateway(async (gateway) => {
     const early = await ask(gateway, { prompt: "[[fail 500]] fox" });
     assertEquals(early.status, 502);
@@ -66,7 +66,7 @@ Deno.test("a failure before the first event has a status, one after it is an eve
   });
 });
 
-Deno.test("a caller who leaves a stream pays for what the vendor finishes", async () => {
+Deno.test("a caller who disconnects from a stream pays for what the vendor finishes", async () => {
   await withGateway(async (gateway) => {
     const answer = await ask(gateway, { prompt: "[[pause 30]] fox", partial_images: 1 });
     const reader = answer.body!.getReader();
@@ -82,7 +82,7 @@ Deno.test("a caller who leaves a stream pays for what the vendor finishes", asyn
 
 for (const stream of [false, true]) {
   const kind = stream ? "streamed" : "whole";
-  Deno.test(`a caller who leaves before a ${kind} answer begins pays for what the vendor makes`, async () => {
+  Deno.test(`a caller who disconnects before a ${kind} response starts pays for what the vendor makes`, async () => {
     const b64_json = (await pictureFile()).toBase64();
     const left = Promise.withResolvers<void>();
     const came = Promise.withResolvers<void>();
@@ -121,7 +121,7 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("a vendor that makes more pictures than were asked for is paid for those that were", async () => {
+Deno.test("a vendor that makes more images than requested is paid for the requested number", async () => {
   const b64_json = (await pictureFile()).toBase64();
   await using vendor = startStubVendor(() =>
     Promise.resolve(Response.json({ data: Array.from({ length: 40 }, () => ({ b64_json })) }))

@@ -16,7 +16,7 @@ const notes = compactRecords<Note>({
 
 const roundTrip = (note: Note) => notes.read(notes.write(note)).record;
 
-Deno.test("compactRecords(): reading undoes writing for every kind of value", () => {
+Deno.test("compactRecords(): reading reverses writing for every kind of value", () => {
   const texts = [
     "",
     "plain",
@@ -40,13 +40,13 @@ Deno.test("compactRecords(): reading undoes writing for every kind of value", ()
   }
 });
 
-Deno.test("compactRecords() keeps the name of a field that has no short one, and refuses one that is another's short name", () => {
+Deno.test("compactRecords() keeps a field name without a short form, and rejects one that is another's short form", () => {
   const note = { id: "1", text: "x", tags: [], amount: null, i: "not the id" } as Note;
   assertEquals(roundTrip({ id: "1", text: "x", tags: [], amount: null, more: 1 }).more, 1);
   assertThrows(() => notes.write(note), RangeError, 'it stands for "id"');
 });
 
-Deno.test("compactRecords() keeps bytes behind a record as they are", () => {
+Deno.test("compactRecords() keeps bytes after a record unchanged", () => {
   const note = { id: "1", text: "two\nlines", tags: [], amount: 5n };
   for (
     const tail of [new Uint8Array(), new Uint8Array([10, 0, 255, 10]), crypto.getRandomValues(new Uint8Array(5_000))]
@@ -55,7 +55,7 @@ Deno.test("compactRecords() keeps bytes behind a record as they are", () => {
   }
 });
 
-Deno.test("compactRecords() refuses what a newer version wrote", () => {
+Deno.test("compactRecords() rejects records of a newer version", () => {
   const bytes = notes.write({ id: "1", text: "x", tags: [], amount: null });
   bytes[0] = 2;
   assertThrows(() => notes.read(bytes), Error, "newer version");

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { forEachConcurrent } from "../../src/lib/for_each_concurrent.ts";
 
-Deno.test("eachOf() does all in order, and no more at once than it may", async () => {
+Deno.test("eachOf() runs all items in order, within the concurrency limit", async () => {
   const begun: number[] = [];
   let [atWork, most] = [0, 0];
   await forEachConcurrent([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
@@ -13,6 +13,6 @@ Deno.test("eachOf() does all in order, and no more at once than it may", async (
   assertEquals([begun, most, atWork], [[1, 2, 3, 4, 5, 6, 7], 3, 0]);
 });
 
-Deno.test("eachOf() throws what a piece of work has thrown", async () => {
+Deno.test("eachOf() throws the error of an item", async () => {
   await assertRejects(() => forEachConcurrent([1], 3, () => Promise.reject(new RangeError("no"))), RangeError, "no");
 });

@@ -6,7 +6,7 @@ import { atLeast, itemAt } from "../support/items.ts";
 const edited = (text: string, ...edits: JsonEdit[]) =>
   new TextDecoder().decode(editJson(new TextEncoder().encode(text), edits));
 
-Deno.test("editJson() changes the places that it is told, and no other byte", () => {
+Deno.test("editJson() changes the given paths, and no other byte", () => {
   const text = ' { "a" : [ 1.0 , {"b":"ü\\"}", "c" : 1e2}, [ ] ] ,"d":null } ';
   assertEquals(edited(text, { path: ["a", 1, "b"], value: "x" }), text.replace('"ü\\"}"', '"x"'));
   assertEquals(edited(text, { path: ["a", 1, "b"], value: undefined }), text.replace('"b":"ü\\"}", ', ""));
@@ -16,18 +16,18 @@ Deno.test("editJson() changes the places that it is told, and no other byte", ()
   assertEquals(edited(text, { path: ["a"], value: undefined }, { path: ["d"], value: undefined }), " {  } ");
 });
 
-Deno.test("editJson() passes over places that are not there, and edits inside of what is replaced", () => {
+Deno.test("editJson() skips absent paths, and edits inside replaced values", () => {
   const text = '{"a":[{"b":1}]}';
   assertEquals(edited(text, { path: ["a", 5], value: 1 }, { path: ["x", "y"], value: 1 }), text);
   assertEquals(edited(text, { path: ["a", 0], value: 7 }, { path: ["a", 0, "b"], value: 2 }), '{"a":[7]}');
   assertEquals(edited(text, { path: ["a", 0, "b"], value: 2 }, { path: ["a", 0], value: undefined }), '{"a":[]}');
 });
 
-Deno.test("editJson() means the last of two members of one name, as JSON.parse does", () => {
+Deno.test("editJson() edits the last of two members of one name, as JSON.parse does", () => {
   assertEquals(edited('{"a":1,"a":2}', { path: ["a"], value: 3 }), '{"a":1,"a":3}');
 });
 
-Deno.test("editJson() agrees with the same change of the value, for any value and any places", () => {
+Deno.test("editJson() agrees with the same change of the parsed value, for any value and any paths", () => {
   const tree = fc.jsonValue({ maxDepth: 4 });
   const spaced = fc.constantFrom(undefined, 1, "\t");
   fc.assert(

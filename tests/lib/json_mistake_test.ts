@@ -21,7 +21,7 @@ function isWrongAlready(text: string): boolean {
   return mistake !== null && mistake.found !== "the end of the text";
 }
 
-Deno.test("jsonMistakeIn() names the first character that makes a text wrong", () => {
+Deno.test("jsonMistakeIn() names the first character that is wrong", () => {
   const sign = fc.constantFrom(...'{}[]:,"\\ \n\t01-+.eEu', "true", "null", "fals", '"a"', "\u0000", "é", "undefined");
   fc.assert(
     fc.property(fc.array(sign, { maxLength: 30 }).map((signs) => signs.join("")), (text) => {
@@ -35,7 +35,7 @@ Deno.test("jsonMistakeIn() names the first character that makes a text wrong", (
   );
 });
 
-Deno.test("jsonMistakeIn() tells where the text goes wrong", () => {
+Deno.test("jsonMistakeIn() returns the position of the syntax error", () => {
   const cases: [string, number, number, number][] = [
     ['{"a":1,}', 7, 1, 8],
     ['{"a":1} x', 8, 1, 9],
@@ -58,7 +58,7 @@ Deno.test("jsonMistakeIn() tells where the text goes wrong", () => {
   }
 });
 
-Deno.test("jsonMistakeIn() gives no position when the text that a message quotes occurs twice", () => {
+Deno.test("jsonMistakeIn() returns no position when the text quoted by the message occurs twice", () => {
   const text = "[[0,1,2,3,4,5,6,7,8,9,u,0,1,2,3,4], [0,1,2,3,4,5,6,7,8,9,u,0,1,2,3,4]]";
   assertEquals(mistakeIn(text.slice(0, 35))?.position, 22);
   try {
@@ -69,7 +69,7 @@ Deno.test("jsonMistakeIn() gives no position when the text that a message quotes
   }
 });
 
-Deno.test("jsonMistakeIn() finds the mistake of deep nests and long strings", () => {
+Deno.test("jsonMistakeIn() finds the syntax error in deep nesting and long strings", () => {
   assertEquals(mistakeIn("[".repeat(200_000))?.position, 200_000);
   assertEquals(mistakeIn(`["${"a\\n".repeat(500_000)}`)?.found, "the end of the text");
 });

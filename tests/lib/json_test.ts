@@ -14,7 +14,7 @@ const valueOf = (text: string, scan: JsonScan, key: string) => {
 const objectText = fc.tuple(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue()), fc.constantFrom(0, 1, "\t"))
   .map(([value, indent]) => ({ value, text: ` ${JSON.stringify(value, null, indent)}\r\n` }));
 
-Deno.test("scanJson() finds every member of the top object and where its value stands", () => {
+Deno.test("scanJson() finds every member of the top object and the position of its value", () => {
   fc.assert(fc.property(objectText, ({ value, text }) => {
     const scan = scanText(text);
     const bytes = bytesOf(text);
@@ -30,7 +30,7 @@ Deno.test("scanJson() finds every member of the top object and where its value s
   }));
 });
 
-Deno.test("scanJson() counts depth as the value has it", () => {
+Deno.test("scanJson() counts depth as the parsed value has it", () => {
   const depthOf = (value: unknown): number =>
     typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf));
   fc.assert(fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
@@ -38,7 +38,7 @@ Deno.test("scanJson() counts depth as the value has it", () => {
   }));
 });
 
-Deno.test("scanJson() names the first member that comes twice, also through escapes and beyond sixteen members", () => {
+Deno.test("scanJson() names the first duplicate member, also with escapes and more than sixteen members", () => {
   assertEquals(scanText('{"model":"a","n":1,"model":"b"}').duplicate, "model");
   assertEquals(scanText('{"model":"a","mod\\u0065l":"b"}').duplicate, "model");
   assertEquals(scanText('{"é":1,"\\u00e9":2}').duplicate, "é");
@@ -49,7 +49,7 @@ Deno.test("scanJson() names the first member that comes twice, also through esca
   assertEquals(scanText('{"a":{"x":1,"x":2},"b":["a","a"]}').duplicate, null);
 });
 
-Deno.test("scanJson() takes brackets, commas and quotes inside strings for text", () => {
+Deno.test("scanJson() treats brackets, commas and quotes inside strings as text", () => {
   const text = String.raw`{"a":"x\"},{[\\","b" : [ "]" ] , "c\\":1}`;
   const scan = scanText(text);
   assertEquals(scan.members.map((member) => member.key), ["a", "b", "c\\"]);
@@ -57,23 +57,23 @@ Deno.test("scanJson() takes brackets, commas and quotes inside strings for text"
   assertEquals(scan.depth, 2);
 });
 
-Deno.test("scanJson() survives any bytes", () => {
+Deno.test("scanJson() does not crash on any bytes", () => {
   const sign = fc.constantFrom(...'{}[]:,"\\ \n01ae-.', "\ud800", "é");
   fc.assert(fc.property(fc.array(sign).map((signs) => signs.join("")), (text) => void scanText(text)));
   fc.assert(fc.property(fc.uint8Array(), (bytes) => void scanJson(bytes)));
 });
 
-Deno.test("scanJson() reads a nest of a hundred thousand brackets", () => {
+Deno.test("scanJson() reads a hundred thousand nested brackets", () => {
   assertEquals(scanText("[".repeat(100_000)).depth, 100_000);
   assertEquals(scanText('{"a":'.repeat(100_000)).depth, 100_000);
 });
 
-Deno.test("scanJson() refuses an object of too many members", () => {
+Deno.test("scanJson() rejects an object of too many members", () => {
   const text = `{${Array.from({ length: 10_001 }, (_, index) => `"${index}":0`).join(",")}}`;
   assertThrows(() => scanText(text), RangeError, "10000 members");
 });
 
-Deno.test("spliceJson() sets and removes what was asked and keeps every other value", () => {
+Deno.test("spliceJson() sets and removes the given members and keeps every other value", () => {
   const edits = fc.record({
     set: fc.dictionary(fc.string(), fc.jsonValue()),
     remove: fc.array(fc.string()),
@@ -96,7 +96,7 @@ Deno.test("spliceJson() sets and removes what was asked and keeps every other va
   }));
 });
 
-Deno.test("spliceJson() leaves every byte outside the edited members as it was", () => {
+Deno.test("spliceJson() keeps every byte outside the edited members", () => {
   const cases: [string, Parameters<typeof spliceJson>[2], string][] = [
     [
       '{ "seed": 9007199254740993, "model" : "a" }',
@@ -120,7 +120,7 @@ Deno.test("spliceJson() leaves every byte outside the edited members as it was",
   }
 });
 
-Deno.test("spliceJson() refuses what is no whole object", () => {
+Deno.test("spliceJson() rejects a text that is no complete object", () => {
   for (const text of ["[1]", "1", "", '{"a":1', '{"a":1,"a":2}']) {
     const bytes = bytesOf(text);
     assertThrows(() => spliceJson(bytes, scanJson(bytes), { set: { a: 1 } }), RangeError);

@@ -3,19 +3,19 @@ import { hasMoreValuesThan, textHasMoreValuesThan } from "../../src/lib/json_val
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("hasMoreValuesThan() counts what stands outside of strings, across slices", async () => {
+Deno.test("hasMoreValuesThan() counts values outside strings, across slices", async () => {
   const quoted = JSON.stringify('[,"{\\'.repeat(300_000));
   const text = bytesOf(`[${quoted},1,{"a":[2,3]},${quoted}]`);
   // Each list and object counts, and each comma.
   assertEquals([await hasMoreValuesThan(text, 6), await hasMoreValuesThan(text, 8)], [true, false]);
 });
 
-Deno.test("hasMoreValuesThan() stops at the first slice that has too many, and lets short texts pass", async () => {
+Deno.test("hasMoreValuesThan() stops at the first slice that has too many, and accepts short texts", async () => {
   assertEquals(await hasMoreValuesThan(bytesOf(`[${"[],".repeat(200_000)}0]`), 1_000), true);
   assertEquals(await hasMoreValuesThan(bytesOf(`[${"[],".repeat(1_000)}0]`), 1_000), false);
 });
 
-Deno.test("hasMoreValuesThan() lets the event loop turn between slices", async () => {
+Deno.test("hasMoreValuesThan() yields to the event loop between slices", async () => {
   let turns = 0;
   let isOver = false;
   const counting = hasMoreValuesThan(new Uint8Array(10_000_000).fill(0x20), 1).then(() => void (isOver = true));
@@ -27,7 +27,7 @@ Deno.test("hasMoreValuesThan() lets the event loop turn between slices", async (
   assertEquals(turns >= 9, true);
 });
 
-Deno.test("textHasMoreValuesThan() counts what stands outside of strings", () => {
+Deno.test("textHasMoreValuesThan() counts values outside strings", () => {
   const text = `[${JSON.stringify('[,"{\\'.repeat(10))},1,{"a":[2,3]}]`;
   assertEquals([textHasMoreValuesThan(text, 6), textHasMoreValuesThan(text, 7)], [true, false]);
 });

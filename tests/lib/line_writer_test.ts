@@ -37,7 +37,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 const noSpace = () => Object.assign(new Error("No space left on device"), { code: "ENOSPC" });
 
-Deno.test("lines are gathered for ten milliseconds and written in one go", async () => {
+Deno.test("lines are buffered for ten milliseconds and written together", async () => {
   const { clock, stream, writer } = writing();
   writer.write("one", false);
   clock.advance(9);
@@ -52,20 +52,20 @@ Deno.test("lines are gathered for ten milliseconds and written in one go", async
   assertEquals(stream.lines, ["one", "two", "three"]);
 });
 
-Deno.test("an urgent line is handed over at once, behind those before it", () => {
+Deno.test("an urgent line is written at once, after those before it", () => {
   const { stream, writer } = writing();
   writer.write("one", false);
   writer.write("two", true);
   assertEquals(stream.begun, [8]);
 });
 
-Deno.test("many lines are not gathered without end", () => {
+Deno.test("the buffer of lines is bounded", () => {
   const { stream, writer } = writing();
   writer.write("x".repeat(65_536), false);
   assertEquals(stream.begun, [65_537]);
 });
 
-Deno.test("flush() writes what waits, and nothing when nothing does", async () => {
+Deno.test("flush() writes buffered lines, and nothing when there are none", async () => {
   const { stream, writer } = writing();
   await writer.flush(100);
   writer.write("one", false);
@@ -73,7 +73,7 @@ Deno.test("flush() writes what waits, and nothing when nothing does", async () =
   assertEquals([stream.text, stream.begun.length], ["one\n", 1]);
 });
 
-Deno.test("flush() waits for a stream that takes nothing no longer than its timeout", async () => {
+Deno.test("flush() waits at most its timeout for a blocked stream", async () => {
   const { clock, stream, writer } = writing();
   stream.script = [new Promise(() => {})];
   writer.write("one", true);
@@ -82,7 +82,7 @@ Deno.test("flush() waits for a stream that takes nothing no longer than its time
   await flushed;
 });
 
-Deno.test("what is taken in part is written in parts", async () => {
+Deno.test("a partial write is continued", async () => {
   const { stream, writer } = writing();
   stream.script = [3, 1];
   writer.write("whole", true);
@@ -90,7 +90,7 @@ Deno.test("what is taken in part is written in parts", async () => {
   assertEquals(stream.text, "whole\n");
 });
 
-Deno.test("one write at a time; lines that come meanwhile follow in one go", async () => {
+Deno.test("one write runs at a time, and lines that arrive meanwhile are written together next", async () => {
   const { clock, stream, writer } = writing();
   const first = Promise.withResolvers<number>();
   stream.script = [first.promise];
@@ -105,7 +105,7 @@ Deno.test("one write at a time; lines that come meanwhile follow in one go", asy
   assertEquals([stream.lines, stream.begun.length], [["one", "two", "three"], 2]);
 });
 
-Deno.test("beyond the bound lines are dropped, and their count is written when the stream takes lines again", async () => {
+Deno.test("lines above the limit are dropped, and their count is written when the stream accepts lines again", async () => {
   const { stream, writer } = writing();
   const first = Promise.withResolvers<number>();
   stream.script = [first.promise];
@@ -123,7 +123,7 @@ Deno.test("beyond the bound lines are dropped, and their count is written when t
   assertEquals(stream.lines.at(-1), "later");
 });
 
-Deno.test("lines dropped while the last write was under way are reported behind it, without another line", async () => {
+Deno.test("lines dropped during the last write are reported after it, without another line", async () => {
   const { stream, writer } = writing();
   const first = Promise.withResolvers<number>();
   stream.script = [first.promise];
@@ -134,7 +134,7 @@ Deno.test("lines dropped while the last write was under way are reported behind 
   assertEquals(stream.lines, ["first", "dropped 1"]);
 });
 
-Deno.test("a write that fails loses its lines; the next one that gets through tells how many", async () => {
+Deno.test("a failed write loses its lines, and the next successful one reports how many", async () => {
   const { stream, writer } = writing();
   for (const error of [noSpace(), new Deno.errors.BrokenPipe(), new Deno.errors.BadResource(), new Error("EIO")]) {
     stream.script.push(error);
@@ -146,7 +146,7 @@ Deno.test("a write that fails loses its lines; the next one that gets through te
   assertEquals(stream.lines, ["dropped 4", "kept"]);
 });
 
-Deno.test("a line that was cut by a failure is ended before the next one begins", async () => {
+Deno.test("a line that a failure interrupted is ended before the next one starts", async () => {
   const { stream, writer } = writing();
   stream.script = [6, noSpace()];
   writer.write("one", false);
@@ -157,7 +157,7 @@ Deno.test("a line that was cut by a failure is ended before the next one begins"
   assertEquals(stream.lines, ["one", "se", "dropped 1", "third"]);
 });
 
-Deno.test("a report that was written but for its line end is not repeated", async () => {
+Deno.test("a report that was written except for its line end is not repeated", async () => {
   const { stream, writer } = writing();
   stream.script = [noSpace(), "dropped 1".length, noSpace()];
   writer.write("lost", true);
@@ -169,7 +169,7 @@ Deno.test("a report that was written but for its line end is not repeated", asyn
   assertEquals(stream.lines, ["dropped 1", "dropped 1", "kept"]);
 });
 
-Deno.test("a non-blocking stream that is full is tried again, and loses nothing", async () => {
+Deno.test("a full non-blocking stream is tried again, and no line is lost", async () => {
   const { clock, stream, writer } = writing();
   stream.script = [2, new Deno.errors.WouldBlock(), new Deno.errors.WouldBlock()];
   writer.write("whole", true);
@@ -181,7 +181,7 @@ Deno.test("a non-blocking stream that is full is tried again, and loses nothing"
   assertEquals(stream.text, "whole\n");
 });
 
-Deno.test("law: every line is written whole and in order, or counted, whatever the stream does", async () => {
+Deno.test("property: every line is written completely and in order, or counted, whatever the stream does", async () => {
   const step = fc.oneof(fc.integer({ min: 1, max: 9 }), fc.constant(noSpace()), fc.constant(1_000_000));
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.integer({ min: 1, max: 40 }), async (script, lines) => {

@@ -23,7 +23,7 @@ function takeAll(lease: MemoryLease, piece: number): void {
   }
 }
 
-Deno.test("an account that is alone holds at most a quarter of the limit", () => {
+Deno.test("a single account gets at most a quarter of the limit", () => {
   const budget = new MemoryBudget(100 * MB);
   const [one, other] = [budget.lease("a"), budget.lease("a")];
   one.reserve(20 * MB);
@@ -35,7 +35,7 @@ Deno.test("an account that is alone holds at most a quarter of the limit", () =>
   other.reserve(MB);
 });
 
-Deno.test("a request that no account could ever hold is too large, not to be sent again", () => {
+Deno.test("a request that no account could ever hold is rejected as too large, without a retry", () => {
   const lease = new MemoryBudget(100 * MB).lease("a");
   const refusal = refusalOf(() => lease.reserve(25 * MB + 1));
   assertEquals([refusal.code, refusal.status, refusal.details.retryAfterSeconds], [
@@ -45,7 +45,7 @@ Deno.test("a request that no account could ever hold is too large, not to be sen
   ]);
 });
 
-Deno.test("however many accounts hold as much as they can, an eighth of the limit is left for small holdings", () => {
+Deno.test("an eighth of the limit stays free for small requests, however many accounts use their maximum", () => {
   const limit = 1_000 * MB;
   for (const accounts of [1, 2, 5, 20, 50]) {
     const budget = new MemoryBudget(limit);
@@ -55,7 +55,7 @@ Deno.test("however many accounts hold as much as they can, an eighth of the limi
   }
 });
 
-Deno.test("an account gets less the more others hold", () => {
+Deno.test("an account gets less the more the others use", () => {
   const budget = new MemoryBudget(1_000 * MB);
   const held = Array.from({ length: 4 }, (_, n) => {
     takeAll(budget.lease(`greedy-${n}`), MB);
@@ -64,7 +64,7 @@ Deno.test("an account gets less the more others hold", () => {
   assertEquals(held, [250, 187, 140, 105]);
 });
 
-Deno.test("a small request of another account is never refused because some account holds much", () => {
+Deno.test("a small request of another account is never refused because some account uses much", () => {
   fc.assert(fc.property(
     fc.array(fc.record({ account: fc.integer({ min: 0, max: 20 }), bytes: fc.integer({ min: 1, max: 300 * MB }) })),
     fc.integer({ min: 1, max: SMALL_HOLDING_BYTES }),
@@ -80,7 +80,7 @@ Deno.test("a small request of another account is never refused because some acco
   ));
 });
 
-Deno.test("requests without a valid key share one small holding, which moves when the caller is known", () => {
+Deno.test("requests without a valid key share one small budget, which moves when the caller is known", () => {
   const budget = new MemoryBudget(320 * MB);
   const [first, second] = [budget.lease(), budget.lease()];
   first.reserve(10 * MB);
@@ -90,7 +90,7 @@ Deno.test("requests without a valid key share one small holding, which moves whe
   second.reserve(1);
 });
 
-Deno.test("an ended lease holds nothing and takes nothing", () => {
+Deno.test("an ended lease has no memory and gets none", () => {
   const budget = new MemoryBudget(100 * MB);
   const lease = budget.lease("a");
   lease.reserve(MB);

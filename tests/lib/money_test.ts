@@ -5,7 +5,7 @@ import { MAX_MONEY, readMoney, readRate, sumOf, writeMoney } from "../../src/lib
 const anyMoney = fc.bigInt({ min: -MAX_MONEY, max: MAX_MONEY });
 const anyRate = fc.bigInt({ min: 0n, max: 10n ** 18n });
 
-Deno.test("readMoney() undoes writeMoney() for every amount", () => {
+Deno.test("readMoney() reverses writeMoney() for every amount", () => {
   fc.assert(fc.property(anyMoney, (money) => assertEquals(readMoney(writeMoney(money)), money)));
 });
 
@@ -16,7 +16,7 @@ Deno.test("readMoney() reads decimals of up to ten fractional digits", () => {
   assertEquals(readMoney("0.0000000001"), 1n);
 });
 
-Deno.test("readMoney() refuses what is no plain decimal, too fine or too large", () => {
+Deno.test("readMoney() rejects a text that is no plain decimal, too precise or too large", () => {
   const refused = ["", " 1", "1 ", "1,5", "+1", ".5", "1.", "NaN", "Infinity", "1e30", "0x10", "--1", "0.00000000001"];
   for (const text of [...refused, "10000000.0000000001", "-10000001", "9".repeat(40)]) {
     assertThrows(() => readMoney(text), RangeError, "Cannot read");
@@ -29,7 +29,7 @@ Deno.test("writeMoney() writes exactly ten fractional digits, the sign first", (
   assertEquals(writeMoney(-1n), "-0.0000000001");
 });
 
-Deno.test("readRate() keeps prices finer than a unit of money and refuses those below zero", () => {
+Deno.test("readRate() keeps prices smaller than a unit of money and rejects negative ones", () => {
   assertEquals(readRate("0.0000000036250000"), 3_625_000_000n);
   assertThrows(() => readRate("-0.1"), RangeError, "below zero");
   assertThrows(() => readRate("0.0000000000000000001"), RangeError, "18 fractional digits");
@@ -44,7 +44,7 @@ Deno.test("sumOf() rounds half up once, at the end", () => {
   assertEquals(sumOf([half, half, half]), 2n);
 });
 
-Deno.test("sumOf() of a bill in parts is off by at most half a unit for each part", () => {
+Deno.test("sumOf() of a bill in parts differs by at most half a unit for each part", () => {
   const anyLine = fc.record({ quantity: fc.nat(10_000_000), rate: anyRate });
   fc.assert(fc.property(fc.array(anyLine), fc.array(anyLine), (first, second) => {
     const apart = sumOf(first) + sumOf(second);

@@ -11,7 +11,7 @@ async function tightened(path: string): Promise<{ mode: string; events: { event:
 }
 
 Deno.test({
-  name: "tighten() takes from group and others what they may do, and says so once",
+  name: "tighten() removes the permissions of group and others, and logs it once",
   ignore: isWindows,
   async fn() {
     const folder = await Deno.makeTempDir();
@@ -30,7 +30,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "tighten() leaves a shared folder and what is missing alone",
+  name: "tighten() leaves a shared folder and a missing path alone",
   ignore: isWindows,
   async fn() {
     const folder = await Deno.makeTempDir();
@@ -44,7 +44,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "tighten() warns of a file that belongs to another user, and leaves it as it is",
+  name: "tighten() warns of a file that belongs to another user, and does not change it",
   ignore: isWindows || Deno.uid() !== 0, // only the superuser can give files away
   async fn() {
     const folder = await Deno.makeTempDir();
@@ -62,7 +62,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "makePrivateFolder() makes every missing folder for its owner alone, and changes none that is there",
+  name: "makePrivateFolder() creates every missing folder for its owner only, and changes no existing one",
   ignore: isWindows,
   async fn() {
     const folder = await Deno.makeTempDir();

@@ -21,7 +21,7 @@ function readBy<T>(schema: z.ZodType<T>, value: unknown): T | string {
   return success ? data : `expected ${itemAt(error.issues, 0).message}`;
 }
 
-Deno.test("numbers are read from numbers and from an environment's text", () => {
+Deno.test("numbers are read from numbers and from the text of an environment variable", () => {
   assertEquals(["8", 8, "-3"].map((value) => readBy(wholeNumber(-5, 10), value)), [8, 8, -3]);
   assertEquals(readBy(number(0, 1), "0.25"), 0.25);
   for (const value of [1.5, "1.5", "", " 8", "0x8", "8e0", NaN, Infinity, null, true, [8]]) {
@@ -29,12 +29,12 @@ Deno.test("numbers are read from numbers and from an environment's text", () => 
   }
 });
 
-Deno.test("seconds() gives whole milliseconds", () => {
+Deno.test("seconds() returns whole milliseconds", () => {
   assertEquals([10, "0.25", 0.0104].map((value) => readBy(seconds(0.01, 60), value)), [10_000, 250, 10]);
   assertEquals(readBy(seconds(0.01, 60), 61), "expected a number of seconds from 0.01 to 60");
 });
 
-Deno.test("bytes() knows decimal and binary units", () => {
+Deno.test("bytes() accepts decimal and binary units", () => {
   const sizes = [1, "1", "2KB", "2 KiB", "3MB", "1MiB", "1GB"].map((value) => readBy(bytes(1, 1e9), value));
   assertEquals(sizes, [1, 1, 2000, 2048, 3_000_000, 1_048_576, 1_000_000_000]);
   for (const value of ["2TB", "1.5MB", "-1", 0, "MB", "2GB"]) {
@@ -42,12 +42,12 @@ Deno.test("bytes() knows decimal and binary units", () => {
   }
 });
 
-Deno.test("truth() takes true and false, also as text, and nothing that merely sounds so", () => {
+Deno.test("boolean() accepts true and false, also as text, and nothing similar", () => {
   assertEquals([true, "true", false, "false"].map((value) => readBy(boolean(), value)), [true, true, false, false]);
   for (const value of ["yes", 1, "", "TRUE"]) assertEquals(typeof readBy(boolean(), value), "string");
 });
 
-Deno.test("text() and secret() refuse what would break a line or a header", () => {
+Deno.test("text() and secret() reject characters that would break a line or a header", () => {
   assertEquals(readBy(text(1, 5), "a\tb\n"), "a\tb\n");
   assertEquals(readBy(text(1, 5), "a\rb"), "expected text without control characters");
   assertEquals(readBy(text(1, 5), "abcdef"), "expected text of 1 to 5 characters");
@@ -57,7 +57,7 @@ Deno.test("text() and secret() refuse what would break a line or a header", () =
   }
 });
 
-Deno.test("orNothing() reads what is left out or empty as null", () => {
+Deno.test("optional() reads an absent or empty value as null", () => {
   assertEquals([undefined, null, "", "abcd"].map((value) => readBy(optional(secret(4)), value)), [
     null,
     null,
@@ -66,16 +66,16 @@ Deno.test("orNothing() reads what is left out or empty as null", () => {
   ]);
 });
 
-Deno.test("distinct() refuses repetitions", () => {
+Deno.test("distinct() rejects duplicates", () => {
   assertEquals(readBy(distinct(text(1, 5), 1), ["a", "a"]), "expected a list without repetitions");
   assertEquals(readBy(distinct(text(1, 5), 1), []), "expected a list of at least 1");
 });
 
-Deno.test("httpAddress() takes off closing slashes", () => {
+Deno.test("httpAddress() removes trailing slashes", () => {
   assertEquals(readBy(httpAddress(), "http://[::1]:80/v1//"), "http://[::1]:80/v1");
 });
 
-Deno.test("isDate() knows the calendar", () => {
+Deno.test("isDate() follows the calendar", () => {
   assertEquals(["2026-02-28", "2028-02-29", "2026-01-01T23:59:59Z"].map(isDate), [true, true, true]);
   assertEquals(["2026-02-29", "2026-13-01", "2026-1-1", "x", "2026-01-01T24:00:01Z"].map(isDate), [
     false,

@@ -13,7 +13,7 @@ function framesOf(...pieces: Uint8Array[]): Frame[] {
 
 const frame = (data: string, event: string | null = null): Frame => ({ event, data });
 
-Deno.test("createFrameReader() reads names, data, comments and all three ends of line", () => {
+Deno.test("createFrameReader() reads names, data, comments and all three line ends", () => {
   const cases: [string, Frame[]][] = [
     ["data: a\n\ndata: b\n\n", [frame("a"), frame("b")]],
     ["event: x\r\ndata: a\r\n\r\ndata: b\r\n\r\n", [frame("a", "x"), frame("b")]],
@@ -33,7 +33,7 @@ Deno.test("createFrameReader() reads names, data, comments and all three ends of
   for (const [text, frames] of cases) assertEquals([text, framesOf(bytesOf(text))], [text, frames]);
 });
 
-Deno.test("createFrameReader() gives equal frames wherever the bytes are cut", () => {
+Deno.test("createFrameReader() returns equal frames wherever the bytes are split", () => {
   const text =
     '\ufeffevent: é\r\ndata: {"t":"日本 😀"}\r\n\r\n: ping\ndata: a\ndata: b\n\nid: 1\rdata: c\r\rdata: last';
   const bytes = bytesOf(text);
@@ -45,7 +45,7 @@ Deno.test("createFrameReader() gives equal frames wherever the bytes are cut", (
   assertEquals(framesOf(...Array.from(bytes, (byte) => Uint8Array.of(byte))), whole);
 });
 
-Deno.test("createFrameReader() reads what encodeFrames() writes, in any pieces", () => {
+Deno.test("createFrameReader() reads what encodeFrames() writes, in any chunks", () => {
   const text = fc.string({ unit: "grapheme" }).map((text) => text.replace(/[\r\n\0]/g, ""));
   const frames = fc.array(fc.record({
     event: fc.option(fc.constantFrom("message_start", "content_block_delta", "error")),
@@ -60,7 +60,7 @@ Deno.test("createFrameReader() reads what encodeFrames() writes, in any pieces",
   }));
 });
 
-Deno.test("createFrameReader() gives up on a line without an end", () => {
+Deno.test("createFrameReader() stops at a line without an end", () => {
   const reader = createFrameReader({ maxFrameCharacters: 1000 });
   const piece = bytesOf("x".repeat(300));
   reader.push(bytesOf("data: "));
@@ -73,20 +73,20 @@ Deno.test("createFrameReader() gives up on a line without an end", () => {
   assertThrows(() => byDefault.push(bytesOf("x".repeat(100_000))), RangeError);
 });
 
-Deno.test("createFrameReader() caps an event of many lines as well", () => {
+Deno.test("createFrameReader() limits an event of many lines as well", () => {
   const reader = createFrameReader({ maxFrameCharacters: 1000 });
   assertThrows(() => {
     for (let count = 0; count < 20; count++) reader.push(bytesOf(`data: ${"x".repeat(100)}\n`));
   }, RangeError);
 });
 
-Deno.test("writeFrame() leaves the name out when there is none and ends with a blank line", () => {
+Deno.test("writeFrame() omits an absent name and ends with a blank line", () => {
   assertEquals(writeFrame(frame("{}")), "data: {}\n\n");
   assertEquals(writeFrame(frame("{}", "ping")), "event: ping\ndata: {}\n\n");
   assertEquals(writeFrame(frame("a\r\nb\nc")), "data: a\ndata: b\ndata: c\n\n");
 });
 
-Deno.test("createListWriter() writes one JSON list, also of nothing", () => {
+Deno.test("createListWriter() writes one JSON list, also an empty one", () => {
   fc.assert(fc.property(fc.array(fc.array(fc.jsonValue())), (batches) => {
     const writer = createListWriter();
     const text = batches.map((values) => writer.write(values.map((value) => JSON.stringify(value)))).join("") +

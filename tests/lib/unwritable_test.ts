@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { asUnwritableError, UnwritableError } from "../../src/lib/unwritable.ts";
 
-Deno.test("unwritableOf() tells in one line which setting names a place that cannot be used, and why", () => {
+Deno.test("asUnwritableError() names the setting whose path cannot be used, and the reason, in one line", () => {
   for (
     const [error, reason] of [
       [
@@ -20,7 +20,7 @@ Deno.test("unwritableOf() tells in one line which setting names a place that can
   }
 });
 
-Deno.test("unwritableOf() gives back what has nothing to do with the place", () => {
+Deno.test("asUnwritableError() returns unrelated errors unchanged", () => {
   for (const error of [new Error("other"), new TypeError("other"), null, "text"]) {
     assertEquals(asUnwritableError("store", "/data", error), error);
   }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { isReachable, readCidr, type Verdict, verdictOf } from "../../src/net/address.ts";
 import { itemAt } from "../support/items.ts";
 
-Deno.test("verdictOf() names what an address is", () => {
+Deno.test("verdictOf() names the category of an address", () => {
   const cases: Record<string, Verdict> = {
     "8.8.8.8": "public",
     "1.1.1.1": "public",
@@ -52,7 +52,7 @@ Deno.test("verdictOf() names what an address is", () => {
   for (const [text, verdict] of Object.entries(cases)) assertEquals([text, verdictOf(text)], [text, verdict]);
 });
 
-Deno.test("verdictOf() ends each private block where it ends", () => {
+Deno.test("verdictOf() ends each private block at its last address", () => {
   const blocks: [string, string, string, string][] = [
     ["9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"],
     ["172.15.255.255", "172.16.0.0", "172.31.255.255", "172.32.0.0"],
@@ -67,7 +67,7 @@ Deno.test("verdictOf() ends each private block where it ends", () => {
   }
 });
 
-Deno.test("verdictOf() reads no other spelling of an address", () => {
+Deno.test("verdictOf() rejects every other spelling of an address", () => {
   for (
     const text of [
       "127.1",
@@ -88,7 +88,7 @@ Deno.test("verdictOf() reads no other spelling of an address", () => {
   }
 });
 
-Deno.test("verdictOf() exempts the operator's blocks and no more", () => {
+Deno.test("verdictOf() exempts only the operator's blocks", () => {
   const allow = [readCidr("127.0.0.1/32"), readCidr("10.1.2.3/16"), readCidr("fd00::/8"), readCidr("::1")];
   const verdicts = [
     "127.0.0.1",
@@ -115,7 +115,7 @@ Deno.test("verdictOf() exempts the operator's blocks and no more", () => {
   ]);
 });
 
-Deno.test("readCidr() refuses what is no block", () => {
+Deno.test("readCidr() rejects a text that is no block", () => {
   for (
     const text of ["", "10.0.0.0/33", "10.0.0/8", "::/129", "fe80::%1/10", "a/8", "10.0.0.0/-1", "10.0.0.0/8x", "/8"]
   ) {
@@ -187,7 +187,7 @@ Deno.test("every spelling of an IPv4 address gets the verdict of its block", () 
   );
 });
 
-Deno.test("an IPv4 address inside IPv6 is never reached but through NAT64, and there by its own verdict", () => {
+Deno.test("an IPv4 address inside IPv6 is allowed only through NAT64, and judged by its own verdict", () => {
   const prefixes = ["::", "::ffff:", "::ffff:0:", "::5efe:", "64:ff9b:1::", "fe80::5efe:"];
   fc.assert(
     fc.property(ipv4, fc.constantFrom(...prefixes), (value, prefix) => {
@@ -201,7 +201,7 @@ Deno.test("an IPv4 address inside IPv6 is never reached but through NAT64, and t
   );
 });
 
-Deno.test("an IPv6 address is reached only inside of global unicast and outside of its special blocks", () => {
+Deno.test("an IPv6 address is allowed only inside global unicast and outside its special blocks", () => {
   const FORBIDDEN: [bigint, bigint][] = [[0x2001_0000n >> 9n, 23n], [0x2001_0db8n, 32n], [0x2002n, 16n], [
     0x3fff_0n,
     20n,

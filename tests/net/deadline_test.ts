@@ -27,7 +27,7 @@ class HandClock implements Clock {
   }
 }
 
-Deno.test("the wheel calls back once, at most a tick late", () => {
+Deno.test("DeadlineWheel calls back once, at most one tick late", () => {
   const clock = new HandClock();
   const wheel = createDeadlineWheel(clock);
   const calls: number[] = [];
@@ -40,7 +40,7 @@ Deno.test("the wheel calls back once, at most a tick late", () => {
   assertEquals(calls, [300]);
 });
 
-Deno.test("the wheel heeds a deadline that moves, and forgets what is taken out", () => {
+Deno.test("DeadlineWheel follows a deadline that moves, and removes a cancelled one", () => {
   const clock = new HandClock();
   const wheel = createDeadlineWheel(clock);
   const calls: string[] = [];
@@ -58,7 +58,7 @@ Deno.test("the wheel heeds a deadline that moves, and forgets what is taken out"
   assertEquals(calls, ["moving"]);
 });
 
-Deno.test("the wheel keeps one timer while it watches and none after", () => {
+Deno.test("DeadlineWheel runs one timer while it has deadlines and none afterwards", () => {
   const clock = new HandClock();
   const wheel = createDeadlineWheel(clock);
   const watched = Array.from({ length: 10 }, () => ({ deadlineAt: 1000, onDeadline() {} }));
@@ -73,7 +73,7 @@ Deno.test("the wheel keeps one timer while it watches and none after", () => {
   assertEquals(clock.timers.length, 1);
 });
 
-Deno.test("the wheel takes what a callback adds", () => {
+Deno.test("DeadlineWheel accepts a deadline that a callback adds", () => {
   const clock = new HandClock();
   const wheel = createDeadlineWheel(clock);
   const calls: number[] = [];
@@ -85,7 +85,7 @@ Deno.test("the wheel takes what a callback adds", () => {
   assertEquals(calls, [300]);
 });
 
-Deno.test("the wheel keeps a deadline when the machine's clock is set back", () => {
+Deno.test("DeadlineWheel keeps a deadline when the machine's clock is set back", () => {
   const clock = new ManualClock();
   const wheel = createDeadlineWheel(clock);
   let calls = 0;

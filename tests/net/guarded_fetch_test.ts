@@ -43,7 +43,7 @@ async function failureOf(work: Promise<{ body: AsyncIterable<Uint8Array> }>): Pr
   return error.details.rule ?? error.kind;
 }
 
-Deno.test("guardedFetch() posts to the judged address under the name that was asked for", async () => {
+Deno.test("guardedFetch() posts to the checked address with the requested host name", async () => {
   await using server = serverOf(async (request) =>
     Response.json({
       method: request.method,
@@ -76,7 +76,7 @@ Deno.test("guardedFetch() posts to the judged address under the name that was as
   assertEquals(names, ["receiver.example"]);
 });
 
-Deno.test("guardedFetch() checks the certificate against the name, under the usual roots and the operator's", async () => {
+Deno.test("guardedFetch() checks the certificate against the host name, under the default roots and the operator's", async () => {
   await using server = serverOf(() => new Response("ok"), { cert: TEST_CERTIFICATE, key: TEST_KEY });
   const ask = (host: string, policy: EgressPolicy) => guardedFetch(`https://${host}:${server.port}/`, get, policy);
   assertEquals(await textOf((await ask("receiver.example", loopback)).body), "ok");
@@ -85,7 +85,7 @@ Deno.test("guardedFetch() checks the certificate against the name, under the usu
   assertEquals(await failureOf(ask("receiver.example", { ...loopback, caCertificates: [] })), "tls");
 });
 
-Deno.test("guardedFetch() asks the usual roots about a certificate that is not under the operator's, over a new connection", async () => {
+Deno.test("guardedFetch() tries the default roots over a new connection when the operator's roots reject a certificate", async () => {
   const receiver = startReceiver(keeping(200));
   const ask = (host: string, root: string) =>
     failureOf(guardedFetch(`https://${host}:${receiver.port}/`, get, { ...loopback, caCertificates: [root] }));
@@ -99,7 +99,7 @@ Deno.test("guardedFetch() asks the usual roots about a certificate that is not u
   await receiver.stop();
 });
 
-Deno.test("guardedFetch() connects to nothing that is forbidden, whenever the name begins to lead there", async () => {
+Deno.test("guardedFetch() never connects to a forbidden address, whenever the name starts to resolve to it", async () => {
   let connections = 0;
   await using server = serverOf(() => {
     connections++;
@@ -120,7 +120,7 @@ Deno.test("guardedFetch() connects to nothing that is forbidden, whenever the na
   assertEquals(connections, 0);
 });
 
-Deno.test("guardedFetch() gives a redirect back where none is followed", async () => {
+Deno.test("guardedFetch() returns a redirect when it follows none", async () => {
   await using server = serverOf(() =>
     new Response("moved", { status: 307, headers: { location: "http://169.254.169.254/" } })
   );
@@ -129,7 +129,7 @@ Deno.test("guardedFetch() gives a redirect back where none is followed", async (
   response.discard();
 });
 
-Deno.test("guardedFetch() judges every redirect like the first address", async () => {
+Deno.test("guardedFetch() checks every redirect like the first address", async () => {
   const seen: string[] = [];
   await using server = serverOf((request) => {
     const { pathname, searchParams } = new URL(request.url);
@@ -160,7 +160,7 @@ Deno.test("guardedFetch() judges every redirect like the first address", async (
   assertEquals(await failureOf(ask("/b", 0)), "redirect");
 });
 
-Deno.test("guardedFetch() follows three redirects and no more, and never from https to http", async () => {
+Deno.test("guardedFetch() follows at most three redirects, and none from https to http", async () => {
   let hops = 0;
   await using plain = serverOf((request) => {
     const left = Number(new URL(request.url).pathname.slice(1));
@@ -184,7 +184,7 @@ Deno.test("guardedFetch() follows three redirects and no more, and never from ht
   assertEquals([await failureOf(down), hops], ["redirect", 0]);
 });
 
-Deno.test("guardedFetch() stops at the cap, announced or not", async () => {
+Deno.test("guardedFetch() stops at the size limit, with and without a Content-Length", async () => {
   let sent = 0;
   await using server = serverOf((request) => {
     if (request.url.endsWith("/announced")) return new Response(new Uint8Array(1001));
@@ -203,7 +203,7 @@ Deno.test("guardedFetch() stops at the cap, announced or not", async () => {
   assert(sent > 1000);
 });
 
-Deno.test("guardedFetch() tells a refused connection, a broken one and a coded answer apart", async () => {
+Deno.test("guardedFetch() distinguishes a refused connection, a broken one and a coded response", async () => {
   const free = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = free.addr;
   free.close();
@@ -228,7 +228,7 @@ Deno.test("guardedFetch() tells a refused connection, a broken one and a coded a
   assertEquals(await failureOf(guardedFetch(`http://a.example:${coded.port}/`, get, loopback)), "broken");
 });
 
-Deno.test("guardedFetch() tries the next address of a name when one does not accept", async () => {
+Deno.test("guardedFetch() tries the next address of a name when one refuses the connection", async () => {
   await using server = serverOf(() => new Response("ok"));
   const policy = {
     ...loopback,
@@ -238,7 +238,7 @@ Deno.test("guardedFetch() tries the next address of a name when one does not acc
   assertEquals(await textOf(response.body), "ok");
 });
 
-Deno.test("guardedFetch() obeys no proxy variable", async () => {
+Deno.test("guardedFetch() ignores the proxy variables", async () => {
   await using server = serverOf(() => new Response("direct"));
   const child = `
     import { readCidr } from ${JSON.stringify(new URL("../../src/net/address.ts", import.meta.url).href)};
@@ -256,7 +256,7 @@ Deno.test("guardedFetch() obeys no proxy variable", async () => {
   assertEquals(new TextDecoder().decode(stdout), "direct", new TextDecoder().decode(stderr));
 });
 
-Deno.test("guardedFetch() ends a connection, an answer and a body that take too long, and when it is given up", async () => {
+Deno.test("guardedFetch() aborts a slow connection, response or body, and on its signal", async () => {
   const { promise: never, resolve: release } = Promise.withResolvers<void>();
   await using server = serverOf(async (request) => {
     if (request.url.endsWith("/silent")) await never;
@@ -287,7 +287,7 @@ Deno.test("guardedFetch() ends a connection, an answer and a body that take too 
   release();
 });
 
-Deno.test("download() gives the file and its media type, and refuses every status but 200", async () => {
+Deno.test("download() returns the file and its media type, and rejects every status but 200", async () => {
   await using server = serverOf((request) =>
     request.url.endsWith("/none")
       ? new Response("no", { status: 404 })

@@ -37,7 +37,7 @@ class Fakes {
   }
 }
 
-Deno.test("KeptConnections gives out the one used last, once, and only for its host and address", () => {
+Deno.test("IdleConnections returns the last used connection, once, and only for its host and address", () => {
   const { kept, keep } = bound(new Fakes());
   const first = keep("first");
   const second = keep("second");
@@ -49,7 +49,7 @@ Deno.test("KeptConnections gives out the one used last, once, and only for its h
   assertEquals(kept.take(true, "a.example", ["192.0.2.1"]), null);
 });
 
-Deno.test("KeptConnections keeps four for a host and 512 in all, and closes the longest idle first", () => {
+Deno.test("IdleConnections keeps four per host and 512 in total, and closes the longest idle first", () => {
   const { kept, keep, closed } = bound(new Fakes());
   for (let n = 0; n < 6; n++) keep(`a${n}`);
   assertEquals([kept.size, closed], [4, ["a0", "a1"]]);
@@ -57,7 +57,7 @@ Deno.test("KeptConnections keeps four for a host and 512 in all, and closes the 
   assertEquals([kept.size, closed], [512, ["a0", "a1", "a2"]]);
 });
 
-Deno.test("KeptConnections closes each on its time with one timer, which ends with the last", () => {
+Deno.test("IdleConnections closes each connection at its time with one timer, which stops with the last", () => {
   const { kept, keep, closed, clock } = bound(new Fakes());
   keep("first");
   clock.advance(1_000);
@@ -71,7 +71,7 @@ Deno.test("KeptConnections closes each on its time with one timer, which ends wi
   assertEquals([closed, clock.waiting, kept.size], [["first", "second"], 0, 0]);
 });
 
-Deno.test("KeptConnections closes an old one on time though younger ones have longer", () => {
+Deno.test("IdleConnections closes an older connection on time though newer ones last longer", () => {
   const { kept, keep, closed, clock } = bound(new Fakes({ ageMs: 10_000 }));
   const old = keep("old");
   clock.advance(3_000);
@@ -87,7 +87,7 @@ Deno.test("KeptConnections closes an old one on time though younger ones have lo
   assertEquals(kept.size, 1);
 });
 
-Deno.test("KeptConnections trusts none that was kept before the clock was set back", () => {
+Deno.test("IdleConnections discards connections from before the clock was set back", () => {
   const { kept, keep, closed, clock } = bound(new Fakes());
   keep("first");
   clock.set(clock.now() - 3_600_000);
@@ -96,7 +96,7 @@ Deno.test("KeptConnections trusts none that was kept before the clock was set ba
   assertEquals(closed, ["first"]);
 });
 
-Deno.test("KeptConnections keeps none whose request was not sent to its end", () => {
+Deno.test("IdleConnections keeps no connection whose request was not fully sent", () => {
   const { kept, keep, closed } = bound(new Fakes());
   const pinned = keep("first");
   kept.take(true, "a.example", null);
@@ -105,7 +105,7 @@ Deno.test("KeptConnections keeps none whose request was not sent to its end", ()
   assertEquals([kept.size, closed], [0, ["first"]]);
 });
 
-Deno.test("KeptConnections, once closed, holds neither connections nor a timer", () => {
+Deno.test("IdleConnections has no connections and no timer after close()", () => {
   const { kept, keep, closed, clock } = bound(new Fakes());
   keep("first");
   keep("second", "b.example");
@@ -114,7 +114,7 @@ Deno.test("KeptConnections, once closed, holds neither connections nor a timer",
   assertEquals([closed, kept.size, clock.waiting], [["first", "second", "third"], 0, 0]);
 });
 
-Deno.test("KeptConnections undercuts the limit that a server tells by a second, and keeps none for a second or less", () => {
+Deno.test("IdleConnections stays a second below the server's idle limit, and keeps none for a second or less", () => {
   const { kept, keep, closed, clock } = bound(new Fakes());
   keep("none", "a.example", null, { serverIdleMs: 1_000 });
   assertEquals([kept.size, closed], [0, ["none"]]);
@@ -126,14 +126,14 @@ Deno.test("KeptConnections undercuts the limit that a server tells by a second, 
   assertEquals(closed, ["none", "short", "long"]);
 });
 
-Deno.test("KeptConnections gives out one for any address only to those that take any", () => {
+Deno.test("IdleConnections returns a connection for any address only to requests that accept any", () => {
   const { kept, keep } = bound(new Fakes());
   const any = keep("any", "a.example", null);
   assertEquals(kept.take(true, "a.example", ["192.0.2.1"]), null);
   assertEquals(kept.take(true, "a.example", null), any);
 });
 
-Deno.test("KeptConnections tells http from https", () => {
+Deno.test("IdleConnections distinguishes http from https", () => {
   const { kept, keep } = bound(new Fakes());
   const plain = keep("plain", "a.example:443", null, { tls: false });
   assertEquals(kept.take(true, "a.example:443", null), null);

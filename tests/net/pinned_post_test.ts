@@ -59,7 +59,7 @@ async function kindOf(work: Promise<unknown>): Promise<string> {
   return (await assertRejects(() => work, EgressError)).kind;
 }
 
-Deno.test("a poster sends POST after POST over one connection", async () => {
+Deno.test("a poster sends several POSTs over one connection", async () => {
   await inWorld(keeping(204), async ({ receiver, post }) => {
     for (const text of ["one", "two", "three"]) {
       const answer = await post({ body: new TextEncoder().encode(text), headers: { "x-key": text } });
@@ -72,7 +72,7 @@ Deno.test("a poster sends POST after POST over one connection", async () => {
   });
 });
 
-Deno.test("a connection is kept after a body that was read to its end, whatever the status", async () => {
+Deno.test("a connection is kept after a fully read body, whatever the status", async () => {
   const refusing: Behaviour = async (_request, connection) => {
     await say(connection, "HTTP/1.1 503 No\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbusy\r\n");
     await say(connection, "0\r\n\r\n");
@@ -84,7 +84,7 @@ Deno.test("a connection is kept after a body that was read to its end, whatever 
   });
 });
 
-Deno.test("POSTs at the same time have a connection each", async () => {
+Deno.test("concurrent POSTs have separate connections", async () => {
   await inWorld(keeping(200), async ({ receiver, post }) => {
     await Promise.all([post(), post(), post()]);
     assertEquals(receiver.connections, 3);
@@ -118,7 +118,7 @@ function hasTwoLoopbacks(): boolean {
 }
 
 Deno.test({
-  name: "a name that moves is reached at its new address, over a new connection",
+  name: "a name whose address changes is reached at the new address, over a new connection",
   ignore: !hasTwoLoopbacks(),
   async fn() {
     let answer = ["127.0.0.1"];
@@ -137,7 +137,7 @@ Deno.test({
   },
 });
 
-Deno.test("a name that comes to a forbidden address is refused though a connection to it is kept", async () => {
+Deno.test("a name that changes to a forbidden address is rejected though a connection to it is idle", async () => {
   const answers = [["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1", "10.0.0.1"]];
   const policy = { ...LOOPBACK, resolve: () => Promise.resolve(answers.shift() ?? []) };
   await inWorld(keeping(204), async ({ receiver, post }) => {
@@ -160,7 +160,7 @@ const NOT_TO_BE_KEPT: Readonly<Record<string, string>> = {
 };
 
 for (const [which, text] of Object.entries(NOT_TO_BE_KEPT)) {
-  Deno.test(`a connection is closed after an answer that ${which}`, async () => {
+  Deno.test(`a connection is closed after a response that ${which}`, async () => {
     const behave: Behaviour = async (_request, connection) => {
       await say(connection, text);
       return "next" as const;
@@ -173,7 +173,7 @@ for (const [which, text] of Object.entries(NOT_TO_BE_KEPT)) {
   });
 }
 
-Deno.test("a POST is sent once more, on a new connection, when the receiver closes the kept one instead of answering", async () => {
+Deno.test("a POST is resent on a new connection when the receiver closes the idle one without a response", async () => {
   await inWorld(inTurn(keeping(200), () => {}, keeping(202)), async ({ receiver, post }) => {
     await post({ headers: { "x-key": "first" } });
     assertEquals((await post()).status, 202);
@@ -183,7 +183,7 @@ Deno.test("a POST is sent once more, on a new connection, when the receiver clos
   });
 });
 
-Deno.test("what is sent once more goes to a fresh connection though others are kept, and never a third time", async () => {
+Deno.test("a resent POST uses a new connection though others are idle, and is not resent again", async () => {
   await inWorld(inTurn(keeping(200), keeping(200), () => {}), async ({ receiver, post }) => {
     await Promise.all([post(), post()]);
     assertEquals(await kindOf(post()), "broken");
@@ -191,7 +191,7 @@ Deno.test("what is sent once more goes to a fresh connection though others are k
   });
 });
 
-Deno.test("nothing is sent once more when a first connection breaks, nor once an answer has begun", async () => {
+Deno.test("a POST is not resent when a new connection breaks, or after its response has started", async () => {
   await inWorld(() => {}, async ({ receiver, post }) => {
     assertEquals(await kindOf(post()), "broken");
     assertEquals(receiver.received.length, 1);
@@ -204,7 +204,7 @@ Deno.test("nothing is sent once more when a first connection breaks, nor once an
   });
 });
 
-Deno.test("nothing is sent once more when a kept connection breaks after two seconds", async () => {
+Deno.test("a POST is not resent when a reused connection breaks after two seconds", async () => {
   for (const [afterMs, kind] of [[2_000, "none"], [2_001, "broken"]] as const) {
     const clock = new ManualClock();
     const pausing: Behaviour = () => clock.advance(afterMs);
@@ -219,7 +219,7 @@ Deno.test("nothing is sent once more when a kept connection breaks after two sec
 /** So that no connection is closed for being idle. */
 const STANDING_STILL: EgressPolicy = { ...LOOPBACK, clock: new ManualClock() };
 
-Deno.test("a kept connection that the receiver closed is not used again", async () => {
+Deno.test("an idle connection that the receiver closed is not reused", async () => {
   await inWorld(answering(204), async ({ receiver, post }) => {
     for (let n = 0; n < 3; n++) {
       assertEquals((await post()).status, 204);
@@ -229,7 +229,7 @@ Deno.test("a kept connection that the receiver closed is not used again", async 
   }, STANDING_STILL);
 });
 
-Deno.test("what a receiver says unasked closes the kept connection and answers nothing", async () => {
+Deno.test("unsolicited bytes from a receiver close the idle connection and answer no request", async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
   const talkative: Behaviour = async (request, connection) => {
     await keeping(200)(request, connection);
@@ -245,7 +245,7 @@ Deno.test("what a receiver says unasked closes the kept connection and answers n
   }, STANDING_STILL);
 });
 
-Deno.test("a kept connection is closed after four seconds without use", async () => {
+Deno.test("an idle connection is closed after four seconds", async () => {
   const clock = new ManualClock();
   await inWorld(keeping(204), async ({ receiver, post }) => {
     await post();
@@ -259,7 +259,7 @@ Deno.test("a kept connection is closed after four seconds without use", async ()
   }, { ...LOOPBACK, clock });
 });
 
-Deno.test("a connection in steady use is closed a minute after it was opened", async () => {
+Deno.test("a connection in constant use is closed a minute after it was opened", async () => {
   const clock = new ManualClock();
   await inWorld(keeping(204), async ({ receiver, post }) => {
     for (let second = 0; second < 60; second += 3) {
@@ -273,7 +273,7 @@ Deno.test("a connection in steady use is closed a minute after it was opened", a
   }, { ...LOOPBACK, clock });
 });
 
-Deno.test("a poster that was closed keeps nothing, and ends what it kept", async () => {
+Deno.test("a closed poster keeps no connection, and closes the idle ones", async () => {
   const clock = new ManualClock();
   await inWorld(keeping(204), async ({ receiver, poster, post }) => {
     await post();
@@ -285,7 +285,7 @@ Deno.test("a poster that was closed keeps nothing, and ends what it kept", async
   }, { ...LOOPBACK, clock });
 });
 
-Deno.test("a POST over a kept connection ends at its time limit and when it is given up; its connection ends with it", async () => {
+Deno.test("a POST over a reused connection ends at its timeout and on its signal, and closes the connection", async () => {
   await inWorld(inTurn(keeping(200), hanging, keeping(200), hanging), async ({ receiver, post }) => {
     await post();
     assertEquals(await kindOf(post({ timeoutMs: 50 })), "timeout");
@@ -302,7 +302,7 @@ Deno.test("a POST over a kept connection ends at its time limit and when it is g
   });
 });
 
-Deno.test("an answer stands when the time is over, or the POST is given up, while its body comes", async () => {
+Deno.test("a response stays valid when the timeout or the signal comes during its body", async () => {
   let isBeingRead = false;
   const endless: Behaviour = async (_request, connection) => {
     await say(connection, "HTTP/1.1 202 OK\r\n\r\n");
@@ -325,7 +325,7 @@ Deno.test("an answer stands when the time is over, or the POST is given up, whil
   });
 });
 
-Deno.test("an address that does not shake hands in time gives way to the next one", async () => {
+Deno.test("an address whose TLS handshake times out is followed by the next address", async () => {
   const clock = new ManualClock();
   const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const poster = createPinnedPoster({ ...LOOPBACK, clock, resolve: () => Promise.resolve(["127.0.0.1", "127.0.0.1"]) });

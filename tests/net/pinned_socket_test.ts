@@ -31,7 +31,7 @@ Deno.test("a certificate under the operator's roots is accepted at the first han
   await receiver.stop();
 });
 
-Deno.test("a certificate under the usual roots is found at the second handshake, and at the first from then on", async () => {
+Deno.test("a certificate under the default roots is accepted at the second handshake, later ones at the first", async () => {
   const receiver = startReceiver(keeping(204));
   const dialer = createPinnedDialer([TEST_ROOT], USUAL);
   assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 2]);
@@ -39,7 +39,7 @@ Deno.test("a certificate under the usual roots is found at the second handshake,
   await receiver.stop();
 });
 
-Deno.test("a certificate under neither is not accepted", async () => {
+Deno.test("a certificate under neither is rejected", async () => {
   const receiver = startReceiver(keeping(204));
   assertEquals(await outcomeOf(open(createPinnedDialer([]), receiver.port)), "tls certificate_untrusted");
   assertEquals(await outcomeOf(open(createPinnedDialer([TEST_ROOT]), receiver.port)), "tls certificate_untrusted");
@@ -47,7 +47,7 @@ Deno.test("a certificate under neither is not accepted", async () => {
   await receiver.stop();
 });
 
-Deno.test("a certificate for another name is not accepted, and not looked at twice", async () => {
+Deno.test("a certificate for another name is rejected without a second handshake", async () => {
   const receiver = startReceiver(keeping(204));
   const dialer = createPinnedDialer([ROOT], USUAL);
   assertEquals(await outcomeOf(open(dialer, receiver.port, "other.example")), "tls certificate_name");
@@ -55,7 +55,7 @@ Deno.test("a certificate for another name is not accepted, and not looked at twi
   await receiver.stop();
 });
 
-Deno.test("a handshake that is given up ends at once, for the peer as well", async () => {
+Deno.test("a cancelled handshake ends at once, for the peer as well", async () => {
   const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const opening = open(createPinnedDialer([]), deaf.addr.port);
   const peer = await deaf.accept();
@@ -70,7 +70,7 @@ Deno.test("a handshake that is given up ends at once, for the peer as well", asy
   deaf.close();
 });
 
-Deno.test("bytes come in the order and the portions of whoever reads", async () => {
+Deno.test("bytes arrive in order and in the sizes that the reader asks for", async () => {
   const receiver = startReceiver(async (_request, connection) => {
     await connection.write(new TextEncoder().encode("0123456789"));
     return "next" as const;

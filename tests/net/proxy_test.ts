@@ -8,7 +8,7 @@ function proxiesOf(env: Readonly<Record<string, string>>) {
   return { proxies, bad };
 }
 
-Deno.test("readProxies() reads host, port and credentials, and small letters first", () => {
+Deno.test("readProxies() reads host, port and credentials, and prefers lower-case names", () => {
   const { proxies } = proxiesOf({
     HTTPS_PROXY: "http://ignored:1",
     https_proxy: "http://me:p%40ss@proxy.internal:3128",
@@ -22,12 +22,12 @@ Deno.test("readProxies() reads host, port and credentials, and small letters fir
   assertEquals(proxies.http, { hostname: "proxy.internal", port: 80, authorization: null });
 });
 
-Deno.test("readProxies() takes names that are set to nothing as not set", () => {
+Deno.test("readProxies() treats empty variables as unset", () => {
   assertEquals(proxiesOf({ https_proxy: "", HTTPS_PROXY: "proxy:1" }).proxies.https?.port, 1);
   assertEquals(proxiesOf({ HTTPS_PROXY: "" }), { proxies: { https: null, http: null, exceptions: [] }, bad: [] });
 });
 
-Deno.test("readProxies() names a variable that holds no address of an HTTP proxy", () => {
+Deno.test("readProxies() names a variable that is no address of an HTTP proxy", () => {
   for (const address of ["socks5://proxy:1080", "https://proxy:443", "http://", "http://proxy:99999", "a b"]) {
     assertEquals(proxiesOf({ HTTPS_PROXY: address }).bad, ["HTTPS_PROXY"], address);
   }
@@ -59,7 +59,7 @@ const DIRECT: readonly (readonly [noProxy: string, url: string, isDirect: boolea
 ];
 
 for (const [noProxy, url, isDirect] of DIRECT) {
-  Deno.test(`proxyFor() leads ${isDirect ? "directly" : "by proxy"} to ${url} with NO_PROXY="${noProxy}"`, () => {
+  Deno.test(`proxyFor() connects ${isDirect ? "directly" : "by proxy"} to ${url} with NO_PROXY="${noProxy}"`, () => {
     const { proxies } = proxiesOf({ HTTPS_PROXY: "http://proxy:3128", NO_PROXY: noProxy });
     assertEquals(proxyFor(originOf(new URL(url)), proxies) === null, isDirect);
   });

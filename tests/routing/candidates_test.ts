@@ -21,29 +21,29 @@ const NONE_USABLE = { a: "misconfigured", b: "misconfigured", c: "misconfigured"
 
 const names = (list: readonly { provider: string }[]) => list.map(({ provider }) => provider).join("");
 
-Deno.test("candidatesFor() gives the pinned provider alone, also when it rests", () => {
+Deno.test("candidatesFor() returns only the pinned provider, also when its circuit is open", () => {
   assertEquals(names(candidatesFor(serving, "b", contextOf(ALL_REST))), "b");
 });
 
-Deno.test("candidatesFor() splits by weight and keeps weight 0 for last", () => {
+Deno.test("candidatesFor() chooses by weight and puts weight 0 last", () => {
   assertEquals(names(candidatesFor(serving, null, contextOf({}, () => 0.79))), "abc");
   assertEquals(names(candidatesFor(serving, null, contextOf({}, () => 0.81))), "bac");
 });
 
-Deno.test("candidatesFor() puts providers that rest behind those that do not", () => {
+Deno.test("candidatesFor() puts providers with an open circuit after the others", () => {
   assertEquals(names(candidatesFor(serving, null, contextOf({ a: "resting" }))), "bca");
 });
 
-Deno.test("candidatesFor() tries all when all rest", () => {
+Deno.test("candidatesFor() returns all providers when all circuits are open", () => {
   assertEquals(candidatesFor(serving, null, contextOf(ALL_REST)).length, 3);
 });
 
-Deno.test("candidatesFor() leaves misconfigured providers out", () => {
+Deno.test("candidatesFor() omits misconfigured providers", () => {
   assertEquals(names(candidatesFor(serving, null, contextOf({ a: "misconfigured" }))), "bc");
   assertEquals(names(candidatesFor(serving, null, contextOf({ a: "misconfigured", b: "resting" }))), "cb");
 });
 
-Deno.test("candidatesFor() throws upstream_auth_failed when no provider is configured well, pinned or not", () => {
+Deno.test("candidatesFor() throws upstream_auth_failed when every provider is misconfigured, pinned or not", () => {
   for (const [pin, states] of [[null, NONE_USABLE], ["b", { b: "misconfigured" }]] as const) {
     const error = assertThrows(() => candidatesFor(serving, pin, contextOf(states)), GatewayError);
     assertEquals([error.code, error.details.provider], ["upstream_auth_failed", pin ?? "a"]);

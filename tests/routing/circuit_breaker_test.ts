@@ -16,7 +16,7 @@ function open(): BreakerStage {
 }
 
 for (const [name, failure] of Object.entries(SERVICE_FAILURES)) {
-  Deno.test(`circuit breaker opens for everybody at "${name}" once two accounts saw failures in a row`, () => {
+  Deno.test(`circuit breaker opens for all accounts at "${name}" after two accounts had failures in a row`, () => {
     const { fail, isResting } = breakerStage();
     fail("a", failure);
     fail("b", failure);
@@ -32,21 +32,21 @@ for (const [name, failure] of Object.entries(SERVICE_FAILURES)) {
     assertEquals([isResting("a"), isResting("b")], [false, false]);
   });
 
-  Deno.test(`circuit breaker opens at "${name}" for an account that is all the traffic, and for it alone`, () => {
+  Deno.test(`circuit breaker opens at "${name}" only for an account that is all the traffic`, () => {
     const { fail, isResting } = breakerStage();
     for (let time = 0; time < 3; time++) fail("a", failure);
     assertEquals([isResting("a"), isResting("b")], [true, false]);
   });
 }
 
-Deno.test("circuit breaker opens for all models and accounts at failures to connect, whoever sees them", () => {
+Deno.test("circuit breaker opens for all models and accounts at failures to connect of any account", () => {
   const { fail, succeed, isResting } = breakerStage();
   succeed("b");
   for (const model of ["m", "m", "other"]) fail("a", NO_CONNECTION, model);
   assertEquals([isResting("a"), isResting("b"), isResting("c", "never tried")], [true, true, true]);
 });
 
-Deno.test("circuit breaker takes any answer of the vendor as a sign that it is reached", () => {
+Deno.test("circuit breaker counts any response of the vendor as a successful connection", () => {
   for (const answer of [failureOf("invalid", { status: 400 }), failureOf("broken", { status: 200 })]) {
     const { fail, isResting } = breakerStage();
     fail("a", NO_CONNECTION);
@@ -57,7 +57,7 @@ Deno.test("circuit breaker takes any answer of the vendor as a sign that it is r
   }
 });
 
-Deno.test("circuit breaker counts nothing that says nothing about the provider", () => {
+Deno.test("circuit breaker ignores outcomes that are not about the provider", () => {
   const { fail, isResting, breaker } = breakerStage();
   const silent = [
     failureOf("broken", { status: 200, accepted: "unknown" }),
@@ -77,7 +77,7 @@ Deno.test("circuit breaker keeps models and providers apart", () => {
   assertEquals(breaker.availabilityOf({ provider: "other", model: "m" }, "a"), "available");
 });
 
-Deno.test("circuit breaker forgets failures at a success, and those before the window", () => {
+Deno.test("circuit breaker resets failures at a success, and drops those before the window", () => {
   const { fail, succeed, isResting, clock } = breakerStage();
   fail("a");
   fail("b");
@@ -90,7 +90,7 @@ Deno.test("circuit breaker forgets failures at a success, and those before the w
   assertEquals(isResting("a"), false);
 });
 
-Deno.test("circuit breaker rests no longer when the machine's clock is set back, and tells when by that clock", () => {
+Deno.test("circuit breaker stays open no longer when the machine's clock is set back, and reports the end by that clock", () => {
   const { clock, breaker, isResting } = open();
   clock.set(clock.now() - 3_600_000);
   assertEquals(breaker.health()[0]?.models[0]?.restsUntil, clock.now() + 1_000);
@@ -98,7 +98,7 @@ Deno.test("circuit breaker rests no longer when the machine's clock is set back,
   assertEquals(isResting("a"), false);
 });
 
-Deno.test("circuit breaker lets one probe through at the end of a rest", () => {
+Deno.test("circuit breaker lets one probe through when the open time ends", () => {
   const { clock, breaker, isResting } = open();
   clock.advance(999);
   assertEquals(isResting("b"), true);
@@ -110,14 +110,14 @@ Deno.test("circuit breaker lets one probe through at the end of a rest", () => {
   assertEquals(isResting("a"), false);
 });
 
-Deno.test("circuit breaker lets the next probe through when one said nothing", () => {
+Deno.test("circuit breaker lets the next probe through after a neutral one", () => {
   const { clock, breaker, isResting } = open();
   clock.advance(1000);
   breaker.onStart(HERE, "a").failed(failureOf("cancelled"));
   assertEquals(isResting("b"), false);
 });
 
-Deno.test("circuit breaker doubles the rest at a failed probe, up to the longest", () => {
+Deno.test("circuit breaker doubles the open time at a failed probe, up to the maximum", () => {
   const { clock, fail, isResting } = open();
   for (const restMs of [1000, 2000, 4000, 4000]) {
     clock.advance(restMs - 1);
@@ -128,7 +128,7 @@ Deno.test("circuit breaker doubles the rest at a failed probe, up to the longest
   }
 });
 
-Deno.test("circuit breaker doubles the rest of a connection at a failed probe too", () => {
+Deno.test("circuit breaker doubles the open time of a connection circuit at a failed probe too", () => {
   const { clock, fail, isResting } = breakerStage();
   for (let time = 0; time < 3; time++) fail("a", NO_CONNECTION);
   for (const restMs of [1000, 2000, 4000, 4000]) {
@@ -140,7 +140,7 @@ Deno.test("circuit breaker doubles the rest of a connection at a failed probe to
   }
 });
 
-Deno.test("circuit breaker is not lengthened by attempts that began before it opened", () => {
+Deno.test("circuit breaker is not extended by attempts that started before it opened", () => {
   const { clock, breaker, isResting } = breakerStage();
   const attempts = ["a", "b", "a", "b", "a", "b", "a"].map((account) => breaker.onStart(HERE, account));
   for (const attempt of attempts) attempt.failed(SERVICE_FAILURES["500"]);
@@ -148,7 +148,7 @@ Deno.test("circuit breaker is not lengthened by attempts that began before it op
   assertEquals(isResting("a"), false);
 });
 
-Deno.test("circuit breaker lets no account keep others away by failing every probe", () => {
+Deno.test("circuit breaker does not stay open for others when one account fails every probe", () => {
   const { clock, fail, isResting } = open();
   clock.advance(60_000);
   fail("a");
@@ -157,7 +157,7 @@ Deno.test("circuit breaker lets no account keep others away by failing every pro
   assertEquals([isResting("a"), isResting("b"), isResting("c")], [true, true, true]);
 });
 
-Deno.test("circuit breaker does not measure everybody's rest by those of one account", () => {
+Deno.test("circuit breaker computes the open time for all accounts apart from that of one account", () => {
   const { clock, fail, isResting } = breakerStage({ maxRestMs: 64_000 });
   for (let time = 0; time < 3; time++) fail("a");
   for (const restMs of [1000, 2000, 4000]) {
@@ -169,7 +169,7 @@ Deno.test("circuit breaker does not measure everybody's rest by those of one acc
   assertEquals(isResting("b"), false);
 });
 
-Deno.test("circuit breaker rests for as long as the vendor asks, up to the longest rest", () => {
+Deno.test("circuit breaker stays open for as long as the vendor asks, up to the maximum", () => {
   for (const [seconds, restMs] of [[3, 3000], [3600, 4000]] as const) {
     const { clock, fail, isResting } = breakerStage();
     const failure = failureOf("rate_limited", { status: 429, retryAfterSeconds: seconds });
@@ -183,7 +183,7 @@ Deno.test("circuit breaker rests for as long as the vendor asks, up to the longe
   }
 });
 
-Deno.test("circuit breaker lets one account's 429 with Retry-After rest nobody else", () => {
+Deno.test("circuit breaker opens for nobody else at one account's 429 with Retry-After", () => {
   const { fail, succeed, isResting } = breakerStage();
   succeed("b");
   const failure = failureOf("rate_limited", { status: 429, retryAfterSeconds: 3600 });
@@ -215,7 +215,7 @@ Deno.test("circuit breaker counts successes and failures since the start, also w
   }]);
 });
 
-Deno.test("circuit breaker tells how much of a provider is in use", () => {
+Deno.test("circuit breaker returns how many circuits of a provider are open", () => {
   const stateOf = ({ breaker }: BreakerStage) => itemAt(breaker.health(), 0).state;
   const whole = open();
   assertEquals(stateOf(whole), "resting");
@@ -237,7 +237,7 @@ const hostile = fc.oneof(
   fc.integer({ min: 0, max: 20_000 }).map((waitMs) => ({ waitMs })),
 );
 
-Deno.test("circuit breaker law: failures of one account alone never send another elsewhere", () => {
+Deno.test("circuit breaker property: failures of one account never redirect another", () => {
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 60 }), fc.boolean(), (steps, isEarly) => {
       const { clock, fail, succeed, isResting } = breakerStage();
@@ -251,7 +251,7 @@ Deno.test("circuit breaker law: failures of one account alone never send another
   );
 });
 
-Deno.test("circuit breaker law: with other traffic in the window, failures of one account never open a circuit", () => {
+Deno.test("circuit breaker property: with other traffic in the window, failures of one account never open a circuit", () => {
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 60 }), (steps) => {
       const { clock, fail, succeed, isResting } = breakerStage();
@@ -268,7 +268,7 @@ Deno.test("circuit breaker law: with other traffic in the window, failures of on
   );
 });
 
-Deno.test("circuit breaker law: failures to connect in a row always open it, whatever else went before", () => {
+Deno.test("circuit breaker property: failures to connect in a row always open it, whatever happened before", () => {
   const attempt = fc.record({
     account: fc.constantFrom("a", "b", "c"),
     model: fc.constantFrom("m", "n"),

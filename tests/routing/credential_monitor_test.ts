@@ -40,7 +40,7 @@ function reject(monitor: CredentialMonitor, account = "a", times = 1): void {
   for (let time = 0; time < times; time++) monitor.onStart("acme", account).rejected();
 }
 
-Deno.test("credential monitor sends nothing before the first 401, and asks once for many", async () => {
+Deno.test("credential monitor sends nothing before the first 401, and one probe for many", async () => {
   const { monitor, vendor, settle } = stageOf("rejected");
   monitor.onStart("acme", "a").accepted();
   monitor.onStart("acme", "a").neutral();
@@ -65,7 +65,7 @@ Deno.test("credential monitor marks the provider once its probe is rejected too,
   assertEquals(events(), ["error provider_misconfigured"]);
 });
 
-Deno.test("credential monitor believes a probe that is accepted, whatever 401s callers cause", async () => {
+Deno.test("credential monitor trusts an accepted probe, whatever 401s callers cause", async () => {
   const { monitor, vendor, clock, isRejected, events, settle } = stageOf("accepted");
   for (let minute = 0; minute < 10; minute++) {
     reject(monitor, "a", 20);
@@ -82,7 +82,7 @@ Deno.test("credential monitor believes a probe that is accepted, whatever 401s c
   assertEquals(events(), Array(10).fill("warn provider_credential_doubted"));
 });
 
-Deno.test("credential monitor believes requests that were accepted lately more than a probe", async () => {
+Deno.test("credential monitor trusts recently accepted requests more than a probe", async () => {
   const { monitor, vendor, isRejected, settle } = stageOf("rejected");
   monitor.onStart("acme", "b").accepted();
   reject(monitor, "a", 5);
@@ -100,7 +100,7 @@ Deno.test("credential monitor believes requests that were accepted lately more t
   assertEquals([later.isRejected("a"), later.isRejected("b")], [true, true]);
 });
 
-Deno.test("credential monitor marks it for everybody when a later probe is rejected", async () => {
+Deno.test("credential monitor marks the provider for all accounts when a later probe is rejected", async () => {
   const { monitor, clock, isRejected, settle } = stageOf("rejected");
   monitor.onStart("acme", "a").accepted();
   reject(monitor, "a");
@@ -111,7 +111,7 @@ Deno.test("credential monitor marks it for everybody when a later probe is rejec
   assertEquals([isRejected("a"), isRejected("b")], [true, true]);
 });
 
-Deno.test("credential monitor probes again with growing delays, and recovers by itself", async () => {
+Deno.test("credential monitor repeats the probe with increasing delays, and recovers without a restart", async () => {
   const { monitor, vendor, clock, isRejected, events, settle } = stageOf("rejected");
   reject(monitor);
   await settle();
@@ -131,7 +131,7 @@ Deno.test("credential monitor probes again with growing delays, and recovers by 
   assertEquals(events(), ["error provider_misconfigured", "info provider_credential_accepted"]);
 });
 
-Deno.test("credential monitor starts anew after a recovery", async () => {
+Deno.test("credential monitor starts again from the first delay after a recovery", async () => {
   const { monitor, vendor, clock, isRejected, settle } = stageOf("rejected");
   reject(monitor);
   await settle();
@@ -149,7 +149,7 @@ Deno.test("credential monitor starts anew after a recovery", async () => {
 for (const answer of ["missing", "unreached", null] as const) {
   const name = answer === null ? "no probe" : `a probe that says nothing (${answer})`;
 
-  Deno.test(`credential monitor with ${name} marks the provider for everybody once two accounts saw a 401`, async () => {
+  Deno.test(`credential monitor with ${name} marks the provider for all accounts after two accounts saw a 401`, async () => {
     const { monitor, isRejected, settle } = stageOf(answer);
     reject(monitor, "a");
     reject(monitor, "b");
@@ -157,7 +157,7 @@ for (const answer of ["missing", "unreached", null] as const) {
     assertEquals([isRejected("a"), isRejected("b"), isRejected("c")], [true, true, true]);
   });
 
-  Deno.test(`credential monitor with ${name} marks it for one account that is all the traffic, and for it alone`, async () => {
+  Deno.test(`credential monitor with ${name} marks it only for an account that is all the traffic`, async () => {
     const { monitor, isRejected, settle } = stageOf(answer);
     reject(monitor, "a");
     await settle();
@@ -202,7 +202,7 @@ for (const answer of ["missing", "unreached", null] as const) {
   });
 }
 
-Deno.test("credential monitor lets no request through where the probe is rejected", async () => {
+Deno.test("credential monitor lets no request through while the probe is rejected", async () => {
   const { monitor, clock, isRejected, settle } = stageOf("rejected");
   reject(monitor);
   await settle();
@@ -213,7 +213,7 @@ Deno.test("credential monitor lets no request through where the probe is rejecte
   }
 });
 
-Deno.test("credential monitor ends its timers and probes when it is closed", async () => {
+Deno.test("credential monitor stops its timers and probes on close()", async () => {
   const { monitor, vendor, clock, settle } = stageOf("rejected");
   reject(monitor);
   await settle();
@@ -239,7 +239,7 @@ Deno.test("credential monitor ends its timers and probes when it is closed", asy
   assertEquals([isAborted, waiting.rejectedAt("acme")], [true, null]);
 });
 
-Deno.test("credential monitor knows nothing of providers that are not configured", async () => {
+Deno.test("credential monitor ignores providers that are not configured", async () => {
   const { monitor } = stageOf("rejected");
   monitor.onStart("other", "a").rejected();
   assertEquals([monitor.isRejected("other", "a"), monitor.rejectedAt("other")], [false, null]);

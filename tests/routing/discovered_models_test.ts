@@ -22,7 +22,7 @@ function pattern(fields: Record<string, unknown>): ModelPattern {
   return readModelPattern({ id: "far/*", ...fields });
 }
 
-Deno.test("discoveredModels() makes models of what a vendor lists where the pattern is free", async () => {
+Deno.test("discoveredModels() makes models of a vendor's list for a pattern without prices", async () => {
   const { models } = await discoveredModels([pattern({ pricing: "free" })], [
     listed("meta-llama/llama-4", {
       name: "Llama 4",
@@ -47,7 +47,7 @@ Deno.test("discoveredModels() makes models of what a vendor lists where the patt
   assertEquals([plain.id, plain.name, plain.pricing, plain.text], ["far/plain", "plain", {}, true]);
 });
 
-Deno.test("discoveredModels() leaves out what has no price, and names of which no id can be made", async () => {
+Deno.test("discoveredModels() omits models without a price, and names that make no valid id", async () => {
   const odd = ["a b", "../x", "a//b", "a\nb", "ä", "x".repeat(150), ".hidden", "a?b", "a%2Fb"];
   const list = [listed("fine"), ...odd.map((id) => listed(id))];
   const unpriced = await discoveredModels([pattern({})], list, null);
@@ -78,7 +78,7 @@ Deno.test("discoveredModels() gives built-in models their built-in prices and fa
   assertEquals((await discoveredModels([mine], list, null)).models, []);
 });
 
-Deno.test("discoveredModels() goes by the longest pattern, and by what the operator wrote before what the vendor says", async () => {
+Deno.test("discoveredModels() applies the longest pattern, and the operator's values before the vendor's", async () => {
   const patterns = [
     pattern({ pricing: { prompt: "1" }, context_length: 10, top_provider: { max_completion_tokens: 5 } }),
     pattern({ id: "far/qwen/*", pricing: "free", fallbacks: ["far/plain"] }),

@@ -30,12 +30,12 @@ async function outcomeOf(outcomes: readonly (string | Error)[], rule: FallbackRu
   return { result, tried: tried.join(""), passedOver: passedOver.join(""), failed: failed.join("") };
 }
 
-Deno.test("tryInTurn() tries each candidate once until one answers, and reports every attempt", async () => {
+Deno.test("tryInTurn() tries each candidate once until one succeeds, and reports every attempt", async () => {
   const outcome = await outcomeOf([failureOf("unavailable", { status: 500 }), unsupported, "fine"]);
   assertEquals(outcome, { result: "fine", tried: "abc", passedOver: "ab", failed: "a" });
 });
 
-Deno.test("tryInTurn() stops at a failure that no other candidate can mend", async () => {
+Deno.test("tryInTurn() stops at a failure that every candidate would return", async () => {
   for (
     const failure of [refused, failureOf("cancelled"), new GatewayError("not_found", "Gone"), new TypeError("ours")]
   ) {
@@ -51,7 +51,7 @@ for (
     ["pictures and videos", MEDIA_FALLBACK, "a", "a"],
   ] as const
 ) {
-  Deno.test(`tryInTurn() offers ${name} elsewhere as their rule says`, async () => {
+  Deno.test(`tryInTurn() retries ${name} elsewhere as their rule says`, async () => {
     for (
       const failure of [
         failureOf("timeout", { accepted: "unknown" }),
@@ -82,7 +82,7 @@ const BY_HELP: readonly Error[] = [
   failureOf("auth", { status: 401 }),
 ];
 
-Deno.test("tryInTurn() throws the failure that helps most, in whatever order the candidates failed", async () => {
+Deno.test("tryInTurn() throws the most helpful failure, in whatever order the candidates failed", async () => {
   const some = fc.uniqueArray(fc.constantFrom(...BY_HELP.keys()), { minLength: 1, maxLength: candidates.length });
   await fc.assert(
     fc.asyncProperty(some, async (chosen) => {
@@ -92,7 +92,7 @@ Deno.test("tryInTurn() throws the failure that helps most, in whatever order the
   );
 });
 
-Deno.test("tryInTurn() passes the only candidate's failure on", async () => {
+Deno.test("tryInTurn() throws the only candidate's failure unchanged", async () => {
   const breaker = createCircuitBreaker({ clock: new ManualClock() });
   const options = { breaker, accountId: "demo", rule: TEXT_FALLBACK, onFallback: () => {} };
   const down = failureOf("unreachable");

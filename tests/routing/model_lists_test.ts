@@ -57,7 +57,7 @@ async function inFolder(run: (folder: string) => Promise<void>) {
   }
 }
 
-Deno.test("a list is read at the start and each time its span has passed, and told when it is another", async () => {
+Deno.test("a list is read at the start and at each interval, and reported when it changes", async () => {
   await inFolder(async (folder) => {
     const { lists, clock, changes, vendor, readsAre } = stage(folder);
     await lists.open();
@@ -80,7 +80,7 @@ Deno.test("a list is read at the start and each time its span has passed, and to
   });
 });
 
-Deno.test("a list that cannot be read keeps the last one, and is tried again with growing delays", async () => {
+Deno.test("a list that cannot be read keeps its last value, and is retried with increasing delays", async () => {
   await inFolder(async (folder) => {
     const { lists, clock, changes, events, vendor, readsAre } = stage(folder);
     lists.start();
@@ -100,7 +100,7 @@ Deno.test("a list that cannot be read keeps the last one, and is tried again wit
   });
 });
 
-Deno.test("a list survives a restart, for the same address alone", async () => {
+Deno.test("a list survives a restart, for the same address only", async () => {
   await inFolder(async (folder) => {
     const first = stage(folder);
     first.lists.start();
@@ -121,7 +121,7 @@ Deno.test("a list survives a restart, for the same address alone", async () => {
   });
 });
 
-Deno.test("a list that cannot be kept is used all the same", async () => {
+Deno.test("a list that cannot be written to disk is still used", async () => {
   await inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/file`, "");
     const { lists, changes, events } = stage(`${folder}/file/below`);

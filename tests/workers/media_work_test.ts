@@ -32,7 +32,7 @@ function wav(seconds: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }
 
-Deno.test("media work in a thread comes to what it comes to in the calling thread", async () => {
+Deno.test("media work has the same result in a worker thread as in the calling thread", async () => {
   const media = createMediaWork({ clock: systemClock, log: silentLog });
   try {
     for (const bytes of [await painted(60, 20, "image/png"), await painted(60, 20, "image/jpeg"), plainPng(9, 9)]) {
@@ -50,7 +50,7 @@ Deno.test("media work in a thread comes to what it comes to in the calling threa
   }
 });
 
-Deno.test("media work leaves a buffer alone that its bytes share with others", async () => {
+Deno.test("media work does not transfer a buffer that its bytes share with others", async () => {
   const media = createMediaWork({ clock: systemClock, log: silentLog });
   const png = plainPng(9, 9);
   const shared = new Uint8Array(png.length + 10);
@@ -63,7 +63,7 @@ Deno.test("media work leaves a buffer alone that its bytes share with others", a
   }
 });
 
-Deno.test("the main thread goes on while a picture of the most pixels is decoded", async () => {
+Deno.test("the main thread continues while an image of the maximum size is decoded", async () => {
   const media = createMediaWork({ clock: systemClock, log: silentLog });
   let isDecoded = false;
   let turns = 0;
@@ -81,7 +81,7 @@ Deno.test("the main thread goes on while a picture of the most pixels is decoded
   }
 });
 
-Deno.test("media work is refused with 503 and Retry-After when too much waits, and fails with 500 when its thread ends", async () => {
+Deno.test("media work is 503 with Retry-After when the queue is full, and 500 when its thread ends", async () => {
   const crashes: ((reason: string) => void)[] = [];
   const media = createMediaWork({
     clock: systemClock,
@@ -102,7 +102,7 @@ Deno.test("media work is refused with 503 and Retry-After when too much waits, a
   await Promise.all(waiting);
 });
 
-Deno.test("pictures whose decoding costs more than their stated size are found before they are decoded", () => {
+Deno.test("images whose decoding costs more than their stated size are detected before they are decoded", () => {
   const facts = { width: 8_000, height: 8_000 } as const;
   const deep = plainPng(8_000, 8_000);
   deep[24] = 16;
@@ -128,14 +128,14 @@ Deno.test("pictures whose decoding costs more than their stated size are found b
   assertEquals(findPictureProblem(webp, { width: 1, height: 1, mediaType: "image/webp" }), "not_image");
 });
 
-Deno.test("secondsOfAudio() gives up a file that keeps its reader busy", async () => {
+Deno.test("secondsOfAudio() stops at a file that takes too long to read", async () => {
   let reads = 0;
   const now = () => (++reads > 1_000 ? MAX_AUDIO_PARSE_MS + 1 : 0);
   assertEquals(await measureAudioSeconds(wavOfEmptyChunks(1_000_000), "audio/wav", now), null);
   assert(reads < 2_000, `${reads} reads`);
 });
 
-Deno.test("pictureFactsOf() reads a JPEG's size behind any number of segments", () => {
+Deno.test("pictureFactsOf() reads a JPEG's size after any number of segments", () => {
   assertEquals(pictureFactsOf(jpegOfSegments(500_000)), { mediaType: "image/jpeg", width: 40, height: 30 });
   assertEquals(pictureFactsOf(jpegOfSegments(1_100_000)), null);
 });

@@ -7,13 +7,13 @@ import { itemAt } from "../support/items.ts";
 
 const TEXTS = ["", "Say something in any tongue", "漢字仮名交じり文".repeat(300), "a".repeat(5_000), "😀".repeat(900)];
 
-Deno.test("tokens counted in a thread are as many as those counted in the calling thread", async () => {
+Deno.test("a worker thread counts as many tokens as the calling thread", async () => {
   const tokens = createTokenWork({ clock: systemClock, log: silentLog });
   for (const text of TEXTS) assertEquals(await tokens.count(text), await countTokensInThread(text));
   tokens.close();
 });
 
-Deno.test("a count whose thread ends is a token for each four characters, and is logged", async () => {
+Deno.test("a count whose thread ends is estimated at a token for each four characters, and is logged", async () => {
   const lines: string[] = [];
   const tokens = createTokenWork({
     clock: systemClock,
@@ -29,7 +29,7 @@ Deno.test("a count whose thread ends is a token for each four characters, and is
   tokens.close();
 });
 
-Deno.test("whenIdle() waits for counts under way and for those that follow them", async () => {
+Deno.test("whenIdle() waits for running counts and for those that follow them", async () => {
   const answers: (() => void)[] = [];
   const tokens = createTokenWork({
     clock: systemClock,

@@ -52,7 +52,7 @@ function stage(options: Partial<WorkerPoolOptions> = {}) {
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 const kindOf = async (promise: Promise<unknown>) => (await assertRejects(() => promise, WorkerFailure)).kind;
 
-Deno.test("WorkerPool starts no thread before there is work, and ends it once it was idle for long", async () => {
+Deno.test("WorkerPool starts no thread before there is work, and ends it after a long idle time", async () => {
   const { threads, clock, pool } = stage();
   assertEquals(pool.threads, 0);
   const result = pool.run("a", { accountId: "one" });
@@ -65,7 +65,7 @@ Deno.test("WorkerPool starts no thread before there is work, and ends it once it
   assertEquals([pool.threads, threads.started[0]?.terminated], [0, true]);
 });
 
-Deno.test("WorkerPool lets accounts take turns, so that one with many jobs does not hold up another", async () => {
+Deno.test("WorkerPool serves accounts in turn, so that one with many jobs does not delay another", async () => {
   const { threads, pool } = stage();
   const heavy = ["h1", "h2", "h3", "h4"].map((job) => pool.run(job, { accountId: "heavy" }));
   const light = pool.run("l1", { accountId: "light" });
@@ -79,7 +79,7 @@ Deno.test("WorkerPool lets accounts take turns, so that one with many jobs does 
   await Promise.all([...heavy, light]);
 });
 
-Deno.test("WorkerPool refuses a job when its account or everybody together has too many waiting", async () => {
+Deno.test("WorkerPool rejects a job when its account or all accounts together have too many waiting", async () => {
   const { threads, pool } = stage({ maxQueued: 3, maxQueuedPerAccount: 2 });
   const running = pool.run("r", { accountId: "one" });
   const waiting = [pool.run("1", { accountId: "one" }), pool.run("2", { accountId: "one" })];
@@ -95,7 +95,7 @@ Deno.test("WorkerPool refuses a job when its account or everybody together has t
   await Promise.all([running, ...waiting]);
 });
 
-Deno.test("WorkerPool takes a job out of the queue when its caller leaves", async () => {
+Deno.test("WorkerPool removes a job from the queue when its caller disconnects", async () => {
   const { threads, pool } = stage();
   const running = pool.run("r", { accountId: "one" });
   const caller = new AbortController();
@@ -110,7 +110,7 @@ Deno.test("WorkerPool takes a job out of the queue when its caller leaves", asyn
   await next;
 });
 
-Deno.test("WorkerPool replaces the thread of a job that overruns, and starts none after many overruns", async () => {
+Deno.test("WorkerPool replaces the thread of a job that exceeds its time, and starts none after many such jobs", async () => {
   const { threads, clock, pool } = stage();
   for (let nth = 0; nth < 4; nth++) {
     const stuck = pool.run("stuck", { accountId: "one" });
@@ -125,7 +125,7 @@ Deno.test("WorkerPool replaces the thread of a job that overruns, and starts non
   assertEquals(await later, "done");
 });
 
-Deno.test("WorkerPool fails the job of a thread that crashes and goes on with another thread", async () => {
+Deno.test("WorkerPool fails the job of a thread that crashes and continues with another thread", async () => {
   const { threads, pool } = stage();
   const crashed = pool.run("a", { accountId: "one" });
   const next = pool.run("b", { accountId: "two" });
@@ -136,7 +136,7 @@ Deno.test("WorkerPool fails the job of a thread that crashes and goes on with an
   assertEquals(await next, "done");
 });
 
-Deno.test("WorkerPool cancels what runs and what waits when it is closed", async () => {
+Deno.test("WorkerPool cancels running and waiting jobs on close()", async () => {
   const { threads, pool } = stage();
   const all = ["a", "b"].map((job) => kindOf(pool.run(job, { accountId: "one" })));
   pool.close();

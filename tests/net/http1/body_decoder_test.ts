@@ -25,7 +25,7 @@ function decodedInPieces(wire: Uint8Array, cuts: readonly number[]): { payload: 
   return { payload: joined(payloads), done: decoder.done };
 }
 
-Deno.test("bodyDecoder() gives the same payload wherever the wire is cut", () => {
+Deno.test("bodyDecoder() returns the same payload wherever the bytes are split", () => {
   fc.assert(fc.property(
     fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),
     fc.array(fc.nat(), { maxLength: 10 }),
@@ -62,12 +62,12 @@ const BROKEN: Readonly<Record<string, string>> = {
 };
 
 for (const [what, wire] of Object.entries(BROKEN)) {
-  Deno.test(`bodyDecoder() refuses ${what}`, () => {
+  Deno.test(`bodyDecoder() rejects ${what}`, () => {
     assertThrows(() => bodyDecoder({ kind: "chunked" }).decode(encoder.encode(wire)), TypeError);
   });
 }
 
-Deno.test("bodyDecoder() tells bytes beyond the end of a chunked body, in the same read or later", () => {
+Deno.test("bodyDecoder() reports bytes after the end of a chunked body, in the same read or later", () => {
   for (const wires of [["0\r\n\r\nmore"], ["0\r\n\r\n", "m"]]) {
     const decoder = bodyDecoder({ kind: "chunked" });
     for (const wire of wires) assertEquals(decoder.decode(encoder.encode(wire)).length, 0);
@@ -75,7 +75,7 @@ Deno.test("bodyDecoder() tells bytes beyond the end of a chunked body, in the sa
   }
 });
 
-Deno.test("bodyDecoder() is done at a length, and tells bytes beyond it", () => {
+Deno.test("bodyDecoder() ends at the given length, and reports bytes after it", () => {
   const decoder = bodyDecoder({ kind: "length", bytes: 3 });
   assertEquals(decoder.decode(new Uint8Array(2)).length, 2);
   assertEquals(decoder.done, false);

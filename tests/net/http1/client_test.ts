@@ -53,7 +53,7 @@ async function readRequest(connection: Deno.Conn): Promise<string | null> {
 
 const say = (connection: Deno.Conn, text: string) => connection.write(encoder.encode(text));
 
-Deno.test("HttpClient sends host, length and header lines, and reads a whole reply", async () => {
+Deno.test("HttpClient sends host, length and header lines, and reads a complete response", async () => {
   let seen = "";
   await withServer(async (connection) => {
     seen = await readRequest(connection) ?? "";
@@ -67,7 +67,7 @@ Deno.test("HttpClient sends host, length and header lines, and reads a whole rep
   });
 });
 
-Deno.test("HttpClient uses a connection again once its reply was read", async () => {
+Deno.test("HttpClient reuses a connection after its response was read", async () => {
   let connections = 0;
   await withServer(async (connection) => {
     connections++;
@@ -90,7 +90,7 @@ const hangingUp = (counts: { connections: number; requests: number }, withNext: 
 };
 let closed = Promise.withResolvers<void>();
 
-Deno.test("HttpClient sends over a new connection when a kept one was closed before", async () => {
+Deno.test("HttpClient opens a new connection when the server closed the idle one before", async () => {
   const counts = { connections: 0, requests: 0 };
   closed = Promise.withResolvers();
   await withServer(hangingUp(counts, false), async (client, origin) => {
@@ -109,7 +109,7 @@ for (
     ["a GET", { method: "GET" }, true],
   ] as const
 ) {
-  Deno.test(`HttpClient ${resent ? "sends" : "does not send"} ${what} again when its kept connection breaks`, async () => {
+  Deno.test(`HttpClient ${resent ? "resends" : "does not resend"} ${what} when its reused connection breaks`, async () => {
     const counts = { connections: 0, requests: 0 };
     await withServer(hangingUp(counts, true), async (client, origin) => {
       await readAll(await client.send(origin, request), 100);
@@ -123,7 +123,7 @@ for (
   });
 }
 
-Deno.test("HttpClient does not repeat a request on a first connection that is closed without an answer", async () => {
+Deno.test("HttpClient does not resend a request when a new connection is closed without a response", async () => {
   let connections = 0;
   await withServer(async (connection) => {
     connections++;
@@ -136,7 +136,7 @@ Deno.test("HttpClient does not repeat a request on a first connection that is cl
   });
 });
 
-Deno.test("HttpClient joins what arrived together and gives the end as null", async () => {
+Deno.test("HttpClient merges chunks that arrive together and returns null at the end", async () => {
   await withServer(async (connection) => {
     await readRequest(connection);
     await say(connection, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n");
@@ -171,7 +171,7 @@ Deno.test("HttpClient skips informational responses", async () => {
   });
 });
 
-Deno.test("HttpClient ends a pending request when it is cancelled", async () => {
+Deno.test("HttpClient aborts a pending request on cancel", async () => {
   await withServer(async (connection) => void await readRequest(connection), async (client, origin) => {
     let cancel = () => {};
     const pending = client.send(origin, request, (stop) => void (cancel = stop));
@@ -181,7 +181,7 @@ Deno.test("HttpClient ends a pending request when it is cancelled", async () => 
   });
 });
 
-Deno.test("HttpClient lets a cancel that comes after the whole reply touch nobody else's exchange", async () => {
+Deno.test("HttpClient ignores a cancel after the complete response, so that it does not affect another exchange", async () => {
   let connections = 0;
   await withServer(async (connection) => {
     connections++;
@@ -202,7 +202,7 @@ for (
     ["no HTTP at all", "SSH-2.0-OpenSSH_9.2\r\n\r\n"],
   ] as const
 ) {
-  Deno.test(`HttpClient refuses a reply with ${what}`, async () => {
+  Deno.test(`HttpClient rejects a response with ${what}`, async () => {
     await withServer(async (connection) => {
       await readRequest(connection);
       await say(connection, head);
@@ -213,7 +213,7 @@ for (
   });
 }
 
-Deno.test("HttpClient says when nothing listens", async () => {
+Deno.test("HttpClient reports a refused connection", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
@@ -225,7 +225,7 @@ Deno.test("HttpClient says when nothing listens", async () => {
   assertEquals(error.kind, "connect");
 });
 
-Deno.test("readAll() stops at its cap", async () => {
+Deno.test("readAll() stops at its size limit", async () => {
   await withServer(async (connection) => {
     await readRequest(connection);
     await say(connection, `HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n${"x".repeat(100)}`);

@@ -4,7 +4,7 @@ import { createHttpClient } from "../../../src/net/http1/client.ts";
 import { readAll } from "../../../src/net/http1/response.ts";
 import { ioTurn } from "../../support/io_turn.ts";
 
-Deno.test("a reply that comes over the idle connection while the event loop is held up answers nobody", async () => {
+Deno.test("a response that arrives on an idle connection while the event loop is blocked answers no request", async () => {
   const worker = new Worker(new URL("./held_up_vendor.ts", import.meta.url), { type: "module" });
   const flags = new Int32Array(new SharedArrayBuffer(4));
   const port = await new Promise<number>((resolve) => {

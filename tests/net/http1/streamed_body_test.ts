@@ -75,7 +75,7 @@ async function withServer(
   }
 }
 
-Deno.test("a streamed body goes with its length, piece after piece, and the connection serves on", async () => {
+Deno.test("a streamed body is sent with its length, chunk by chunk, and the connection is reused", async () => {
   const seen: string[] = [];
   await withServer(async (connection) => {
     for (;;) {
@@ -93,7 +93,7 @@ Deno.test("a streamed body goes with its length, piece after piece, and the conn
   });
 });
 
-Deno.test("a streamed body that is repeatable is opened and sent once more when a kept connection breaks", async () => {
+Deno.test("a repeatable streamed body is reopened and resent when a reused connection breaks", async () => {
   const seen: string[] = [];
   await withServer(async (connection) => {
     seen.push(await readRequest(connection, 4));
@@ -109,7 +109,7 @@ Deno.test("a streamed body that is repeatable is opened and sent once more when 
   });
 });
 
-Deno.test("a repeatable request is not sent once more when the connection is lost after the server has worked on it", async () => {
+Deno.test("a repeatable request is not resent when the connection is lost after the server started on it", async () => {
   let now = 1_000_000;
   const clock: Clock = { ...systemClock, now: () => now };
   await withServer(async (connection) => {
@@ -126,7 +126,7 @@ Deno.test("a repeatable request is not sent once more when the connection is los
   }, clock);
 });
 
-Deno.test("a refusal that comes early ends the sending, and the connection is not used again", async () => {
+Deno.test("an early error response stops the upload, and the connection is not reused", async () => {
   await withServer(async (connection, nth) => {
     if (nth > 0) await readRequest(connection, 1);
     await answer(connection, nth > 0 ? "200 OK" : "413 Content Too Large");
@@ -141,7 +141,7 @@ Deno.test("a refusal that comes early ends the sending, and the connection is no
   });
 });
 
-Deno.test("a streamed body is read no faster than the server takes it", async () => {
+Deno.test("a streamed body is read no faster than the server accepts it", async () => {
   const answered = Promise.withResolvers<void>();
   let received = 0;
   await withServer(async (connection) => {
@@ -173,7 +173,7 @@ for (
     }],
   ] as const
 ) {
-  Deno.test(`a streamed body that ${what} fails as such and ends the connection`, async () => {
+  Deno.test(`a streamed body that ${what} fails with its own error and closes the connection`, async () => {
     const closed = Promise.withResolvers<void>();
     await withServer(async (connection) => {
       const buffer = new Uint8Array(1000);
@@ -187,7 +187,7 @@ for (
   });
 }
 
-Deno.test("a request whose body never comes ends when it is cancelled", async () => {
+Deno.test("a request whose body never arrives ends when it is cancelled", async () => {
   await withServer(async (connection) => void await readRequest(connection, 4), async ({ client, origin }) => {
     const never = Promise.withResolvers<IteratorResult<Uint8Array>>();
     const body: StreamedBody = {

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { readWebhookSecrets } from "../../../src/billing/webhook_secret.ts";
 import { administration } from "./support.ts";
 
-Deno.test("POST /admin/v1/accounts answers 201 with the balance and, this once, the webhook secret", async () => {
+Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this time, the webhook secret", async () => {
   const { call, clock } = await administration();
   const { status, headers, body } = await call("POST", "", { id: "acme", balance: "25.00" });
   const { webhook_secret: secret, ...account } = body;
@@ -19,7 +19,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, this once, 
   assertEquals((await call("GET", "/acme")).body, account);
 });
 
-Deno.test("POST /admin/v1/accounts answers 400 naming the field, and 409 for an id that is taken", async () => {
+Deno.test("POST /admin/v1/accounts answers 400 naming the field, and 409 for an existing id", async () => {
   const { call } = await administration();
   const mistakes: [unknown, string][] = [
     [{}, "id"],
@@ -43,7 +43,7 @@ Deno.test("POST /admin/v1/accounts answers 400 naming the field, and 409 for an 
   assertEquals([status, body.error.code], [409, "conflict"]);
 });
 
-Deno.test("GET /admin/v1/accounts goes through all accounts page by page", async () => {
+Deno.test("GET /admin/v1/accounts lists all accounts page by page", async () => {
   const { call } = await administration();
   for (const id of ["b", "a", "c"]) await call("POST", "", { id });
   const first = (await call("GET", "?limit=2")).body;
@@ -52,7 +52,7 @@ Deno.test("GET /admin/v1/accounts goes through all accounts page by page", async
   assertEquals([second.data.map(({ id }: { id: string }) => id), second.next], [["c"], null]);
 });
 
-Deno.test("lists answer 400 to a limit or a cursor that is none", async () => {
+Deno.test("lists answer 400 to an invalid limit or cursor", async () => {
   const { call } = await administration();
   for (
     const query of ["limit=0", "limit=101", "limit=-1", "limit=1.5", "limit=", "limit=ten", `limit=${"9".repeat(400)}`]
@@ -64,7 +64,7 @@ Deno.test("lists answer 400 to a limit or a cursor that is none", async () => {
   }
 });
 
-Deno.test("POST …/credit credits once for each reference and tells the new balance", async () => {
+Deno.test("POST …/credit credits once for each reference and returns the new balance", async () => {
   const { call } = await administration();
   await call("POST", "", { id: "acme" });
   const first = await call("POST", "/acme/credit", { amount: "10.5", reference: "invoice-1" });
@@ -75,7 +75,7 @@ Deno.test("POST …/credit credits once for each reference and tells the new bal
   assertEquals([other.status, other.body.error.field], [409, "reference"]);
 });
 
-Deno.test("POST …/credit answers 400 to amounts that are none, negative, zero, too fine or too large", async () => {
+Deno.test("POST …/credit answers 400 to amounts that are invalid, negative, zero, too precise or too large", async () => {
   const { call } = await administration();
   await call("POST", "", { id: "acme" });
   for (const amount of ["-1", "NaN", "0.00000000001", "1e30", "0", "", "10000001", " 1", 1, null, -1, undefined]) {
@@ -88,7 +88,7 @@ Deno.test("POST …/credit answers 400 to amounts that are none, negative, zero,
   assertEquals((await call("GET", "/acme")).body.balance, "0.0000000000");
 });
 
-Deno.test("POST …/credit lets the next call of the account in", async () => {
+Deno.test("POST …/credit allows the next call of the account", async () => {
   const { call, meter } = await administration();
   await call("POST", "", { id: "acme" });
   await Promise.resolve(meter.admit("acme", 1n)).catch(() => {});
@@ -96,7 +96,7 @@ Deno.test("POST …/credit lets the next call of the account in", async () => {
   (await meter.admit("acme", 1n)).release();
 });
 
-Deno.test("POST …/suspend refuses the account's keys at once, …/resume accepts them again", async () => {
+Deno.test("POST …/suspend rejects the account's keys at once, and …/resume accepts them again", async () => {
   const { call, keys } = await administration();
   await call("POST", "", { id: "acme" });
   const { secret } = (await call("POST", "/acme/keys")).body;
@@ -107,7 +107,7 @@ Deno.test("POST …/suspend refuses the account's keys at once, …/resume accep
   assertEquals((await keys.resolve(secret)).accountId, "acme");
 });
 
-Deno.test("POST …/webhook-secret shows a new secret and keeps the old one for a while", async () => {
+Deno.test("POST …/webhook-secret returns a new secret and keeps the old one valid for a while", async () => {
   const { call, store } = await administration();
   const { webhook_secret: first } = (await call("POST", "", { id: "acme" })).body;
   const { webhook_secret: second } = (await call("POST", "/acme/webhook-secret")).body;
@@ -115,7 +115,7 @@ Deno.test("POST …/webhook-secret shows a new secret and keeps the old one for 
   assertEquals(await readWebhookSecrets(store, "acme"), [second, first]);
 });
 
-Deno.test("every endpoint of an account answers 404 when there is none", async () => {
+Deno.test("every endpoint of an account answers 404 for an unknown account", async () => {
   const { call } = await administration();
   const endpoints: [string, string, unknown?][] = [
     ["GET", ""],

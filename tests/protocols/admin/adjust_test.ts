@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { administration } from "./support.ts";
 
-Deno.test("POST …/adjust debits and credits, once for each reference, and tells the new balance", async () => {
+Deno.test("POST …/adjust debits and credits, once for each reference, and returns the new balance", async () => {
   const { call } = await administration();
   await call("POST", "", { id: "acme", balance: "10" });
   const body = { amount: "-4.20", reason: "charged twice for req_17", reference: "ticket-17" };
@@ -20,7 +20,7 @@ Deno.test("POST …/adjust debits and credits, once for each reference, and tell
   ]);
 });
 
-Deno.test("POST …/adjust answers 409 to a debit beyond the balance, unless allow_negative is true", async () => {
+Deno.test("POST …/adjust answers 409 to a debit above the balance, unless allow_negative is true", async () => {
   const { call } = await administration();
   await call("POST", "", { id: "acme", balance: "10" });
   const body = { amount: "-10.5", reason: "chargeback" };
@@ -31,7 +31,7 @@ Deno.test("POST …/adjust answers 409 to a debit beyond the balance, unless all
   assertEquals([made.status, made.body.balance], [200, "-0.5000000000"]);
 });
 
-Deno.test("POST …/adjust answers 400 naming the field, and moves nothing", async () => {
+Deno.test("POST …/adjust answers 400 naming the field, and changes nothing", async () => {
   const { call } = await administration();
   await call("POST", "", { id: "acme", balance: "10" });
   const good = { amount: "1", reason: "goodwill" };
@@ -66,7 +66,7 @@ Deno.test("POST …/adjust answers 400 naming the field, and moves nothing", asy
   assertEquals((await call("GET", "/acme")).body.balance, "10.0000000000");
 });
 
-Deno.test("POST …/adjust holds for the next call of the account", async () => {
+Deno.test("POST …/adjust applies to the next call of the account", async () => {
   const { call, meter } = await administration();
   await call("POST", "", { id: "acme", balance: "1" });
   (await meter.admit("acme", 1n)).release();

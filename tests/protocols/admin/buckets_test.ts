@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { administration } from "./support.ts";
 
-Deno.test("POST /admin/v1/accounts/:account/buckets sets the buckets in the place of those before", async () => {
+Deno.test("POST /admin/v1/accounts/:account/buckets replaces the account's buckets", async () => {
   const { call } = await administration();
   const created = await call("POST", "", { id: "acme", allow_buckets: ["gs://acme/"] });
   assertEquals([created.status, created.body.allow_buckets], [201, ["gs://acme/"]]);
@@ -12,7 +12,7 @@ Deno.test("POST /admin/v1/accounts/:account/buckets sets the buckets in the plac
   assertEquals((await call("POST", "/nobody/buckets", { allow_buckets: [] })).status, 404);
 });
 
-Deno.test("POST /admin/v1/accounts/:account/buckets refuses what is no bucket, naming the field", async () => {
+Deno.test("POST /admin/v1/accounts/:account/buckets rejects an invalid bucket, naming the field", async () => {
   const { call } = await administration();
   await call("POST", "", { id: "acme" });
   const mistakes = [

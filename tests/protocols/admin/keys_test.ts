@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { eventLoopTurn } from "../../billing/support.ts";
 import { administration } from "./support.ts";
 
-Deno.test("POST …/keys shows the secret once, and lists never do", async () => {
+Deno.test("POST …/keys returns the secret once, and lists never do", async () => {
   const { call, clock } = await administration();
   await call("POST", "", { id: "acme" });
   const { status, body: { secret, ...key } } = await call("POST", "/acme/keys");
@@ -19,7 +19,7 @@ Deno.test("POST …/keys shows the secret once, and lists never do", async () =>
   assertEquals((await call("GET", "/acme/keys")).body, { data: [key], next: null });
 });
 
-Deno.test("GET …/keys tells when a key was last used, in hours", async () => {
+Deno.test("GET …/keys returns when a key was last used, to the hour", async () => {
   const { call, keys, clock } = await administration();
   await call("POST", "", { id: "acme" });
   const { secret } = (await call("POST", "/acme/keys")).body;
@@ -29,7 +29,7 @@ Deno.test("GET …/keys tells when a key was last used, in hours", async () => {
   assertEquals((await call("GET", "/acme/keys")).body.data[0].last_used_at, clock.now() / 1000);
 });
 
-Deno.test("DELETE …/keys/:key refuses the key at once, and again says the same", async () => {
+Deno.test("DELETE …/keys/:key revokes the key at once, and is idempotent", async () => {
   const { call, keys, clock } = await administration();
   await call("POST", "", { id: "acme" });
   const { id, secret } = (await call("POST", "/acme/keys")).body;
@@ -41,7 +41,7 @@ Deno.test("DELETE …/keys/:key refuses the key at once, and again says the same
   assertEquals((await call("DELETE", `/acme/keys/${id}`)).body, revoked.body);
 });
 
-Deno.test("DELETE …/keys/:key answers 404 to another account's key and to none", async () => {
+Deno.test("DELETE …/keys/:key answers 404 to another account's key and to an unknown one", async () => {
   const { call } = await administration();
   await call("POST", "", { id: "acme" });
   await call("POST", "", { id: "zeta" });

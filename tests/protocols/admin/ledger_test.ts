@@ -3,7 +3,7 @@ import { addHold, captureHold, readHold } from "../../../src/billing/hold.ts";
 import { NO_USAGE } from "../../../src/conversation/usage.ts";
 import { administration } from "./support.ts";
 
-Deno.test("GET …/ledger lists movements as decimal strings, charges with their requests", async () => {
+Deno.test("GET …/ledger lists entries as decimal strings, charges with their requests", async () => {
   const { call, meter, clock } = await administration();
   await call("POST", "", { id: "acme", balance: "1" });
   const usage = { ...NO_USAGE, freshTokens: 7, cacheWrite5mTokens: 2, outputTokens: 3 };
@@ -30,7 +30,7 @@ Deno.test("GET …/ledger lists movements as decimal strings, charges with their
   });
 });
 
-Deno.test("GET …/ledger tells a hold and its capture with what was said about them", async () => {
+Deno.test("GET …/ledger lists a hold and its capture with their details", async () => {
   const { call, store } = await administration();
   await call("POST", "", { id: "acme", balance: "1" });
   const hold = { account: "acme", reference: "task-1", amount: 60n };
@@ -44,7 +44,7 @@ Deno.test("GET …/ledger tells a hold and its capture with what was said about 
   assertEquals(capture.detail, { model: "acme/video", underpriced: "0.0000000001" });
 });
 
-Deno.test("GET …/ledger goes on behind a line and refuses an order that is none", async () => {
+Deno.test("GET …/ledger continues after an entry and rejects an invalid order", async () => {
   const { call } = await administration();
   await call("POST", "", { id: "acme", balance: "1" });
   await call("POST", "/acme/credit", { amount: "2", reference: "invoice-1" });

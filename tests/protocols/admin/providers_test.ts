@@ -17,7 +17,7 @@ const UNTRIED = {
   last_failure_at: null,
 };
 
-Deno.test("GET /admin/v1/providers names every provider in the order of the configuration, untried ones too", async () => {
+Deno.test("GET /admin/v1/providers lists every provider in the order of the configuration, unused ones too", async () => {
   const gateway = await startTestGateway();
   const before = Math.floor(Date.now() / 1_000) - 60;
   const { data, since } = await providersOf(gateway);
@@ -30,7 +30,7 @@ Deno.test("GET /admin/v1/providers names every provider in the order of the conf
   await gateway.stop();
 });
 
-Deno.test("GET /admin/v1/providers tells a circuit that opened, until when, and that a success closed it", async () => {
+Deno.test("GET /admin/v1/providers reports an open circuit, its end, and that a success closed it", async () => {
   const serves = [{ provider: "sandbox-openai", weight: 1 }, { provider: "sandbox-google", weight: 0 }];
   const gateway = await startTestGateway({ config: { models: [{ ...textModel("sandbox/two", []), serves }] } });
   const ask = (text: string, provider?: string) => {
@@ -71,7 +71,7 @@ Deno.test("GET /admin/v1/providers tells a circuit that opened, until when, and 
   await gateway.stop();
 });
 
-Deno.test("GET /admin/v1/providers counts a refusal of the request neither way, and shows no key", async () => {
+Deno.test("GET /admin/v1/providers does not count a refusal of the request, and shows no key", async () => {
   const gateway = await startTestGateway();
   assertEquals((await askFace(CHAT, gateway, { model: "sandbox/chat-1", text: "[[fail 400 Not that]]" })).status, 400);
   const answer = await providersOf(gateway);

@@ -4,7 +4,7 @@ import { renderAdminError } from "../../../src/protocols/admin/answer.ts";
 import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
 import { ADMIN_KEY, administration } from "./support.ts";
 
-Deno.test("every endpoint of the administration answers 401 without the admin key and does nothing", async () => {
+Deno.test("every admin endpoint answers 401 without the admin key and has no effect", async () => {
   const { call, store, keys, meter } = await administration();
   await call("POST", "", { id: "acme" });
   const { secret } = (await call("POST", "/acme/keys")).body;
@@ -33,14 +33,14 @@ Deno.test("every endpoint of the administration answers 401 without the admin ke
   }
 });
 
-Deno.test("the admin key is accepted as any bearer is: the scheme in any case, blanks around it", async () => {
+Deno.test("the admin key is accepted as a bearer token: the scheme in any case, blanks around it", async () => {
   const { call } = await administration();
   for (const authorization of [`bearer ${ADMIN_KEY}`, `BEARER   ${ADMIN_KEY}  `]) {
     assertEquals((await call("GET", "", undefined, { authorization })).status, 200);
   }
 });
 
-Deno.test("without an admin key there is no administration at all", async () => {
+Deno.test("without an admin key the admin endpoints do not exist", async () => {
   const { store, keys, meter } = await administration();
   const readJson = () => Promise.resolve({});
   assertEquals(adminRoutes({ adminKey: "", store, keys, meter, readJson }), []);

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
-Deno.test("a rotation of signing keys takes hold at once: old addresses stay good for one, new looks use the new key", async () => {
+Deno.test("a rotation of signing keys applies at once: old URLs stay valid for one more, new reads use the new key", async () => {
   const folder = await Deno.makeTempDir();
   const store = `kv:${folder}/store.db`;
   const gateway = await startVideoGateway({ store });

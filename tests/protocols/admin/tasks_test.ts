@@ -34,7 +34,7 @@ async function submitted(id: string) {
   }
 }
 
-Deno.test("GET /admin/v1/tasks lists everybody's tasks, newest first, page by page", async () => {
+Deno.test("GET /admin/v1/tasks lists the tasks of all accounts, newest first, page by page", async () => {
   assertEquals(ids(await ask("")), made.toReversed());
   const first = await ask("?limit=2");
   const second = await ask(`?limit=2&after=${first.json.next}`);
@@ -43,7 +43,7 @@ Deno.test("GET /admin/v1/tasks lists everybody's tasks, newest first, page by pa
   assertEquals(ids(await ask("?order=asc")), made);
 });
 
-Deno.test("GET /admin/v1/tasks picks by account, status, model and time of creation", async () => {
+Deno.test("GET /admin/v1/tasks filters by account, status, model and creation time", async () => {
   assertEquals(ids(await ask("?status=failed")), [failed]);
   assertEquals(ids(await ask("?status=pending&account=demo")), [pending]);
   assertEquals(ids(await ask("?account=another")), []);
@@ -56,7 +56,7 @@ Deno.test("GET /admin/v1/tasks picks by account, status, model and time of creat
   assertEquals(ids(await ask("?nobody=knows")), made.toReversed(), "an unknown parameter is passed over");
 });
 
-Deno.test("GET /admin/v1/tasks refuses what it cannot read, naming the parameter", async () => {
+Deno.test("GET /admin/v1/tasks rejects an invalid parameter, naming it", async () => {
   for (
     const [query, field] of [
       ["status=lost", "status"],
@@ -74,7 +74,7 @@ Deno.test("GET /admin/v1/tasks refuses what it cannot read, naming the parameter
   }
 });
 
-Deno.test("GET /admin/v1/tasks/{id} tells whose a task is, where it is and what it costs", async () => {
+Deno.test("GET /admin/v1/tasks/{id} returns a task's account, provider and cost", async () => {
   const { json: account } = await call("GET", `/v1/videos/${completed}`);
   const { json } = await ask(`/${completed}`);
   const { key, created_at, updated_at, deadline_at, ended_at, step_since, upstream_task, ...told } = json;
@@ -104,21 +104,21 @@ Deno.test("GET /admin/v1/tasks/{id} tells whose a task is, where it is and what 
   assert(step_since >= created_at && upstream_task.length > 0);
 });
 
-Deno.test("GET /admin/v1/tasks/{id} tells how far a pending task is, and why another failed", async () => {
+Deno.test("GET /admin/v1/tasks/{id} returns the progress of a pending task, and the reason of a failed one", async () => {
   const waiting = await submitted(pending);
   assertEquals([waiting.status, waiting.hold.state, waiting.ended_at, waiting.charge], ["pending", "open", null, null]);
   const { json } = await ask(`/${failed}`);
   assertEquals([json.status, json.failure, json.hold.state], ["failed", "content_policy_violation", "released"]);
 });
 
-Deno.test("GET /admin/v1/tasks/{id} answers 404 for what is no task's id", async () => {
+Deno.test("GET /admin/v1/tasks/{id} answers 404 for a malformed id", async () => {
   for (const id of ["lost", crypto.randomUUID(), completed.toUpperCase()]) {
     const { status, json } = await ask(`/${id}`);
     assertEquals([status, json.error.code], [404, "not_found"]);
   }
 });
 
-Deno.test("the administration of tasks shows no prompt, no reference, no result and no callback address", async () => {
+Deno.test("the admin endpoints of tasks return no prompt, no reference, no result and no callback URL", async () => {
   const { json } = await call("POST", "/v1/videos", {
     model: "sandbox/video-1",
     prompt: SECRET_PROMPT,
@@ -132,7 +132,7 @@ Deno.test("the administration of tasks shows no prompt, no reference, no result 
   }
 });
 
-Deno.test("the administration of tasks, providers and signing keys is for the admin key alone", async () => {
+Deno.test("the admin endpoints of tasks, providers and signing keys require the admin key", async () => {
   for (
     const [method, path] of [
       ["GET", "/admin/v1/tasks"],

@@ -42,7 +42,7 @@ Deno.test("GET /gencompat/v1beta/models/{provider}/{model_id} has the documented
   assertEquals(await getJson(routes, "/gencompat/v1/models/lumen/talk-2"), expected);
 });
 
-Deno.test("GET /gencompat/v1beta/models lists text and multimodal image models at once", async () => {
+Deno.test("GET /gencompat/v1beta/models lists text and multimodal image models on one page", async () => {
   const list = await getJson(routes, "/gencompat/v1beta/models");
   assertEquals(Object.keys(list), ["models"]);
   const models = list.models as { name: string; supportedGenerationMethods: string[] }[];
@@ -68,7 +68,7 @@ Deno.test("GET /gencompat/v1beta/models pages only when pageSize is given", asyn
   }
 });
 
-Deno.test("GET /gencompat/v1beta/models refuses a token it has not given", async () => {
+Deno.test("GET /gencompat/v1beta/models rejects a token that it did not return", async () => {
   const { code, message } = await getJson(many, "/gencompat/v1beta/models?pageSize=2&pageToken=bad");
   assertEquals([code, message], [
     "invalid_request",

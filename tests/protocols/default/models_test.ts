@@ -32,7 +32,7 @@ Deno.test("GET /v1/models/{provider}/{model_id} has the documented fields of the
   });
 });
 
-Deno.test("GET /v1/models is a list of the same objects, whatever the query", async () => {
+Deno.test("GET /v1/models returns a list of the same objects, whatever the query", async () => {
   const list = await getJson(routes, "/v1/models?limit=1&after=x");
   assertEquals(Object.keys(list), ["object", "data"]);
   assertEquals(list.object, "list");
@@ -43,7 +43,7 @@ Deno.test("GET /v1/models is a list of the same objects, whatever the query", as
   assertEquals(ofOne, { object: "list", data: data.filter(({ id }) => id.startsWith("lumen/")) });
 });
 
-Deno.test("GET /v1/models shows a video's seconds among the prices", async () => {
+Deno.test("GET /v1/models returns a video's price per second", async () => {
   const { pricing } = await getJson(routes, "/v1/models/film/reel-1");
   assertEquals(pricing, { per_second_720p: "0.1" });
 });

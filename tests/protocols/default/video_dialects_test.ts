@@ -16,7 +16,7 @@ const DEFAULT = dialectOf(new Headers());
 const OPENAI = at("OpenAI/JS 7.55.0");
 const OPENROUTER = at("speakeasy-sdk/typescript 1.3.19 2.914.0 1.0.0 @openrouter/sdk");
 
-Deno.test("dialectOf() knows OpenAI's and OpenRouter's libraries by what they send, and nobody else", () => {
+Deno.test("dialectOf() recognises OpenAI's and OpenRouter's libraries by their requests, and no other client", () => {
   for (
     const agent of ["OpenAI/Python 3.54.0", "AsyncOpenAI/Python 3.54.0", "AzureOpenAI/Python 2.0", "OpenAI/Go 4.1"]
   ) {
@@ -50,7 +50,7 @@ for (const [over, status, code] of STATUSES) {
   });
 }
 
-Deno.test("everybody else sees the task object as it is, but OpenRouter's library errors in its own shape", () => {
+Deno.test("other clients get the task object unchanged, and OpenRouter's library gets errors in its own shape", () => {
   const task = objectOf({ status: "failed", error: { code: "upstream_error", message: "no" } });
   assertEquals(DEFAULT.writeTask(task), task);
   assertEquals(OPENROUTER.writeTask(task), { ...task, error: "upstream_error: no" });

@@ -14,7 +14,7 @@ function supported(model: ReturnType<typeof modelOf>, passes: boolean, searches 
 
 const vision = { input_modalities: ["text", "image"] };
 
-Deno.test("capabilities of a translated model are what its catalog entry says", () => {
+Deno.test("capabilities of a translated model come from its catalog entry", () => {
   const plain = modelOf({ id: "a/plain" });
   assertEquals(supported(plain, false), []);
   assertEquals(supported(plain, false, true), ["server_tools web_search"]);
@@ -74,7 +74,7 @@ Deno.test("a Claude model that some provider serves in another protocol counts a
   assertEquals(supported(modelOf({ id: "a/mixed", serves }), true), []);
 });
 
-Deno.test("the line of a Claude model is named, others have none", () => {
+Deno.test("the family of a Claude model is named, others have none", () => {
   const lines = [
     "claude-opus-5-5",
     "claude-haiku-4-5",

@@ -61,7 +61,7 @@ Deno.test("GET /msgcompat/v1/models/{provider}/{model_id} has the documented fie
   });
 });
 
-Deno.test("GET /msgcompat/v1/models lists every text model at once", async () => {
+Deno.test("GET /msgcompat/v1/models lists every text model on one page", async () => {
   const list = await getJson(routes, "/msgcompat/v1/models");
   assertEquals(Object.keys(list), ["data", "has_more", "first_id", "last_id"]);
   const data = list.data as { id: string }[];
@@ -71,7 +71,7 @@ Deno.test("GET /msgcompat/v1/models lists every text model at once", async () =>
   assertEquals(await pageOf("/b"), [["b/3", "b/4", "b/5"], false, "b/3", "b/5"]);
 });
 
-Deno.test("GET /msgcompat/v1/models shows the page that limit, after_id and before_id ask for", async () => {
+Deno.test("GET /msgcompat/v1/models returns the page that limit, after_id and before_id ask for", async () => {
   assertEquals(await pageOf("?limit=2"), [["a/1", "a/2"], true, "a/1", "a/2"]);
   assertEquals(await pageOf("?limit=2&after_id=a/2"), [["b/3", "b/4"], true, "b/3", "b/4"]);
   assertEquals(await pageOf("?limit=2&after_id=b%2F4"), [["b/5"], false, "b/5", "b/5"]);
@@ -82,7 +82,7 @@ Deno.test("GET /msgcompat/v1/models shows the page that limit, after_id and befo
   assertEquals(await pageOf("?limit=1000"), [IDS, false, "a/1", "b/5"]);
 });
 
-Deno.test("GET /msgcompat/v1/models passes over paging that makes no sense", async () => {
+Deno.test("GET /msgcompat/v1/models ignores invalid paging", async () => {
   for (const query of ["?limit=0", "?limit=-1", "?limit=x", "?limit=1e3", "?after_id=no/such", "?beta=true"]) {
     assertEquals(await pageOf(query), [IDS, false, "a/1", "b/5"], query);
   }
@@ -100,7 +100,7 @@ Deno.test("the anthropic client pages to the end and retrieves models", async ()
   });
 });
 
-Deno.test("GET /msgcompat/v1/models shows the models in the stages that lifecycle asks for", async () => {
+Deno.test("GET /msgcompat/v1/models returns the models in the stages that lifecycle asks for", async () => {
   const idsOf = async (query: string) => {
     const list = await getJson(routes, `/msgcompat/v1/models${query}`);
     return [(list.data as { id: string }[]).map(({ id }) => id), list.first_id, list.has_more];
@@ -116,7 +116,7 @@ Deno.test("GET /msgcompat/v1/models shows the models in the stages that lifecycl
   });
 });
 
-Deno.test("limits that are not known are null, as the client types them", async () => {
+Deno.test("unknown limits are null, as the client types them", async () => {
   const { max_input_tokens, max_tokens } = await getJson(many, "/msgcompat/v1/models/a/1");
   assertEquals([max_input_tokens, max_tokens], [null, null]);
 });
