@@ -2,7 +2,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { gcra } from "../store/gcra.ts";
 import type { Store } from "../store/store.ts";
 
-/** How often one credential may poll: `requests` in `perMs`, and `burst` more at once. */
+/** Polling rate of one credential: `requests` in `perMs`, plus `burst`. */
 export interface PollingTerms {
   /** Default: 60. */
   readonly requests: number;
@@ -12,10 +12,10 @@ export interface PollingTerms {
   readonly burst: number;
 }
 
-/** What a look at a task costs its credential, as header fields to send along. */
+/** Result of counting one poll, with response headers. */
 export interface PollingVerdict {
   readonly ok: boolean;
-  /** Whole seconds, at least 1, after which a refused look is let through. */
+  /** Whole seconds, at least 1, until a rejected poll would be allowed. */
   readonly retryAfterSeconds: number;
   /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). */
   readonly headers: Readonly<Record<string, string>>;
@@ -24,8 +24,8 @@ export interface PollingVerdict {
 const FORGET_FROM = 4_096;
 
 /**
- * Limits how often one credential may look at its tasks. Every look counts, also one at a task that is not there,
- * before anything is read. The store decides; a mirror of its bucket in this process tells how much is left.
+ * Limits how often one credential may poll its tasks. Every poll counts before anything is read, also for a task that
+ * does not exist. The store decides; a copy of its bucket in this process provides the remaining count.
  */
 export class PollingLimit {
   readonly #fullAt = new Map<string, number>();
@@ -39,7 +39,7 @@ export class PollingLimit {
     this.#policy = `"video-polling";q=${terms.requests};w=${Math.max(Math.round(terms.perMs / 1000), 1)}`;
   }
 
-  /** Counts one look. */
+  /** Counts one poll. */
   async take(keyId: string): Promise<PollingVerdict> {
     const terms = { perMs: this.#perMs, burst: this.#burst, cost: 1 };
     const { ok, waitMs } = await this.store.take(`video_polling ${keyId}`, terms);
@@ -63,7 +63,7 @@ export class PollingLimit {
   }
 }
 
-/** The answer to a look too many. Source: docs/api/videos.md#polling-limit. */
+/** Creates the error for a poll above the limit. Source: docs/api/videos.md#polling-limit. */
 export function pollingRefusal({ retryAfterSeconds }: PollingVerdict): GatewayError {
   const message = `Cannot look at video tasks this often: expected a pause of ${retryAfterSeconds} s`;
   return new GatewayError("rate_limited", message, { retryAfterSeconds });

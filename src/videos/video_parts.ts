@@ -15,63 +15,63 @@ import type { VideoUpstream } from "../upstreams/video_upstream.ts";
 import type { MediaWork } from "../workers/media_work.ts";
 import type { PollSchedule } from "./polling/poll_schedule.ts";
 
-/** Joins what else a task's end owes to its terminal commit, such as a webhook's delivery. */
+/** Adds follow-up work of a task's end to its terminal commit, such as a webhook's delivery. */
 export type TerminalHook = (commit: Commit, ended: EndedTask) => Commit;
 
-/** Removes what a task's end owed, once that was done; false while it is still owed. */
+/** Removes the completed follow-up work of a task's end; false if it is pending. */
 export type RemovalHook = (taskId: string) => Promise<boolean>;
 
-/** What an operator decides about videos. */
+/** The operator's settings for videos. */
 export interface VideoSettings {
   /** Whether the estimate is held at creation. */
   readonly preauthorize: boolean;
-  /** How long a task may be pending. */
+  /** Maximum time that a task may be pending. */
   readonly deadlineMs: number;
-  /** How long a signed address works. */
+  /** Validity of a signed address. */
   readonly signedUrlMs: number;
   readonly polling: PollSchedule;
-  /** Whether vendors are given an address to post news to, where they can reach it. Default true. */
+  /** Whether vendors get a callback address, if they can reach it. Default: true. */
   readonly vendorCallbacks?: boolean;
   /**
-   * After that a creation that was not answered and that the vendor, which can be asked for it, does not have was
-   * never made. Longer than any creation takes.
+   * Doubt period: after it, a create without a response that the vendor's list lacks was never made. It is longer than
+   * any create call takes.
    */
   readonly doubtMs: number;
-  /** What becomes of the money of a task that a vendor may have begun and never confirmed. */
+  /** Whether the hold of a task that a vendor may have started and never confirmed is released or captured. */
   readonly unknownCreates: "release" | "capture";
 }
 
-/** What videos are made with. */
+/** Dependencies of the videos. */
 export interface VideoParts {
   readonly store: Store;
-  /** Asked before anything is done for a create. Default: nothing is asked. */
+  /** Checked before a create. Default: no check. */
   readonly writeGuard?: WriteGuard;
-  /** Of the calls that reserve money in memory, beside which a hold must fit. */
+  /** Reservations of open requests in memory; a hold must fit beside them. */
   readonly meter: Pick<Meter, "admit" | "invalidate">;
   readonly clock: Clock;
   readonly log: Log;
   readonly catalog: Catalog;
-  /** Providers that make videos, by name. */
+  /** Providers that generate videos, by name. */
   readonly upstreams: ReadonlyMap<string, VideoUpstream>;
-  /** What callers may use of a provider's own account beside what is theirs. Default: nothing. */
+  /** Assets of a provider's account that callers may use. Default: none. */
   readonly allowancesOf?: (provider: string) => Allowances;
-  /** Whether a name is that of any configured provider. */
+  /** Whether a name is a configured provider. */
   readonly isProvider: (name: string) => boolean;
   readonly breaker: CircuitBreaker;
   readonly files: FileStore;
   readonly signingKeys: SigningKeys;
-  /** What pays for the media of jobs; requests bring their own leases. Default: nobody counts. */
+  /** Limits the memory for media of jobs; requests have their own leases. Default: no limit. */
   readonly memory?: MemoryBudget;
-  /** For addresses that callers and vendors name. */
+  /** Policy for addresses from callers and vendors. */
   readonly egress: EgressPolicy;
-  /** What the gateway's own addresses start with; known once it listens. */
+  /** Base URL of the gateway's own addresses; known once it listens. */
   readonly baseUrl: () => string;
   readonly media: MediaWork;
   readonly settings: VideoSettings;
   readonly onTerminal: TerminalHook;
   readonly onRemoval: RemovalHook;
-  /** Whether what a task's end owed is still to be done. */
+  /** Whether the follow-up work of a task's end is pending. */
   readonly isOwed: (taskId: string) => Promise<boolean>;
-  /** Uniform in [0, 1). */
+  /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;
 }

@@ -37,49 +37,50 @@ import { TaskWatch } from "./events/task_watch.ts";
 import { isCallbackToken } from "./polling/vendor_callback.ts";
 import type { VideoParts } from "./video_parts.ts";
 
-/** A create as a protocol hands it over. */
+/** A create request from a protocol. */
 export interface VideoCreate extends VideoCall {
-  /** The body as it was sent. */
+  /** The body as sent. */
   readonly bytes: Uint8Array;
-  /** Null when none was sent. */
+  /** Null if none was sent. */
   readonly idempotencyKey: string | null;
 }
 
-/** What a create came to. */
+/** Result of a create request. */
 export interface CreatedVideo extends IdempotentTask {
-  /** Null when the task is not kept any more. */
+  /** Null if the task no longer exists. */
   readonly estimate: UsageObject | null;
-  /** Fields of the request that not every provider that may serve it is told. */
+  /** Request fields that at least one candidate does not support. */
   readonly dropped: readonly string[];
 }
 
 /** One page of a credential's tasks. */
 export interface TaskPage {
   readonly tasks: readonly TaskObject[];
-  /** What to go on behind; null on the last page. */
+  /** Cursor for the next page; null on the last page. */
   readonly next: string | null;
 }
 
-/** All that the endpoints and the job runner ask of videos. */
+/** The functions of videos that the endpoints and the job runner use. */
 export interface Videos {
   create(call: VideoCreate): Promise<CreatedVideo>;
-  /** What a create would come to, see {@linkcode tryVideo}. */
+  /** Dry run of a create request, see {@linkcode tryVideo}. */
   tryOut(call: VideoCall): Promise<VideoTrial>;
-  /** Counts a look at a task, see {@linkcode PollingLimit}. */
+  /** Counts a poll of a task, see {@linkcode PollingLimit}. */
   countLook(keyId: string): Promise<PollingVerdict>;
-  /** The task; throws `not_found`, the same for an unknown and for a foreign one. */
+  /** Returns a task; throws `not_found`, also for a task of another credential. */
   read(keyId: string, id: string): Promise<TaskObject>;
   /**
-   * In the order of creation.
+   * Lists tasks in order of creation.
    *
-   * @param filter `model`: any name that the catalog knows it by.
-   * @throws {GatewayError} `invalid_request` for an `after` that is no id.
+   * @param filter `model`: any name of the model in the catalog.
+   * @throws {GatewayError} `invalid_request` if `after` is not a task id.
    */
   list(keyId: string, filter: OwnTaskFilter, page: OwnTaskPageRequest): Promise<TaskPage>;
   /**
-   * The changes of a task as a stream, see {@linkcode taskEvents}; null when its reader has seen the last one.
+   * Returns the changes of a task as a stream, see {@linkcode taskEvents}; null if the reader has received the last
+   * one.
    *
-   * @throws {GatewayError} `not_found`; `rate_limited` when the credential reads too many streams.
+   * @throws {GatewayError} `not_found`; `rate_limited` if the credential has too many streams.
    */
   events(
     keyId: string,
@@ -87,41 +88,43 @@ export interface Videos {
     lastEventId: string | null,
     reader: TaskEventReader,
   ): Promise<ReadableStream<Uint8Array> | null>;
-  /** Ends all streams of events, as the process is about to end; their readers come back elsewhere. */
+  /** Ends all event streams before the process ends; readers reconnect to another process. */
   endEvents(): void;
   cancel(keyId: string, id: string): Promise<TaskObject>;
   /** See {@linkcode purgeVideo}. */
   purge(keyId: string, id: string): Promise<void>;
   /**
-   * The address of a result: our copy where there is one or will be, else the vendor's while that keeps it. Throws
-   * `not_found`.
+   * Returns the address of a result: the gateway's copy if there is or will be one, else the vendor's while it is
+   * valid. Throws `not_found`.
    */
   contentOf(keyId: string, id: string, choice: ContentChoice): Promise<string>;
-  /** What stands behind a copy that is not there, see {@linkcode StreamThrough.open}. */
+  /** Streams the original of a missing copy, see {@linkcode StreamThrough.open}. */
   streamResult(name: string, request: StreamRequest): Promise<StreamedThing | null>;
-  /** Whether the task is there whose id a file's name begins with; true for a name that begins with none. */
+  /** Whether the task in a file's name exists; true for a name without a task id. */
   isOwned(name: string): Promise<boolean>;
   readonly pollingUrl: (id: string) => string;
-  /** By kind, for a runner; `video_poll` is the poller's. */
+  /** By kind, for a job runner; the poller handles `video_poll`. */
   readonly handlers: Readonly<Record<VideoHandlerKind, JobHandler>>;
   readonly concurrency: Readonly<Record<VideoHandlerKind, number>>;
   readonly poller: Poller;
-  /** A vendor says that it has news of a task; false when the token is not the task's. See {@linkcode Poller.call}. */
+  /**
+   * Accepts a vendor's notification about a task; false if the token is not the task's. See {@linkcode Poller.call}.
+   */
   acceptCallback(id: string, token: string): boolean;
 }
 
-/** The kinds of jobs that a runner hands to their handlers. */
+/** Kinds of jobs that a runner passes to their handlers. */
 export type VideoHandlerKind = Exclude<VideoJobKind, "video_poll">;
 
-/** What one credential may ask. */
+/** Limits of one credential. */
 export interface CallerLimits {
-  /** Of looks at its tasks. */
+  /** Limits of polling its tasks. */
   readonly polling: PollingTerms;
-  /** Streams of events that it reads at once. */
+  /** Maximum number of concurrent event streams. */
   readonly eventStreams: number;
 }
 
-/** Joins the parts of the video engine. */
+/** Creates the video service. */
 export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const watch = new TaskWatch(given.store, given.clock);
   const parts = { ...given, store: watch.announcing() };

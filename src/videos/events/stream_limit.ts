@@ -2,18 +2,18 @@ import { GatewayError } from "../../lib/gateway_error.ts";
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Bounds how many streams of events one credential reads at once. */
+/** Limits the concurrent event streams of each credential. */
 export class StreamLimit {
   readonly #open = new Map<string, number>();
 
-  /** @param limit For each credential. */
+  /** @param limit Maximum per credential. */
   constructor(readonly limit: number) {}
 
   /**
-   * Counts one more stream of a credential.
+   * Counts a new stream of a credential.
    *
-   * @returns To be called once, when the stream is over.
-   * @throws {GatewayError} `rate_limited` when it reads as many as it may.
+   * @returns A function to call once, when the stream ends.
+   * @throws {GatewayError} `rate_limited` if the credential has the maximum number of streams.
    */
   take(keyId: string): () => void {
     const open = this.#open.get(keyId) ?? 0;

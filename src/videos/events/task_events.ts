@@ -3,50 +3,49 @@ import type { VideoStatus, VideoTask } from "../tasks/task.ts";
 import type { TaskObject } from "../tasks/task_object.ts";
 import type { TaskWatch } from "./task_watch.ts";
 
-/** A state of a task, as it is sent to a reader. */
+/** A state of a task, as sent to a reader. */
 export interface TaskEvent {
-  /** The same for the same state, in every process: a reader that reconnects names the last one it received. */
+  /** The same for the same state in every process. A reader that reconnects sends the last id it received. */
   readonly id: string;
   readonly status: VideoStatus;
   readonly task: TaskObject;
 }
 
-/** The reader of a stream of events, and how events are written for it. */
+/** The reader of an event stream, and the encoding of its events. */
 export interface TaskEventReader {
-  /** Whether the reader's credential is still good; asked with each tick. */
+  /** Whether the reader's credential is still valid; called on each tick. */
   mayGoOn(): Promise<boolean>;
 
-  /** Sent first, so that the answer begins at once. */
+  /** Sent first, so that the response starts immediately. */
   readonly opening: Uint8Array;
-  /** Shows that the stream is alive. */
+  /** Keeps the stream alive. */
   readonly heartbeat: Uint8Array;
   write(event: TaskEvent): Uint8Array;
 }
 
-/** What a stream of events is made from. */
+/** Dependencies of an event stream. */
 export interface TaskEventParts {
   readonly watch: TaskWatch;
   readonly reader: TaskEventReader;
   readonly objectOf: (task: VideoTask) => TaskObject;
-  /** Called once, when the stream is over, whoever ended it. */
+  /** Called once, when either side ended the stream. */
   readonly onEnd: () => void;
 }
 
-/** A reader that takes nothing for so many ticks is gone. */
+/** Number of ticks without a read after which the reader counts as disconnected. */
 const MAX_STALLED_TICKS = 4;
 
-/** The id of a state. Addresses do not count, as they are signed anew with each read. */
+/** Returns the id of a state. Addresses are not part of it, because they are signed again for each response. */
 export function eventIdOf({ status, provider, progress, queue_position, started_at }: TaskObject): string {
   const state = JSON.stringify([status, provider, progress, queue_position, started_at]);
   return createHash("sha256").update(state).digest("base64url").slice(0, 16);
 }
 
 /**
- * The changes of a task as a stream, the present state first unless the reader has received it, until the task has
- * ended. A reader that is slow is sent the newest state when it takes something again; what came between is left out,
- * and nothing piles up.
+ * Returns the changes of a task as a stream until the task ends. The current state comes first unless the reader has
+ * received it. A slow reader gets only the newest state when it reads again, so nothing accumulates.
  *
- * @param lastEventId The id of the event that the reader received last; null for none.
+ * @param lastEventId Id of the last event that the reader received; null if there is none.
  */
 export function taskEvents(
   taskId: string,
@@ -60,7 +59,7 @@ class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #unwatch: (() => void) | null = null;
   #sentId: string | null;
-  /** The newest state, when it was not sent yet. */
+  /** The newest state, if it is not sent yet. */
   #pending: TaskEvent | null = null;
   #stalledTicks = 0;
   #isOver = false;

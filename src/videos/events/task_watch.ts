@@ -5,36 +5,36 @@ import type { VideoTask } from "../tasks/task.ts";
 
 /** Receives the changes of a task. */
 export interface TaskWatcher {
-  /** The task as it is now, changed or not; null when it is there no more. */
+  /** Called with the current task, changed or not; null if it no longer exists. */
   onTask(task: VideoTask | null): void;
-  /** A span of {@linkcode TICK_MS} has passed. */
+  /** Called every {@linkcode TICK_MS}. */
   onTick(): void;
-  /** The process is about to end: nothing more is reported. */
+  /** Called before the process ends; no more changes are reported. */
   onClose(): void;
 }
 
-/** How often watched tasks are read for changes that other processes made, all together. */
+/** Interval at which all watched tasks are read for changes by other processes. */
 export const TICK_MS = 15_000;
 
-/** Tasks of one read. */
+/** Maximum number of tasks per read. */
 const TASKS_PER_READ = 100;
 
 /**
- * Reports changes of tasks to those who watch them. A commit of this process that writes a watched task is reported from the
- * commit itself, without a read. Changes by other processes are found by one timer that reads all watched tasks.
+ * Reports changes of tasks to their watchers. A commit of this process that writes a watched task is reported from the
+ * commit itself, without a read. One timer reads all watched tasks to find changes by other processes.
  */
 export class TaskWatch {
   readonly #watchers = new Map<string, Set<TaskWatcher>>();
-  /** Tasks being read; true when one changed again meanwhile. */
+  /** Tasks being read; true if one changed again meanwhile. */
   readonly #reading = new Map<string, boolean>();
-  /** Tasks that were read by themselves since the timer began to read; null while it does not. */
+  /** Tasks read individually since the timer's read started; null while none is running. */
   #readSinceTick: Set<string> | null = null;
   #stopTimer: (() => void) | null = null;
   #isClosed = false;
 
   constructor(readonly store: Store, readonly clock: Clock) {}
 
-  /** Watches a task, whose present state is reported first; gives the way to stop. */
+  /** Watches a task, whose current state is reported first. Returns a function that ends the watch. */
   watch(id: string, watcher: TaskWatcher): () => void {
     if (this.#isClosed) {
       watcher.onClose();
@@ -51,7 +51,7 @@ export class TaskWatch {
     };
   }
 
-  /** The store, with its commits observed: a task that is written through it is reported at once. */
+  /** Returns the store with observed commits: a task written through it is reported immediately. */
   announcing(): Store {
     const { store } = this;
     return {
@@ -87,13 +87,13 @@ export class TaskWatch {
     for (const task of tasksIn(commit)) {
       if (!this.#watchers.has(task.id)) continue;
       this.#readSinceTick?.add(task.id);
-      // A read under way may have an older state: it is repeated, and reports after this.
+      // A running read may return an older state. It is repeated, and its result is reported after this.
       if (this.#reading.has(task.id)) this.#reading.set(task.id, true);
       else this.#reportSafely(task);
     }
   }
 
-  /** The commit was made, so it must not fail for a watcher that throws. */
+  /** The commit succeeded, so an exception of a watcher must not make it fail. */
   #reportSafely(task: VideoTask): void {
     try {
       this.#report(task.id, task);
@@ -111,7 +111,7 @@ export class TaskWatch {
         this.#report(id, (await readTask(this.store, id))?.value ?? null);
       } while (this.#reading.get(id));
     } catch {
-      // The store does not answer: the next tick reads it again.
+      // The store is unavailable: the next tick reads the task again.
     } finally {
       this.#reading.delete(id);
     }

@@ -11,28 +11,28 @@ import { endTask } from "../tasks/terminal.ts";
 import type { VideoParts } from "../video_parts.ts";
 import { nextPollAt, type WatchedTask } from "./watched_task.ts";
 
-/** A report that ends a task. */
+/** A vendor status that ends a task. */
 type Final = Exclude<VideoProgress, { readonly status: "pending" }>;
 
-/** An address of a result, in characters; all must fit into the task's record. */
+/** Maximum length of a result address; all addresses must fit into the task's record. */
 const MAX_RESULT_CHARACTERS = 4_096;
-/** How many results of a job are taken. */
+/** Maximum number of results per job. */
 export const MAX_RESULTS = 8;
-/** How many extras. */
+/** Maximum number of extras per job. */
 export const MAX_EXTRAS = 2;
-/** After an answer that could not be recorded: doubled with each one in a row. */
+/** Delay after a response that could not be recorded; doubled with each consecutive failure. */
 const RETRY_MS = { least: 1_000, most: 60_000 };
 
 /**
- * Handles a vendor's answer about a watched task.
+ * Handles a vendor's response about a watched task.
  *
- * @returns When to poll for it again, in monotonic milliseconds; null when nobody has to.
+ * @returns When to poll again, in monotonic milliseconds; null if no more polls are needed.
  */
 export type AnswerHandler = (task: WatchedTask, progress: VideoProgress) => Promise<number | null>;
 
 /**
- * Ends tasks by what vendors answer, or by their deadline. What goes wrong with polling (429, 5xx, no answer, a
- * provider that is not configured any more) never fails a task; only its deadline does.
+ * Creates the handler that ends tasks by the vendor's status or at their deadline. A failed poll never fails a task
+ * (429, 5xx, no response, a provider that is no longer configured); only the deadline does.
  *
  * @param isHeld Whether a task is being cancelled, see {@linkcode Poller.hold}.
  */
@@ -41,7 +41,7 @@ export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boo
   const words = new Set<string>();
 
   async function handle(task: WatchedTask, progress: VideoProgress): Promise<number | null> {
-    // Some vendors call what they were told to stop failed.
+    // Some vendors report a cancelled job as failed.
     const isCancels = isHeld(task.id) && progress.status !== "pending" && progress.status !== "completed";
     if (isCancels) return clock.monotonicMs() + RETRY_MS.least;
     if (progress.status !== "pending") {
@@ -69,7 +69,7 @@ export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boo
   };
 }
 
-/** Ends a task as its vendor reports. False when it is still pending, as somebody changed it meanwhile. */
+/** Ends a task as its vendor reports. Returns false if it is still pending because it changed meanwhile. */
 async function end(parts: VideoParts, { id, job }: WatchedTask, progress: Final): Promise<boolean> {
   const entry = await readTask(parts.store, id);
   if (entry?.value.status === "pending") {
@@ -79,14 +79,16 @@ async function end(parts: VideoParts, { id, job }: WatchedTask, progress: Final)
   return await settleEnded(parts, job, progress.status);
 }
 
-/** Ends a task whose deadline has passed. False when it is still pending. */
+/** Ends a task whose deadline has passed. Returns false if it is still pending. */
 async function endLate(parts: VideoParts, { id, job }: WatchedTask): Promise<boolean> {
   const entry = await readTask(parts.store, id);
   if (entry?.value.status === "pending" && await endOverdue(parts, entry, job)) return true;
   return await settleEnded(parts, job, null);
 }
 
-/** How a vendor's final report ends a task. A completion without a result that can be fetched is a failure. */
+/**
+ * Returns the end that a vendor's final status implies. A completion without a result that can be fetched is a failure.
+ */
 export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
   if (progress.status === "failed") {
     return { status: "failed", error: { code: progress.code, message: progress.message } };
@@ -105,8 +107,8 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
 }
 
 /**
- * Settles the job of a task that has ended; false when it has not. The first terminal state stands: a vendor that
- * reports another is logged.
+ * Completes the job of a task that has ended; returns false if it has not. The first terminal status stands: a
+ * different status from the vendor is logged.
  */
 async function settleEnded({ store, log }: VideoParts, job: Job, reported: string | null): Promise<boolean> {
   const entry = await readTask(store, job.ref);
@@ -115,7 +117,7 @@ async function settleEnded({ store, log }: VideoParts, job: Job, reported: strin
   if (reported !== null && state !== reported) {
     log.warn("video_contradiction", { ref: job.ref, state, reason: `the provider said ${reported}` });
   }
-  await store.commit(null, { completeJobs: [job] }); // refused when the terminal commit has settled it
+  await store.commit(null, { completeJobs: [job] }); // fails if the terminal commit completed it
   return true;
 }
 
@@ -134,6 +136,6 @@ function isFetchable({ url, needsCredential }: VideoResult, egress: EgressPolicy
     return true;
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    return error.details.rule === "length"; // pre-signed addresses are long, and only a download asks the rule
+    return error.details.rule === "length"; // pre-signed addresses are long, and only a download checks the rule
   }
 }

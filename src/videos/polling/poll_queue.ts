@@ -1,10 +1,10 @@
-/** What waits for its turn to be polled. */
+/** An item that waits to be polled. */
 export interface Queued {
-  /** Whose it is: accounts take turns. */
+  /** Account of the task; accounts take turns. */
   readonly account: string;
 }
 
-/** A place in the order of due times. One that its item left counts for nothing. */
+/** A heap entry ordered by due time. It is stale if its item has moved. */
 interface Place<T> {
   readonly dueAt: number;
   readonly item: T;
@@ -12,22 +12,22 @@ interface Place<T> {
 }
 
 /**
- * What is to be polled at one provider, each at its time. When the provider's budget leaves several due, their accounts
- * take turns, so that an account with thousands of tasks does not delay another's only one; within an account they go
- * in the order of their times. All instants are monotonic milliseconds.
+ * The items to poll at one provider, ordered by due time. If the rate limit leaves several due, their accounts take
+ * turns. An account with thousands of tasks therefore does not delay the only task of another. Within an account, items
+ * go in order of due time. All instants are monotonic milliseconds.
  */
 export class PollQueue<T extends Queued> {
   /** A binary heap by due time. */
   readonly #waiting: Place<T>[] = [];
   readonly #places = new Map<T, Place<T>>();
-  /** Due, by account; the account whose turn is next stands first, no list is empty. */
+  /** Due items by account. The account whose turn is next is first; no list is empty. */
   readonly #due = new Map<string, T[]>();
   #dueCount = 0;
 
   /**
-   * Puts an item into the queue, or moves it to another time.
+   * Adds an item, or moves it to another time.
    *
-   * @param isUrgent Whether it goes before what is due of its account.
+   * @param isUrgent Whether it precedes the other due items of its account.
    */
   add(item: T, dueAt: number, isUrgent = false): void {
     this.remove(item);
@@ -36,7 +36,7 @@ export class PollQueue<T extends Queued> {
     this.#push(place);
   }
 
-  /** Takes an item out; one that is not in the queue is passed over. */
+  /** Removes an item; does nothing if it is not queued. */
   remove(item: T): void {
     if (this.#places.delete(item)) return this.#compact();
     const list = this.#due.get(item.account);
@@ -47,7 +47,7 @@ export class PollQueue<T extends Queued> {
     if (list.length === 0) this.#due.delete(item.account);
   }
 
-  /** When the next item is due; in the past for one that waits for its turn, infinite when the queue is empty. */
+  /** Time of the next item: in the past if one is due, infinite if the queue is empty. */
   get nextAt(): number {
     if (this.#dueCount > 0) return -Infinity;
     this.#dropLeft();
@@ -55,10 +55,10 @@ export class PollQueue<T extends Queued> {
   }
 
   /**
-   * Takes what is due.
+   * Removes and returns due items.
    *
-   * @param most How many at most.
-   * @param aheadMs When something is due and there is room, what is due within that time comes along.
+   * @param most Maximum number of items.
+   * @param aheadMs If an item is due and there is room, items due within this time are included.
    */
   take(now: number, most: number, aheadMs: number): T[] {
     for (let place = this.#pop(now); place !== null; place = this.#pop(now)) this.#enterDue(place);
@@ -84,7 +84,7 @@ export class PollQueue<T extends Queued> {
     this.#dueCount++;
   }
 
-  /** The first item of the account whose turn is next; null when nothing is due. */
+  /** Removes the first item of the account whose turn is next; null if none is due. */
   #shiftDue(): T | null {
     for (const [account, list] of this.#due) {
       const item = list.shift();
@@ -97,7 +97,7 @@ export class PollQueue<T extends Queued> {
     return null;
   }
 
-  /** The first item that is due by an instant; null for none. */
+  /** Removes the first item that is due by an instant; null if there is none. */
   #pop(by: number): Place<T> | null {
     this.#dropLeft();
     const [first] = this.#waiting;
@@ -115,7 +115,7 @@ export class PollQueue<T extends Queued> {
     ) this.#removeFirst();
   }
 
-  /** Places that their items left must not pile up. */
+  /** Removes stale entries before they accumulate. */
   #compact(): void {
     if (this.#waiting.length < 2 * this.#places.size + 64) return;
     const current = this.#waiting.splice(0).filter((place) => this.#places.get(place.item) === place);

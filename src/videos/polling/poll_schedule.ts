@@ -1,28 +1,28 @@
-/** How often vendors are polled. Spans in milliseconds. */
+/** Intervals and rate of polling, in milliseconds. */
 export interface PollSchedule {
-  /** From the submission to the first poll of a task. Default 10 s. */
+  /** Time from the submission to the first poll of a task. Default: 10 s. */
   readonly firstMs: number;
-  /** The shortest distance between two polls of a task. Default 5 s. */
+  /** Minimum interval between two polls of a task. Default: 5 s. */
   readonly leastMs: number;
-  /** The longest, as long as the provider's budget suffices. Default 30 s. */
+  /** Maximum interval, while the provider's rate limit suffices. Default: 30 s. */
   readonly mostMs: number;
-  /** Budget of one provider: requests a second for all of its tasks together. Default 20. */
+  /** Requests per second to one provider for all of its tasks. Default: 20. */
   readonly perSecond: number;
 }
 
 /** Most videos take one to five minutes, some half an hour. */
 export const DEFAULT_SCHEDULE: PollSchedule = { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000, perSecond: 20 };
 
-/** The longest that a vendor is left alone because it asks for it. */
+/** Maximum `Retry-After` that is honoured. */
 export const MAX_RETRY_AFTER_SECONDS = 3_600;
 
 /**
- * Time until the next poll of a task: a tenth of its age, within the schedule's bounds, so that a result is seen at
- * most a tenth late; shortened or lengthened by up to a tenth, so that tasks that began together do not go on together.
+ * Returns the time until the next poll of a task: a tenth of its age, within the schedule's bounds. A result is
+ * therefore seen at most a tenth late. Jitter of ±10 % separates tasks that started together.
  *
- * @param ageMs Since the vendor took the task; 0 for the first poll.
- * @param retryAfterSeconds What the vendor asked for, which is honoured when it is longer, up to an hour.
- * @param random Uniform in [0, 1).
+ * @param ageMs Time since the vendor accepted the task; 0 for the first poll.
+ * @param retryAfterSeconds The vendor's `Retry-After`, honoured if it is longer, up to an hour.
+ * @param random Returns a uniform random number in [0, 1).
  * @returns Whole milliseconds.
  */
 export function nextPollMs(

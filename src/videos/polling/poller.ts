@@ -7,47 +7,48 @@ import type { VideoParts } from "../video_parts.ts";
 import { firstPollAt, type WatchedTask, watchedTaskOf } from "./watched_task.ts";
 
 /**
- * Polls vendors for the tasks that they have. Each such task owes one job, `video_poll`. The poller leases it once, for
- * long, keeps what a poll needs in memory, and settles the job in the commit that ends the task:
+ * Polls vendors for submitted tasks. Each such task has one job, `video_poll`. The poller leases it once for a long
+ * time, keeps the data for polls in memory, and completes the job in the commit that ends the task:
  *
- *     submitted ──→ job due at once ──→ leased, watched ──→ polled … polled ──→ terminal commit settles the job
+ *     submitted ──→ job due at once ──→ leased, watched ──→ polled … polled ──→ terminal commit completes the job
  *                          ▲                    │
  *                          └── process is gone ─┘   the next open of the store frees the lease
  *
- * So a poll that finds nothing new costs no store operation, and a process that is killed loses no task.
+ * A poll without news therefore needs no store operation, and no task is lost when a process is killed.
  */
 export interface Poller {
-  /** Begins to watch and to poll; draining gives the jobs back. */
+  /** Starts watching and polling; draining the runner returns the jobs. */
   start(): JobRunner;
-  /** Takes what is owed and polls once for all that is due, as far as budgets allow; gives for how many tasks. */
+  /** Claims due jobs and polls all due tasks once, within the rate limits. Returns the number of polled tasks. */
   pollDue(): Promise<number>;
-  /** The vendor reported a change of a task: it is polled for soon, unless that happens too often. */
+  /** The vendor reported a change of a task: it is polled soon, unless that happens too often. */
   call(taskId: string): void;
   /**
-   * A task is being cancelled: until the result is disposed of, the cancel alone records that the vendor has stopped.
+   * Marks a task as being cancelled. Until the returned value is disposed of, only the cancel records that the vendor
+   * cancelled it.
    */
   hold(taskId: string): Disposable;
-  /** A task was ended by its caller: nobody polls for it any more. */
+  /** Ends polling of a task that its caller ended. */
   release(taskId: string): Promise<void>;
 }
 
-/** Opens a poller. It does nothing before it is started. */
+/** Creates a poller; it does nothing until it is started. */
 export function createPoller(parts: VideoParts): Poller {
   return new TaskPoller(parts);
 }
 
 const POLL_JOB: VideoJobKind = "video_poll";
 /**
- * Long, as thousands are renewed. A process that is gone keeps nobody waiting: the next open of the store frees its
- * leases.
+ * Long, because thousands of leases are renewed. Leases of a killed process do not delay tasks: the next open of the
+ * store frees them.
  */
 const LEASE_MS = 600_000;
 const RENEW_EVERY_MS = LEASE_MS / 4;
-/** How often to look for jobs without being woken. */
+/** Interval between checks for jobs without a wake-up. */
 const CLAIM_EVERY_MS = 5_000;
-/** So few that reading them takes the main thread a few milliseconds. */
+/** Small enough that reading the tasks takes the main thread only a few milliseconds. */
 const CLAIMED_AT_ONCE = 50;
-/** How long after its deadline a task waits for its last poll, which its provider's pause or budget may hold up. */
+/** How long a task waits after its deadline for its last poll, which a pause or rate limit may delay. */
 const OVERDUE_MS = 10_000;
 const GIVEN_BACK_AT_ONCE = 30;
 
@@ -55,7 +56,7 @@ class TaskPoller implements Poller {
   readonly #parts: VideoParts;
   readonly #watched = new Map<string, WatchedTask>();
   readonly #providers = new Map<string, ProviderPolls>();
-  /** How many cancels are under way, by the task's id. */
+  /** Number of running cancels by task id. */
   readonly #held = new Map<string, number>();
   readonly #onAnswer;
   #claiming: Promise<void> | null = null;
@@ -118,7 +119,7 @@ class TaskPoller implements Poller {
 
   async release(taskId: string): Promise<void> {
     const task = this.#watched.get(taskId);
-    if (!task) return; // its job is settled when it is claimed
+    if (!task) return; // its job is completed when it is claimed
     this.#forget(task);
     await this.#settle([task.job]);
   }
@@ -136,7 +137,7 @@ class TaskPoller implements Poller {
     const { store, log } = this.#parts;
     try {
       while (this.#mayHaveMore && !this.#isDraining) {
-        this.#mayHaveMore = false; // a wake that comes while we claim sets it again
+        this.#mayHaveMore = false; // a wake-up during the claim sets it again
         const jobs = await store.claim([POLL_JOB], CLAIMED_AT_ONCE, LEASE_MS);
         if (jobs.length === CLAIMED_AT_ONCE) this.#mayHaveMore = true;
         await this.#watchAll(jobs);
@@ -151,7 +152,7 @@ class TaskPoller implements Poller {
     const unwatched: Job[] = [];
     for (const job of jobs) {
       const known = this.#watched.get(job.ref);
-      if (known) known.job = job; // the lease had run out
+      if (known) known.job = job; // the lease had expired
       else unwatched.push(job);
     }
     const tasks = new Map((await readTasks(store, unwatched.map(({ ref }) => ref))).map((task) => [task.id, task]));
@@ -201,7 +202,7 @@ class TaskPoller implements Poller {
     return polls;
   }
 
-  /** Jobs that nobody has to do. One that is not settled comes back when its lease ends. */
+  /** Completes jobs that need no work. A job that is not completed returns when its lease ends. */
   async #settle(jobs: readonly Job[]): Promise<void> {
     const { store, log } = this.#parts;
     for (const job of jobs) {
@@ -272,7 +273,7 @@ class TaskPoller implements Poller {
     const postpone = jobs.map((job) => ({ job, dueAt: store.now(), attempt: job.attempt }));
     try {
       const { ok } = await store.commit(null, { postponeJobs: postpone });
-      if (!ok && jobs.length > 1) { for (const job of jobs) await this.#giveBack([job]); // one of them is another's
+      if (!ok && jobs.length > 1) { for (const job of jobs) await this.#giveBack([job]); // one is taken
        }
     } catch (error) {
       log.warn("job_postpone_failed", { jobKind: POLL_JOB, count: jobs.length, reason: String(error).slice(0, 200) });

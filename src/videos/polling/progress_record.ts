@@ -3,18 +3,18 @@ import { changeTask, readTask } from "../tasks/records.ts";
 import type { VideoParts } from "../video_parts.ts";
 import type { WatchedTask } from "./watched_task.ts";
 
-/** The shortest distance between two writes of one task's progress; its start is written at once. */
+/** Minimum interval between two writes of one task's progress; its start is written immediately. */
 const WRITE_DISTANCE_MS = 10_000;
 
-/** What a vendor tells of a job that goes on. */
+/** Progress that a vendor reports for a running job. */
 type Told = VideoProgressDetails & Pick<Extract<VideoProgress, { status: "pending" }>, "isRunning">;
 
 /**
- * What a record holds after a vendor told more: numbers within their ranges, and what it told before where it is silent
- * now. A job that runs has no place in a queue any more, and began at the first look that found it running unless its
- * vendor says when.
+ * Returns the progress to store after a report. Numbers are limited to their ranges, and missing values keep their
+ * previous ones. A running job has no queue position. Unless the vendor reports its start, it started at the first poll
+ * that found it running.
  *
- * @param before What the record holds now.
+ * @param before The stored progress.
  * @param now Unix milliseconds.
  */
 export function progressAfter(before: VideoProgressDetails, told: Told, now: number): VideoProgressDetails {
@@ -31,9 +31,8 @@ export function progressAfter(before: VideoProgressDetails, told: Told, now: num
 }
 
 /**
- * Records what the vendor told of a task that goes on, where it differs from what stands there and enough time has
- * passed: a poll without news writes nothing, and one with news not more often than every {@linkcode
- * WRITE_DISTANCE_MS}.
+ * Records the reported progress of a pending task if it changed and enough time has passed. A poll without news writes
+ * nothing; one with news writes at most every {@linkcode WRITE_DISTANCE_MS}.
  *
  * @param now Monotonic milliseconds.
  */
@@ -50,7 +49,7 @@ export async function recordProgress(
   const entry = await readTask(store, task.id);
   if (entry?.value.status !== "pending") return;
   const { ok } = await store.commit(null, changeTask({}, entry, { progress }));
-  if (!ok) return; // somebody else changed the task: a later poll tells it again
+  if (!ok) return; // the task changed meanwhile: a later poll reports it again
   task.progress = progress;
   task.progressWrittenAt = now;
 }

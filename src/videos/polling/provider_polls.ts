@@ -8,81 +8,81 @@ import { PollQueue } from "./poll_queue.ts";
 import type { PollSchedule } from "./poll_schedule.ts";
 import type { WatchedTask } from "./watched_task.ts";
 
-/** What polls of one provider need. */
+/** Dependencies of the polls of one provider. */
 export interface ProviderPollsParts {
   readonly provider: string;
-  /** Undefined for a provider that is not configured any more. */
+  /** Undefined for a provider that is no longer configured. */
   readonly upstream: VideoUpstream | undefined;
   readonly schedule: PollSchedule;
   readonly clock: Clock;
   readonly log: Log;
   readonly onAnswer: AnswerHandler;
-  /** A task needs no polls any more. */
+  /** Called when a task needs no more polls. */
   readonly onOver: (task: WatchedTask) => void;
 }
 
-/** Requests under way at once, so that a vendor that hangs holds up no more than that. */
+/** Maximum number of concurrent requests, which bounds the effect of a vendor that hangs. */
 const MAX_AT_ONCE = 64;
-/** A callback of the vendor that comes sooner after a poll waits. */
+/** Minimum interval between a poll and a poll caused by a vendor callback. */
 const CALL_DISTANCE_MS = 5_000;
-/** How many callbacks lead to a poll of one task. */
+/** Maximum number of callbacks that cause a poll of one task. */
 const MAX_CALLS = 20;
-/** After so many lists in a row that failed, for whatever reason, tasks are polled one by one. */
+/** Number of consecutive failed lists after which tasks are polled individually. */
 const MAX_LIST_FAILURES = 3;
 
 const PENDING: VideoProgress = { status: "pending", isRunning: null };
 
-/** The tasks that one provider works on: which to poll for next, and how fast. */
+/** The tasks submitted to one provider; decides which to poll next and how fast. */
 export class ProviderPolls {
   readonly #parts: ProviderPollsParts;
   readonly #pace: PollPace;
-  /** Polled by lists, where the vendor has them. */
+  /** Tasks polled by lists, if the vendor has them. */
   readonly #listed = new PollQueue<WatchedTask>();
-  /** Polled one by one. */
+  /** Tasks polled individually. */
   readonly #unlisted = new PollQueue<WatchedTask>();
   #running = 0;
-  /** Lists in a row that failed. */
+  /** Number of consecutive failed lists. */
   #listFailures = 0;
   #isStarted = false;
   #stopTimer: () => void = () => {};
 
-  /** Begins with no task, and sends nothing by itself before {@linkcode ProviderPolls.start}. */
+  /** Starts without tasks and sends nothing by itself before {@linkcode ProviderPolls.start}. */
   constructor(parts: ProviderPollsParts) {
     this.#parts = parts;
     this.#pace = new PollPace(parts.schedule.perSecond);
   }
 
-  /** Requests under way. */
+  /** Number of running requests. */
   get running(): number {
     return this.#running;
   }
 
-  /** From now on tasks are polled for when they are due. */
+  /** Starts polling tasks when they are due. */
   start(): void {
     this.#isStarted = true;
     this.#poll();
   }
 
-  /** No request is sent any more; those under way go on. */
+  /** Sends no more requests; running ones continue. */
   stop(): void {
     this.#isStarted = false;
     this.#stopTimer();
   }
 
-  /** Watches a task, to be polled for at an instant. */
+  /** Watches a task, to be polled at an instant. */
   add(task: WatchedTask, dueAt: number): void {
     this.#enqueue(task, dueAt);
     this.#poll();
   }
 
-  /** Ends the watch. */
+  /** Ends the watch of a task. */
   remove(task: WatchedTask): void {
     task.isOver = true;
     this.#listed.remove(task);
     this.#unlisted.remove(task);
   }
 
-  /** The vendor reported a change of a task: it is polled for as soon as is allowed. */
+  /** The vendor reported a change of a task: it is polled as soon as allowed. */
   call(task: WatchedTask): void {
     if (task.isOver || task.calls >= MAX_CALLS || task.calledAt < Infinity) return;
     task.calls++;
@@ -94,7 +94,7 @@ export class ProviderPolls {
     this.#poll();
   }
 
-  /** Ends a task whose deadline has passed, also while the vendor may not be polled. */
+  /** Ends a task whose deadline has passed, also during a pause of the vendor. */
   async expire(task: WatchedTask): Promise<void> {
     if (task.isBeingPolled || task.isOver) return;
     task.isBeingPolled = true;
@@ -104,7 +104,9 @@ export class ProviderPolls {
     this.#poll();
   }
 
-  /** Sends what is due now and may be sent, and resolves to the number of tasks once all answers were handled. */
+  /**
+   * Sends all due requests that the limits allow. Resolves to the number of tasks after all responses were handled.
+   */
   async pollDue(): Promise<number> {
     let count = 0;
     for (let requests = this.#send(); requests.length > 0; requests = this.#send()) {
@@ -137,9 +139,7 @@ export class ProviderPolls {
     return sent;
   }
 
-  /**
-   * The tasks of the next request. Those that will be due soon come along, so that they cost no request of their own.
-   */
+  /** Returns the tasks of the next request. Tasks that will be due soon are included, which saves requests. */
   #take(now: number): WatchedTask[] {
     const { upstream, schedule } = this.#parts;
     const alone = () => this.#unlisted.take(now, 1, 0);
@@ -183,7 +183,7 @@ export class ProviderPolls {
     }
   }
 
-  /** What the vendor says, by task; nothing for one that its list does not have. */
+  /** Returns the vendor's responses by task; a task missing from the vendor's list has none. */
   async #answersFor(tasks: readonly WatchedTask[]): Promise<Answers> {
     const { upstream, provider, clock, log } = this.#parts;
     const [first] = tasks;
@@ -212,7 +212,7 @@ export class ProviderPolls {
         const pauseMs = this.#pace.onRefusal(clock.monotonicMs(), retryAfterSeconds);
         log.warn("video_polls_paused", { provider, durationMs: pauseMs });
       } else if (isList && (isOfList(failure) || ++this.#listFailures >= MAX_LIST_FAILURES)) {
-        return new Map(); // each is polled by itself from now on
+        return new Map(); // each is polled individually from now on
       }
       const progress = retryAfterSeconds === undefined ? PENDING : { ...PENDING, retryAfterSeconds };
       return new Map(tasks.map((task) => [task, progress]));
@@ -230,7 +230,7 @@ export class ProviderPolls {
   }
 }
 
-/** `setTimeout` takes no more than 2^31 ms. */
+/** `setTimeout` accepts at most 2^31 ms. */
 const MAX_TIMER_MS = 3_600_000;
 
 type Answers = ReadonlyMap<WatchedTask, VideoProgress>;
@@ -247,14 +247,14 @@ async function askMany({ pollMany }: VideoUpstream, tasks: readonly WatchedTask[
   }));
 }
 
-/** Whether the vendor refuses polls as such, whichever task they are for. */
+/** Whether the vendor rejects all polls, independent of the task. */
 function isRefusal(failure: UpstreamFailure | null): boolean {
   if (failure === null) return false;
   const { status, retryAfterSeconds } = failure.facts;
   return failure.kind === "rate_limited" || (status === 503 && retryAfterSeconds !== undefined);
 }
 
-/** Whether the list itself is refused or unreadable, so that polls for single tasks may do better. */
+/** Whether the list itself is rejected or unreadable, so that individual polls may succeed. */
 function isOfList(failure: UpstreamFailure | null): boolean {
   return failure === null || failure.kind === "invalid" || failure.kind === "broken" || failure.kind === "forbidden";
 }

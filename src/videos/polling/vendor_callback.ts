@@ -5,13 +5,12 @@ import { elementAt } from "../../lib/element_at.ts";
 import { isPublicBase } from "../submit/media_publishing.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** Where vendors post news of their jobs; the task's id follows. */
+/** Path to which vendors post changes of their jobs; the task's id follows. */
 export const VENDOR_CALLBACK_PATH = "/v1/video-callbacks";
 
 /**
- * The gateway's address for a vendor's news of one task: `{base}/v1/video-callbacks/<task>?token=…`. The token stands
- * in the query, which is never logged. Null where the operator wants no callbacks, or no vendor could reach the
- * address.
+ * Returns the gateway's callback address for one task: `{base}/v1/video-callbacks/<task>?token=…`. The token is in the
+ * query, which is never logged. Null if the operator disabled callbacks or no vendor could reach the address.
  */
 export function vendorCallbackUrl(
   { baseUrl, egress, settings, signingKeys }: Pick<VideoParts, "baseUrl" | "egress" | "settings" | "signingKeys">,
@@ -22,8 +21,8 @@ export function vendorCallbackUrl(
 }
 
 /**
- * Whether a token is the task's, by any key in force, compared in constant time. Nothing is looked up, so an unknown
- * task is refused as a wrong token is, and at the same price.
+ * Whether a token is the task's, with any valid key, compared in constant time. No task is read, so an unknown task and
+ * a wrong token take the same time.
  */
 export function isCallbackToken(taskId: string, token: string, keys: SigningKeys): boolean {
   const given = new TextEncoder().encode(token);
@@ -34,7 +33,7 @@ export function isCallbackToken(taskId: string, token: string, keys: SigningKeys
 /** 32 bytes in base64. */
 const TOKEN_BYTES = 43;
 
-/** Keyed by what signs addresses of files too, over a text that no such address has. */
+/** Uses the key of signed file addresses, over a text that no such address has. */
 function tokenOf(taskId: string, key: SigningKey): string {
   const parts = ["1", "VIDEO_CALLBACK", taskId, key.id];
   const text = parts.map((part) => `${part.length}:${part}`).join("");

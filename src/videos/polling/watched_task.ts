@@ -4,50 +4,50 @@ import { nextPollMs, type PollSchedule } from "./poll_schedule.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
 /**
- * A task that a vendor has, as this process watches it: what a poll needs, kept in memory so that a poll without news
- * touches no store. Instants are monotonic milliseconds.
+ * A submitted task watched by this process. It holds the data that polls need, so a poll without news needs no store
+ * operation. Instants are monotonic milliseconds.
  */
 export interface WatchedTask {
   readonly id: string;
   readonly account: string;
   readonly provider: string;
   readonly handle: VideoJobHandle;
-  /** When the vendor took it. */
+  /** When the vendor accepted it. */
   readonly submittedAt: number;
   readonly deadlineAt: number;
   /** The task's job, leased by this process. */
   job: Job;
-  /** True once nobody has to poll for it any more. */
+  /** True once no more polls are needed. */
   isOver: boolean;
   isBeingPolled: boolean;
-  /** True once the vendor's list did not contain it, so that it is polled by itself. */
+  /** True once the vendor's list lacked it, so that it is polled individually. */
   isUnlisted: boolean;
   polledAt: number;
-  /** When it is polled for next, while it is not. */
+  /** Time of the next poll; not set during a poll. */
   dueAt: number;
-  /** When the vendor's callback asked for a poll; infinite when it did not since the last one. */
+  /** When a vendor callback last requested a poll; infinite if none did since the last poll. */
   calledAt: number;
-  /** How many callbacks led to a poll. */
+  /** Number of callbacks that caused a poll. */
   calls: number;
-  /** Polls in a row whose answer could not be recorded. */
+  /** Consecutive polls whose response could not be recorded. */
   failures: number;
-  /** As it stands in the task's record. */
+  /** Progress as stored in the task's record. */
   progress: VideoProgressDetails;
   progressWrittenAt: number;
 }
 
-/** The clocks' instants of one moment. */
+/** The same moment on both clocks. */
 export interface Moment {
   readonly monotonicMs: number;
   /** Unix milliseconds. */
   readonly unixMs: number;
 }
 
-/** A pending task that its vendor has, from now on watched; null for any other. */
+/** Returns a submitted task as a watched task; null for any other task. */
 export function watchedTaskOf(task: VideoTask, job: Job, { monotonicMs, unixMs }: Moment): WatchedTask | null {
   const { id, account, status, stage, createdAt, deadlineAt, progress = {} } = task;
   if (status !== "pending" || stage.step !== "submitted") return null;
-  // Instants of a clock that was set back since then: the task is as young, and has as much time, as can be.
+  // If the clock moved backwards since, the task counts as new and has the full time.
   const ageMs = Math.max(unixMs - stage.since, 0);
   const leftMs = Math.min(Math.max(deadlineAt - unixMs, 0), deadlineAt - createdAt);
   return {
@@ -71,15 +71,15 @@ export function watchedTaskOf(task: VideoTask, job: Job, { monotonicMs, unixMs }
   };
 }
 
-/** When to poll for a task first; in the past for one that another process watched before. */
+/** Returns when to poll a task first; in the past if another process watched it before. */
 export function firstPollAt(task: WatchedTask, schedule: PollSchedule, random: () => number): number {
   return Math.min(task.submittedAt + nextPollMs(schedule, 0, undefined, random), task.deadlineAt);
 }
 
 /**
- * When to poll for a task again.
+ * Returns when to poll a task again.
  *
- * @param retryAfterSeconds What the vendor requested.
+ * @param retryAfterSeconds The vendor's `Retry-After`.
  */
 export function nextPollAt(
   task: WatchedTask,

@@ -2,21 +2,21 @@ import type { VideoExtra } from "../../upstreams/video_upstream.ts";
 import { extraMirrorOf, mirrorOf } from "./mirror_names.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
-/** What of a task is asked for. */
+/** Selects one content of a task. */
 export type ContentChoice =
-  /** One of the videos, the first being 0. */
+  /** One of the videos, from 0. */
   | { readonly type: "video"; readonly index: number }
   | { readonly type: VideoExtra["type"] };
 
-/** Where a content is; neither is set for one that the task does not have. */
+/** Where a content is available; neither field is set if the task does not have it. */
 export interface ContentPlaces {
-  /** The name of the copy, there or on its way. */
+  /** Name of the copy, which may not exist yet. */
   readonly mirror?: string | undefined;
-  /** The vendor's address, when it opens without a credential. */
+  /** The vendor's address, if it needs no credential. */
   readonly vendorUrl?: string | undefined;
 }
 
-/** Where the chosen content of a task is. */
+/** Returns where the selected content of a task is available. */
 export function placesOf(task: VideoTask, choice: ContentChoice): ContentPlaces {
   if (choice.type === "video") {
     const result = task.results[choice.index];

@@ -7,15 +7,17 @@ import { taskNotFound } from "../tasks/refusal.ts";
 import type { VideoTask } from "../tasks/task.ts";
 import { isTaskId } from "../tasks/task_id.ts";
 
-/** A task that has ended changes when its copies are there, and hardly again. */
+/**
+ * Maximum number of conflicting commits. An ended task changes when its copies are complete, and rarely after that.
+ */
 const MAX_RACES = 8;
 
 /**
- * Has everything that was made for a task copied anew, beginning now. A job that is to copy it already has nothing to
- * do any more, so that a long pause of its does not count.
+ * Copies all results and extras of a task again, starting now. An earlier copy job of the task becomes void, so its
+ * backoff causes no delay.
  *
- * @returns The task as it is from now on.
- * @throws {GatewayError} `not_found`; `conflict` when the task has no results.
+ * @returns The changed task.
+ * @throws {GatewayError} `not_found`; `conflict` if the task has no results.
  */
 export async function copyAnew(store: Store, id: string): Promise<VideoTask> {
   for (let race = 0; race < MAX_RACES; race++) {

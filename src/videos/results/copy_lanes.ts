@@ -1,4 +1,4 @@
-/** Whose copy it is, and where from. */
+/** The account and provider of a copy. */
 export interface CopyLane {
   readonly account: string;
   readonly provider: string;
@@ -6,19 +6,21 @@ export interface CopyLane {
 
 /** The right to copy. */
 export interface CopyPermit {
-  /** To be called once the copy has run for {@linkcode LONG_AFTER_MS}: it makes room for others where it can. */
+  /**
+   * Must be called once the copy has run for {@linkcode LONG_AFTER_MS}: it moves to the long copies if they have room.
+   */
   markLong(): void;
-  /** To be called once, when the copy has ended. */
+  /** Must be called once, when the copy has ended. */
   leave(): void;
 }
 
-/** A copy that runs for longer than that is a long one. */
+/** Duration after which a copy counts as long. */
 export const LONG_AFTER_MS = 30_000;
 
-/** All copies at once: a bound that no single provider or account can reach. */
+/** Maximum number of concurrent copies, which no single provider or account can reach. */
 export const MAX_COPIES = 256;
 
-/** Short copies, and long ones beside them. */
+/** Limits of short copies, and of long copies in addition. */
 const LIMITS = {
   short: { account: 24, provider: 64, all: 160 },
   long: { account: 24, provider: 48, all: 96 },
@@ -27,15 +29,15 @@ const LIMITS = {
 const COME_BACK = { leastMs: 1_000, mostMs: 60_000, spaceMs: 5 };
 
 /**
- * How many copies run at once, so that slow ones leave room for the others: those of an account, of a provider and in
- * all. A copy that turns out to be long moves to lanes of its own while those have room, and another begins in its
- * place. What finds no room comes back later, at instants in a row.
+ * Limits concurrent copies per account, per provider and in total, so that slow copies leave room for others. A long
+ * copy moves to limits of its own while those have room, and another copy starts in its place. Copies without room
+ * return later, at consecutive instants.
  */
 export class CopyLanes {
   readonly #taken = { short: new Map<string, number>(), long: new Map<string, number>() };
   #lastBackAt = 0;
 
-  /** Null when there is no room for it now. */
+  /** Returns a permit; null if there is no room now. */
   enter(lane: CopyLane): CopyPermit | null {
     if (!this.#hasRoom("short", lane)) return null;
     let kind: "short" | "long" | null = "short";
@@ -54,10 +56,10 @@ export class CopyLanes {
     };
   }
 
-  /** When a copy that found no room is to come back, in Unix milliseconds. */
+  /** Returns when a copy without room tries again, in Unix milliseconds. */
   comeBackAt(now: number): number {
     const { leastMs, mostMs, spaceMs } = COME_BACK;
-    // Within a span of now, so that a clock that was set back does not hold anybody up.
+    // Limited to a range around now, so that a clock that moved backwards delays no copy.
     this.#lastBackAt = Math.min(Math.max(this.#lastBackAt + spaceMs, now + leastMs), now + mostMs);
     return this.#lastBackAt;
   }

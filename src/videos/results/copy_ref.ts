@@ -1,11 +1,11 @@
-/** What a job that copies results is about. */
+/** The task and run of a copy job. */
 export interface CopyRef {
   readonly taskId: string;
-  /** 0 for the copies that a completion begins; else as `TaskRecopy.run`. */
+  /** 0 for the copies that a completion starts; otherwise as `TaskRecopy.run`. */
   readonly run: number;
 }
 
-/** As the `ref` of a job: the task's id, and behind it the run. */
+/** Returns the `ref` of a job: the task's id, followed by the run. */
 export function writeCopyRef({ taskId, run }: CopyRef): string {
   return run === 0 ? taskId : `${taskId}.${run}`;
 }

@@ -3,8 +3,8 @@ import { changeTask, readTask, settleJob } from "../tasks/records.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * The job that removes files of an ended task: what its order referred to, and copies that an earlier version made,
- * which owe this job for the end of their time. Copies of today are removed by the retention.
+ * Creates the handler of jobs that remove files of an ended task: the media of its order, and copies made by an earlier
+ * version, which scheduled this job. Retention removes current copies.
  */
 export function forgetHandler({ store, files }: VideoParts): JobHandler {
   return async (job) => {

@@ -15,26 +15,26 @@ import type { VideoTask } from "../tasks/task.ts";
 import { removeAnyCopies } from "./task_files.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** For one copy: 4 GB at 0.6 MB a second. */
+/** Timeout of one copy: 4 GB at 0.6 MB per second. */
 const COPY_MS = 7_200_000;
-/** Without a byte. */
+/** Maximum time without a byte. */
 const STALL_MS = 30_000;
 const MAX_WAIT_MS = 300_000;
 
-/** How far an attempt came. */
+/** Progress of one attempt. */
 interface Attempt {
-  /** How many things, in their order, have a copy. */
+  /** Number of files, in their order, that have a copy. */
   readonly done: number;
-  /** Why the next one has none, in words for the log; null when all have one. */
+  /** Why the next file has no copy, as a text for the log; null if all have one. */
   readonly reason: string | null;
-  /** Whether the vendor would have to give something else. */
+  /** Whether a retry at the same address cannot succeed. */
   readonly isHopeless: boolean;
 }
 
 /**
- * The job that copies results and extras into the file store, streaming. A copy that fails is made again for as long as
- * the vendor keeps what is copied, at an address that is asked for anew where the vendor gives one; then the copies
- * that are there stay, and the others are given up. Slow copies leave room for the others, see {@linkcode CopyLanes}.
+ * Creates the handler of jobs that stream results and extras into the file store. A failed copy is retried for as long
+ * as the vendor retains the original, at a new address if the vendor issues one. After that, existing copies stay and
+ * the others are abandoned. Slow copies leave room for others, see {@linkcode CopyLanes}.
  */
 export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHandler {
   const { store } = parts;
@@ -63,9 +63,7 @@ function laneOf({ account, stage }: VideoTask) {
   return { account, provider: stage.step === "waiting" ? "" : stage.provider };
 }
 
-/**
- * Asks for a new address before each attempt but the first, and where the vendor does not keep the old one any more.
- */
+/** Requests new addresses before each retry, and if the vendor no longer retains the old one. */
 async function withLivingAddress(
   parts: VideoParts,
   entry: TaskEntry,
@@ -84,7 +82,7 @@ async function attempt(
 ): Promise<CommitResult> {
   const { store, clock, log, files } = parts;
   const { value: task } = entry;
-  for (const name of task.inputs) await files.remove(name); // nobody needs them after the end
+  for (const name of task.inputs) await files.remove(name); // not needed after the end
   const stopTimer = clock.after(LONG_AFTER_MS, () => permit.markLong());
   let made: Attempt;
   try {
@@ -104,7 +102,7 @@ async function attempt(
   return await store.commit(null, changeTask(postpone, entry, { recopy: { ...recopy, done: made.done } }));
 }
 
-/** In order, until one fails. What an earlier attempt copied is not copied again. */
+/** Copies in order until one fails. Files that an earlier attempt copied are skipped. */
 async function copyAll(parts: VideoParts, task: VideoTask, signal: AbortSignal): Promise<Attempt> {
   const things = madeThingsOf(task);
   for (const [index, thing] of things.entries()) {
@@ -137,7 +135,7 @@ async function copy(
   log.info("video_mirrored", { ref: task.id, bytes });
 }
 
-/** Throws {@linkcode DownloadRefused} at the end when there was no byte: an empty file must not replace a copy. */
+/** Throws {@linkcode DownloadRefused} at the end if there was no byte: an empty file must not replace a copy. */
 async function* notEmpty(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isEmpty = true;
   for await (const piece of source) {
@@ -147,7 +145,7 @@ async function* notEmpty(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   if (isEmpty) throw new DownloadRefused(204);
 }
 
-/** Ends the copying with the copies that are there. */
+/** Completes the copying with the copies that exist. */
 async function finish(parts: VideoParts, entry: TaskEntry, job: Job): Promise<CommitResult> {
   const { store, files, log } = parts;
   const { id, mirrors, extraMirrors = [] } = entry.value;
@@ -160,11 +158,11 @@ async function finish(parts: VideoParts, entry: TaskEntry, job: Job): Promise<Co
   const change = { ...names, inputs: [], mirroring: false, copiedAt: kept.size > 0 ? now : undefined };
   const changed = settleJob(changeTask({}, entry, change), job);
   const result = await store.commit(null, kept.size > 0 ? addKeptFiles(changed, { id, copiedAt: now }) : changed);
-  // The task was changed or removed meanwhile: looked at anew, at once.
+  // The task changed or was removed meanwhile: it is read again immediately.
   return result.ok ? result : await store.commit(null, { postponeJobs: [{ job, dueAt: now, attempt: job.attempt }] });
 }
 
-/** Why a copy failed, in words for the log; null for what neither the network nor the disk did. */
+/** Returns why a copy failed, as a text for the log; null for errors of neither the network nor the disk. */
 function reasonOf(error: unknown): string | null {
   if (error instanceof EgressError) return `${error.kind}: ${error.message}`;
   if (error instanceof UpstreamFailure) return `${error.kind}: ${error.message}`;

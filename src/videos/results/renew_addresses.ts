@@ -4,21 +4,21 @@ import { upstreamOf } from "./result_source.ts";
 import { changedTask, changeTask, readTask, type TaskEntry } from "../tasks/records.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** A vendor is asked no sooner again for the addresses of one task. */
+/** Minimum interval between two requests for the addresses of one task. */
 const PAUSE_MS = 60_000;
-/** Tasks whose last question is remembered. */
+/** Maximum number of tasks whose last request is cached. */
 const MAX_REMEMBERED = 10_000;
 
-/** Gets results new addresses from vendors that give them with each poll. */
+/** Renews the addresses of results from vendors that issue new ones with each poll. */
 export class AddressRenewal {
   readonly #askedAt = new Map<string, number>();
 
   constructor(readonly parts: VideoParts) {}
 
   /**
-   * Asks the vendor for new addresses and keeps them in the task's record.
+   * Requests new addresses from the vendor and stores them in the task's record.
    *
-   * @returns The task with them; null when the vendor gives none, was asked within the last minute, or fails.
+   * @returns The changed task; null if the vendor issues none, fails, or was called within the last minute.
    */
   async renew(entry: TaskEntry): Promise<TaskEntry | null> {
     const { store, egress, upstreams, log } = this.parts;
@@ -28,7 +28,7 @@ export class AddressRenewal {
     try {
       const progress = await upstream.poll(task.stage.job);
       const end = progress.status === "completed" ? endOf(egress, progress) : null;
-      // Copies are named by their place, so a vendor that gives another number of results gives other results.
+      // Copies are named by position, so another number of results means other results.
       if (end?.status !== "completed" || end.results.length !== task.results.length) return null;
       const hasExtras = end.extras !== undefined && end.extras.length === task.extras?.length;
       const change = { results: end.results, ...(hasExtras ? { extras: end.extras } : {}), renewedAt: store.now() };

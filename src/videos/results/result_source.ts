@@ -9,64 +9,64 @@ import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
 import type { VideoTask } from "../tasks/task.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** Something that a vendor made for a task: a result, or an extra beside it. */
+/** A file that a vendor generated for a task: a result or an extra. */
 export interface MadeThing {
-  /** The name of its copy in the file store. */
+  /** Name of its copy in the file store. */
   readonly name: string;
   readonly result: VideoResult;
 }
 
-/** A made thing on its way from its vendor. */
+/** An open download of a generated file. */
 export interface OpenedThing {
-  /** To be read, or discarded. */
+  /** Must be read or discarded. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** As the vendor names it; null when it does not. */
+  /** The vendor's media type; null if there is none. */
   readonly mediaType: string | null;
-  /** Of the body; null when the vendor does not say. */
+  /** Length of the body; null if unknown. */
   readonly bytes: number | null;
   /** As in {@linkcode openDownload}. */
   readonly part: string | null;
   discard(): void;
 }
 
-/** How a made thing is opened. */
+/** Options of a download. */
 export interface OpenOptions {
-  /** As in {@linkcode openDownload}; results that need the vendor's key come whole. */
+  /** As in {@linkcode openDownload}; ignored for results that need the vendor's key. */
   readonly range?: string | null;
   readonly signal: AbortSignal;
-  /** For everything, in milliseconds. */
+  /** Timeout of the whole download, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** The longest result that is taken. */
+/** Maximum size of a result. */
 export const MAX_RESULT_BYTES = 4_000_000_000;
 
 const DEFAULT_LIFE_MS = 86_400_000;
-/** Until the first byte of an answer. */
+/** Timeout of the response headers. */
 const HEAD_MS = 30_000;
-/** Pre-signed addresses are longer than those that callers may name. */
+/** Pre-signed addresses are longer than the maximum for callers' addresses. */
 const MAX_URL_LENGTH = 4_096;
 
-/** Everything that was made for a task, results first. */
+/** Returns all generated files of a task, results first. */
 export function madeThingsOf({ id, results, extras = [] }: VideoTask): readonly MadeThing[] {
   const names = [...mirrorNamesOf(id, results), ...extraMirrorNamesOf(id, extras)];
   const made = [...results, ...extras.map(({ url }) => ({ url, needsCredential: false }))];
   return made.map((result, index) => ({ name: elementAt(names, index), result }));
 }
 
-/** Until when the vendor keeps the results of a finished task, in Unix milliseconds. */
+/** Returns until when the vendor retains the results of an ended task, in Unix milliseconds. */
 export function sourcesEndAt({ upstreams }: Pick<VideoParts, "upstreams">, task: VideoTask): number {
   return (task.renewedAt ?? task.updatedAt) + (upstreamOf(upstreams, task)?.resultLifeMs ?? DEFAULT_LIFE_MS);
 }
 
-/** The vendor that made a task's results; null when it is not configured any more. */
+/** Returns the vendor that generated a task's results; null if it is no longer configured. */
 export function upstreamOf(upstreams: VideoParts["upstreams"], { stage }: VideoTask): VideoUpstream | null {
   return stage.step === "submitted" ? upstreams.get(stage.provider) ?? null : null;
 }
 
 /**
- * Opens a made thing at its vendor. The vendor's key goes only where the adapter sends it; anything else is fetched
- * under the egress guard.
+ * Opens a generated file at its vendor. The vendor's key is sent only to hosts that the adapter selects; other
+ * addresses are fetched under the egress policy.
  *
  * @throws {EgressError}
  * @throws {DownloadRefused}
@@ -109,7 +109,7 @@ async function fetchOpen(parts: VideoParts, url: string, options: OpenOptions): 
   }
 }
 
-/** By the policy that it widens: connections are opened with what was read once for a policy. */
+/** Keyed by the original policy, because connections are cached per policy object. */
 const policies = new WeakMap<EgressPolicy, EgressPolicy>();
 
 function policyFor(egress: EgressPolicy): EgressPolicy {
@@ -118,7 +118,7 @@ function policyFor(egress: EgressPolicy): EgressPolicy {
   return policy;
 }
 
-/** A signal that is aborted after a time, unless its scope ends before. */
+/** Returns a signal that aborts after a time, unless it is disposed of before. */
 function deadlineOf(clock: Clock, ms: number): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
   const stop = clock.after(ms, () => controller.abort());

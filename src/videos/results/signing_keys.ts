@@ -4,25 +4,27 @@ import type { Key, Store, Version } from "../../store/store.ts";
 
 const KEYS: Key = ["files", "signing_keys"];
 
-/** The signing keys in force, and the way to a new one. */
+/** The valid signing keys, and their rotation. */
 export interface SigningKeyRing {
-  /** Always as they are now: a rotation changes this very list. */
+  /** Always current: a rotation changes this list in place. */
   readonly keys: SigningKeys;
-  /** See {@linkcode rotateSigningKeys}; one rotation at a time. Gives what changed, by ids, which are no secrets. */
+  /**
+   * See {@linkcode rotateSigningKeys}; one rotation at a time. Returns the ids of changed keys, which are not secret.
+   */
   rotate(): Promise<KeyRotation>;
 }
 
-/** What a rotation came to, by the ids of keys. */
+/** Result of a rotation, by key ids. */
 export interface KeyRotation {
   /** The new key. */
   readonly signs: string;
-  /** The new key and the one before it. */
+  /** The new key and the previous one. */
   readonly verifies: readonly string[];
-  /** What opens nothing any more. */
+  /** Keys that are no longer valid. */
   readonly dropped: readonly string[];
 }
 
-/** Opens the ring on a store, whose only owner must be this process. */
+/** Opens the signing keys of a store that only this process owns. */
 export async function openSigningKeys(store: Store): Promise<SigningKeyRing> {
   const keys: SigningKey[] = [...await ensureSigningKeys(store)];
   let turn: Promise<unknown> = Promise.resolve();
@@ -45,7 +47,7 @@ export async function openSigningKeys(store: Store): Promise<SigningKeyRing> {
   };
 }
 
-/** The store's signing keys. The first call creates one. */
+/** Returns the store's signing keys. The first call creates one. */
 export async function ensureSigningKeys(store: Store): Promise<SigningKeys> {
   for (;;) {
     const [entry] = await store.get<SigningKeys>([KEYS]);
@@ -55,7 +57,9 @@ export async function ensureSigningKeys(store: Store): Promise<SigningKeys> {
   }
 }
 
-/** Adds a new key that signs from now on. Addresses signed with the previous key stay valid until the next rotation. */
+/**
+ * Adds a new key that signs from now on. Addresses signed with the previous key stay valid until the next rotation.
+ */
 export async function rotateSigningKeys(store: Store): Promise<readonly [SigningKey, ...SigningKey[]]> {
   for (;;) {
     const [entry] = await store.get<SigningKeys>([KEYS]);
@@ -68,7 +72,7 @@ function newSigningKey(): SigningKey {
   return { id: randomBytes(4).toString("hex"), secret: new Uint8Array(randomBytes(32)) };
 }
 
-/** Whether the keys still had the version, so that they were replaced. */
+/** Replaces the keys; returns false if their version changed. */
 async function replaceKeys(store: Store, version: Version | null, keys: SigningKeys): Promise<boolean> {
   const { ok } = await store.commit(null, {
     check: [{ key: KEYS, version }],

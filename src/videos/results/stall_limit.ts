@@ -4,7 +4,7 @@ import { EgressError } from "../../net/egress_error.ts";
 type GiveUp = (failure: EgressError) => void;
 
 /**
- * The same bytes, given up once none came for a time: `stallMs` at least, twice that at most.
+ * Yields the same bytes, and fails when none arrived for `stallMs` to twice `stallMs`.
  *
  * @throws {EgressError} `timeout`, while it is read.
  */
@@ -15,10 +15,11 @@ export async function* withStallLimit(
 ): AsyncGenerator<Uint8Array> {
   const iterator = source[Symbol.asyncIterator]();
   let stop = () => {};
-  /** Of the piece that is waited for; null while the reader is busy with the one before. */
+  /** Rejects the pending read; null while the reader processes the previous piece. */
   let giveUp = null as GiveUp | null;
   let waitedFor: GiveUp | null = null;
-  // One timer that looks whether the same piece is still waited for: a gigabyte comes in ten thousands of pieces.
+  // One timer checks whether the same piece is still pending, because a gigabyte arrives in tens of thousands of
+  // pieces.
   const watch = () => {
     if (giveUp !== null && giveUp === waitedFor) {
       return giveUp(new EgressError("timeout", `no byte came for ${stallMs / 1_000} s`));
@@ -26,7 +27,7 @@ export async function* withStallLimit(
     waitedFor = giveUp;
     stop = clock.after(stallMs, watch);
   };
-  // Not a race with one promise for all: that would hold every piece until it is settled.
+  // A race with one shared promise would keep every piece in memory until it settles.
   const next = () =>
     new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
       giveUp = reject;
@@ -42,7 +43,7 @@ export async function* withStallLimit(
     }
   } finally {
     stop();
-    // Without waiting: a source that stalls may not end either.
+    // Not awaited: a source that stalls may not end either.
     iterator.return?.()?.catch(() => {});
   }
 }

@@ -10,35 +10,35 @@ import { type MadeThing, madeThingsOf, openAtVendor, type OpenedThing } from "./
 import { taskIdIn } from "../tasks/task_id.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** A result on its way from its vendor to whoever opened the address of its copy. */
+/** An open stream of a result from its vendor to the caller. */
 export interface StreamedThing {
-  /** To be read, or cancelled. */
+  /** Must be read or cancelled. */
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** By its first bytes, else as the vendor names it; `application/octet-stream` for what is not served as it is. */
+  /** By the first bytes, else the vendor's; `application/octet-stream` for types that are not served. */
   readonly mediaType: string;
-  /** Of the body; null when the vendor does not say. */
+  /** Length of the body; null if unknown. */
   readonly bytes: number | null;
-  /** Where the body stands in the whole: `bytes 0-499/1234`; null for the whole. */
+  /** Range of the body: `bytes 0-499/1234`; null for the whole file. */
   readonly part: string | null;
 }
 
-/** What is asked of a copy that is not there. */
+/** A request for a copy that does not exist. */
 export interface StreamRequest {
-  /** One range, as a `Range` field says it; null for the whole. */
+  /** One range, as in a `Range` header; null for the whole file. */
   readonly range: string | null;
-  /** Fires when the caller leaves. */
+  /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** At once: one account's callers, and all. */
+/** Maximum number of concurrent streams per account and in total. */
 const MAX_STREAMS = { account: 32, all: 256 };
-/** For everything; a player may pause. */
+/** Timeout of the whole stream; a player may pause. */
 const STREAM_MS = 3_600_000;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Serves results whose copy is not there, as it is being made, has failed or was lost: straight from the vendor, for as
- * long as that keeps them. The vendor's address and key stay with the gateway.
+ * Streams results whose copy is in progress, failed or was lost, for as long as the vendor retains them. The vendor's
+ * address and key are not exposed.
  */
 export class StreamThrough {
   readonly #streams = new Map<string, number>();
@@ -46,11 +46,11 @@ export class StreamThrough {
   constructor(readonly parts: VideoParts, readonly renewal: AddressRenewal) {}
 
   /**
-   * Opens a copy's original by the name of the copy.
+   * Opens the original of a copy by the name of the copy.
    *
-   * @returns Null when no task has such a copy, or the vendor does not keep the original any more.
-   * @throws {GatewayError} `overloaded`; `upstream_error` when the vendor fails; `invalid_request` with status 416 for
-   * a range that it does not have.
+   * @returns Null if no task has such a copy or the vendor no longer retains the original.
+   * @throws {GatewayError} `overloaded`; `upstream_error` if the vendor fails; `invalid_request` with status 416 for an
+   * invalid range.
    */
   async open(name: string, request: StreamRequest): Promise<StreamedThing | null> {
     const id = taskIdIn(name);
@@ -77,7 +77,7 @@ export class StreamThrough {
     return renewed && await this.#openOnce(renewed, name, request);
   }
 
-  /** Null when the vendor says that it is not there. */
+  /** Null if the vendor responds that it does not exist. */
   async #openOnce({ value: task }: TaskEntry, name: string, request: StreamRequest): Promise<OpenedThing | null> {
     const thing: MadeThing | undefined = madeThingsOf(task).find((each) => each.name === name);
     if (!thing) return null;
@@ -97,7 +97,7 @@ export class StreamThrough {
     }
   }
 
-  /** Counts a stream; gives what to call, any number of times, when it has ended. */
+  /** Counts a stream; returns a function to call, once or more, when it has ended. */
   #enter(account: string): () => void {
     const names = [`account ${account}`, "all"];
     const own = this.#streams.get(`account ${account}`) ?? 0;
@@ -123,11 +123,11 @@ export class StreamThrough {
   }
 }
 
-/** The body as a stream that is read as it is asked for, and what it is. */
+/** Returns the body as a stream that is read on demand, with its media type. */
 async function streamOf(opened: OpenedThing, onEnd: () => void): Promise<StreamedThing> {
   const { bytes, part, body } = opened;
   const source = body[Symbol.asyncIterator]();
-  // A vendor that breaks off at once is told by a status, not by a broken body.
+  // A vendor that fails before the first byte results in an error status instead of a broken body.
   const first = await firstPiece(source);
   const ownType = part === null && first ? await mediaTypeOf(first) : null;
   const mediaType = servedTypeOf(ownType ?? opened.mediaType);

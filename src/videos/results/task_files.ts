@@ -3,7 +3,7 @@ import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
 import { MAX_EXTRAS, MAX_RESULTS } from "../polling/poll.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
-/** Removes every copy that the results and extras of a task can have, there or not. */
+/** Removes every possible copy of the results and extras of a task. */
 export async function removeCopies(
   files: FileStore,
   { id, results, extras = [] }: Pick<VideoTask, "id" | "results" | "extras">,
@@ -12,7 +12,7 @@ export async function removeCopies(
   for (const name of extraMirrorNamesOf(id, extras)) await files.remove(name);
 }
 
-/** Removes every copy that a task of this id can have had, whose record is gone. */
+/** Removes every possible copy of a task whose record is gone. */
 export async function removeAnyCopies(files: FileStore, id: string): Promise<void> {
   const most = { results: Array(MAX_RESULTS).fill(null), extras: Array(MAX_EXTRAS).fill(null) };
   await removeCopies(files, { id, ...most });

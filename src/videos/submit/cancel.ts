@@ -14,24 +14,24 @@ import { endTask } from "../tasks/terminal.ts";
 import { cancelledUnknownEnd, doubtEndsAt, isOutcomeUnknown } from "./unknown_outcome.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** How long a cancel waits for a create under way. */
+/** How long a cancel waits for a create call in progress. */
 const PATIENCE = { looks: 50, eachMs: 100 };
-/** A task changes its stage twice and ends once: whoever loses more races than that has met a mistake. */
+/** Maximum number of conflicting commits. A task changes its stage twice and ends once; more conflicts mean a bug. */
 const MAX_ATTEMPTS = 8;
 
-/** What a cancel needs beside the parts. */
+/** Dependencies of a cancel other than the common parts. */
 export interface CancelTools {
   readonly limits: SubmitLimits;
   readonly poller: Pick<Poller, "hold">;
 }
 
 /**
- * Cancels a task for its caller. One that no vendor can have ends at once; else the vendor is asked, and decides. Of a
- * cancel and another end, the first to commit stands.
+ * Cancels a task for its caller. A task that no vendor can have ends immediately; otherwise the vendor's response
+ * decides. If a cancel and another end compete, the first commit wins.
  *
  * @returns The cancelled task.
- * @throws {GatewayError} `not_found`; `cancel_failed` when it has ended; `cancel_not_supported` when the vendor cannot
- * stop it, or not any more; or the vendor's failure. Source: docs/api/videos.md#cancel.
+ * @throws {GatewayError} `not_found`; `cancel_failed` if the task has ended; `cancel_not_supported` if the vendor
+ * cannot cancel it, or no longer can; or the vendor's failure. Source: docs/api/videos.md#cancel.
  */
 export async function cancelVideo(
   parts: VideoParts,
@@ -43,7 +43,7 @@ export async function cancelVideo(
   for (let race = 0; race < MAX_ATTEMPTS; race++) {
     const entry = await settledStage(parts, keyId, id);
     const { stage, status } = entry.value;
-    // The polling job may have heard of our cancel before we wrote it down.
+    // The polling job may have read the cancellation from the vendor before this call recorded it.
     if (status === "cancelled" && end?.status === "cancelled" && stage.step === "submitted") return entry.value;
     if (status !== "pending") throw hasEnded(status);
     using _held = poller.hold(id);
@@ -60,7 +60,7 @@ export async function cancelVideo(
 
 const CANCELLED: TaskEnd = { status: "cancelled" };
 
-/** The task once no create is under way; after five seconds as it is. */
+/** Waits until no create call is in progress; after five seconds, returns the task unchanged. */
 async function settledStage(
   { store, clock, settings }: VideoParts,
   keyId: string,
@@ -78,8 +78,8 @@ async function settledStage(
 }
 
 /**
- * How a task ends whose vendor may have begun. Where the vendor has a list, it is looked for; null when it was found,
- * or was confirmed without being recorded, so that the vendor can be asked to stop it.
+ * Returns the end of a task whose create call has an unknown outcome. A vendor with a list is searched. Returns null if
+ * the job was found, or confirmed without being recorded: then the vendor can cancel it.
  */
 async function endInDoubt(
   parts: VideoParts,
@@ -102,7 +102,10 @@ async function endInDoubt(
   return null;
 }
 
-/** How the vendor's answer ends the task. What it says of a job that had ended is asked once more. */
+/**
+ * Returns the end that the vendor's response implies. If the vendor reports that the job had ended, its status is
+ * polled once.
+ */
 async function askVendor(parts: VideoParts, provider: string, job: VideoJobHandle): Promise<TaskEnd> {
   const upstream = parts.upstreams.get(provider);
   if (!upstream?.cancel) throw cannot("its provider does not stop what it has taken");
@@ -122,7 +125,7 @@ async function progressAfter(upstream: VideoUpstream, job: VideoJobHandle): Prom
     return await upstream.poll(job);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    return { status: "pending", isRunning: null }; // the polling job will see how it ended
+    return { status: "pending", isRunning: null }; // the polling job records how it ended
   }
 }
 

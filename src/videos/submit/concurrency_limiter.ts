@@ -1,40 +1,40 @@
 import type { Clock } from "../../lib/clock.ts";
 
-/** The right to make one call; given back when it is disposed of. */
+/** The right to make one call; disposing of it frees the place. */
 export type Permit = Disposable;
 
-/** From a job that found no permit to its next attempt, at least. */
+/** Minimum delay before a job that got no permit tries again. */
 const MIN_RETRY_MS = 1_000;
-/** The same at most, however many jobs wait. */
+/** Maximum delay, regardless of the number of waiting jobs. */
 const MAX_RETRY_MS = 120_000;
-/** Between two attempts at one provider, so that a long queue costs the store little. */
+/** Minimum interval between two attempts at one provider, which bounds the store load of a long queue. */
 const RETRY_SPACING_MS = 20;
 
 /**
- * Bounds the calls that are under way at each provider and shares them among accounts, so that one provider that does
- * not answer holds up no other, and one account no other account.
+ * Limits the concurrent calls to each provider and shares them among accounts. A provider that does not respond delays
+ * no other provider, and an account delays no other account.
  *
- * An account gets another permit of a provider as long as it holds fewer than are free. Alone it gets half of them; of
- * n accounts each gets one part in n + 1, and one part stays free for the next. (This is the dynamic threshold that
- * {@linkcode MemoryBudget} describes.)
+ * An account gets another permit of a provider while it holds fewer than are free. A single account gets half of them.
+ * With n accounts, each gets one part in n + 1, and one part stays free for the next account. This is the dynamic
+ * threshold described at {@linkcode MemoryBudget}.
  */
 export class ConcurrencyLimiter {
   readonly #providers = new Map<string, ProviderPermits>();
 
   /**
    * @param maxPerProvider Permits of each provider.
-   * @param clock Rows of retries are kept by its monotonic side.
+   * @param clock Its monotonic time schedules retries.
    */
   constructor(readonly maxPerProvider: number, readonly clock: Pick<Clock, "monotonicMs">) {}
 
-  /** A permit to call the provider for the account; null when it must wait. */
+  /** Returns a permit to call the provider for the account; null if none is available. */
   acquire(provider: string, account: string): Permit | null {
     return this.#of(provider).acquire(account);
   }
 
   /**
-   * How long a job that got no permit is to wait for its next attempt, in milliseconds: a second, or more when many
-   * wait. Jobs of one account get instants in a row; each account has its own.
+   * Returns the delay in milliseconds before a job without a permit tries again: one second, or more if many wait. The
+   * jobs of an account get consecutive instants; accounts do not delay each other.
    */
   retryDelayMs(provider: string, account: string): number {
     const now = this.clock.monotonicMs();
@@ -51,7 +51,7 @@ export class ConcurrencyLimiter {
 /** The permits of one provider. */
 class ProviderPermits {
   readonly #heldBy = new Map<string, number>();
-  /** The last instant of each account's row, in monotonic milliseconds. */
+  /** Latest scheduled retry of each account, in monotonic milliseconds. */
   readonly #lastRetryAt = new Map<string, number>();
   #free: number;
 

@@ -13,18 +13,19 @@ import type { Medium } from "../../lib/video_mode.ts";
 import type { TaskMedia } from "../tasks/task.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** What is fetched for a vendor that wants bytes, at most. */
+/** Maximum size of a medium that is fetched for a vendor that requires bytes. */
 const MAX_BYTES: Readonly<Record<Medium, number>> = { image: 30_000_000, audio: 20_000_000, video: 50_000_000 };
-/** What goes inline into a vendor's request although the vendor would fetch it, too. */
+/** Maximum size of media sent inline to a vendor that could also fetch them. */
 const INLINE_BYTES = 10_000_000;
 const FETCH_MS = 60_000;
-/** Bytes of memory that a byte of a medium costs: as it is, in base64, as JSON text, and as bytes to send. */
+/** Memory used per byte of a medium: the bytes, base64, JSON text and the encoded request body. */
 const MEDIA_MEMORY_FACTOR = 5;
 
 /**
- * The form in which a vendor gets a medium, or null when there is none: a caller's address as it is where the vendor
- * fetches, else its bytes; a file of ours as bytes where the vendor takes them, because it need not reach us then, else
- * at a signed address, provided that the gateway can be reached from outside.
+ * Returns the form in which a vendor gets a medium; null if there is none. A caller's address is sent unchanged if the
+ * vendor fetches addresses; otherwise its bytes are sent. A stored file is sent as bytes if the vendor accepts them,
+ * because the gateway then need not be reachable. Otherwise a signed address is sent, if the gateway is publicly
+ * reachable.
  */
 export function formFor(
   media: TaskMedia,
@@ -38,7 +39,7 @@ export function formFor(
   return media.bytes <= INLINE_BYTES ? inline ?? asUrl : asUrl ?? inline;
 }
 
-/** Whether a vendor outside can fetch from the gateway: https, and no private address or local name. */
+/** Whether an external vendor can fetch from the gateway: https, and no private address or local name. */
 export function isPublicBase({ baseUrl, egress }: Pick<VideoParts, "baseUrl" | "egress">): boolean {
   try {
     checkTargetUrl(baseUrl(), ["https:"], { ...egress, own: [] });
@@ -50,11 +51,11 @@ export function isPublicBase({ baseUrl, egress }: Pick<VideoParts, "baseUrl" | "
 }
 
 /**
- * Writes a medium in a vendor's form.
+ * Returns a medium in the vendor's form.
  *
- * @param memory Pays for the medium.
- * @throws {GatewayError} `overloaded`; `invalid_request` when it cannot be had, or the vendor takes it in no form that
- * can be made.
+ * @param memory Limits the memory of the medium.
+ * @throws {GatewayError} `overloaded`; `invalid_request` if the medium cannot be read or has no form that the vendor
+ * accepts.
  */
 export async function mediaFor(
   parts: VideoParts,

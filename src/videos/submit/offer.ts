@@ -15,10 +15,13 @@ import { vendorOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * How an offer ended. `done`: the job is completed or put off. `full`: as many creates are under way there as may be,
- * and nothing was sent. `resting`: its circuit is open, and nothing was sent. `unfit`: the order cannot be written for
- * this provider, and nothing was sent. `refused`: the provider surely refused for now, another may have the task.
- * `unknown`: the vendor may have begun.
+ * Result of offering a task to one provider. Nothing was sent for `full`, `resting` and `unfit`.
+ * - `done`: the job is completed or rescheduled.
+ * - `full`: the provider has the maximum number of concurrent create calls.
+ * - `resting`: the provider's circuit is open.
+ * - `unfit`: the order has no form for this provider.
+ * - `refused`: the provider definitely rejected the task for now; another provider may get it.
+ * - `unknown`: the vendor may have started.
  */
 export type OfferOutcome =
   | { readonly how: "done" }
@@ -33,8 +36,8 @@ const FULL: OfferOutcome = { how: "full" };
 const RESTING: OfferOutcome = { how: "resting" };
 
 /**
- * Offers a task to one provider. Before the vendor is called, the task's record says so; from then on until the answer
- * is recorded the vendor may have the task.
+ * Offers a task to one provider. The record is changed before the vendor is called. From then until the response is
+ * recorded, the vendor may have the task.
  */
 export async function offerTask(
   parts: VideoParts,
@@ -49,18 +52,18 @@ export async function offerTask(
   if (isResting(parts, start.value, candidate)) return RESTING;
   using permit = limits.creates.acquire(provider, account);
   if (permit === null) return FULL;
-  // Held until the vendor has answered: until then the request may have to be written.
+  // Held until the vendor has responded, because the request may have to be written until then.
   using memory = limits.memory.lease(provider, account);
   const order = await orderOrError(parts, start.value, candidate, { upstream, memory });
   if (order instanceof GatewayError) {
     return order.code === "overloaded" ? FULL : { how: "unfit", entry: start, error: order };
   }
-  // Looked at again: while media were fetched another call may have become the probe.
+  // Checked again: another call may have become the probe while media were fetched.
   if (isResting(parts, start.value, candidate)) return RESTING;
   return await callVendor(parts, limits, start, candidate, job, () => upstream.create(order));
 }
 
-/** Calls the vendor, with the call in the task's record, and records what it said. */
+/** Records the call, calls the vendor, and records the response. */
 async function callVendor(
   parts: VideoParts,
   limits: SubmitLimits,
@@ -85,21 +88,24 @@ async function callVendor(
     return await onFailure(parts, entry, job, error);
   }
   if (entry === null || handle === null) {
-    report.failed(null); // says nothing of the provider
+    report.failed(null); // not a fault of the provider
     return await done(lookAgain(parts, job));
   }
   report.succeeded();
   return await done(recordSubmission(parts, limits, entry, handle, job));
 }
 
-/** @throws {UpstreamFailure} For a job that the vendor has begun and calls by a name that no record can keep. */
+/** @throws {UpstreamFailure} If the vendor started a job whose id is too long for the record. */
 function keepable(handle: VideoJobHandle, { provider }: Candidate): VideoJobHandle {
   if (isKeepable(handle)) return handle;
   const facts = { status: 200, accepted: "unknown" } as const;
   throw new UpstreamFailure(provider, "broken", `the job's id is too long: ${handle.id.length} characters`, facts);
 }
 
-/** A circuit is open for as long as the vendor asks to be left alone. A task out of patience is tried all the same. */
+/**
+ * Whether a provider's circuit is open. A vendor's `Retry-After` also opens it. A task past its retry period ignores
+ * it.
+ */
 function isResting({ store, breaker }: VideoParts, task: VideoTask, candidate: Candidate): boolean {
   return isPatient(task, store.now()) && breaker.availabilityOf(candidate, task.account) === "resting";
 }
@@ -109,7 +115,7 @@ async function done(work: Promise<void>): Promise<OfferOutcome> {
   return DONE;
 }
 
-/** Says in the record that the provider is about to be called; null when the task is not as it was read. */
+/** Records that the provider is about to be called; null if the task changed since it was read. */
 async function recordCall(
   parts: VideoParts,
   start: TaskEntry,
@@ -119,7 +125,7 @@ async function recordCall(
   const { offers = 0, firstOfferedAt, createdAt } = start.value;
   const entry = await recordStage(parts, start, { step: "submitting", provider, model, since: now }, {
     offers: offers + 1,
-    // Not later than now: patience would else last until a clock that was set back has caught up.
+    // At most `now`: if the clock moved backwards, the retry period would otherwise be extended.
     firstOfferedAt: Math.min(firstOfferedAt ?? (offers === 0 ? now : createdAt), now),
   });
   return entry !== null && isSubmitting(entry) ? entry : null;
@@ -142,7 +148,7 @@ async function onFailure(
   return await done(failTask(parts, entry, job, taskErrorOf(failure)));
 }
 
-/** Says in the record that no vendor has the task. */
+/** Records that no vendor has the task. */
 async function takeBack(
   parts: VideoParts,
   entry: SubmittingEntry,
@@ -153,7 +159,7 @@ async function takeBack(
   return waiting === null ? await done(lookAgain(parts, job)) : outcomeOf(waiting);
 }
 
-/** An order that cannot be written as a request never leaves the gateway. */
+/** An order without a form for the provider is never sent. */
 function isUnsent(error: unknown): error is GatewayError {
   return error instanceof GatewayError && error.code === "invalid_request";
 }

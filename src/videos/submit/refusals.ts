@@ -2,44 +2,44 @@ import { isFallbackAllowed, MEDIA_FALLBACK } from "../../routing/fallback_rule.t
 import type { FailureKind, UpstreamFailure } from "../../upstreams/failure.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
-/** How long vendors that refuse for now (busy, down, not reached) are tried again. */
+/** How long temporary rejections (busy, unavailable, unreachable) are retried. */
 const PATIENCE_MS = 600_000;
 const MAX_BACKOFF_MS = 60_000;
 
-/** Which of several refusals is a task's error: first what passes, then what the operator must mend. */
+/** Precedence of rejections for the task's error: temporary ones first, then those that the operator must fix. */
 const RANKS: readonly FailureKind[] = ["rate_limited", "unavailable", "timeout", "unreachable", "broken", "auth"];
 
-/** Whether vendors that refuse for now are still waited for: ten minutes from the first call. */
+/** Whether temporary rejections are still retried: ten minutes from the first call. */
 export function isPatient({ firstOfferedAt, createdAt }: VideoTask, now: number): boolean {
   return now - (firstOfferedAt ?? createdAt) < PATIENCE_MS;
 }
 
-/** Whether another provider may have the task: nothing was begun, and the order is not at fault. */
+/** Whether another provider may get the task: no job was started, and the order is valid. */
 export function isRefusalForNow(failure: UpstreamFailure): boolean {
   return isFallbackAllowed(failure, MEDIA_FALLBACK) || (isUnknownModel(failure) && failure.facts.accepted === "no");
 }
 
-/** Whether an adapter refused the order before it sent anything, as its vendor has no words for it. */
+/** Whether an adapter rejected the order before sending it, because its vendor's API has no fields for it. */
 export function isAdaptersOwn({ kind, facts }: UpstreamFailure): boolean {
   const { status, vendorCode, accepted, isContentRefusal } = facts;
   return kind === "invalid" && accepted === "no" && status === null && vendorCode === undefined && !isContentRefusal;
 }
 
-/** Whether waiting cannot mend it: the key, the vendor's account or the model's name must be changed. */
+/** Whether only the operator can fix the failure: the key, the vendor account or the model name is wrong. */
 export function isOperators(failure: UpstreamFailure): boolean {
   return failure.kind === "auth" || failure.kind === "forbidden" || isUnknownModel(failure);
 }
 
-/** The refusal that a task fails with, whatever the order they came in. */
+/** Returns the rejection that a task fails with, independent of their order. */
 export function mainRefusal(refusals: readonly UpstreamFailure[]): UpstreamFailure | undefined {
   return [...refusals].sort((a, b) => rankOf(a) - rankOf(b))[0];
 }
 
 /**
- * How long to wait before the providers are tried again: 2^attempt seconds up to a minute, a quarter more or less, or
- * until the first of them asks for it.
+ * Returns the delay before the providers are tried again: 2^attempt seconds, at most a minute, ±25 %, or the shortest
+ * `Retry-After`.
  *
- * @param random Uniform in [0, 1).
+ * @param random Returns a uniform random number in [0, 1).
  * @returns Whole milliseconds.
  */
 export function backoffMs(refusals: readonly UpstreamFailure[], attempt: number, random: () => number): number {
@@ -49,7 +49,7 @@ export function backoffMs(refusals: readonly UpstreamFailure[], attempt: number,
   return Math.round(Math.max(usualMs, requestedMs));
 }
 
-/** A create names nothing but a model and an endpoint, so a 404 is about these. */
+/** A create request names only a model and an endpoint, so a 404 refers to these. */
 function isUnknownModel({ facts }: UpstreamFailure): boolean {
   return facts.status === 404 && !facts.isContentRefusal;
 }

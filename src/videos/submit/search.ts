@@ -10,21 +10,27 @@ import { isKeepable } from "../create/task_size.ts";
 import { searchOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** How long a task whose creates get lost is offered again. */
+/** How long a task whose create calls get lost is offered again. */
 const MAX_HANDOVER_MS = 3_600_000;
-/** Between two searches for one task. */
+/** Minimum interval between two searches for one task. */
 const MIN_SEARCH_DISTANCE_MS = 5_000;
 const MAX_SEARCH_DISTANCE_MS = 300_000;
-/** A vendor's clock may be behind ours. The doubt is added, as `since` may have been moved up. */
+/**
+ * Tolerance for a vendor's clock that is behind. The doubt period is added, because `since` may have been moved
+ * forward.
+ */
 const CLOCK_SKEW_MS = 60_000;
 
-/** What a vendor's list says of a task; `unknown` when it was not to be had, `busy` when it was not asked. */
+/**
+ * Result of a search in a vendor's list. `unknown`: the list was not available. `busy`: the maximum number of searches
+ * is running.
+ */
 export type SearchResult = VideoJobHandle | "absent" | "unknown" | "busy";
 
 /**
- * Goes on with a task of which nobody knows whether the vendor has it. A vendor with a list is asked until the task is
- * found, or surely absent: not there, and longer ago than any create takes. Elsewhere the task fails when the doubt
- * ends. As long as it is in doubt, nobody else is given it.
+ * Continues a task whose create call has an unknown outcome. A vendor with a list is searched until the task is found
+ * or definitely absent: not listed after the longest possible create. With other vendors, the task fails when the doubt
+ * period ends. Until then no other provider gets the task.
  */
 export async function resolveUnknown(
   parts: VideoParts,
@@ -54,7 +60,7 @@ export async function resolveUnknown(
   await keepInDoubt(parts, entry, job, { dueAt, attempt: job.attempt + 1 });
 }
 
-/** Looks for a task in its vendor's list, once. */
+/** Searches a vendor's list for a task, once. */
 export async function searchFor(
   { upstreams, log, settings }: VideoParts,
   { searches }: SubmitLimits,
@@ -83,7 +89,7 @@ function nextSearchAt({ store, settings }: VideoParts, { value: { stage } }: Sub
   return now < endsAt ? Math.min(now + waitMs, endsAt) : now + waitMs;
 }
 
-/** Puts the job off; the first time, the record says that the create has ended, so that a caller may cancel. */
+/** Reschedules the job. The first time, it also records that the call ended, so that a caller may cancel the task. */
 async function keepInDoubt(
   parts: VideoParts,
   entry: SubmittingEntry,
@@ -93,7 +99,7 @@ async function keepInDoubt(
   const { store } = parts;
   const { stage, deadlineAt } = entry.value;
   const now = store.now();
-  // A clock that was set back would make the doubt last until it has caught up.
+  // If the clock moved backwards, a later `since` would extend the doubt period.
   const isMarked = stage.unknownSince !== undefined && stage.since <= now;
   const mark = { ...stage, since: Math.min(stage.since, now), unknownSince: now };
   const marked = isMarked ? {} : changeTask({}, entry, { stage: mark });
@@ -102,7 +108,7 @@ async function keepInDoubt(
   if (!ok && !isMarked) await lookAgain(parts, job);
 }
 
-/** The vendor never had the task: it is offered again, or has failed when that has gone on for long. */
+/** The vendor never had the task: it is offered again, or fails after the maximum period. */
 async function offerAgain(parts: VideoParts, entry: SubmittingEntry, job: Job): Promise<void> {
   const { id, createdAt, firstOfferedAt, stage: { provider } } = entry.value;
   parts.log.error("video_submission_lost", { ref: id, provider, attempt: job.attempt });

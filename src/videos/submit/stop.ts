@@ -9,8 +9,8 @@ const MAX_ATTEMPTS = 5;
 const MAX_BACKOFF_MS = 60_000;
 
 /**
- * The job that tells a vendor to stop working on a task that has ended without it: at its deadline, or because the
- * vendor confirmed it too late. What the vendor cannot stop is left running, and logged.
+ * Creates the handler of jobs that cancel a vendor's job after its task ended: at the deadline, or because the vendor
+ * confirmed it too late. A job that the vendor cannot cancel keeps running and is logged.
  */
 export function stopHandler(parts: VideoParts, { stops }: SubmitLimits): JobHandler {
   const { store, upstreams, log } = parts;

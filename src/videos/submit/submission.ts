@@ -6,22 +6,22 @@ import type { SubmitLimits } from "./submit_limits.ts";
 import type { SubmittingStage } from "./unknown_outcome.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** A task changes its stage twice and ends once: whoever loses more races than that has met a mistake. */
+/** Maximum number of conflicting commits. A task changes its stage twice and ends once; more conflicts mean a bug. */
 const MAX_RACES = 8;
 
-/** A task in a stage in which a provider was called. */
+/** A task in the stage `submitting`. */
 export type SubmittingEntry = TaskEntry & { readonly value: { readonly stage: SubmittingStage } };
 
-/** Whether a provider was called for the task and nothing is known of it yet. */
+/** Whether a provider was called for the task and its response is not recorded yet. */
 export function isSubmitting(entry: TaskEntry): entry is SubmittingEntry {
   return entry.value.stage.step === "submitting";
 }
 
 /**
- * Records how far a task got.
+ * Records the stage of a task.
  *
- * @returns The entry that the change leaves; null when the task is not as it was read, so that the job must look again. A caller
- * may end the task after that while no vendor can have it (see cancel.ts): the next change of the entry is then refused.
+ * @returns The changed entry; null if the task changed since it was read, so the job must read it again. A caller may
+ * then still end the task while no vendor can have it (see cancel.ts); the next change of the entry then fails.
  */
 export async function recordStage(
   { store }: VideoParts,
@@ -34,17 +34,18 @@ export async function recordStage(
   return changedTask(entry, change, commit, await store.commit(null, commit));
 }
 
-/** Another changed the task: the job is due again at once and finds out how it stands. */
+/** Another process changed the task: the job is due again immediately and reads the new state. */
 export async function lookAgain({ store }: VideoParts, job: Job): Promise<void> {
   await postponeJob(store, job, store.now(), job.attempt);
 }
 
 /**
- * Records that the vendor has the task, from when on it is polled. A worker that lost its lease, or whose task was
- * called unknown meanwhile, still knows what nobody else does: the record counts, not who writes it. Where the task
- * has ended meanwhile, the vendor is told to stop. What the store does not take is kept in memory for the next attempt.
+ * Records that the vendor has the task; polling starts from then. A worker records this even if it lost its lease or
+ * the outcome was marked unknown meanwhile, because only that worker knows the vendor's job. If the task has ended
+ * meanwhile, the vendor's job is cancelled. A job that the store does not accept is kept in memory for the next
+ * attempt.
  *
- * @param job The job to complete along; null when a caller found the task at the vendor.
+ * @param job The job to complete in the same commit; null if a caller found the task at the vendor.
  */
 export async function recordSubmission(
   parts: VideoParts,
@@ -84,7 +85,7 @@ async function record(
   if (entry !== null && entry.value.status !== "pending") await stopLate(parts, entry, start.value.stage, handle);
 }
 
-/** The task ended before the vendor confirmed it: its record gets the vendor's job, and the vendor is told to stop. */
+/** Handles a confirmation after the task's end: adds the vendor's job to the record and cancels it. */
 async function stopLate(
   { store, upstreams, log }: VideoParts,
   entry: TaskEntry,
@@ -100,7 +101,7 @@ async function stopLate(
   if (!ok || !canStop) log.warn("video_left_running", { ref: id, provider });
 }
 
-/** Whether the task still is in the call that the other entry was read in. */
+/** Whether the task is still in the same call as the other entry. */
 function isSame({ value: now }: TaskEntry, { value: before }: SubmittingEntry): boolean {
   return now.status === "pending" && now.stage.step === "submitting" && now.offers === before.offers;
 }
@@ -111,5 +112,5 @@ function submissionOf({ store }: VideoParts, entry: TaskEntry, handle: VideoJobH
   const now = store.now();
   const { provider, model } = stage;
   const submitted = { step: "submitted", provider, model, job: handle, since: now } as const;
-  return addJob(changeTask({}, entry, { stage: submitted }), "video_poll", id, now); // the poller knows when to poll
+  return addJob(changeTask({}, entry, { stage: submitted }), "video_poll", id, now); // the poller delays the first poll
 }

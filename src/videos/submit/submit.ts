@@ -15,18 +15,18 @@ import type { TaskError, VideoTask } from "../tasks/task.ts";
 import { canTakeMedia } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** What came of the providers of one round, none of which took the task. */
+/** Results of the providers of one round, none of which accepted the task. */
 interface Round {
   readonly refusals: UpstreamFailure[];
-  /** The first provider at which as many creates are under way as may be; null for none. */
+  /** The first provider with the maximum number of concurrent create calls; null if there is none. */
   fullProvider: string | null;
-  /** Why the order cannot be written for the first provider of those for which it cannot; null for none. */
+  /** The error of the first provider that has no form for the order; null if there is none. */
   unfit: TaskError | null;
-  /** Whether a provider was left alone because its circuit is open. */
+  /** Whether a provider was skipped because its circuit is open. */
   hasResting: boolean;
 }
 
-/** The jobs that hand a task to a vendor; see {@linkcode VideoTask} for the stages. */
+/** Creates the handler of jobs that submit a task to a vendor; see {@linkcode VideoTask} for the stages. */
 export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandler {
   return async (job) => {
     const entry = await readTask(parts.store, job.ref);
@@ -43,7 +43,7 @@ export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandl
   };
 }
 
-/** Offers a task to one candidate after the other, while each surely refuses for now. */
+/** Offers a task to the candidates in turn, until one accepts it or may have accepted it. */
 async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEntry, job: Job): Promise<void> {
   let entry = start;
   const round: Round = { refusals: [], fullProvider: null, unfit: null, hasResting: false };
@@ -75,15 +75,15 @@ async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEn
 }
 
 /**
- * The providers to offer a task to, in this round's order; those that no longer serve the model, or cannot take its
- * media, are left out. The error when all of them are misconfigured.
+ * Returns the candidates in the order of this round, without those that no longer serve the model or accept no form of
+ * its media. Returns the error if all of them are misconfigured.
  */
 function candidatesOrError(parts: VideoParts, task: VideoTask): readonly Candidate[] | GatewayError {
   const { catalog, upstreams, breaker, random } = parts;
   const serving = catalog.find(task.model)?.serves.filter(({ provider }) => upstreams.has(provider)) ?? [];
   const able = serving.filter(({ provider }) => canTakeMedia(parts, task, upstreams.get(provider)!));
   try {
-    // Where none is able any more, the first says why.
+    // If no candidate is suitable any more, the first one's error applies.
     return candidatesFor(able.length > 0 ? able : serving, task.pin, { breaker, accountId: task.account, random });
   } catch (error) {
     if (error instanceof GatewayError) return error;
@@ -94,8 +94,8 @@ function candidatesOrError(parts: VideoParts, task: VideoTask): readonly Candida
 const UNSERVED: TaskError = { code: "route_error", message: "No provider serves the model any more" };
 
 /**
- * No candidate took the task. It waits for another round while one of them may take it then; it fails when all of them
- * need the operator or another order, or when patience has ended.
+ * Handles a round in which no candidate accepted the task. The task waits for another round if a candidate may accept
+ * it later. It fails if the operator or the order must change, or if the retry period has ended.
  */
 async function tryLater(
   parts: VideoParts,

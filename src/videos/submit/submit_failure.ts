@@ -6,22 +6,25 @@ import type { TaskEnd, TaskError } from "../tasks/task.ts";
 import { endTask } from "../tasks/terminal.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** Ends a task as failed. Of the error only code and message are kept. */
+/** Ends a task as failed. Only the code and message of the error are stored. */
 export async function failTask(parts: VideoParts, entry: TaskEntry, job: Job, error: TaskError): Promise<void> {
   const { code, message } = error;
   await endOrLookAgain(parts, entry, job, { status: "failed", error: { code, message } });
 }
 
-/** Ends a task that got to no vendor. Where another changed it first, the job looks again. */
+/** Ends a task that no vendor accepted. If it changed since it was read, the job reads it again. */
 export async function endOrLookAgain(parts: VideoParts, entry: TaskEntry, job: Job, end: TaskEnd): Promise<void> {
   const ended = await endTask(parts, entry, end, job);
   if (ended === null) await lookAgain(parts, job);
 }
 
-/** Codes that a caller would take for its own. */
+/** Codes that callers would relate to their own request. */
 const VENDOR_AFFAIRS: ReadonlySet<string> = new Set(["not_found", "upstream_timeout", "permission_denied"]);
 
-/** A refusal of what the caller ordered keeps the vendor's words; the rest is the vendor's or the operator's affair. */
+/**
+ * Returns the task error of a vendor failure. A rejection of the caller's order keeps the vendor's message; other
+ * failures get a general one.
+ */
 export function taskErrorOf(failure: UpstreamFailure): TaskError {
   if (failure.facts.isContentRefusal) {
     return { code: "content_policy_violation", message: failure.message };

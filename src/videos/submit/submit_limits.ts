@@ -4,13 +4,13 @@ import { CreateMemory } from "../create/create_memory.ts";
 import { UnrecordedJobs } from "./unrecorded_jobs.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** What the calls share by which tasks get to vendors, and are stopped there: bounds, and what they found out. */
+/** Shared limits and caches of the calls that submit and cancel tasks. */
 export interface SubmitLimits {
-  /** Creates, each of which may take three minutes. */
+  /** Create calls, each of which may take three minutes. */
   readonly creates: ConcurrencyLimiter;
-  /** Searches for tasks whose creates were not answered. */
+  /** Searches for tasks whose create call got no response. */
   readonly searches: ConcurrencyLimiter;
-  /** Requests to stop work that nobody waits for. */
+  /** Requests to cancel a vendor's job after its task ended. */
   readonly stops: ConcurrencyLimiter;
   readonly memory: CreateMemory;
   readonly unrecorded: UnrecordedJobs;
@@ -19,10 +19,10 @@ export interface SubmitLimits {
 const MAX_CREATES_PER_PROVIDER = 64;
 const MAX_SEARCHES_PER_PROVIDER = 16;
 const MAX_STOPS_PER_PROVIDER = 16;
-/** Jobs that call no vendor, which takes milliseconds. */
+/** Jobs that call no vendor, which take milliseconds. */
 const MAX_OTHER_JOBS = 64;
 
-/** The limits of one process, with nothing under way. */
+/** Creates the limits of one process. */
 export function createSubmitLimits({ memory, clock }: Pick<VideoParts, "memory" | "clock">): SubmitLimits {
   return {
     creates: new ConcurrencyLimiter(MAX_CREATES_PER_PROVIDER, clock),
@@ -34,14 +34,14 @@ export function createSubmitLimits({ memory, clock }: Pick<VideoParts, "memory" 
 }
 
 /**
- * How many submit jobs of a kind run at once: as many as all providers together can keep waiting, and some more. So
- * there is always one for the next task, even when no vendor answers.
+ * Returns the number of concurrent submit jobs of a kind: more than all providers together can keep waiting. One is
+ * therefore always free for the next task, even if no vendor responds.
  */
 export function submitConcurrency({ upstreams }: Pick<VideoParts, "upstreams">): number {
   return upstreams.size * (MAX_CREATES_PER_PROVIDER + MAX_SEARCHES_PER_PROVIDER) + MAX_OTHER_JOBS;
 }
 
-/** The same of `video_stop` jobs. */
+/** Returns the number of concurrent `video_stop` jobs by the same rule. */
 export function stopConcurrency({ upstreams }: Pick<VideoParts, "upstreams">): number {
   return upstreams.size * MAX_STOPS_PER_PROVIDER + MAX_OTHER_JOBS;
 }

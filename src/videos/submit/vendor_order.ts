@@ -8,9 +8,9 @@ import { vendorCallbackUrl } from "../polling/vendor_callback.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * A task's order in a vendor's words, with the media in forms that the vendor takes.
+ * Returns a task's order for a vendor, with media in forms that the vendor accepts.
  *
- * @param memory Pays for media that are sent as bytes.
+ * @param memory Limits the memory of media sent as bytes.
  * @throws {GatewayError} As {@linkcode mediaFor}.
  */
 export async function vendorOrderOf(
@@ -30,7 +30,7 @@ export async function vendorOrderOf(
   };
 }
 
-/** The order without its media: enough to recognise a task by, when the media may be gone. */
+/** Returns the order without media. It is enough to recognise a task, and its media may be removed by then. */
 export function searchOrderOf(task: VideoTask, { provider, model }: AttemptTarget): VideoOrder {
   return {
     ...orderAt(orderOf(task), provider),
@@ -45,7 +45,7 @@ export function searchOrderOf(task: VideoTask, { provider, model }: AttemptTarge
   };
 }
 
-/** Whether a vendor takes every medium of a task in some form. */
+/** Whether a vendor accepts every medium of a task in some form. */
 export function canTakeMedia(parts: VideoParts, task: VideoTask, { mediaForms }: VideoUpstream): boolean {
   const { firstFrame, lastFrame, references } = orderOf(task);
   const media = [firstFrame, lastFrame, ...references].filter((each) => each !== null);
@@ -54,7 +54,7 @@ export function canTakeMedia(parts: VideoParts, task: VideoTask, { mediaForms }:
   return media.every((each) => formFor(each, mediaForms, isPublic) !== null);
 }
 
-/** Only terminal tasks have none, and those go to no vendor. */
+/** Only terminal tasks have no order, and those are never submitted. */
 function orderOf({ id, order }: VideoTask): TaskOrder {
   if (order === null) throw new TypeError(`Cannot read the order of task "${id}": it has ended`);
   return order;

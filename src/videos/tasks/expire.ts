@@ -6,10 +6,10 @@ import { unknownEnd } from "../submit/unknown_outcome.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * Ends a task whose deadline has passed: `expired`, or `failed` when nobody knows whether a vendor ever had it. A
- * vendor that can stop its work is told to by a job of its own.
+ * Ends a task whose deadline has passed: `expired`, or `failed` if it is unknown whether a vendor has it. A separate
+ * job cancels the vendor's job if the vendor supports it.
  *
- * @returns False when the task was changed meanwhile, so that nothing was done.
+ * @returns False if the task changed meanwhile and nothing was done.
  */
 export async function endOverdue(parts: VideoParts, entry: TaskEntry, job: Job): Promise<boolean> {
   return await endTask(parts, entry, overdueEnd(parts, entry.value), job) !== null;

@@ -3,19 +3,19 @@ import { ownTasksKey, type OwnTaskTerm, ownTermKey } from "./own_index.ts";
 import { readTasks } from "./records.ts";
 import type { VideoStatus, VideoTask } from "./task.ts";
 
-/** Which of its tasks a credential asks for; all that is set must hold. */
+/** Filter of a credential's tasks; all set fields must match. */
 export interface OwnTaskFilter {
   /** Null for any. */
   readonly status: VideoStatus | null;
-  /** The catalog's id; null for any. */
+  /** Id of the model in the catalog; null for any. */
   readonly model: string | null;
-  /** Pairs that the task's metadata must hold; empty for any. */
+  /** Pairs that the task's metadata must contain; empty for any. */
   readonly metadata: readonly (readonly [key: string, value: string])[];
 }
 
-/** Which part of them. */
+/** Position and size of a page. */
 export interface OwnTaskPageRequest {
-  /** The id to go on behind; null to begin. */
+  /** Task id to continue after; null for the first page. */
   readonly after: string | null;
   readonly limit: number;
   /** Newest first. */
@@ -25,20 +25,20 @@ export interface OwnTaskPageRequest {
 /** One page of a credential's tasks. */
 export interface OwnTaskPage {
   readonly tasks: readonly VideoTask[];
-  /** What to go on behind; null on the last page. */
+  /** Cursor for the next page; null on the last page. */
   readonly next: string | null;
 }
 
-/** How many reads of the index a page may cost. A page that costs more ends early, with a `next`. */
+/** Maximum number of index reads per page. A page that needs more ends early, with a `next`. */
 export const MAX_PAGE_SCANS = 30;
 
-/** Entries of one read; a page of 100 without a filter is one read. */
+/** Number of entries per read; a page of 100 without a filter needs one read. */
 const SCAN_ENTRIES = 101;
 
 /**
- * A page of a credential's tasks in the order of creation. Filters are answered by the index alone: the lists of all
- * terms are walked side by side, each skipping to where the others stand, so that the rarest term decides what a page
- * costs.
+ * Returns a page of a credential's tasks in order of creation. Filters use only the index: the sorted lists of all
+ * terms are intersected, each skipping to the position of the others. The rarest term therefore determines the cost of
+ * a page.
  */
 export async function listOwnTasks(
   store: Store,
@@ -58,7 +58,7 @@ export async function listOwnTasks(
   const tasks = await readTasks(store, page);
   const next = ids.length > limit ? page.at(-1) ?? null : walk.position;
   return {
-    // One that ended since its list was read stands in another list now.
+    // A task that ended since its list was read belongs to another list now.
     tasks: tasks.filter(({ status }) => filter.status === null || status === filter.status),
     next: hasMore ? next : null,
   };
@@ -71,7 +71,7 @@ function listsOf(keyId: string, { status, model, metadata }: OwnTaskFilter): Key
   return terms.length === 0 ? [ownTasksKey(keyId)] : terms.map((term) => ownTermKey(keyId, term));
 }
 
-/** The ids that several sorted lists have in common, one after the other. */
+/** Intersection of several sorted lists of ids. */
 class CommonIds {
   readonly #lists: readonly SortedIds[];
   readonly #allowance = { scans: MAX_PAGE_SCANS };
@@ -83,17 +83,17 @@ class CommonIds {
     this.#position = after;
   }
 
-  /** The last id that was given or found to be missing in a list. */
+  /** The last id that was returned or is missing in a list. */
   get position(): string | null {
     return this.#position;
   }
 
-  /** Whether the allowance of reads ended before the lists did. */
+  /** Whether the maximum number of reads ended the iteration early. */
   get isCutShort(): boolean {
     return this.#isCutShort;
   }
 
-  /** The next common id; null at the end, or when the allowance is used up. */
+  /** Returns the next common id; null at the end or when the maximum number of reads is reached. */
   async next(): Promise<string | null> {
     const [first, ...others] = this.#lists;
     if (first === undefined) return null;
@@ -108,7 +108,7 @@ class CommonIds {
     return null;
   }
 
-  /** The id at which another list goes on when it lacks the wanted one; null when it ends before. */
+  /** Returns the next id of another list if it lacks the wanted one; null if that list ends before it. */
   async #firstMismatch(others: readonly SortedIds[], wanted: string): Promise<string | "none" | null> {
     for (const list of others) {
       const id = await this.#read(list.from(wanted));
@@ -127,7 +127,7 @@ class CommonIds {
 
 const EXHAUSTED = Symbol("no read is left");
 
-/** One list of the index, read in parts as it is asked for. Questions must not go backwards. */
+/** One list of the index, read in batches on demand. Positions must not go backwards. */
 class SortedIds {
   #ids: string[] = [];
   #isOver = false;
@@ -139,14 +139,14 @@ class SortedIds {
     readonly allowance: { scans: number },
   ) {}
 
-  /** The first id behind this one, or of all. */
+  /** Returns the first id after this one; the first of all for null. */
   async behind(id: string | null): Promise<string | null | typeof EXHAUSTED> {
     return await this.#first((each) => id === null || this.#isBefore(id, each), id);
   }
 
-  /** The first id that is this one or behind it. */
+  /** Returns this id, or the first one after it. */
   async from(id: string): Promise<string | null | typeof EXHAUSTED> {
-    // Sorts directly before the id: its own beginning, or something longer against the order.
+    // Sorts directly before the id: a prefix of it, or a longer text in reverse order.
     const place = this.reverse ? `${id}~` : id.slice(0, -1);
     return await this.#first((each) => !this.#isBefore(each, id), place);
   }

@@ -2,8 +2,8 @@ import { compactRecords } from "../../lib/compact_record.ts";
 import type { VideoTask } from "./task.ts";
 
 /**
- * Finished tasks are kept for long and read seldom, so they are stored compact; pending ones change often and are
- * stored as they are. Records of earlier versions are never compact.
+ * Stored form of a task. Ended tasks are retained for long and read rarely, so they are stored compact. Pending tasks
+ * change often and are stored as objects. Records of earlier versions are never compact.
  */
 export type StoredTask = VideoTask | Uint8Array<ArrayBuffer>;
 
@@ -54,7 +54,7 @@ const records = compactRecords<VideoTask>({
   },
 });
 
-/** A task as it is stored. */
+/** Returns the stored form of a task. */
 export function packTask(task: VideoTask): StoredTask {
   return task.status === "pending" ? task : records.write(task);
 }

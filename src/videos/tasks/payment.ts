@@ -9,24 +9,24 @@ import { type MeasuredUsage, usageOf, vendorCostOf } from "../create/price.ts";
 import type { TaskEnd, TaskUsage, VideoTask } from "./task.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** What the end of a task does to its account's money. */
+/** The ledger changes of a task's end. */
 export interface Payment {
-  /** To be made together with the end. */
+  /** To be committed together with the end. */
   readonly commit: Commit;
-  /** Null when nothing is taken. */
+  /** Null if nothing is charged. */
   readonly usage: TaskUsage | null;
-  /** To be called once the commit was made or refused. */
+  /** Must be called after the commit succeeded or failed. */
   readonly conclude: (isMade: boolean) => void;
 }
 
 type Completed = Extract<TaskEnd, { readonly status: "completed" }>;
 
 /**
- * Captures, charges or releases. What a video costs beyond its hold is taken from the balance as far as that reaches
- * beside the reservations of open calls; what then is left nobody pays, and it is logged as `underpriced`.
+ * Captures, charges or releases the money of a task. A cost above the hold is charged up to the balance that open
+ * requests have not reserved. A remainder is not charged and is logged as `underpriced`.
  *
  * @param now Unix milliseconds by the store's clock.
- * @returns Null when the hold has ended, and so the task.
+ * @returns Null if the hold has ended, and therefore the task too.
  */
 export async function payFor(
   parts: VideoParts,
@@ -42,7 +42,7 @@ export async function payFor(
   return { commit, usage: null, conclude: () => {} };
 }
 
-/** The operator wants to be paid for what a vendor may have begun, of which only the estimate is known. */
+/** Charges the estimate for work that a vendor may have started, as the operator configured. */
 function payEstimate(
   task: VideoTask,
   { status }: TaskEnd,
@@ -95,7 +95,7 @@ function chargeOf(task: VideoTask, amount: Money, at: number): Commit {
   return addCharge({}, { account, reference: requestId, rows: [row] });
 }
 
-/** Reserves what is there of an amount, by the balance of this moment; null where nothing is. */
+/** Reserves as much of an amount as the current balance allows; null if it allows nothing. */
 async function reservedBeyond({ meter }: VideoParts, account: string, wanted: Money): Promise<Admission | null> {
   if (wanted <= 0n) return null;
   meter.invalidate(account);
@@ -110,7 +110,7 @@ async function reservedBeyond({ meter }: VideoParts, account: string, wanted: Mo
   }
 }
 
-/** Tells of a report that cannot be true, and of a vendor that cost more than the model's price. */
+/** Logs an implausible report, and a vendor cost above the model's price. */
 function noteMeasured({ log }: VideoParts, task: VideoTask, measured: MeasuredUsage, end: Completed): void {
   const { implausibleSeconds, cost } = measured;
   if (implausibleSeconds !== null) {

@@ -7,29 +7,29 @@ import { ownIndexKeysOf } from "./own_index.ts";
 import { packTask, type StoredTask, unpackTask } from "./packed_task.ts";
 import type { VideoStatus, VideoTask } from "./task.ts";
 
-/** A task as it was read, with the version to check. */
+/** A task as read, with the version to check. */
 export type TaskEntry = Entry<VideoTask>;
 
-/** What an `Idempotency-Key` stands for. */
+/** The record of an `Idempotency-Key`. */
 export interface IdempotencyRecord {
-  /** SHA-256 of the request's body, hexadecimal. */
+  /** SHA-256 of the request body, hexadecimal. */
   readonly bodyHash: string;
   readonly taskId: string;
 }
 
-/** Where a task stands in the order of creations. */
+/** A position in an index ordered by creation. */
 export type TaskPlace = TimeIndexEntry;
 
-/** Which tasks stand in one line. */
+/** Selects one index of tasks. */
 export interface TaskLine {
-  /** Null for everybody's. */
+  /** Null for all accounts. */
   readonly account: string | null;
   readonly status: VideoStatus;
 }
 
 /**
- * The kinds of jobs that a task owes; each has the task's id as its `ref`. A `video_submit` that has to wait goes on as
- * `video_submit_retry`, so that however many tasks wait, a new one is behind none of them.
+ * Kinds of the jobs of a task; each job has the task's id as its `ref`. A `video_submit` job that must wait continues
+ * as `video_submit_retry`. Waiting tasks therefore never delay a new task.
  */
 export type VideoJobKind =
   | "video_submit"
@@ -41,31 +41,33 @@ export type VideoJobKind =
 
 const TASKS: Key = ["video", "task"];
 const taskKey = (id: string): Key => [...TASKS, id];
-/** Tasks of one status in the order of their creation: everybody's, or an account's. Each holds the task's model. */
+/**
+ * Index of the tasks of one status in order of creation, of all accounts or of one. Each entry holds the task's model.
+ */
 const line = ({ account, status }: TaskLine): Key =>
   account === null ? ["video", "time", status] : ["video", "account_time", account, status];
 const lineKey = (of: TaskLine, { createdAt, id }: TaskPlace): Key => [...line(of), createdAt, id];
-/** Tasks whose results have copies in the file store, by when these were made. */
+/** Index of tasks with copies of results in the file store, by time of the copy. */
 const KEPT_FILES: Key = ["video", "kept_files"];
 const keptFilesKey = ({ copiedAt, id }: KeptFiles): Key => [...KEPT_FILES, copiedAt, id];
-/** There once every task stands in the index as it is today. */
+/** Marker: every task is in the current index. */
 const INDEX_KEPT: Key = ["video", "index_kept", 2];
 const idempotencyKey = (keyId: string, key: string): Key => ["video", "idempotency", keyId, key];
 
-/** A task by its id; null when there is none. */
+/** Reads a task; null if there is none. */
 export async function readTask(store: Store, id: string): Promise<TaskEntry | null> {
   const [entry = null] = await store.get<StoredTask>([taskKey(id)]);
   return entry && { ...entry, value: unpackTask(entry.value) };
 }
 
-/** The tasks that a commit writes, as they are after it. */
+/** Returns the tasks that a commit writes, in their new state. */
 export function tasksIn({ set = [] }: Commit): VideoTask[] {
   return set.flatMap(({ key, value }) =>
     key[0] === TASKS[0] && key[1] === TASKS[1] ? [unpackTask(value as StoredTask)] : []
   );
 }
 
-/** The tasks of these ids, in their order; those that are not there are left out. */
+/** Reads tasks in the order of their ids; missing ones are left out. */
 export async function readTasks(store: Store, ids: readonly string[]): Promise<VideoTask[]> {
   if (ids.length === 0) return [];
   const entries = await store.get<StoredTask>(ids.map(taskKey));
@@ -73,9 +75,9 @@ export async function readTasks(store: Store, ids: readonly string[]): Promise<V
 }
 
 /**
- * Places of a line in the order of creation, newest first when `reverse`.
+ * Reads entries of an index in order of creation, newest first with `reverse`.
  *
- * @param page `after`: the place to go on behind, a task's or not.
+ * @param page `after`: the position to continue after; a task need not exist there.
  */
 export async function scanLine(
   store: Store,
@@ -92,8 +94,8 @@ export async function scanLine(
 }
 
 /**
- * Enters tasks that an earlier version wrote into the index as it is today; once for a store, and from where it was
- * broken off. Nobody may change a task meanwhile, so it comes before the first request and the first job.
+ * Adds tasks of earlier versions to the current index. It runs once for a store and continues after an interruption.
+ * Tasks must not change meanwhile, so it runs before the first request and job.
  */
 export async function enterOldTasks(store: Store): Promise<void> {
   const [kept] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);
@@ -117,7 +119,7 @@ export async function hasUnindexedTasks(store: Store): Promise<boolean> {
 
 const TASKS_A_COMMIT = 40;
 
-/** The entries of a task in all lists: everybody's and its account's by time, and those of its credential. */
+/** Returns the index entries of a task: by time for all accounts and for its account, and those of its credential. */
 function indexOf(task: VideoTask): NonNullable<Commit["set"]>[number][] {
   const { account, status, model } = task;
   const lines: TaskLine[] = [{ account: null, status }, { account, status }];
@@ -127,7 +129,7 @@ function indexOf(task: VideoTask): NonNullable<Commit["set"]>[number][] {
   ];
 }
 
-/** The commit with a new task in it, and the job that hands it to a vendor. */
+/** Adds a new task and its submit job to a commit. */
 export function addTask(commit: Commit, task: VideoTask): Commit {
   const key = taskKey(task.id);
   return mergeCommits(commit, {
@@ -137,7 +139,7 @@ export function addTask(commit: Commit, task: VideoTask): Commit {
   });
 }
 
-/** The commit with a change of a task in it, refused as `conflict` when the task is not as it was read any more. */
+/** Adds a change of a task to a commit. The commit fails with `conflict` if the task changed since it was read. */
 export function changeTask(commit: Commit, entry: TaskEntry, change: Partial<VideoTask>): Commit {
   const { key, version, value: before } = entry;
   const after = { ...before, ...change };
@@ -150,7 +152,7 @@ export function changeTask(commit: Commit, entry: TaskEntry, change: Partial<Vid
   });
 }
 
-/** The entry that a commit of {@linkcode changeTask} left; null when it was refused. */
+/** Returns the entry after a commit of {@linkcode changeTask}; null if it failed. */
 export function changedTask(
   { key, value }: TaskEntry,
   change: Partial<VideoTask>,
@@ -161,13 +163,13 @@ export function changedTask(
   return version === null ? null : { key, value: { ...value, ...change }, version };
 }
 
-/** Those entries whose keys the others do not have. */
+/** Returns the entries whose keys the others do not contain. */
 function withoutKeysOf<E extends { readonly key: Key }>(entries: readonly E[], others: readonly E[]): E[] {
   const known = new Set(others.map(({ key }) => JSON.stringify(key)));
   return entries.filter(({ key }) => !known.has(JSON.stringify(key)));
 }
 
-/** The commit with the end of a task's record in it, refused alike; its ledger lines stay. */
+/** Adds the removal of a task's record to a commit, with the same version check. Its ledger entries remain. */
 export function removeTask(commit: Commit, { key, version, value: task }: TaskEntry): Commit {
   const { id, copiedAt } = task;
   const kept = copiedAt === undefined ? [] : [keptFilesKey({ id, copiedAt })];
@@ -181,20 +183,20 @@ export interface KeptFiles {
   readonly copiedAt: number;
 }
 
-/** The commit in which a task stands among those with copies. */
+/** Adds a task to the index of copies in a commit. */
 export function addKeptFiles(commit: Commit, kept: KeptFiles): Commit {
   return mergeCommits(commit, { set: [{ key: keptFilesKey(kept), value: true }] });
 }
 
-/** The commit in which a task stands among them no more. */
+/** Removes a task from the index of copies in a commit. */
 export function dropKeptFiles(commit: Commit, kept: KeptFiles): Commit {
   return mergeCommits(commit, { delete: [keptFilesKey(kept)] });
 }
 
 /**
- * Tasks with copies, the oldest copies first.
+ * Returns tasks with copies, the oldest copies first.
  *
- * @param after The place to go on behind; null to begin.
+ * @param after Position to continue after; null for the first page.
  */
 export async function scanKeptFiles(store: Store, after: KeptFiles | null, limit: number): Promise<KeptFiles[]> {
   const entries = await store.scan(KEPT_FILES, { limit, ...(after && { after: keptFilesKey(after) }) });
@@ -204,34 +206,37 @@ export async function scanKeptFiles(store: Store, after: KeptFiles | null, limit
   }));
 }
 
-/** The commit with a job in it. */
+/** Adds a job to a commit. */
 export function addJob(commit: Commit, kind: VideoJobKind, ref: string, dueAt: number): Commit {
   return mergeCommits(commit, { addJobs: [{ kind, ref, dueAt }] });
 }
 
-/** The commit with the end of a claimed job in it. */
+/** Adds the completion of a claimed job to a commit. */
 export function settleJob(commit: Commit, job: Job | null): Commit {
   return job === null ? commit : mergeCommits(commit, { completeJobs: [job] });
 }
 
-/** The commit with the postponement of a submit job in it. */
+/** Adds the rescheduling of a submit job to a commit. */
 export function putOffSubmit(commit: Commit, job: Job, dueAt: number, attempt: number): Commit {
   if (job.kind === "video_submit_retry") return mergeCommits(commit, { postponeJobs: [{ job, dueAt, attempt }] });
   return addJob(settleJob(commit, job), "video_submit_retry", job.ref, dueAt);
 }
 
-/** Puts a job off without a change to its task; a refusal means that it is another's, which needs no deed. */
+/**
+ * Reschedules a job without a change to its task. A conflict means that another process has the job, which needs no
+ * action.
+ */
 export async function postponeJob(store: Store, job: Job, dueAt: number, attempt: number): Promise<void> {
   await store.commit(null, { postponeJobs: [{ job, dueAt, attempt }] });
 }
 
-/** What an `Idempotency-Key` stands for; null for one that was not used in the last 24 hours. */
+/** Reads the record of an `Idempotency-Key`; null if the key was not used in the last 24 hours. */
 export async function readIdempotency(store: Store, keyId: string, key: string): Promise<IdempotencyRecord | null> {
   const [entry] = await store.get<IdempotencyRecord>([idempotencyKey(keyId, key)]);
   return entry?.value ?? null;
 }
 
-/** The commit with an `Idempotency-Key` in it, refused as `conflict` when somebody used it first. */
+/** Adds an `Idempotency-Key` to a commit. The commit fails with `conflict` if the key is in use. */
 export function addIdempotency(
   commit: Commit,
   keyId: string,

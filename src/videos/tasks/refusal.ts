@@ -1,12 +1,12 @@
 import { type FinerCode, GatewayError } from "../../lib/gateway_error.ts";
 
-/** A 400 of the video endpoints with a word of its own. Source: docs/api/errors.md#video-codes. */
+/** Creates a 400 error of the video endpoints with a specific code. Source: docs/api/errors.md#video-codes. */
 export function videoRefusal(finerCode: FinerCode, message: string, field?: string): GatewayError {
   return new GatewayError("invalid_request", message, { finerCode, field });
 }
 
 /**
- * What answers for a task that does not exist and for one of another credential alike. Source:
+ * Creates the error for a task that does not exist or belongs to another credential. Source:
  * docs/api/README.md#ownership.
  */
 export function taskNotFound(): GatewayError {

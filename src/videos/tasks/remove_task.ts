@@ -5,19 +5,19 @@ import { removeCopies } from "../results/task_files.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * What came of removing a task. `owed`: its event is still being delivered. `changed`: it is not as it was read any
- * more.
+ * Result of removing a task. `owed`: its event is still being delivered. `changed`: the task changed since it was read.
  */
 export type Removal = "removed" | "owed" | "changed";
 
-/** A task that has ended changes when its copies are there, and hardly again. */
+/**
+ * Maximum number of conflicting commits. An ended task changes when its copies are complete, and rarely after that.
+ */
 const MAX_RACES = 8;
 
 /**
- * Removes a finished task with everything that is kept of it: the copies of its results, what its end owed once that
- * was done, its hold and its places in lists. The record goes last, so that a removal that was interrupted is found and
- * finished. Its ledger lines stay, and so does its `Idempotency-Key` for the rest of its day, so that a late repeat of
- * the create makes no other task.
+ * Removes an ended task with all its data: copies of results, its delivery once that has ended, its hold and its index
+ * entries. The record is removed last, so an interrupted removal is found and completed. Its ledger entries remain. Its
+ * `Idempotency-Key` stays valid for the rest of its 24 hours, so a late repeat creates no second task.
  */
 export async function removeEndedTask(parts: VideoParts, entry: TaskEntry): Promise<Removal> {
   const { store, files, onRemoval } = parts;
@@ -29,7 +29,7 @@ export async function removeEndedTask(parts: VideoParts, entry: TaskEntry): Prom
 }
 
 /**
- * Removes a finished task for its caller.
+ * Removes an ended task for its caller.
  *
  * @throws {GatewayError} `not_found`; `invalid_request` while it is pending; `conflict` while its event is being
  * delivered.

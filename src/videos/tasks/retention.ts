@@ -7,18 +7,18 @@ import type { VideoTask } from "./task.ts";
 import type { TaskPlace } from "./records.ts";
 import type { VideoParts } from "../video_parts.ts";
 
-/** How many tasks one step looks at. */
+/** Number of tasks that one step examines. */
 const BATCH = 100;
-/** How many of them at once, so that requests come in between. */
+/** Number of concurrent removals, which leaves capacity for requests. */
 const AT_ONCE = 8;
 
 /**
- * A step that removes copies of results that were kept for long enough, oldest first. Those of a task whose event is
- * still being delivered are left for a later pass, as the event has their addresses, and so are those that are being
- * made anew.
+ * Returns a step that removes copies of results after the retention period, oldest first. It skips copies of a task
+ * whose event is being delivered, because the event contains their addresses. It also skips copies that are being
+ * replaced.
  *
- * @param filesMs From the copy; null for ever.
- * @returns Of the step: whether there may be more to remove.
+ * @param filesMs Retention from the time of the copy; null means forever.
+ * @returns The step, which resolves to whether there may be more to remove.
  */
 export function fileSweep(parts: VideoParts, filesMs: number | null): () => Promise<boolean> {
   let after: KeptFiles | null = null;
@@ -36,7 +36,7 @@ async function removeFiles({ store, files, log, isOwed }: VideoParts, kept: Kept
   if (await isOwed(kept.id)) return;
   const entry = await readTask(store, kept.id);
   if (entry?.value.mirroring) return;
-  // Copied anew since: another entry stands for that.
+  // The results were copied again since; another entry exists for the new copies.
   if (entry?.value.copiedAt !== kept.copiedAt) return void await store.commit(null, dropKeptFiles({}, kept));
   await removeCopies(files, entry.value);
   const change = { mirrors: [], extraMirrors: [], copiedAt: undefined };
@@ -45,11 +45,11 @@ async function removeFiles({ store, files, log, isOwed }: VideoParts, kept: Kept
 }
 
 /**
- * A step that removes finished tasks that were kept for long enough, each status in the order of creation. A task whose
- * event is still being delivered, or whose results are being copied, is left for a later pass.
+ * Returns a step that removes ended tasks after the retention period, each status in order of creation. It skips tasks
+ * whose event is being delivered or whose results are being copied.
  *
- * @param tasksMs From the task's end; null for ever.
- * @returns Of the step: whether there may be more to remove.
+ * @param tasksMs Retention from the task's end; null means forever.
+ * @returns The step, which resolves to whether there may be more to remove.
  */
 export function taskSweep(parts: VideoParts, tasksMs: number | null): () => Promise<boolean> {
   const cursors = new Map<TerminalStatus, TaskPlace>();
@@ -69,7 +69,7 @@ export function taskSweep(parts: VideoParts, tasksMs: number | null): () => Prom
 
 const START: TaskPlace = { createdAt: 0, id: "" };
 
-/** The place to go on behind; null at the end of what can be due. */
+/** Returns the position to continue after; null at the end of the tasks that can be due. */
 async function sweepStatus(
   parts: VideoParts,
   status: TerminalStatus,
@@ -77,7 +77,7 @@ async function sweepStatus(
   after: TaskPlace,
 ): Promise<TaskPlace | null> {
   const places = await scanLine(parts.store, { account: null, status }, { after, limit: BATCH, reverse: false });
-  // A task ends after its creation, so none behind the first that was created too late is due.
+  // A task ends after its creation, so no task after the first one created too late is due.
   const due = places.filter(({ createdAt }) => createdAt <= endedBy);
   await forEachConcurrent(due, AT_ONCE, ({ id }) => removeIfDue(parts, id, endedBy));
   return due[BATCH - 1] ?? null;

@@ -5,86 +5,90 @@ import type { Money } from "../../lib/money.ts";
 import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } from "../../upstreams/video_upstream.ts";
 
 /**
- * A video task, from its creation to long after its end. `pending` goes to one terminal status, once, by one commit
- * that checks that the task is still as it was read; whoever loses that race reads the winner's state. `stage`
- * tells how far a pending task is:
+ * A video task, from its creation until its removal. It changes from `pending` to one terminal status, once. That
+ * commit checks that the task has not changed since it was read. A commit that loses this race leaves the winner's
+ * state unchanged. `stage` is the progress of a pending task:
  *
- *                     ┌── refused for certain, another candidate or a later try is left
+ *                     ┌── definitely rejected, another candidate or a retry is left
  *                     ▼                            │
  *   create ──→ waiting ──(recorded first)──→ submitting ──(the vendor's id)──→ submitted
  *                 │                            │   ▲                             │
- *                 │                            │   └─ outcome unknown: looked for │ polls
- *                 │                            │      with find(), offered again  │
- *                 │                            │      only once surely absent     │
- *                 ▼                            ▼                                  ▼
- *   ────────────────────────── one terminal commit, whoever comes first ─────────────────────────
- *   completed   the vendor has a result that can be fetched: cost captured, mirroring begins
- *   failed      the vendor refuses or fails, none can take it, or its outcome is unknown: hold released
- *   cancelled   the caller asked and the vendor agrees or never heard of it; or the vendor cancelled it: hold released
- *   expired     no result within the deadline, or the vendor let it expire: hold released
+ *                 │                            │   └─ outcome unknown: searched  │ polls
+ *                 │                            │      with find(), offered again │
+ *                 │                            │      only if definitely absent  │
+ *                 ▼                            ▼                                 ▼
+ *   ─────────────────────────── one terminal commit, the first one wins ──────────────────────────
  *
- * Who moves it: the jobs `video_submit` and `video_submit_retry` from `waiting` to `submitted`, the job `video_poll`
- * from there on, a caller's DELETE from anywhere but a call under way. A task of unknown outcome fails when the doubt
- * ends where the vendor has no list, else at the deadline; an operator may have its money taken
- * (`billing.unknown_creates`). The jobs come back by the deadline at the latest. After a terminal commit `video_mirror`
- * copies results and `video_forget` removes files, and `video_stop` tells a vendor to stop what nobody waits for; none
- * changes the status.
+ * - `completed`: the vendor has a result that can be fetched. The cost is captured, and mirroring starts.
+ * - `failed`: the vendor rejects or fails, no provider accepts it, or the outcome is unknown. The hold is released.
+ * - `cancelled`: by the caller, before the submission or at the vendor, or by the vendor. The hold is released.
+ * - `expired`: no result within the deadline, or expired at the vendor. The hold is released.
+ *
+ * The jobs `video_submit` and `video_submit_retry` move a task from `waiting` to `submitted`; the job `video_poll`
+ * moves it from there to its end. A caller's DELETE can end it in any stage except during a create call. These jobs are
+ * due by the deadline at the latest.
+ *
+ * A task of unknown outcome fails when the doubt period ends if the vendor has no list, else at the deadline.
+ * `billing.unknown_creates` decides whether its estimate is charged.
+ *
+ * After the terminal commit, `video_mirror` copies results, `video_forget` removes files, and `video_stop` cancels the
+ * vendor's job. None of them changes the status.
  */
 export interface VideoTask {
   /** A UUID. */
   readonly id: string;
   readonly account: string;
-  /** The credential that made it, the only one that sees it. */
+  /** The credential that created the task; only this credential can read it. */
   readonly keyId: string;
-  /** The catalog's id of the model. */
+  /** Id of the model in the catalog. */
   readonly model: string;
-  /** The model as the caller named it, which the task object repeats; missing in records of earlier versions. */
+  /** The model by the caller's name, for the task object; missing in records of earlier versions. */
   readonly modelName?: string;
   readonly prompt: string;
-  /** The caller's own pairs, which the task object repeats; missing when there are none. */
+  /** The caller's metadata, for the task object; missing if there is none. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** `<WIDTH>x<HEIGHT>` as the caller ordered it; missing when no size was given. */
+  /** Requested size as `<WIDTH>x<HEIGHT>`; missing if none was given. */
   readonly size?: string;
-  /** Fields of the request that not every vendor is told; missing where there are none. */
+  /** Request fields that at least one candidate does not support; missing if there are none. */
   readonly dropped?: readonly string[];
   readonly mode: VideoMode;
   readonly status: VideoStatus;
   /** Unix milliseconds, as every `…At` here. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Until when it may be pending. */
+  /** Latest end of the task. */
   readonly deadlineAt: number;
   readonly callbackUrl: string | null;
-  /** The provider that the caller named; null for any. */
+  /** The requested provider; null for any. */
   readonly pin: string | null;
-  /** What to make; null once the task is terminal. */
+  /** What to generate; null once the task is terminal. */
   readonly order: TaskOrder | null;
-  /** Names in the file store of what the order refers to. */
+  /** Names in the file store of the media of the order. */
   readonly inputs: readonly string[];
   readonly stage: TaskStage;
-  /** What the vendor told last of how far it is; missing until it tells. */
+  /** Progress last reported by the vendor; missing before the first report. */
   readonly progress?: VideoProgressDetails;
-  /** How often a provider was asked to make it; missing in records of the first version. */
+  /** Number of create calls; missing in records of the first version. */
   readonly offers?: number;
-  /** When the first of them was; missing before, and in records of earlier versions. */
+  /** Time of the first create call; missing before it and in records of earlier versions. */
   readonly firstOfferedAt?: number;
-  /** Of the day of creation: what the task costs does not change with the catalog. */
+  /** The price at creation. Later catalog changes do not affect the task. */
   readonly price: TaskPrice;
   /** The vendor's results; empty unless completed. */
   readonly results: readonly VideoResult[];
-  /** Names in the file store of the copies of the results, in their order: there, or on their way. */
+  /** Names in the file store of the copies of the results, in their order; the copies may not exist yet. */
   readonly mirrors: readonly string[];
-  /** What the vendor made beside the results; missing when it made nothing else. */
+  /** Additional files that the vendor generated; missing if there are none. */
   readonly extras?: readonly VideoExtra[];
-  /** Names in the file store of the copies of the extras, in their order; missing when there are none. */
+  /** Names in the file store of the copies of the extras, in their order; missing if there are none. */
   readonly extraMirrors?: readonly string[];
-  /** True from the completion until the copies are there or were given up. */
+  /** True from completion until the copies exist or copying was abandoned. */
   readonly mirroring: boolean;
-  /** When the vendor last gave the results new addresses; missing when it never did. */
+  /** When the vendor last issued new addresses for the results; missing if it never did. */
   readonly renewedAt?: number;
-  /** When the copies were there; missing before, in records of earlier versions, and once they were removed. */
+  /** When the copies were complete; missing before, in records of earlier versions, and after their removal. */
   readonly copiedAt?: number | undefined;
-  /** The last time that somebody had everything copied anew; missing when nobody had. */
+  /** The latest request to copy the results again; missing if there was none. */
   readonly recopy?: TaskRecopy;
   /** Null until completed. */
   readonly usage: TaskUsage | null;
@@ -95,12 +99,12 @@ export interface VideoTask {
 /** Source: docs/api/videos.md#states. */
 export type VideoStatus = "pending" | TerminalStatus;
 
-/** Every status, `pending` first: the one that others follow. */
+/** Every status; `pending`, which precedes the others, comes first. */
 export const VIDEO_STATUSES: readonly [VideoStatus, ...VideoStatus[]] = ["pending", ...TERMINAL_STATUSES];
 
-/** What the caller ordered, in the model's terms. */
+/** The caller's order in terms of the model. */
 export interface TaskOrder {
-  /** As {@linkcode VideoOrder.durationSeconds}: -1 or null where the vendor decides. */
+  /** As {@linkcode VideoOrder.durationSeconds}: -1 or null if the vendor decides. */
   readonly durationSeconds: number | null;
   readonly resolution: VideoResolution | null;
   readonly aspectRatio: string | null;
@@ -110,16 +114,16 @@ export interface TaskOrder {
   readonly references: readonly TaskMedia[];
   readonly generateAudio: boolean | null;
   readonly seed: number | null;
-  /** What each provider alone is sent, by its name; missing in records of earlier versions. */
+  /** Options for each provider, by its name; missing in records of earlier versions. */
   readonly optionsByProvider?: ProviderOptions;
-  /** Of records of earlier versions: what every provider is sent. */
+  /** Only in records of earlier versions: options for every provider. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-/** What providers are sent beside the request's own fields, by their names. */
+/** Options in addition to the request's own fields, by provider name. */
 export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** A picture, sound or video that an order refers to: at the caller's address, or in the file store. */
+/** An image, audio or video of an order: at the caller's address, or in the file store. */
 export type TaskMedia =
   | { readonly medium: Medium; readonly at: "url"; readonly url: string }
   | {
@@ -130,20 +134,20 @@ export type TaskMedia =
     readonly bytes: number;
   };
 
-/** How far a pending task got; see {@linkcode VideoTask}. */
+/** Progress of a pending task; see {@linkcode VideoTask}. */
 export type TaskStage =
-  /** No vendor can have begun. */
+  /** No vendor can have started. */
   | { readonly step: "waiting" }
-  /** This provider may have begun: written before it is called, so that a crash never leads to a second call. */
+  /** This provider may have started. The stage is stored before the call, so a crash never causes a second call. */
   | {
     readonly step: "submitting";
     readonly provider: string;
     readonly model: string;
     readonly since: number;
-    /** When the call was known to have ended without saying whether the vendor began; missing before. */
+    /** When the call was known to have ended with an unknown outcome; missing before. */
     readonly unknownSince?: number;
   }
-  /** The vendor has it. */
+  /** The vendor has the task. */
   | {
     readonly step: "submitted";
     readonly provider: string;
@@ -152,65 +156,66 @@ export type TaskStage =
     readonly since: number;
   };
 
-/** What a task costs, fixed when it was made. */
+/** The price of a task, fixed at its creation. */
 export interface TaskPrice {
   /** One second, in units of 10^-18 USD. */
   readonly perSecond: bigint;
-  /** What was asked for, or the model's default; where the vendor decides, the longest. */
+  /** The requested or default duration; the maximum if the vendor decides. */
   readonly seconds: number;
   /**
-   * What a vendor is believed to have made at most; missing in records of earlier versions, which believe `seconds`.
+   * Maximum plausible duration reported by a vendor; missing in records of earlier versions, for which it is `seconds`.
    */
   readonly mostSeconds?: number;
-  /** True where the vendor decides how long the video is. */
+  /** True if the vendor decides the duration. */
   readonly isOpen?: boolean;
-  /** What those seconds cost. */
+  /** The price of those seconds. */
   readonly estimate: Money;
-  /** Whether the estimate was set aside; else the cost is charged at the end. */
+  /** Whether the estimate was held; otherwise the cost is charged at the end. */
   readonly held: boolean;
 }
 
-/** What a completed task consumed and cost. */
+/** Consumption and cost of a completed task. */
 export interface TaskUsage {
   readonly seconds: number;
   readonly cost: Money;
 }
 
-/** Copies that are made in place of those that may be there. */
+/** A run that replaces copies of results. */
 export interface TaskRecopy {
-  /** From 1. A job of an older run has nothing to do any more. */
+  /** From 1. Jobs of earlier runs do nothing. */
   readonly run: number;
-  /** How many of the copies, in their order, this run has made. */
+  /** Number of copies that this run has made, in their order. */
   readonly done: number;
 }
 
-/** Why a task failed, as its caller is told. */
+/** The failure of a task, as returned to its caller. */
 export interface TaskError {
   readonly code: string;
-  /** Free of secrets; at most 500 characters. */
+  /** Contains no secrets; at most 500 characters. */
   readonly message: string;
 }
 
-/** What a vendor reports of a finished video; null or missing where it does not. */
+/** Consumption that a vendor reports for a completed video; null or missing if it reports none. */
 export interface ReportedConsumption {
-  /** How long it is. */
+  /** Duration of the video. */
   readonly seconds: number | null;
-  /** What the vendor charged, a decimal of USD. */
+  /** The vendor's charge, a decimal of USD. */
   readonly costUsd?: string | null;
 }
 
-/** How a task ends. */
+/** The end of a task. */
 export type TaskEnd =
   | ReportedConsumption & {
     readonly status: "completed";
     readonly results: readonly VideoResult[];
-    /** What was made beside them. Default: nothing. */
+    /** Additional files. Default: none. */
     readonly extras?: readonly VideoExtra[];
   }
   | { readonly status: "failed"; readonly error: TaskError; readonly isCharged?: boolean }
   /**
-   * `isCharged`: the estimate is taken, as the vendor may have begun and the operator wants it paid. Default: false.
+   * `isCharged`: the estimate is charged, because the vendor may have started and the operator configured this.
+   * Default: false.
    */
   | { readonly status: "cancelled"; readonly isCharged?: boolean }
-  /** `stopsVendor`: the vendor is at work still and is told to stop. Default: false. */
+  /** `stopsVendor`: the vendor's job is still running and is cancelled. Default: false. */
   | { readonly status: "expired"; readonly stopsVendor?: boolean };

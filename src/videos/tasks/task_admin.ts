@@ -6,65 +6,66 @@ import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "./task.ts";
 import { copyAnew } from "../results/copy_anew.ts";
 import { isTaskId } from "./task_id.ts";
 
-/** A task with the money that is or was set aside for it. */
+/** A task with its hold. */
 export interface TaskWithHold {
   readonly task: VideoTask;
-  /** Null when nothing was ever held for it. */
+  /** Null if the task never had a hold. */
   readonly hold: Hold | null;
 }
 
-/** Which tasks are asked for; null for all. */
+/** Filter of a list of tasks; null fields match all. */
 export interface TaskFilter {
   readonly account: string | null;
   readonly status: VideoStatus | null;
-  /** The catalog's id. */
+  /** Id of the model in the catalog. */
   readonly model: string | null;
-  /** Unix milliseconds of the creation, the first included, the second not. */
+  /** Time of creation in Unix milliseconds; `from` is inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Which part of them. */
+/** Position and size of a page. */
 export interface TaskAdminPage {
-  /** Null to begin. */
+  /** Null for the first page. */
   readonly after: TaskPlace | null;
   readonly limit: number;
   /** Newest first. */
   readonly reverse: boolean;
 }
 
-/** One page of everybody's tasks. */
+/** One page of the tasks of all accounts. */
 export interface TaskStories {
   readonly stories: readonly TaskWithHold[];
-  /** What to go on behind; null on the last page. */
+  /** Cursor for the next page; null on the last page. */
   readonly next: TaskPlace | null;
 }
 
-/** Where an operator looks at everybody's tasks. */
+/** Reads the tasks of all accounts for the operator. */
 export interface TaskAdmin {
-  /** Null when there is no such task. */
+  /** Returns a task; null if there is none. */
   read(id: string): Promise<TaskWithHold | null>;
   /**
-   * In the order of creation. Account, status and time are looked up, so that a page costs as much among many tasks as
-   * among few. The model is picked out of what these leave: a page looks at up to {@linkcode MAX_TASKS_SCANNED} places for
-   * it, then ends early, with a `next`.
+   * Lists tasks in order of creation. Account, status and time use the index, so the cost of a page does not grow with
+   * the number of tasks. The model is filtered from the matching entries: a page reads up to
+   * {@linkcode MAX_TASKS_SCANNED} of them, then ends early, with a `next`.
    */
   list(filter: TaskFilter, page: TaskAdminPage): Promise<TaskStories>;
   /**
-   * Has the results of a completed task copied anew, beginning now. Copies that are there stay until theirs is whole.
+   * Copies the results of a completed task again, starting now. Existing copies stay until their replacement is
+   * complete.
    *
-   * @throws {GatewayError} `not_found`; `conflict` when the task has no results.
+   * @throws {GatewayError} `not_found`; `conflict` if the task has no results.
    */
   mirror(id: string): Promise<TaskWithHold>;
 }
 
-/** How many places a page that picks out a model looks at. */
+/** Maximum number of index entries that a page with a model filter reads. */
 export const MAX_TASKS_SCANNED = 10_000;
 
-/** How many at a time. */
+/** Number of entries per read. */
 const LOOKED_AT_ONCE = 500;
 
-/** Opens the desk on a store. */
+/** Opens the task administration of a store. */
 export function openTaskAdmin(store: Store): TaskAdmin {
   const storyOf = async (task: VideoTask) => ({ task, hold: await readHold(store, task.id) });
   return {
@@ -76,7 +77,7 @@ export function openTaskAdmin(store: Store): TaskAdmin {
     async list(filter, page) {
       const { places, next } = await pickPlaces(store, filter, page);
       const tasks = await readTasks(store, places.map(({ id }) => id));
-      // One that ended since its place was read stands in another line now.
+      // A task that ended since its entry was read belongs to another index now.
       const still = tasks.filter(({ status }) => filter.status === null || status === filter.status);
       return { stories: await Promise.all(still.map(storyOf)), next };
     },
@@ -103,7 +104,7 @@ async function pickPlaces(
   return { places: picked, next: last };
 }
 
-/** The next places of all lines that the filter names, in one order. */
+/** Returns the next entries of all indexes that match the filter, merged in one order. */
 async function placesBehind(
   store: Store,
   { account, status, from, to }: TaskFilter,
@@ -111,8 +112,7 @@ async function placesBehind(
 ) {
   const scan = (each: VideoStatus) => scanLine(store, { account, status: each }, page);
   const [first, ...others]: readonly [VideoStatus, ...VideoStatus[]] = status === null ? VIDEO_STATUSES : [status];
-  // A task leaves `pending` for the others: read in this order, one that moves meanwhile is seen twice, but never
-  // missed.
+  // Tasks change from `pending` to the other statuses. Reading in this order can return one twice, but misses none.
   const lines = [await scan(first), ...await Promise.all(others.map(scan))];
   return mergeByTime(lines.flat(), page.reverse).slice(0, page.limit).filter(({ createdAt }) =>
     createdAt >= from && createdAt < to

@@ -4,8 +4,8 @@ import { risingInstants } from "../../lib/ids.ts";
 const nextInstant = risingInstants(0xfff);
 
 /**
- * A new task's id: a UUID of version 7 (RFC 9562, 5.7), so that ids sort by the time of creation. Those of one process
- * never sort backwards, also when the clock does.
+ * Creates a task id: a UUID version 7 (RFC 9562, 5.7), so ids sort by time of creation. Ids of one process always
+ * increase, even if the clock moves backwards.
  *
  * @param nowMs Unix milliseconds.
  */
@@ -19,14 +19,14 @@ export function newTaskId(nowMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${counter}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }
 
-/** Whether a text can be a task's id; upper case is none of ours. */
+/** Whether a text can be a task id; upper case is invalid. */
 export function isTaskId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
 }
 
 const ID_LENGTH = 36;
 
-/** The id of the task that a file's name begins with; null for a name that begins with none. */
+/** Returns the task id that a file name starts with; null if there is none. */
 export function taskIdIn(fileName: string): string | null {
   const id = fileName.slice(0, ID_LENGTH);
   return isTaskId(id) ? id : null;

@@ -4,16 +4,16 @@ import { type Money, writeMoney } from "../../lib/money.ts";
 import { extraMirrorOf } from "../results/mirror_names.ts";
 import type { TaskError, TaskPrice, VideoStatus, VideoTask } from "./task.ts";
 
-/** A task as its caller sees it. Source: docs/api/videos.md#task. */
+/** A task as returned to its caller. Source: docs/api/videos.md#task. */
 export interface TaskObject {
   readonly id: string;
   readonly status: VideoStatus;
-  /** As the caller named it. */
+  /** The model by the caller's name. */
   readonly model: string;
   readonly prompt: string;
-  /** At the vendor; they die when the vendor says. */
+  /** Addresses at the vendor; the vendor decides when they expire. */
   readonly unsigned_urls: readonly string[];
-  /** At the gateway; made anew with each look. */
+  /** Addresses at the gateway; signed again for each response. */
   readonly mirror_urls: readonly string[];
   /** Zero until the task is completed. */
   readonly usage: UsageObject;
@@ -22,40 +22,40 @@ export interface TaskObject {
   readonly updated_at: number;
   readonly object: "video";
   readonly polling_url: string;
-  /** The length that was ordered, or that was made, in seconds; text, as OpenAI's clients have it. */
+  /** Requested or generated duration in seconds; a string, as in OpenAI's clients. */
   readonly seconds: string;
-  /** `<WIDTH>x<HEIGHT>`, where the caller gave one. */
+  /** `<WIDTH>x<HEIGHT>`, if the caller gave one. */
   readonly size?: string;
-  /** The caller's own pairs. */
+  /** The caller's metadata. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** 0 to 100; missing where the vendor does not report it. 100 once the task is completed. */
+  /** 0 to 100; missing if the vendor does not report it. 100 once the task is completed. */
   readonly progress?: number;
-  /** How many jobs are before it at the vendor; while the task is pending and the vendor reports it. */
+  /** Number of jobs ahead of it at the vendor; only while the task is pending and the vendor reports it. */
   readonly queue_position?: number;
-  /** When the vendor began, or was first found to have begun, in Unix seconds; missing until then. */
+  /** When the vendor started, or was first known to have started, in Unix seconds; missing before. */
   readonly started_at?: number;
-  /** When it was completed, in Unix seconds; null unless it is. */
+  /** Time of completion in Unix seconds; null unless completed. */
   readonly completed_at: number | null;
-  /** The video's last picture at the vendor, and its copy at the gateway. */
+  /** The last frame of the video at the vendor, and its copy at the gateway. */
   readonly last_frame_url?: string;
   readonly last_frame_mirror_url?: string;
-  /** A picture that stands for the video at the vendor, and its copy at the gateway. */
+  /** A preview image at the vendor, and its copy at the gateway. */
   readonly thumbnail_url?: string;
   readonly thumbnail_mirror_url?: string;
-  /** Who serves it, once that is known. */
+  /** The provider that serves the task, once known. */
   readonly provider?: string;
-  /** Of failed tasks. */
+  /** Only for failed tasks. */
   readonly error?: TaskError;
 }
 
-/** Seconds of a video and what they cost in USD, as a decimal with ten fractional digits and as a number. */
+/** Seconds of a video and their cost in USD, as a decimal with ten fractional digits and as a number. */
 export interface UsageObject {
   readonly video_seconds: number;
   readonly video_cost: string;
   readonly cost: number;
 }
 
-/** What signed addresses of results are made with. */
+/** Dependencies for signing addresses of results. */
 export interface AddressParts {
   readonly baseUrl: () => string;
   readonly signingKeys: SigningKeys;
@@ -65,9 +65,9 @@ export interface AddressParts {
 const NOTHING: Money = 0n;
 
 /**
- * The task object.
+ * Returns the task object.
  *
- * @param now Unix milliseconds: signed addresses work from then on for the configured span.
+ * @param now Unix milliseconds; signed addresses are valid from then for the configured period.
  */
 export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts): TaskObject {
   return {
@@ -93,7 +93,7 @@ export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts):
   };
 }
 
-/** What a video is expected to come to. */
+/** Returns the expected usage of a video. */
 export function estimateOf({ seconds, estimate }: TaskPrice): UsageObject {
   return usageObjectOf(seconds, estimate);
 }
@@ -103,12 +103,12 @@ function usageObjectOf(seconds: number, cost: Money): UsageObject {
   return { video_seconds: seconds, video_cost: decimal, cost: Number(decimal) };
 }
 
-/** The signed address of a copy. */
+/** Returns the signed address of a copy. */
 export function mirrorUrl(name: string, now: number, parts: AddressParts): string {
   return signedUrl(parts.baseUrl(), name, now + parts.settings.signedUrlMs, parts.signingKeys);
 }
 
-/** Where a task is looked at. */
+/** Returns the address at which a task is polled. */
 export function pollingUrlOf(id: string, { baseUrl }: Pick<AddressParts, "baseUrl">): string {
   return `${baseUrl()}/v1/videos/${id}`;
 }

@@ -8,11 +8,11 @@ import { taskObjectOf } from "./task_object.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * Ends a pending task in one commit: the status, its money, the job that found out, the jobs that follow and whatever
- * else joins by the seam. Nothing happens when the task is not as it was read any more.
+ * Ends a pending task in one commit: its status, its ledger changes, the completed job, the follow-up jobs and the
+ * additions of `onTerminal`. Does nothing if the task changed since it was read.
  *
- * @param job The claimed job to settle along; null when a caller ends the task.
- * @returns The task as it is from now on; null when somebody else changed it first, or the job is another's.
+ * @param job The claimed job to complete in the same commit; null if a caller ends the task.
+ * @returns The ended task; null if the task changed first or another process has the job.
  */
 export async function endTask(
   parts: VideoParts,
