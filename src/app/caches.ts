@@ -13,7 +13,7 @@ import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
 import type { Store } from "../store/store.ts";
 import type { TextParts } from "../texts/attempt.ts";
 import { countAt } from "../texts/count_tokens.ts";
-import { withMediaInlined } from "../texts/inline_media.ts";
+import { inlineMedia } from "../texts/inline_media.ts";
 import { textModel } from "../texts/text_model.ts";
 import { countPromptTokens } from "../texts/token_estimate.ts";
 
@@ -42,7 +42,7 @@ export interface CacheFeature {
 /** Builds cached contents, on the main thread and in threads for large requests alike. */
 export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
   const { config, store, meter, authenticate, clock, log, files, texts } = options;
-  const { catalog, providers, breaker, inliner, random } = texts;
+  const { catalog, providers, breaker, mediaInliner: inliner, random } = texts;
   const caches = createCaches({
     store,
     vendorState: texts.vendorState,
@@ -59,7 +59,7 @@ export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
     countHere: countPromptTokens,
     countAt: (serving, model, question) => countAt(serving, question, model, texts),
     inlined: (conversation, { text }, asker) =>
-      withMediaInlined(conversation, elementAt(text, 0).mustInline, inliner, asker),
+      inlineMedia(conversation, elementAt(text, 0).mustInline, inliner, asker),
   });
   const { textBodyBytes: capBytes, bodyIdleMs: idleMs } = config.limits;
   return {

@@ -37,7 +37,7 @@ export function createFeatures(services: OwnedServices, state: GatewayState): Fe
   const webhooks = createWebhooks({ ...services, timeoutMs: config.webhooks.timeoutMs });
   const large = new LargeRequests({
     ...services,
-    live: openStreams,
+    openStreams: openStreams,
     own: ownAddresses,
     entry: new URL("./large_request_thread.ts", import.meta.url),
     reasoning,

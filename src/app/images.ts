@@ -12,7 +12,7 @@ export function createImageRoutes(services: Services): Route[] {
   const { imageBodyBytes, editBodyBytes, editFileBytes, bodyIdleMs: idleMs } = config.limits;
   const images = new ImageCalls({
     ...shared,
-    live: openStreams,
+    openStreams: openStreams,
     readReferences: createReferenceReader(egress, media),
     finish: createImageFinisher(egress),
   });

@@ -8,7 +8,7 @@ import { LiveCatalog } from "../catalog/live_catalog.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
-import { LiveStreams } from "../calls/stream_relay.ts";
+import { OpenStreams } from "../calls/stream_relay.ts";
 import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
@@ -36,7 +36,7 @@ interface OpenRequest {
 const data = workerData as ThreadData;
 const state = new RemoteState(parentPort!, data);
 const ownAddresses: OwnAddress[] = [...data.own];
-const openStreams = new LiveStreams();
+const openStreams = new OpenStreams();
 const open = new Map<number, OpenRequest>();
 const catalog = new LiveCatalog(data.config.models, data.config.aliases);
 catalog.replaceDiscovered(data.discovered);
@@ -57,9 +57,9 @@ parentPort!.on("message", (message: ToThread) => {
     case "discovered":
       return catalog.replaceDiscovered(message.models);
     case "overdrawn":
-      return state.overdrawn(message.admission);
+      return state.onOverdrawn(message.admission);
     case "result":
-      return state.settle(message);
+      return state.onResult(message);
   }
 });
 

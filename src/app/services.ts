@@ -1,7 +1,7 @@
 import { type Authenticate, createAuthenticate } from "../billing/authenticate.ts";
 import { createKeyRing, type KeyRing } from "../billing/key_ring.ts";
 import { createMeter, type Meter } from "../billing/meter.ts";
-import { LiveStreams } from "../calls/stream_relay.ts";
+import { OpenStreams } from "../calls/stream_relay.ts";
 import { LiveCatalog } from "../catalog/live_catalog.ts";
 import type { Config } from "../config/config.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
@@ -14,7 +14,7 @@ import type { EgressPolicy, OwnAddress } from "../net/target.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../routing/circuit_breaker.ts";
 import { createCredentialMonitor } from "../routing/credential_monitor.ts";
 import type { StoreEngine } from "../store/engine.ts";
-import { countTokensBy } from "../texts/token_estimate.ts";
+import { useTokenCounter } from "../texts/token_estimate.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { openProviders } from "../upstreams/providers.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
@@ -52,7 +52,7 @@ export interface Services extends Required<ServiceOptions> {
   /** Decodes and measures media, in threads. */
   readonly media: MediaWork;
   /** The response streams that are open. */
-  readonly openStreams: LiveStreams;
+  readonly openStreams: OpenStreams;
   /** Flushes all charges to the store, then closes everything. */
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ function buildServices(
   const ownAddresses = ownAddressesOf(config);
   const media = createMediaWork({ clock, log });
   const tokens = createTokenWork({ clock, log });
-  const restoreCounter = countTokensBy((text) => tokens.count(text));
+  const restoreCounter = useTokenCounter((text) => tokens.count(text));
   return {
     ...options,
     store,
@@ -103,7 +103,7 @@ function buildServices(
     egress: { allow: config.egress.allow.map(readCidr), own: ownAddresses, caCertificates, clock },
     ownAddresses,
     media,
-    openStreams: new LiveStreams(),
+    openStreams: new OpenStreams(),
     async close() {
       media.close();
       // A request whose caller left is charged by a token count, so the counts come before the flush.

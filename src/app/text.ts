@@ -1,5 +1,5 @@
 import type { Meter } from "../billing/meter.ts";
-import type { LiveStreams } from "../calls/stream_relay.ts";
+import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -10,7 +10,7 @@ import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import { itemMemoryOver } from "../texts/item_memory.ts";
-import { MissingCounters } from "../texts/missing_counters.ts";
+import { MissingTokenCounters } from "../texts/missing_token_counters.ts";
 import { type KeptReasoning, reasoningMemoryOver } from "../texts/reasoning_memory.ts";
 import { TextService } from "../texts/text_service.ts";
 import type { Provider } from "../upstreams/provider.ts";
@@ -24,7 +24,7 @@ export interface TextServiceOptions {
   readonly meter: Meter;
   readonly store: Store;
   readonly egress: EgressPolicy;
-  readonly openStreams: LiveStreams;
+  readonly openStreams: OpenStreams;
   /** Reasoning of earlier replies, by tool call. */
   readonly reasoning: KeptValues<KeptReasoning>;
   /** Output items that later requests can refer to. */
@@ -44,11 +44,11 @@ export function createTextService(
     store,
     clock,
     log,
-    live: openStreams,
-    memory: reasoningMemoryOver(reasoning),
+    openStreams: openStreams,
+    reasoning: reasoningMemoryOver(reasoning),
     items: itemMemoryOver(items),
     vendorState: createStateOwnership({ store, log }),
-    inliner: createMediaInliner(egress),
-    missingCounters: new MissingCounters(clock),
+    mediaInliner: createMediaInliner(egress),
+    missingTokenCounters: new MissingTokenCounters(clock),
   });
 }

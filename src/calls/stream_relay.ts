@@ -12,7 +12,7 @@ export interface StreamSource<T> {
   /**
    * The caller disconnected: cancels the vendor's work, at once or later. Resolves when it has ended; never rejects.
    */
-  leave(): void | Promise<void>;
+  abandon(): void | Promise<void>;
   /** The relay finished before the stream: nothing more is read for the caller. */
   finish(): void;
 }
@@ -26,7 +26,7 @@ export interface Relay<T = Uint8Array<ArrayBuffer>> {
   /** Reading or translating failed. The failure becomes an error event of the caller's protocol. Never rejects. */
   fail(thrown: unknown): Promise<Bytes>;
   /** The caller disconnected, and the source was notified. May be called twice. */
-  left(): void;
+  onDisconnect(): void;
   /** A heartbeat to send now; null if none may be sent. */
   heartbeat(): Bytes;
   /** True if nothing more needs to be read: the caller has the whole response. */
@@ -42,7 +42,7 @@ export interface Relay<T = Uint8Array<ArrayBuffer>> {
 export type Bytes = Uint8Array<ArrayBuffer> | null;
 
 /** The open streams, so that a shutdown can end them with an error event. */
-export class LiveStreams {
+export class OpenStreams {
   readonly #aborts = new Set<(error: GatewayError) => void>();
 
   /** The number of open streams. */
@@ -68,7 +68,7 @@ const HEARTBEAT_MS = 15_000;
 /** The dependencies of relays. */
 export interface RelayParts {
   readonly clock: Clock;
-  readonly live: LiveStreams;
+  readonly openStreams: OpenStreams;
 }
 
 /** The result of one pull. */
@@ -92,7 +92,7 @@ export function relayed<T>(
   source: StreamSource<T>,
   relay: Relay<T>,
   admission: Pick<Admission, "onOverdrawn">,
-  { clock, live }: RelayParts,
+  { clock, openStreams: live }: RelayParts,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let aborted: GatewayError | null = null;
   let isGone = false;
@@ -127,10 +127,10 @@ export function relayed<T>(
   }
 
   function giveUp(): void {
-    const leaving = source.leave();
+    const leaving = source.abandon();
     if (leaving instanceof Promise) void leaving.finally(forget);
     else forget();
-    relay.left();
+    relay.onDisconnect();
   }
 
   function beat(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>, afterMs: number): void {
@@ -169,7 +169,7 @@ export function relayed<T>(
       source.cancel();
       const hasLeft = thrown instanceof UpstreamFailure && thrown.kind === "cancelled";
       if (!aborted && hasLeft) {
-        relay.left();
+        relay.onDisconnect();
         return { bytes: null, isLast: true };
       }
       return { bytes: await relay.fail(aborted ?? thrown), isLast: true };

@@ -99,7 +99,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     return errorFrame(this.#opened.writeError(error));
   }
 
-  left(): void {
+  onDisconnect(): void {
     // The vendor's call found that the caller has disconnected: `leave` was not called, and nothing more is read.
     if (!this.#hasLeft) this.#opened.onEnd();
   }
@@ -113,7 +113,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
    * The caller disconnected. The vendor's stream is read for some time, so that the reported consumption can be
    * charged.
    */
-  async leave(): Promise<void> {
+  async abandon(): Promise<void> {
     this.#hasLeft = true;
     const stopTimer = this.#clock.after(MAX_DRAIN_MS, () => this.#opened.link.end());
     try {

@@ -26,19 +26,19 @@ export class LargeRequest {
   /** The request's part of the memory budget. Initially the cost of its body and the values in it. */
   readonly memory: MemoryLease;
   /** The size of the body as received. */
-  readonly sentBytes: number;
+  readonly requestBytes: number;
   /** The response. Rejects with the failure of the endpoint. */
   readonly response: Promise<Response>;
   /** The provider that is serving the request, or null if none is. */
   servedAt: AttemptTarget | null = null;
   /** The number of bytes of the response sent so far. */
-  answeredBytes = 0;
+  responseBytes = 0;
   /** Called when the caller can receive another chunk. */
   onPull: () => void = () => {};
   /** Called when the caller stops reading. */
   onCancel: () => void = () => {};
   /** Called when the response has ended. */
-  onOver: () => void = () => {};
+  onEnd: () => void = () => {};
   readonly #facts: LargeRequestFacts;
   readonly #head = Promise.withResolvers<Response>();
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
@@ -53,7 +53,7 @@ export class LargeRequest {
     this.requestId = inbound.requestId;
     this.receivedAt = inbound.receivedAt;
     this.memory = inbound.memory;
-    this.sentBytes = body.length;
+    this.requestBytes = body.length;
     this.response = this.#head.promise;
     this.response.catch(() => {}); // The caller of the endpoint handles it.
   }
@@ -81,10 +81,10 @@ export class LargeRequest {
   }
 
   /** Handles the status, the headers, and the body or its first chunk. */
-  head({ status, headers, body }: FromThread & { readonly type: "head" }): void {
+  onHead({ status, headers, body }: FromThread & { readonly type: "head" }): void {
     const init = { status, headers: headers as [string, string][] };
     if (body !== null) {
-      this.answeredBytes = body.byteLength;
+      this.responseBytes = body.byteLength;
       return this.#head.resolve(new Response(body.byteLength === 0 && status === 204 ? null : body, init));
     }
     this.#isList = !headers.some(([name, value]) => name === "content-type" && value === "text/event-stream");
@@ -92,10 +92,10 @@ export class LargeRequest {
   }
 
   /** Handles the next chunk of the body, or null at its end. */
-  piece(buffer: ArrayBuffer | null): void {
+  onChunk(buffer: ArrayBuffer | null): void {
     if (buffer === null) this.#close();
     else {
-      this.answeredBytes += buffer.byteLength;
+      this.responseBytes += buffer.byteLength;
       this.#controller?.enqueue(new Uint8Array(buffer));
     }
     this.#pulled?.();
@@ -107,7 +107,7 @@ export class LargeRequest {
   }
 
   /** Handles the end of the thread: the request fails, or its stream ends with an error event of its protocol. */
-  breakOff(error: GatewayError): void {
+  abort(error: GatewayError): void {
     this.fail(error);
     if (this.#controller === null) return;
     this.#controller.enqueue(this.#failurePiece(error));
@@ -117,8 +117,8 @@ export class LargeRequest {
 
   /** Sets the function that removes the stream from the open streams. It is called when the stream is over. */
   onShutdown(forget: () => void): void {
-    const { onOver } = this;
-    this.onOver = () => {
+    const { onEnd: onOver } = this;
+    this.onEnd = () => {
       forget();
       onOver();
     };
@@ -158,6 +158,6 @@ export class LargeRequest {
     }).fail(gatewayErrorOf(error));
     if (!this.#isList) return Buffer.concat([Buffer.from("\n\n"), encodeFrames(frames)]);
     const elements = frames.map(({ data }) => data).join(",\n");
-    return Buffer.from(`${this.answeredBytes === 0 ? "[" : ",\n"}${elements}]`);
+    return Buffer.from(`${this.responseBytes === 0 ? "[" : ",\n"}${elements}]`);
   }
 }

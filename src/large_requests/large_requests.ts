@@ -1,6 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
 import type { Credential } from "../billing/key_ring.ts";
-import type { LiveStreams } from "../calls/stream_relay.ts";
+import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
@@ -17,7 +17,7 @@ import { type SharedParts, SharedState } from "./shared_state.ts";
 /** A worker thread for large requests. */
 export interface LargeThread extends WorkerThread {
   /** Sends the result of a question that blocks the thread. */
-  answer(value: unknown): void;
+  sendResult(value: unknown): void;
 }
 
 /** Options of {@linkcode LargeRequests}. */
@@ -25,7 +25,7 @@ export interface LargeRequestsOptions extends SharedParts {
   readonly config: Config;
   /** The gateway's own addresses so far. */
   readonly own: readonly OwnAddress[];
-  readonly live: LiveStreams;
+  readonly openStreams: OpenStreams;
   /** The module that each thread runs. It receives `ThreadData` and sends `FromThread` messages. */
   readonly entry: URL;
   /** Replaces the threads in tests. Default: threads that run `entry`. */
@@ -92,7 +92,7 @@ export class LargeRequests {
    * @param format The caller's wire format.
    * @throws {GatewayError} The errors of the endpoint; `overloaded` if the queue is full.
    */
-  async answer(
+  async handle(
     inbound: Inbound,
     credential: Credential,
     body: Uint8Array<ArrayBuffer>,
@@ -105,7 +105,7 @@ export class LargeRequests {
     const { signal } = inbound.request;
     const onLeft = () => this.#left(request);
     signal.addEventListener("abort", onLeft);
-    request.onOver = () => signal.removeEventListener("abort", onLeft);
+    request.onEnd = () => signal.removeEventListener("abort", onLeft);
     if (signal.aborted) onLeft();
     this.#queue.push(accountId, request);
     this.#startNext();
@@ -132,7 +132,7 @@ export class LargeRequests {
     for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
     const { promise: waited, resolve } = Promise.withResolvers<void>();
     const stop = this.options.clock.after(LAST_CHARGES_MS, resolve);
-    const charged = Promise.all([...this.#members].map(({ state }) => state.whenSettled()));
+    const charged = Promise.all([...this.#members].map(({ state }) => state.whenIdle()));
     await Promise.race([charged, waited]);
     stop();
     await Promise.all([...this.#members].map((member) => this.#end(member)));
@@ -168,7 +168,7 @@ export class LargeRequests {
       result: (message) => post(thread, message),
       overdrawn: (admission) => post(thread, { type: "overdrawn", admission }),
       requestOf: (id) => member.open.get(id) ?? null,
-      onSettled: () => this.#restIfIdle(member),
+      onIdle: () => this.#restIfIdle(member),
     });
     const member: Member = {
       thread,
@@ -192,15 +192,15 @@ export class LargeRequests {
       config,
       discovered: this.#discovered,
       own: this.#own,
-      answers: port2,
-      answered,
+      results: port2,
+      resultFlag: answered,
       storeLimits: this.options.store.limits,
     };
     const thread = threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data, ports: [port2] })(events);
     port1.unref();
     return {
       ...thread,
-      answer(value) {
+      sendResult(value) {
         port1.postMessage(value);
         Atomics.store(flag, 0, 1);
         Atomics.notify(flag, 0);
@@ -234,9 +234,9 @@ export class LargeRequests {
       case "head": {
         const request = member.open.get(message.id);
         const isWhole = message.body !== null;
-        request?.head(message);
+        request?.onHead(message);
         if (isWhole) this.#over(member, message.id);
-        else if (request) request.onShutdown(this.options.live.add(() => this.#abortStreams()));
+        else if (request) request.onShutdown(this.options.openStreams.add(() => this.#abortStreams()));
         return this.#digested(member, message.id);
       }
       case "failed":
@@ -244,16 +244,16 @@ export class LargeRequests {
         this.#over(member, message.id);
         return this.#digested(member, message.id);
       case "piece":
-        member.open.get(message.id)?.piece(message.piece);
+        member.open.get(message.id)?.onChunk(message.piece);
         if (message.piece === null) this.#over(member, message.id);
         return;
       case "broke":
-        member.open.get(message.id)?.breakOff(ended());
+        member.open.get(message.id)?.abort(ended());
         return this.#over(member, message.id);
       case "question":
-        return member.thread.answer(member.state.answer(message.question));
+        return member.thread.sendResult(member.state.resultOf(message.question));
       default:
-        return member.state.take(message);
+        return member.state.onMessage(message);
     }
   }
 
@@ -268,7 +268,7 @@ export class LargeRequests {
     const request = member.open.get(id);
     if (!request) return;
     member.open.delete(id);
-    request.onOver();
+    request.onEnd();
     this.#restIfIdle(member);
   }
 
@@ -289,7 +289,7 @@ export class LargeRequests {
 
   /** Lets the process exit while a thread is idle, and ends the thread after a delay. */
   #restIfIdle(member: Member): void {
-    if (member.open.size > 0 || !member.state.isSettled || !this.#members.has(member)) return;
+    if (member.open.size > 0 || !member.state.isIdle || !this.#members.has(member)) return;
     member.thread.setReferenced(false);
     member.stopIdleTimer();
     member.stopIdleTimer = this.options.clock.after(IDLE_MS, () => void this.#end(member));
@@ -308,10 +308,10 @@ export class LargeRequests {
     member.stopIdleTimer();
     member.thread.setReferenced(false);
     member.thread.terminate();
-    const settled = member.state.abandon();
+    const settled = member.state.onThreadEnd();
     for (const request of member.open.values()) {
-      request.breakOff(ended());
-      request.onOver();
+      request.abort(ended());
+      request.onEnd();
     }
     member.open.clear();
     await settled;

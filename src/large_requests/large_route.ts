@@ -56,7 +56,7 @@ async function answer(
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const heldBefore = inbound.memory.held;
   const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);
-  if (body.length > largeBytes) return await large.answer(inbound, credential, body, format);
+  if (body.length > largeBytes) return await large.handle(inbound, credential, body, format);
   inbound.memory.releaseTo(heldBefore);
   return await route.handler(withBody(inbound, body));
 }

@@ -21,10 +21,10 @@ export interface ThreadData {
   /** The models that providers list now. */
   readonly discovered: readonly Model[];
   readonly own: readonly OwnAddress[];
-  /** Receives the results of {@linkcode Question}s. */
-  readonly answers: MessagePort;
+  /** Receives the results of {@linkcode BlockingCall}s. */
+  readonly results: MessagePort;
   /** The thread waits until the first number is 1, which means that a result has arrived. */
-  readonly answered: SharedArrayBuffer;
+  readonly resultFlag: SharedArrayBuffer;
   /** The limits of the store, which runs on the main thread. */
   readonly storeLimits: StoreLimits;
 }
@@ -87,15 +87,15 @@ export interface CallMessage {
  * A call that blocks the thread until the main thread has returned the result. The main thread never waits for a
  * thread.
  */
-export type Question =
+export type BlockingCall =
   | { readonly name: "availability"; readonly target: AttemptTarget; readonly accountId: string }
   | { readonly name: "reasoning"; readonly keys: readonly string[] }
   | { readonly name: "items"; readonly keys: readonly string[] }
   /** Reserves memory for a request. The result is the error, if there is one. */
   | { readonly name: "memory"; readonly request: number; readonly bytes: number };
 
-/** The results of {@linkcode Question}s. */
-export interface Answers {
+/** The results of {@linkcode BlockingCall}s. */
+export interface BlockingCallResults {
   readonly availability: Availability;
   readonly reasoning: readonly unknown[];
   readonly items: readonly (string | null)[];
@@ -120,7 +120,7 @@ export type FromThread =
   /** The body broke. */
   | { readonly type: "broke"; readonly id: number }
   | CallMessage
-  | { readonly type: "question"; readonly question: Question }
+  | { readonly type: "question"; readonly question: BlockingCall }
   | { readonly type: "release"; readonly admission: number }
   /** Memory of a request was released. */
   | { readonly type: "give-memory"; readonly request: number; readonly bytes: number }

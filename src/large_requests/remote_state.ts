@@ -12,7 +12,15 @@ import { MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
-import type { Answers, Call, FromThread, Question, StoreMethod, ThreadData, ToThread } from "./messages.ts";
+import type {
+  BlockingCall,
+  BlockingCallResults,
+  Call,
+  FromThread,
+  StoreMethod,
+  ThreadData,
+  ToThread,
+} from "./messages.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
 
 /** The context of the request that a thread works on. */
@@ -39,7 +47,7 @@ export class RemoteState {
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #onOverdrawn = new Map<number, () => void>();
   readonly #flag: Int32Array;
-  /** Receives the results of {@linkcode Question}s. */
+  /** Receives the results of {@linkcode BlockingCall}s. */
   readonly answers: MessagePort;
   #nextId = 1;
 
@@ -49,10 +57,10 @@ export class RemoteState {
    */
   constructor(
     readonly port: MessagePort,
-    data: Pick<ThreadData, "answers" | "answered" | "storeLimits">,
+    data: Pick<ThreadData, "results" | "resultFlag" | "storeLimits">,
   ) {
-    this.answers = data.answers;
-    this.#flag = new Int32Array(data.answered);
+    this.answers = data.results;
+    this.#flag = new Int32Array(data.resultFlag);
     this.store = this.#storeOf(data.storeLimits);
   }
 
@@ -62,7 +70,7 @@ export class RemoteState {
   }
 
   /** Handles the result of a call. */
-  settle({ call, value, failure }: ToThread & { readonly type: "result" }): void {
+  onResult({ call, value, failure }: ToThread & { readonly type: "result" }): void {
     const pending = this.#pending.get(call);
     this.#pending.delete(call);
     if (failure === undefined) pending?.resolve(value);
@@ -70,7 +78,7 @@ export class RemoteState {
   }
 
   /** Handles an overdrawn account of an admitted call. */
-  overdrawn(admission: number): void {
+  onOverdrawn(admission: number): void {
     this.#onOverdrawn.get(admission)?.();
   }
 
@@ -206,13 +214,13 @@ export class RemoteState {
   }
 
   /** Sends a question to the main thread and blocks this thread until the result arrives. */
-  #ask<Q extends Question>(question: Q): Answers[Q["name"]] {
+  #ask<Q extends BlockingCall>(question: Q): BlockingCallResults[Q["name"]] {
     Atomics.store(this.#flag, 0, 0);
     this.post({ type: "question", question });
     const waited = Atomics.wait(this.#flag, 0, 0, ANSWER_MS);
     const got = receiveMessageOnPort(this.answers);
     if (waited === "timed-out" || got === undefined) throw new Error("The main thread did not answer");
-    return got.message as Answers[Q["name"]];
+    return got.message as BlockingCallResults[Q["name"]];
   }
 
   #request(): number | null {

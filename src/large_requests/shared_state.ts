@@ -11,7 +11,15 @@ import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import { estimatedUsage } from "../texts/token_estimate.ts";
 import type { LargeRequest } from "./large_request.ts";
-import type { Answers, Call, CallMessage, FromThread, PlainError, Question, ToThread } from "./messages.ts";
+import type {
+  BlockingCall,
+  BlockingCallResults,
+  Call,
+  CallMessage,
+  FromThread,
+  PlainError,
+  ToThread,
+} from "./messages.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
 
 /** The state that threads share. */
@@ -33,7 +41,7 @@ export interface SharedLinks {
   /** Returns an open request of the thread, or null if there is none. */
   requestOf(id: number): LargeRequest | null;
   /** Called when the last open admission ends. */
-  onSettled(): void;
+  onIdle(): void;
 }
 
 /** The messages that concern the shared state. */
@@ -61,18 +69,18 @@ export class SharedState {
   constructor(readonly parts: SharedParts, readonly links: SharedLinks) {}
 
   /** Whether the thread has no open call. */
-  get isSettled(): boolean {
+  get isIdle(): boolean {
     return this.#admissions.size === 0;
   }
 
   /** Resolves when the thread has no open call. */
-  whenSettled(): Promise<void> {
-    if (this.isSettled) return Promise.resolve();
+  whenIdle(): Promise<void> {
+    if (this.isIdle) return Promise.resolve();
     return (this.#settled ??= Promise.withResolvers<void>()).promise;
   }
 
   /** Returns the result of a question. */
-  answer(question: Question): Answers[keyof Answers] {
+  resultOf(question: BlockingCall): BlockingCallResults[keyof BlockingCallResults] {
     switch (question.name) {
       case "availability":
         return this.parts.breaker.availabilityOf(question.target, question.accountId);
@@ -95,7 +103,7 @@ export class SharedState {
   }
 
   /** Handles a message of the thread. */
-  take(message: StateMessage): void {
+  onMessage(message: StateMessage): void {
     switch (message.type) {
       case "call":
         return void this.#carryOut(message);
@@ -123,7 +131,7 @@ export class SharedState {
    * Handles the end of the thread. Calls that a provider was serving are charged by a rough count: one token for each
    * four bytes of the request and of the sent part of the response. All other reservations end.
    */
-  async abandon(): Promise<void> {
+  async onThreadEnd(): Promise<void> {
     this.#isAbandoned = true;
     const owed = [...this.#admissions.values()].map((admitted) => this.#settleRoughly(admitted));
     this.#admissions.clear();
@@ -199,9 +207,9 @@ export class SharedState {
   }
 
   #ended(admission: number): void {
-    if (!this.#admissions.delete(admission) || !this.isSettled) return;
+    if (!this.#admissions.delete(admission) || !this.isIdle) return;
     this.#settled?.resolve();
-    this.links.onSettled();
+    this.links.onIdle();
   }
 
   #started({ attempt, request: id, target, accountId }: FromThread & { readonly type: "attempt" }): void {
@@ -222,7 +230,8 @@ export class SharedState {
   async #settleRoughly({ admission, accountId, request }: Admitted): Promise<void> {
     const model = request?.servedAt ? this.#modelServedAt(request.servedAt) : null;
     if (!request?.servedAt || model === null) return admission.release();
-    const { requestId, receivedAt, sentBytes, answeredBytes, servedAt: { provider } } = request;
+    const { requestId, receivedAt, requestBytes: sentBytes, responseBytes: answeredBytes, servedAt: { provider } } =
+      request;
     const usage = estimatedUsage(Math.ceil(sentBytes / BYTES_PER_TOKEN), Math.ceil(answeredBytes / BYTES_PER_TOKEN));
     this.parts.log.warn("charge_counted_roughly", { requestId, accountId, provider, model: model.id });
     const settlement = new Settlement({ kind: "text", requestId, accountId, model, receivedAt }, admission, this.parts);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import { isObject, parsedOrNull } from "../conversation/wire_value.ts";
-import { Refusal } from "./refusal.ts";
+import { SimulatedError } from "./simulated_error.ts";
 import type { SimulatedVendors } from "./simulated_vendors.ts";
 
 /** A request to one vendor, with its body read. */
@@ -16,55 +16,55 @@ export interface Call {
   readonly form: FormData | null;
   readonly requestId: string;
   /** Fires when the client disconnects before its response begins, or when the sandbox stops. */
-  readonly gone: AbortSignal;
-  readonly world: SimulatedVendors;
+  readonly signal: AbortSignal;
+  readonly vendors: SimulatedVendors;
   /** Records that the client has disconnected. */
-  leave(): void;
+  onDisconnect(): void;
 }
 
 /** The endpoints of one vendor. */
-export interface Family {
+export interface VendorApi {
   /** The first segment of its paths: `/openai`. */
   readonly prefix: string;
-  /** @throws {Refusal} With the vendor's own message. */
-  answer(call: Call): Response | Promise<Response>;
+  /** @throws {SimulatedError} With the vendor's own message. */
+  handle(call: Call): Response | Promise<Response>;
   /** Writes an error in the vendor's format. */
-  refuse(refusal: Refusal, call: Call): Response;
+  writeError(refusal: SimulatedError, call: Call): Response;
 }
 
 /**
  * Returns the body as a JSON object.
  *
  * @param message The vendor's error message for any other body.
- * @throws {Refusal} 400 with that message.
+ * @throws {SimulatedError} 400 with that message.
  */
 export function bodyOf(call: Call, message: string): JsonObject {
   const body = parsedOrNull(call.text);
-  if (!isObject(body)) throw new Refusal(400, message);
+  if (!isObject(body)) throw new SimulatedError(400, message);
   return body;
 }
 
 /** Creates a JSON response. */
-export function jsonAnswer(body: unknown, headers: HeadersInit = {}, status: number = 200): Response {
+export function jsonResponse(body: unknown, headers: HeadersInit = {}, status: number = 200): Response {
   const answer = new Response(JSON.stringify(body), { status, headers });
   answer.headers.set("content-type", "application/json");
   return answer;
 }
 
 /** Returns the `retry-after` header field, which two of the vendors send. */
-export function retryAfterHeader({ details }: Refusal): Record<string, string> {
+export function retryAfterHeader({ details }: SimulatedError): Record<string, string> {
   const { retryAfterSeconds } = details;
   return retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
 }
 
 /** Whether the request carries a bearer token that its vendor accepts. */
-export function hasGoodBearer(call: Call): boolean {
+export function hasValidBearer(call: Call): boolean {
   const key = /^Bearer +(\S+)$/i.exec(call.headers.get("authorization") ?? "")?.[1];
-  return key !== undefined && !isBadKey(key);
+  return key !== undefined && !isRejectedKey(key);
 }
 
 /** Whether the vendor rejects the key. */
-export function isBadKey(key: string): boolean {
+export function isRejectedKey(key: string): boolean {
   return key.startsWith("bad");
 }
 

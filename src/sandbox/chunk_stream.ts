@@ -10,7 +10,7 @@ export interface FrameEncoder {
 }
 
 /** The error with which a stream breaks its connection on purpose. Error handlers of the server may ignore it. */
-export class OrderedCut extends Error {
+export class RequestedBreak extends Error {
   override readonly name = "OrderedCut";
 }
 
@@ -19,7 +19,7 @@ export interface ChunkStreamOptions {
   readonly encoder: FrameEncoder;
   readonly clock: Clock;
   /** Called once if the client disconnects before the end. */
-  onLeave(): void;
+  onDisconnect(): void;
 }
 
 /** Lets the client receive the bytes before the connection breaks. */
@@ -27,7 +27,7 @@ const FLUSH_MS = 20;
 
 /** Returns the chunks as a body. Each is written when it is due. */
 export function chunkStream(beats: Iterator<Chunk>, options: ChunkStreamOptions): ReadableStream<Uint8Array> {
-  const { encoder, clock, onLeave } = options;
+  const { encoder, clock, onDisconnect: onLeave } = options;
   const text = new TextEncoder();
   const left = new AbortController();
 
@@ -35,8 +35,8 @@ export function chunkStream(beats: Iterator<Chunk>, options: ChunkStreamOptions)
    * Breaks the connection after a short delay, in which the client can receive the bytes. It takes no simulated time.
    */
   async function cut(controller: ReadableStreamDefaultController): Promise<void> {
-    await pass(systemClock, FLUSH_MS, left.signal);
-    if (!left.signal.aborted) controller.error(new OrderedCut("The sandbox cuts the answer"));
+    await delay(systemClock, FLUSH_MS, left.signal);
+    if (!left.signal.aborted) controller.error(new RequestedBreak("The sandbox cuts the answer"));
   }
 
   return new ReadableStream<Uint8Array>({
@@ -50,7 +50,7 @@ export function chunkStream(beats: Iterator<Chunk>, options: ChunkStreamOptions)
         }
         if (beat.kind === "frames") return controller.enqueue(text.encode(encoder.encode(beat.frames)));
         if (beat.kind === "end") return beat.how === "cut" ? await cut(controller) : controller.close();
-        await pass(clock, beat.ms, left.signal);
+        await delay(clock, beat.ms, left.signal);
       }
     },
     cancel() {
@@ -61,7 +61,7 @@ export function chunkStream(beats: Iterator<Chunk>, options: ChunkStreamOptions)
 }
 
 /** Waits for a time, or until the signal fires. */
-export function pass(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function delay(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(ms, done);
   if (signal.aborted) done();

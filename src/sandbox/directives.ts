@@ -6,7 +6,7 @@ import { ownValue } from "../lib/own_value.ts";
 export type Vendor = "openai" | "anthropic" | "google" | "ark" | "xai" | "alibaba";
 
 /** A failure before the first byte. */
-export interface OrderedFailure {
+export interface RequestedFailure {
   readonly status: number;
   readonly retryAfterSeconds: number | null;
   /** Null for the vendor's default message. */
@@ -14,7 +14,7 @@ export interface OrderedFailure {
 }
 
 /** A tool call to make. */
-export interface OrderedCall {
+export interface RequestedCall {
   readonly tool: string;
   /** JSON text, or free text for a custom tool. Null to generate it from the tool's schema. */
   readonly input: string | null;
@@ -24,7 +24,7 @@ export interface OrderedCall {
 export interface Directives {
   /** The prompt's text without directives. */
   readonly text: string;
-  readonly fail: OrderedFailure | null;
+  readonly fail: RequestedFailure | null;
   /** How many times the same prompt fails before it succeeds. */
   readonly flaky: number;
   readonly stallMs: number;
@@ -37,10 +37,10 @@ export interface Directives {
   readonly cutAfter: number | null;
   readonly closeAfter: number | null;
   readonly errorAfter: number | null;
-  readonly calls: readonly OrderedCall[];
-  readonly thoughts: string | null;
+  readonly calls: readonly RequestedCall[];
+  readonly reasoning: string | null;
   /** Whether the reasoning is hidden and only its signature is shown. */
-  readonly redacts: boolean;
+  readonly redactsReasoning: boolean;
   readonly say: string | null;
   /** The query of a web search, if the request offers a search. Null for none. */
   readonly search: string | null;
@@ -64,8 +64,8 @@ export const NO_DIRECTIVES: Directives = {
   closeAfter: null,
   errorAfter: null,
   calls: [],
-  thoughts: null,
-  redacts: false,
+  reasoning: null,
+  redactsReasoning: false,
   say: null,
   search: null,
   words: null,
@@ -158,8 +158,8 @@ const READERS: Readonly<Record<string, (argument: string, before: Directives) =>
   error: (argument) => numbered(argument, MAX_WORDS, (errorAfter) => ({ errorAfter })),
   words: (argument) => numbered(argument, MAX_WORDS, (words) => ({ words })),
   tool: readCall,
-  think: (argument) => argument === "" ? null : { thoughts: argument },
-  redact: (argument) => ({ thoughts: argument || "Hidden thoughts", redacts: true }),
+  think: (argument) => argument === "" ? null : { reasoning: argument },
+  redact: (argument) => ({ reasoning: argument || "Hidden thoughts", redactsReasoning: true }),
   say: (argument) => ({ say: argument }),
   search: (argument) => argument === "" ? null : { search: argument },
   stop: (argument) => {

@@ -6,17 +6,17 @@ import type { Reply, ReplyPart, Stop } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { chunksOf } from "./chunks.ts";
-import { chunkStream, type FrameEncoder, pass } from "./chunk_stream.ts";
-import { type Call, jsonAnswer } from "./call.ts";
-import { promptTextOf } from "./digest.ts";
+import { chunkStream, delay, type FrameEncoder } from "./chunk_stream.ts";
+import { type Call, jsonResponse } from "./call.ts";
+import { promptTextOf } from "./echo.ts";
 import { type Directives, readDirectives, type Vendor } from "./directives.ts";
 import { eventsOf } from "./events.ts";
-import { Refusal } from "./refusal.ts";
-import { type Speech, speechFor } from "./speech.ts";
+import { SimulatedError } from "./simulated_error.ts";
+import { planReply, type ReplyPlan } from "./reply_plan.ts";
 import { promptTokensIn, replyTokensOf, segmentsOf, tokensOf } from "./tokens.ts";
 
 /** A valid request. */
-export interface Question {
+export interface ValidRequest {
   readonly call: Call;
   readonly body: JsonObject;
   readonly model: string;
@@ -26,18 +26,18 @@ export interface Question {
 }
 
 /** A request with its parsed content. */
-export interface GenerationRequest extends Question {
+export interface GenerationRequest extends ValidRequest {
   readonly conversation: Conversation;
   readonly directives: Directives;
 }
 
 /** The properties of a vendor's text endpoint. */
-export interface Voice {
+export interface SimulatedEndpoint {
   readonly vendor: Vendor;
   /** The format of the endpoint. */
   readonly format: CallerFormat;
   /** Whether the vendor caches only at markers. */
-  readonly cachesByMarks: boolean;
+  readonly cachesOnlyAtMarkers: boolean;
   /** Whether the format reports the prompt's usage at the start of a stream. */
   readonly startsWithUsage: boolean;
   newReplyId(call: Call): string;
@@ -46,13 +46,13 @@ export interface Voice {
    * Returns the visible parts of a reply plan. The vendor may hide or sign reasoning, and may have no text for a
    * refusal.
    */
-  partsOf(speech: Speech, ask: GenerationRequest): { readonly parts: readonly ReplyPart[]; readonly stop: Stop };
+  partsOf(speech: ReplyPlan, ask: GenerationRequest): { readonly parts: readonly ReplyPart[]; readonly stop: Stop };
   /** Whether the stream reports usage, if the format leaves that to the caller. */
-  tellsUsage(body: JsonObject): boolean;
+  reportsUsage(body: JsonObject): boolean;
   /** Removes usage from a body or a frame's data, because the codec always writes it. */
   withoutUsage(body: JsonObject): JsonObject;
   /** Returns the vendor's default message for a status. */
-  usualMessage(status: number): string;
+  defaultMessage(status: number): string;
   /** Returns the frames that report the vendor's own failure in a stream. */
   failureFrames(writer: EventWriter): readonly Frame[];
   encoder(ask: GenerationRequest): FrameEncoder;
@@ -63,9 +63,9 @@ export interface Voice {
 /**
  * Responds to a request as its prompt directs.
  *
- * @throws {Refusal} If a failure is ordered, or the format's codec cannot parse the request.
+ * @throws {SimulatedError} If a failure is ordered, or the format's codec cannot parse the request.
  */
-export async function generate(question: Question, voice: Voice): Promise<Response> {
+export async function generate(question: ValidRequest, voice: SimulatedEndpoint): Promise<Response> {
   const { call, streamed } = question;
   const conversation = readWith((body) => readChecked(voice.format, body), question.body);
   const prompt = promptTextOf(conversation);
@@ -81,32 +81,37 @@ export async function generate(question: Question, voice: Voice): Promise<Respon
 /**
  * Parses a request that the vendor's own rules allow.
  *
- * @throws {Refusal} 400 for everything else that the codec rejects. The sandbox does not simulate every feature.
+ * @throws {SimulatedError} 400 for everything else that the codec rejects. The sandbox does not simulate every feature.
  */
 export function readWith(read: (body: JsonObject) => Conversation, body: JsonObject): Conversation {
   try {
     return read(body);
   } catch (error) {
-    if (error instanceof GatewayError) throw new Refusal(400, error.message, { param: error.details.field });
+    if (error instanceof GatewayError) throw new SimulatedError(400, error.message, { param: error.details.field });
     throw error;
   }
 }
 
-async function stall({ world, gone, leave }: Call, ms: number): Promise<void> {
-  await pass(world.clock, ms, gone);
+async function stall({ vendors: world, signal: gone, onDisconnect: leave }: Call, ms: number): Promise<void> {
+  await delay(world.clock, ms, gone);
   if (gone.aborted) leave();
 }
 
-function failAsOrdered(prompt: string, directives: Directives, { call, streamed }: Question, voice: Voice): void {
+function failAsOrdered(
+  prompt: string,
+  directives: Directives,
+  { call, streamed }: ValidRequest,
+  voice: SimulatedEndpoint,
+): void {
   const { fail, flaky, errorAfter } = directives;
   if (fail !== null) {
     const { status, message, retryAfterSeconds } = fail;
-    throw new Refusal(status, message ?? voice.usualMessage(status), {
+    throw new SimulatedError(status, message ?? voice.defaultMessage(status), {
       retryAfterSeconds: retryAfterSeconds ?? undefined,
     });
   }
-  const fails = (flaky > 0 && call.world.attemptsOf(prompt) <= flaky) || (errorAfter !== null && !streamed);
-  if (fails) throw new Refusal(503, voice.usualMessage(503));
+  const fails = (flaky > 0 && call.vendors.attemptsOf(prompt) <= flaky) || (errorAfter !== null && !streamed);
+  if (fails) throw new SimulatedError(503, voice.defaultMessage(503));
 }
 
 function page(): Response {
@@ -114,14 +119,14 @@ function page(): Response {
   return new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } });
 }
 
-function replyTo(ask: GenerationRequest, voice: Voice): Reply {
+function replyTo(ask: GenerationRequest, voice: SimulatedEndpoint): Reply {
   const { call, conversation, directives, model } = ask;
-  const speech = speechFor(conversation, directives, () => voice.newCallId(call));
+  const speech = planReply(conversation, directives, () => voice.newCallId(call));
   const { parts, stop } = voice.partsOf(speech, ask);
   return {
     id: voice.newReplyId(call),
     model,
-    createdAt: Math.floor(call.world.clock.now() / 1000),
+    createdAt: Math.floor(call.vendors.clock.now() / 1000),
     parts,
     stop,
     usage: directives.noUsage ? null : usageOf(speech, ask, voice),
@@ -130,18 +135,18 @@ function replyTo(ask: GenerationRequest, voice: Voice): Reply {
 }
 
 function usageOf(
-  { thoughts, parts, finding }: Speech,
+  { reasoning: thoughts, parts, search: finding }: ReplyPlan,
   { call, conversation, model, cachedTokens = 0 }: GenerationRequest,
-  voice: Voice,
+  voice: SimulatedEndpoint,
 ): Usage {
   const segments = segmentsOf(conversation);
   const scope = `${voice.format.name} ${model}`;
-  const { promptCache } = call.world;
-  const shares = promptCache.account(scope, segments, voice.cachesByMarks);
+  const { promptCache } = call.vendors;
+  const shares = promptCache.account(scope, segments, voice.cachesOnlyAtMarkers);
   const { written5mTokens, written1hTokens } = shares;
   const readTokens = Math.max(shares.readTokens, cachedTokens);
   const reasoningTokens = thoughts === null ? 0 : tokensOf(thoughts.text);
-  const found = finding === null ? 0 : tokensOf(finding.opening + finding.cited);
+  const found = finding === null ? 0 : tokensOf(finding.uncitedText + finding.citedText);
   return {
     freshTokens: Math.max(0, promptTokensIn(segments) - readTokens - written5mTokens - written1hTokens),
     cacheReadTokens: readTokens,
@@ -154,23 +159,23 @@ function usageOf(
   };
 }
 
-function contextOf({ model, call, body, conversation }: GenerationRequest, voice: Voice): ReplyContext {
+function contextOf({ model, call, body, conversation }: GenerationRequest, voice: SimulatedEndpoint): ReplyContext {
   return {
     model,
     requestId: call.requestId,
-    createdAt: Math.floor(call.world.clock.now() / 1000),
+    createdAt: Math.floor(call.vendors.clock.now() / 1000),
     conversation,
-    includeUsage: voice.tellsUsage(body),
+    includeUsage: voice.reportsUsage(body),
   };
 }
 
-function wholeAnswer(reply: Reply, ask: GenerationRequest, voice: Voice): Response {
+function wholeAnswer(reply: Reply, ask: GenerationRequest, voice: SimulatedEndpoint): Response {
   const { directives, call } = ask;
   const written = voice.format.writeReply(reply, contextOf(ask, voice)).body;
   const body = directives.noUsage ? voice.withoutUsage(written) : written;
   const headers = voice.headersOf(call);
   const { cutAfter, closeAfter, truncates } = directives;
-  if (cutAfter === null && closeAfter === null && !truncates) return jsonAnswer(body, headers);
+  if (cutAfter === null && closeAfter === null && !truncates) return jsonResponse(body, headers);
   const text = JSON.stringify(body);
   const half = text.slice(0, Math.ceil(text.length / 2));
   const beats = [
@@ -181,7 +186,7 @@ function wholeAnswer(reply: Reply, ask: GenerationRequest, voice: Voice): Respon
   return bodyAnswer(beats.values(), encoder, ask, { ...headers, "content-type": "application/json" });
 }
 
-function streamAnswer(reply: Reply, ask: GenerationRequest, voice: Voice): Response {
+function streamAnswer(reply: Reply, ask: GenerationRequest, voice: SimulatedEndpoint): Response {
   const writer = voice.format.eventWriter(contextOf(ask, voice));
   const startUsage = voice.startsWithUsage && reply.usage ? { ...reply.usage, ...NO_OUTPUT } : null;
   const beats = chunksOf([...eventsOf(reply, startUsage)], {
@@ -197,7 +202,7 @@ function streamAnswer(reply: Reply, ask: GenerationRequest, voice: Voice): Respo
 
 const NO_OUTPUT = { outputTokens: 0, reasoningTokens: 0 };
 
-function usagelessFrame(frame: Frame, voice: Voice): Frame {
+function usagelessFrame(frame: Frame, voice: SimulatedEndpoint): Frame {
   if (!frame.data.includes('"usage"')) return frame;
   return { ...frame, data: JSON.stringify(voice.withoutUsage(JSON.parse(frame.data))) };
 }
@@ -208,6 +213,6 @@ function bodyAnswer(
   { call }: GenerationRequest,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const body = chunkStream(beats, { encoder, clock: call.world.clock, onLeave: call.leave });
+  const body = chunkStream(beats, { encoder, clock: call.vendors.clock, onDisconnect: call.onDisconnect });
   return new Response(body, { headers });
 }

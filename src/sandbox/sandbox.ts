@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
-import type { Call, Family } from "./call.ts";
-import { OrderedCut } from "./chunk_stream.ts";
+import type { Call, VendorApi } from "./call.ts";
+import { RequestedBreak } from "./chunk_stream.ts";
 import { alibaba } from "./families/alibaba.ts";
 import { anthropic } from "./families/anthropic.ts";
 import { arkImages } from "./families/ark_images.ts";
@@ -14,10 +14,10 @@ import { openrouter } from "./families/openrouter.ts";
 import { replicate } from "./families/replicate.ts";
 import { runway } from "./families/runway.ts";
 import { xai } from "./families/xai.ts";
-import { readForm, writeForm } from "./form.ts";
+import { describeForm, readMultipartForm } from "./multipart_form.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
-import { Refusal } from "./refusal.ts";
-import { SeenLog, type SeenRequest } from "./seen.ts";
+import { SimulatedError } from "./simulated_error.ts";
+import { type LoggedRequest, RequestLog } from "./request_log.ts";
 import { SimulatedVendors } from "./simulated_vendors.ts";
 
 /** Options of the sandbox. */
@@ -29,7 +29,7 @@ export interface SandboxOptions {
   /** For dates, delays and stalls. Default: the system clock. */
   readonly clock?: Clock;
   /** Called for every request after its body has arrived. */
-  readonly record?: (seen: SeenRequest) => void;
+  readonly onRequest?: (seen: LoggedRequest) => void;
 }
 
 /** A running sandbox. */
@@ -62,13 +62,13 @@ export interface Sandbox {
     readonly replicate: string;
   };
   /** The latest 1,000 requests, oldest first. */
-  readonly seen: readonly SeenRequest[];
+  readonly requests: readonly LoggedRequest[];
   /** Breaks off running requests and stops listening. */
   stop(): Promise<void>;
 }
 
 // The first entry whose prefix matches a path handles it.
-const FAMILIES: readonly Family[] = [
+const FAMILIES: readonly VendorApi[] = [
   arkVideos,
   arkImages,
   openai,
@@ -90,20 +90,20 @@ const FAMILIES: readonly Family[] = [
  * @throws {Deno.errors.AddrInUse} If another process has the port.
  */
 export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { port, hostname = "127.0.0.1", clock = systemClock, record } = options;
+  const { port, hostname = "127.0.0.1", clock = systemClock, onRequest: record } = options;
   const world = new SimulatedVendors(clock);
-  const log = new SeenLog();
+  const log = new RequestLog();
   const stopped = new AbortController();
   const handler = async (request: Request): Promise<Response> => {
-    const form = await readForm(request);
+    const form = await readMultipartForm(request);
     const text = form ? "" : await request.text();
-    const entry = log.add(request, form ? writeForm(form) : text === "" ? null : parsedOrNull(text) ?? text);
+    const entry = log.add(request, form ? describeForm(form) : text === "" ? null : parsedOrNull(text) ?? text);
     record?.(entry);
     return await answer(request, { text, form }, world, stopped.signal, () => entry.cancelled = true);
   };
   // Also receives errors of responses that broke while they were sent, which cuts do on purpose.
   const onError = (error: unknown) => {
-    const words = error instanceof OrderedCut ? null : `The sandbox failed: ${error}`;
+    const words = error instanceof RequestedBreak ? null : `The sandbox failed: ${error}`;
     return new Response(words, { status: 500 });
   };
   const server = Deno.serve({ port, hostname, signal: stopped.signal, onListen() {}, onError }, handler);
@@ -123,7 +123,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       fal: `${origin}/fal`,
       replicate: `${origin}/replicate/v1`,
     },
-    seen: log.entries,
+    requests: log.entries,
     async stop() {
       stopped.abort();
       await server.finished;
@@ -152,14 +152,14 @@ async function answer(
     text,
     form,
     requestId: `req_${world.nextId()}`,
-    gone: AbortSignal.any([request.signal, stopped]),
-    world,
-    leave,
+    signal: AbortSignal.any([request.signal, stopped]),
+    vendors: world,
+    onDisconnect: leave,
   };
   try {
-    return await family.answer(call);
+    return await family.handle(call);
   } catch (error) {
-    if (error instanceof Refusal) return family.refuse(error, call);
+    if (error instanceof SimulatedError) return family.writeError(error, call);
     throw error;
   }
 }

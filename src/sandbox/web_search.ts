@@ -4,24 +4,24 @@ import type { ReplyPart } from "../conversation/reply.ts";
 import type { WireFormatName } from "../conversation/reasoning_signature.ts";
 import type { SearchResult, WebSearchPart } from "../conversation/web_search.ts";
 import type { Directives } from "./directives.ts";
-import { issueSeal } from "./seals.ts";
+import { issueSignature } from "./signatures.ts";
 
 /** A page of a simulated search. */
-interface FoundPage {
+interface ResultPage {
   readonly url: string;
   readonly title: string;
 }
 
 /** The result of a simulated search, and the model's text about it. */
-export interface Finding {
+export interface SimulatedSearch {
   /** The query of the search. */
   readonly query: string;
   /** The pages in order. The first is cited. */
-  readonly pages: readonly [FoundPage, ...FoundPage[]];
+  readonly pages: readonly [ResultPage, ...ResultPage[]];
   /** The text without a citation. */
-  readonly opening: string;
+  readonly uncitedText: string;
   /** The text that cites the first page. */
-  readonly cited: string;
+  readonly citedText: string;
 }
 
 /** One client's prefix of the query in a request that only searches. */
@@ -31,30 +31,30 @@ const REQUEST_OF_SEARCH = /^Perform a web search for the query:\s*/;
  * Returns the search of a reply: one that a directive orders, or that the request requires. Null if the request offers
  * none. Equal queries find equal pages.
  */
-export function findingFor(conversation: Conversation, { search, text }: Directives): Finding | null {
+export function searchFor(conversation: Conversation, { search, text }: Directives): SimulatedSearch | null {
   const { webSearch } = conversation;
   if (webSearch === undefined || (search === null && !isSearchNeeded(conversation))) return null;
   const query = search ?? text.replace(REQUEST_OF_SEARCH, "").split(/\s+/).slice(0, 12).join(" ");
   const domain = webSearch.allowedDomains?.[0] ?? "example.com";
   const path = encodeURIComponent(query.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-"));
-  const pageAt = (place: number): FoundPage => ({
+  const pageAt = (place: number): ResultPage => ({
     url: `https://${domain}/${path}/${place}`,
     title: `Page ${place} on ${query}`,
   });
   return {
     query,
     pages: [pageAt(1), pageAt(2)],
-    opening: `The web on "${query}": `,
-    cited: "a simulated page tells it all.",
+    uncitedText: `The web on "${query}": `,
+    citedText: "a simulated page tells it all.",
   };
 }
 
 /**
  * Returns the first parts of a reply with a search, for formats that cite ranges of a text: the search and the text.
  */
-export function foundText(finding: Finding | null, form: WireFormatName): ReplyPart[] {
+export function searchTextParts(finding: SimulatedSearch | null, form: WireFormatName): ReplyPart[] {
   if (finding === null) return [];
-  const { opening, cited, pages: [page] } = finding;
+  const { uncitedText: opening, citedText: cited, pages: [page] } = finding;
   const citation = { ...page, start: opening.length, end: opening.length + cited.length };
   const search = searchPart(finding, form, "", finding.pages.map((each) => ({ ...each, age: null })));
   return cited === "" ? [search] : [search, { kind: "text", text: opening + cited, citations: [citation] }];
@@ -64,20 +64,20 @@ export function foundText(finding: Finding | null, form: WireFormatName): ReplyP
  * Returns the same for formats whose citations apply to a whole text, and whose pages and citations carry the vendor's
  * own signatures.
  */
-export function foundBlocks(finding: Finding | null, form: WireFormatName, callId: () => string): ReplyPart[] {
+export function searchBlocks(finding: SimulatedSearch | null, form: WireFormatName, callId: () => string): ReplyPart[] {
   if (finding === null) return [];
-  const { opening, cited, pages } = finding;
+  const { uncitedText: opening, citedText: cited, pages } = finding;
   const [{ url, title }] = pages;
-  const marked = pages.map((page) => ({ ...page, age: "1 day ago", seal: issueSeal(form, page.url) }));
+  const marked = pages.map((page) => ({ ...page, age: "1 day ago", seal: issueSignature(form, page.url) }));
   const search = searchPart(finding, form, callId(), marked);
   if (cited === "") return [search];
   const place = { url, title, start: 0, end: cited.length, citedText: "All of it is told here." };
-  const citation = { ...place, seal: issueSeal(form, `cited ${url}`) };
+  const citation = { ...place, seal: issueSignature(form, `cited ${url}`) };
   return [search, { kind: "text", text: opening }, { kind: "text", text: cited, citations: [citation] }];
 }
 
 function searchPart(
-  { query }: Finding,
+  { query }: SimulatedSearch,
   form: WireFormatName,
   callId: string,
   results: readonly SearchResult[],

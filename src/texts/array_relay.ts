@@ -34,8 +34,8 @@ export class ArrayRelay implements Relay {
     return this.#last(await this.inner.fail(thrown));
   }
 
-  left(): void {
-    this.inner.left();
+  onDisconnect(): void {
+    this.inner.onDisconnect();
   }
 
   heartbeat(): Bytes {

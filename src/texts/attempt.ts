@@ -1,7 +1,7 @@
 import type { CacheReference } from "../caches/reference.ts";
 import type { CallParts } from "../calls/paid_call.ts";
 import type { Settlement } from "../calls/settlement.ts";
-import type { LiveStreams } from "../calls/stream_relay.ts";
+import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
@@ -17,7 +17,7 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { MediaInliner } from "./inline_media.ts";
 import type { ItemMemory } from "./item_memory.ts";
-import type { MissingCounters } from "./missing_counters.ts";
+import type { MissingTokenCounters } from "./missing_token_counters.ts";
 import type { ReasoningMemory } from "./reasoning_memory.ts";
 import type { TextMeasure } from "./text_reservation.ts";
 
@@ -34,7 +34,7 @@ export interface TextRequest {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly scan: JsonScan;
   /** The limit that `body` lowers to the model's maximum and `bytes` does not. Absent if none was lowered. */
-  readonly lowered?: ClampedLimit;
+  readonly clampedLimit?: ClampedLimit;
   /** The model as the caller named it. */
   readonly model: string;
   readonly stream: boolean;
@@ -75,18 +75,18 @@ export function outputLimitOf({ settlement }: Pick<TextAttempt, "settlement">): 
 }
 
 /** Whether the caller and the vendor use the same format. */
-export function speakAlike({ format }: Pick<TextRequest, "format">, endpoint: TextEndpoint): boolean {
+export function isSameFormat({ format }: Pick<TextRequest, "format">, endpoint: TextEndpoint): boolean {
   return format.name === endpoint.format.name;
 }
 
 /** The services that text requests use. */
 export interface TextParts extends CallParts {
   readonly catalog: Catalog;
-  readonly live: LiveStreams;
-  readonly memory: ReasoningMemory;
+  readonly openStreams: OpenStreams;
+  readonly reasoning: ReasoningMemory;
   readonly items: ItemMemory;
   readonly store: Store;
   readonly vendorState: StateOwnership;
-  readonly inliner: MediaInliner;
-  readonly missingCounters: MissingCounters;
+  readonly mediaInliner: MediaInliner;
+  readonly missingTokenCounters: MissingTokenCounters;
 }

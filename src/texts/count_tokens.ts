@@ -11,16 +11,16 @@ import type { Model } from "../catalog/model.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
-import { jsonBytes } from "./answer.ts";
-import { withMediaInlined } from "./inline_media.ts";
+import { jsonBytes } from "./response_headers.ts";
+import { inlineMedia } from "./inline_media.ts";
 import { errorForCaller, failureLogFields } from "../routing/caller_error.ts";
-import { saysNoCounter } from "./missing_counters.ts";
+import { isMissingTokenCounter } from "./missing_token_counters.ts";
 import { countPromptTokens } from "./token_estimate.ts";
 import type { TextParts } from "./attempt.ts";
 import { textModel } from "./text_model.ts";
 
 /** A request to count the tokens of a prompt. It is free. */
-export interface CountTurn {
+export interface CountRequest {
   readonly accountId: string;
   /** The model as the caller named it. */
   readonly model: string;
@@ -52,7 +52,7 @@ const COUNT_MS = 30_000;
  *
  * @throws {GatewayError} The same errors as the text request itself.
  */
-export async function countTokens(turn: CountTurn, parts: TextParts): Promise<TokenCount> {
+export async function countTokens(turn: CountRequest, parts: TextParts): Promise<TokenCount> {
   const model = textModel(parts.catalog, turn.model, turn.format);
   const route = routeOf(model, turn, parts);
   const request = { ...turn, grammar: turn.format.grammar, model, passesTo: () => false };
@@ -88,12 +88,15 @@ function counterAt(provider: Provider): Counter | null {
 }
 
 /** Whether the provider has a counter and the vendor did not recently report that it has none for the model. */
-function hasCounter({ provider, model }: Candidate, { providers, missingCounters }: TextParts): boolean {
+function hasCounter(
+  { provider, model }: Candidate,
+  { providers, missingTokenCounters: missingCounters }: TextParts,
+): boolean {
   return counterAt(providers.get(provider)!) !== null && !missingCounters.has(provider, model);
 }
 
 /** The request to count, and the caller's resources for it. */
-type Counted = Pick<CountTurn, "conversation" | "callerSignal" | "memory">;
+type Counted = Pick<CountRequest, "conversation" | "callerSignal" | "memory">;
 
 /**
  * Counts at one provider, with its own counter or else with the gateway's tokenizer.
@@ -132,15 +135,15 @@ async function askCounter(candidate: Candidate, turn: Counted, model: Model, par
     // Counting does not search, so it needs no price for searches.
     searches: !provider.quirks.has("no_web_search"),
   };
-  const conversation = await withMediaInlined(turn.conversation, endpoint.mustInline, parts.inliner, turn);
+  const conversation = await inlineMedia(turn.conversation, endpoint.mustInline, parts.mediaInliner, turn);
   const { body } = counter.write(conversation, target);
   try {
     const { callerSignal } = turn;
     const tokens = await ask({ provider, endpoint, counter, model: target.model, body, callerSignal });
     return { tokens, countedBy: provider.name };
   } catch (error) {
-    if (!(error instanceof UpstreamFailure) || !saysNoCounter(error, target.model)) throw error;
-    parts.missingCounters.add(provider.name, target.model);
+    if (!(error instanceof UpstreamFailure) || !isMissingTokenCounter(error, target.model)) throw error;
+    parts.missingTokenCounters.add(provider.name, target.model);
     parts.log.info("counter_missing", { provider: provider.name, model: target.model, ...failureLogFields(error) });
     const { status, accepted } = error.facts;
     throw new UpstreamFailure(provider.name, "forbidden", `Provider "${provider.name}" has no token counter`, {

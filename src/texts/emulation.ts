@@ -1,7 +1,7 @@
 import type { Conversation } from "../conversation/conversation.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Reply, ReplyPart } from "../conversation/reply.ts";
-import { StopCutter } from "./stop_cutter.ts";
+import { StopSequenceFilter } from "./stop_sequence_filter.ts";
 
 /**
  * Applies parameters to a reply that the vendor does not support: it ends the text at a stop sequence, and keeps only
@@ -30,10 +30,10 @@ export function emulationFor(
       },
       events() {
         const single = singles ? laterCallDropper() : null;
-        const cutter = cuts ? new StopCutter(sampling.stop) : null;
+        const cutter = cuts ? new StopSequenceFilter(sampling.stop) : null;
         return (event) => {
           const kept = single ? single(event) : [event];
-          return cutter ? kept.flatMap((one) => cutter.take(one)) : kept;
+          return cutter ? kept.flatMap((one) => cutter.push(one)) : kept;
         };
       },
     },
@@ -66,11 +66,11 @@ function cutReply(reply: Reply, stop: readonly string[]): Reply {
       parts.push(part);
       continue;
     }
-    const cutter = new StopCutter(stop);
+    const cutter = new StopSequenceFilter(stop);
     const events = [
-      ...cutter.take({ type: "part-start", index, part: { kind: "text" } }),
-      ...cutter.take({ type: "part-delta", index, text: part.text }),
-      ...cutter.take({ type: "part-end", index }),
+      ...cutter.push({ type: "part-start", index, part: { kind: "text" } }),
+      ...cutter.push({ type: "part-delta", index, text: part.text }),
+      ...cutter.push({ type: "part-end", index }),
     ];
     const text = events.map((event) => event.type === "part-delta" ? event.text : "").join("");
     const end = events.find((event) => event.type === "finish");

@@ -1,6 +1,6 @@
 import { MAX_PICTURE_FRAME_BYTES } from "../lib/sse.ts";
 import type { FrameMemory } from "./frame_memory.ts";
-import { framesIn, isWholeData, lastFrameEnd } from "./stream_frames.ts";
+import { framesIn, isCompleteData, lastFrameEnd } from "./stream_frames.ts";
 
 /** The last characters of data that may be complete. It is checked first because it is cheap. */
 const WHOLE_END = /[}\]]\s*$/;
@@ -87,7 +87,7 @@ export class FrameBuffer {
     const { data } = framesIn(lines).at(-1)!;
     // An empty line that arrived late.
     if (data === null) return !/[^\r\n]/.test(lines);
-    const isWhole = data.startsWith("[DONE]") || (WHOLE_END.test(data) && isWholeData(data));
+    const isWhole = data.startsWith("[DONE]") || (WHOLE_END.test(data) && isCompleteData(data));
     this.#isFolded = data.includes("\n") || !isWhole;
     return !this.#isFolded;
   }

@@ -19,7 +19,7 @@ export type MediaInliner = (
 ) => Promise<{ readonly mediaType: string; readonly data: string }>;
 
 /** The request for which media are downloaded. */
-export interface MediaAsker {
+export interface MediaContext {
   /** Accounts for the memory of the media until the request ends. */
   readonly memory: MemoryLease;
   /** Returns the signal that fires when the caller disconnects. */
@@ -44,11 +44,11 @@ const permitsOfAccounts = new PermitsByKey(MAX_PARALLEL_PER_ACCOUNT);
  * @throws {GatewayError} `invalid_request` that names the message, if a download fails or there are too many media.
  * `request_too_large` as soon as their total size is known to be too large; `overloaded`.
  */
-export async function withMediaInlined(
+export async function inlineMedia(
   conversation: Conversation,
   mustInline: (part: MediaPart) => boolean,
   inline: MediaInliner,
-  asker: MediaAsker,
+  asker: MediaContext,
 ): Promise<Conversation> {
   const count = conversation.turns.flatMap(({ parts }) => parts.flatMap(mediaOf)).filter(isFetched).length;
   if (count === 0) return conversation;
@@ -89,7 +89,7 @@ class Downloads {
   readonly #heldBefore: number;
   #bytes = 0;
 
-  constructor(readonly inline: MediaInliner, readonly asker: MediaAsker) {
+  constructor(readonly inline: MediaInliner, readonly asker: MediaContext) {
     this.#signal = AbortSignal.any([asker.callerSignal(), this.#end.signal]);
     this.#heldBefore = asker.memory.held;
   }

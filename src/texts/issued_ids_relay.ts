@@ -3,7 +3,7 @@ import { type IssuedId, type StatePolicy, statePolicyOf } from "../conversation/
 import type { IssuedIdReader } from "../conversation/pass_through.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
-import { framesIn, refuseManyValues } from "./stream_frames.ts";
+import { framesIn, rejectManyValues } from "./stream_frames.ts";
 import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
 
 /**
@@ -17,7 +17,7 @@ export const MAX_IDS_PER_REPLY = 2_000;
  *
  * @param bytes The reply as the vendor sent it.
  */
-export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt, parts: KeepingParts) {
+export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt, parts: IssuedIdsParts) {
   const reader = attempt.endpoint.pass?.issuedIds ?? null;
   if (reader === null) return;
   const text = latin1Of(bytes);
@@ -28,12 +28,12 @@ export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: Tex
 }
 
 /** Returns the relay for a passed-through stream. It keeps ids if the format has any. */
-export function withIssuedIds(inner: Relay, attempt: TextAttempt, parts: KeepingParts): Relay {
+export function withIssuedIds(inner: Relay, attempt: TextAttempt, parts: IssuedIdsParts): Relay {
   const reader = attempt.endpoint.pass?.issuedIds ?? null;
   return reader === null ? inner : new IssuedIdsRelay(inner, reader, attempt, parts);
 }
 
-type KeepingParts = Pick<TextParts, "vendorState">;
+type IssuedIdsParts = Pick<TextParts, "vendorState">;
 
 /**
  * Holds back bytes with an id until the owner of the id is durable. Each id is written once, together with the others
@@ -47,7 +47,7 @@ class IssuedIdsRelay implements Relay {
     readonly inner: Relay,
     readonly reader: IssuedIdReader,
     readonly attempt: TextAttempt,
-    readonly parts: KeepingParts,
+    readonly parts: IssuedIdsParts,
   ) {
     this.#policy = statePolicyOf(attempt.turn.body);
   }
@@ -73,8 +73,8 @@ class IssuedIdsRelay implements Relay {
     return this.inner.fail(thrown);
   }
 
-  left(): void {
-    this.inner.left();
+  onDisconnect(): void {
+    this.inner.onDisconnect();
   }
 
   heartbeat(): Bytes {
@@ -91,7 +91,7 @@ class IssuedIdsRelay implements Relay {
   #newIn(text: string): IssuedId[] {
     const ids = framesIn(text).flatMap(({ data }) => {
       if (data === null || !this.reader.mayIssue(data, this.#policy)) return [];
-      refuseManyValues(data);
+      rejectManyValues(data);
       return this.reader.issuedIn(parsedOrNull(data), this.#policy);
     });
     return ids.filter(({ kind, id }) => {

@@ -5,18 +5,26 @@ import type { PassThrough, StreamWatcher } from "../conversation/pass_through.ts
 import type { Usage } from "../conversation/usage.ts";
 import { encodeFrames } from "../lib/sse.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
-import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
+import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
+import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { chargeText } from "./charge_text.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { FrameBuffer } from "./frame_buffer.ts";
 import { FrameMemory } from "./frame_memory.ts";
-import { framesIn, isWholeData, type RawFrame, refuseManyValues } from "./stream_frames.ts";
-import { bytesOfLatin1, edited, endsFrame, latin1Of, type LineEdit, textOfLatin1 } from "./stream_lines.ts";
+import { framesIn, isCompleteData, type RawFrame, rejectManyValues } from "./stream_frames.ts";
+import { applyEdits, bytesOfLatin1, endsFrame, latin1Of, type LineEdit, textOfLatin1 } from "./stream_lines.ts";
 import { StreamSample } from "./stream_sample.ts";
 import type { TextAttempt } from "./attempt.ts";
-import { hasReport, onEndMarker, onLostCharge, onReport, type PassState, RELAYING, SETTLED } from "./pass_state.ts";
-import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
+import {
+  CHARGED,
+  hasVendorError,
+  onChargeFailed,
+  onEndMarker,
+  onVendorError,
+  type PassState,
+  RELAYING,
+} from "./pass_state.ts";
+import { isUsageAwaited, usageSoFar } from "./request_usage.ts";
 
 /**
  * Relays a stream's bytes in whole frames and observes them. The text is searched for the few relevant names, which are
@@ -57,9 +65,9 @@ export class PassRelay implements Relay {
     const isFresh = this.#buffer.isEmpty;
     const frames = this.#buffer.push(text);
     if (frames === "") return null;
-    if (this.#countsHostedCalls) this.#hostedCalls += hostedCallsIn(unfolded(frames));
+    if (this.#countsHostedCalls) this.#hostedCalls += countHostedCalls(unfolded(frames));
     const edits = this.#look(frames);
-    const shown = edits.length === 0 ? frames : edited(frames, edits);
+    const shown = edits.length === 0 ? frames : applyEdits(frames, edits);
     const asItCame = isFresh && edits.length === 0;
     const out = asItCame ? bytes.subarray(0, frames.length) : bytesOfLatin1(shown);
     switch (this.#state.phase) {
@@ -76,12 +84,12 @@ export class PassRelay implements Relay {
 
   async end(): Promise<Bytes> {
     const rest = this.#buffer.end();
-    const shown = this.#closed(edited(rest, [...this.#look(rest), ...halfFrameIn(rest)]));
+    const shown = this.#closed(applyEdits(rest, [...this.#look(rest), ...halfFrameIn(rest)]));
     const out = bytesOfLatin1(shown);
     if (this.#state.phase !== "settled" && !this.#watcher.isComplete()) {
       await this.#charge("cut");
       const sent = this.#send(shown, out);
-      return hasReport(this.#state) ? sent : joined(sent, this.#failure(cutShort(this.attempt)));
+      return hasVendorError(this.#state) ? sent : joined(sent, this.#failure(incompleteStream(this.attempt)));
     }
     return await this.#chargeThenSend(shown, out);
   }
@@ -91,10 +99,10 @@ export class PassRelay implements Relay {
     if (phase === "settled") return null;
     const isComplete = this.#watcher.isComplete() && phase !== "unpaid" && !(thrown instanceof GatewayError);
     await this.#charge(isComplete ? "completed" : "cut").catch(() => {}); // Logged by the meter.
-    return isComplete || hasReport(this.#state) ? null : this.#failure(streamError(thrown, this.attempt));
+    return isComplete || hasVendorError(this.#state) ? null : this.#failure(streamError(thrown, this.attempt));
   }
 
-  left(): void {
+  onDisconnect(): void {
     this.#charge("left").catch(() => {}); // Logged by the meter; the caller has disconnected.
   }
 
@@ -119,7 +127,7 @@ export class PassRelay implements Relay {
 
   async #chargeThenSend(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
     if (this.#state.phase !== "settled") await this.#charge("completed");
-    this.#state = SETTLED;
+    this.#state = CHARGED;
     return this.#send(shown, out);
   }
 
@@ -129,7 +137,7 @@ export class PassRelay implements Relay {
    */
   async #chargeThenReport(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
     await this.#charge("cut").catch(() => {}); // Logged by the meter.
-    this.#state = SETTLED;
+    this.#state = CHARGED;
     return this.#send(shown, out);
   }
 
@@ -154,7 +162,7 @@ export class PassRelay implements Relay {
 
   /** Returns the replacement of a frame with data, or null to keep the frame. */
   #shownInstead(data: string, text: string, start: number): string | null {
-    refuseManyValues(data);
+    rejectManyValues(data);
     if (this.#watcher.isRelevant(data)) this.#follow(data);
     const said = hasError(data) ? this.#reportIn(data, text.slice(0, start)) : null;
     return this.#watcher.isHidden(data) ? "" : said;
@@ -174,7 +182,7 @@ export class PassRelay implements Relay {
     const said = textOfLatin1(data);
     const event = this.#watcher.failureIn(said);
     if (event === null) return null;
-    this.#state = onReport(this.#state);
+    this.#state = onVendorError(this.#state);
     if (this.attempt.provider.redact(said) === said) return null;
     return latin1Of(this.#failureFrames(reportedFailure(event, this.attempt), before));
   }
@@ -184,7 +192,7 @@ export class PassRelay implements Relay {
     try {
       await chargeText(this.attempt, await this.#usage(state), state);
     } catch (thrown) {
-      this.#state = onLostCharge(this.#state);
+      this.#state = onChargeFailed(this.#state);
       throw thrown;
     }
   }
@@ -195,7 +203,7 @@ export class PassRelay implements Relay {
   async #usage(state: EndState): Promise<Usage> {
     const countOutput = () => this.#sample.outputTokens(this.attempt.endpoint.format);
     const seen = { countOutput, hostedCalls: this.#hostedCalls };
-    return await believedUsage(this.attempt, await this.#reportedUsage(state), seen);
+    return await plausibleUsage(this.attempt, await this.#reportedUsage(state), seen);
   }
 
   async #reportedUsage(state: EndState): Promise<Usage> {
@@ -241,7 +249,7 @@ function unfolded(frames: string): string {
 /** The frame at which the stream broke. Half an event is useless. */
 function halfFrameIn(rest: string): LineEdit[] {
   const last: RawFrame | undefined = framesIn(rest).at(-1);
-  return last === undefined || last.data === null || isWholeData(last.data) ? [] : [{ ...last, text: "" }];
+  return last === undefined || last.data === null || isCompleteData(last.data) ? [] : [{ ...last, text: "" }];
 }
 
 /** Whether a frame may report a failure: its `error` is not null, or its type is `error`. */

@@ -16,16 +16,16 @@ export type PassState =
 export const RELAYING: PassState = { phase: "relaying" };
 
 /** The state after the stream has been charged. */
-export const SETTLED: PassState = { phase: "settled" };
+export const CHARGED: PassState = { phase: "settled" };
 
 /** Returns the state after the format's end marker. */
 export function onEndMarker(state: PassState): PassState {
   const isOpen = state.phase === "relaying" || state.phase === "failed";
-  return isOpen ? { phase: "ended", hasReport: hasReport(state) } : state;
+  return isOpen ? { phase: "ended", hasReport: hasVendorError(state) } : state;
 }
 
 /** Returns the state after a failure that the vendor reports. */
-export function onReport(state: PassState): PassState {
+export function onVendorError(state: PassState): PassState {
   switch (state.phase) {
     case "relaying":
       return { phase: "failed" };
@@ -39,11 +39,11 @@ export function onReport(state: PassState): PassState {
 }
 
 /** Returns the state after a charge that could not be made durable. */
-export function onLostCharge(state: PassState): PassState {
-  return state.phase === "settled" ? state : { phase: "unpaid", hasReport: hasReport(state) };
+export function onChargeFailed(state: PassState): PassState {
+  return state.phase === "settled" ? state : { phase: "unpaid", hasReport: hasVendorError(state) };
 }
 
 /** Whether the caller receives a failure report from the vendor itself, so that the gateway must not add another. */
-export function hasReport(state: PassState): boolean {
+export function hasVendorError(state: PassState): boolean {
   return state.phase === "failed" || ("hasReport" in state && state.hasReport);
 }

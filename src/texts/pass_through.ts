@@ -6,10 +6,10 @@ import type { Usage } from "../conversation/usage.ts";
 import type { WriteResult } from "../conversation/write_result.ts";
 import { requestHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
-import { answerHeaders, streamType } from "./answer.ts";
+import { responseHeaders, streamMediaType } from "./response_headers.ts";
 import { ArrayRelay } from "./array_relay.ts";
-import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
-import { unreadable } from "./broken_stream.ts";
+import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
+import { unreadableReply } from "./stream_errors.ts";
 import { chargeText } from "./charge_text.ts";
 import { keepIssuedIds, withIssuedIds } from "./issued_ids_relay.ts";
 import { PassRelay } from "./pass_relay.ts";
@@ -17,7 +17,7 @@ import { countTextTokens } from "./token_estimate.ts";
 import { latin1Of } from "./stream_lines.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import { outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
-import { estimatedUsageOf, leavingSignalOf } from "./turn_usage.ts";
+import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
@@ -34,17 +34,17 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     headers: requestHeadersOf(turn.header, endpoint.format.forwardedHeaders),
     body,
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
-    callerSignal: leavingSignalOf(attempt),
+    callerSignal: cancelSignalOf(attempt),
     readError: endpoint.format.readError,
   });
   if (!turn.stream) return await answerWhole(response, losses, attempt, parts);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
-    throw unreadable(attempt);
+    throw unreadableReply(attempt);
   }
   const events = withIssuedIds(new PassRelay(attempt, pass), attempt, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
-  const headers = answerHeaders(attempt, response, streamType(turn.framing), losses);
+  const headers = responseHeaders(attempt, response, streamMediaType(turn.framing), losses);
   return new Response(relayed(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
     headers,
   });
@@ -58,7 +58,7 @@ function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Wr
     bytes,
     scan,
     body: sent,
-    changed: turn.lowered?.set ?? {},
+    changed: turn.clampedLimit?.set ?? {},
     model: candidate.model,
     outputLimit: outputLimitOf(attempt),
     cachedContent: cache?.kind === "native" ? cache.upstreamName : null,
@@ -79,7 +79,7 @@ async function answerWhole(
   const bytes = await readWholeReply(response, attempt);
   const usage = await usageOfWhole(bytes, attempt);
   await Promise.all([chargeText(attempt, usage, "completed"), keepIssuedIds(bytes, attempt, parts)]);
-  return new Response(bytes, { headers: answerHeaders(attempt, response, "application/json", losses) });
+  return new Response(bytes, { headers: responseHeaders(attempt, response, "application/json", losses) });
 }
 
 /**
@@ -96,10 +96,10 @@ async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt
     if (reported === null) return await estimatedUsageOf(turn, await countReply());
     // A reply without text, such as one that a filter stopped, may not be readable.
     const countOutput = () => countReply().catch(() => 0);
-    const hostedCalls = measure.hostedTools > 0 ? hostedCallsIn(json) : 0;
-    return await believedUsage(attempt, reported, { countOutput, hostedCalls });
+    const hostedCalls = measure.hostedTools > 0 ? countHostedCalls(json) : 0;
+    return await plausibleUsage(attempt, reported, { countOutput, hostedCalls });
   } catch (cause) {
-    throw unreadable(attempt, cause);
+    throw unreadableReply(attempt, cause);
   }
 }
 

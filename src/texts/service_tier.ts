@@ -5,19 +5,19 @@ import { invalidField } from "../lib/gateway_error.ts";
 import { ownValue } from "../lib/own_value.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextRequest } from "./attempt.ts";
-import { ownEndpointOf } from "./own_endpoint.ts";
+import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
 
 /** Whether every provider that may serve a request supports a tier, in the terms of the caller's format. */
-export type TierTaken = (tier: string) => boolean;
+export type TierSupport = (tier: string) => boolean;
 
 /**
  * Returns that check for some providers: those that receive the original bytes, and those whose formats have a term for
  * the tier.
  */
-export function tierTakenBy(providers: readonly Provider[], turn: TextRequest): TierTaken {
+export function tierSupportOf(providers: readonly Provider[], turn: TextRequest): TierSupport {
   return (tier) =>
     providers.every((provider) =>
-      ownEndpointOf(turn, provider) !== null ||
+      passThroughEndpointOf(turn, provider) !== null ||
       // Vendors that imitate another vendor's format may not support its tiers.
       (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => format.supportsTier(tier)))
     );
@@ -33,7 +33,7 @@ export function tierTakenBy(providers: readonly Provider[], turn: TextRequest): 
 export function reservedTariff(
   { body, format }: Pick<TextRequest, "body" | "format">,
   model: Model,
-  isTaken: TierTaken,
+  isTaken: TierSupport,
 ): Tariff {
   let tariff = model.tariff;
   for (const field of format.tierFields) {

@@ -40,7 +40,7 @@ export function framesIn(text: string): readonly RawFrame[] {
   for (const line of linesIn(text)) {
     const value = dataOf(line.text);
     if (value !== null) {
-      if (data.length === 1 && isWholeData(data[0]!)) close(line.start);
+      if (data.length === 1 && isCompleteData(data[0]!)) close(line.start);
       data.push(value);
     }
     if (line.text === "") close(line.end);
@@ -80,13 +80,13 @@ const MAX_VALUES = 50_000;
  *
  * @throws {RangeError} For more than 50,000 values in more than a megabyte.
  */
-export function refuseManyValues(data: string): void {
+export function rejectManyValues(data: string): void {
   if (data.length <= SMALL_DATA_CHARACTERS || !textHasMoreValuesThan(data, MAX_VALUES)) return;
   throw new RangeError(`Cannot read a stream event of more than ${MAX_VALUES} JSON values`);
 }
 
 /** Whether data is a complete JSON value or the end marker of chat completions. */
-export function isWholeData(data: string): boolean {
+export function isCompleteData(data: string): boolean {
   if (data.startsWith("[DONE]")) return true;
   try {
     JSON.parse(data);

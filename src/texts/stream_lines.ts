@@ -49,7 +49,7 @@ export function linesIn(text: string): Line[] {
 }
 
 /** Returns the text with its edits applied. The edits are in the order of the text. */
-export function edited(text: string, edits: readonly LineEdit[]): string {
+export function applyEdits(text: string, edits: readonly LineEdit[]): string {
   let result = "";
   let from = 0;
   for (const { start, end, text: replacement } of edits) {

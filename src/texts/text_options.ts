@@ -3,9 +3,9 @@ import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
-import { candidatesOfCache } from "./cached_turn.ts";
-import { permittedTo } from "./own_endpoint.ts";
-import { reservedTariff, tierTakenBy } from "./service_tier.ts";
+import { candidatesOfCache } from "./cached_request.ts";
+import { candidatesPermittedFor } from "./pass_through_endpoint.ts";
+import { reservedTariff, tierSupportOf } from "./service_tier.ts";
 import { type MeasuredText, measureOf } from "./text_measure.ts";
 import { namedTextModel } from "./text_model.ts";
 
@@ -35,8 +35,8 @@ async function optionOf(asked: TextRequest, model: Model, parts: TextParts): Pro
   const turn = withModelsLimit(asked, model);
   const routed = routeTo(turn, model, parts);
   const providers = routed.map(({ provider }) => parts.providers.get(provider)!);
-  const tariff = reservedTariff(turn, model, tierTakenBy(providers, turn));
-  const candidates = await permittedTo(turn, model, routed, parts);
+  const tariff = reservedTariff(turn, model, tierSupportOf(providers, turn));
+  const candidates = await candidatesPermittedFor(turn, model, routed, parts);
   return { model, turn, candidates, ...measureOf(turn, { ...model, tariff }, takesAnyFile(candidates, parts)) };
 }
 
@@ -44,7 +44,7 @@ async function optionOf(asked: TextRequest, model: Model, parts: TextParts): Pro
 function withModelsLimit(turn: TextRequest, model: Model): TextRequest {
   const most = model.topProvider.maxCompletionTokens;
   const lowered = most === 0 ? null : turn.format.clampLimit(turn.body, most);
-  return lowered === null ? turn : { ...turn, body: { ...turn.body, ...lowered.set }, lowered };
+  return lowered === null ? turn : { ...turn, body: { ...turn.body, ...lowered.set }, clampedLimit: lowered };
 }
 
 /** Returns the providers to try for a request at one model. Throws as `routeOf`. */

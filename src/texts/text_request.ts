@@ -7,7 +7,7 @@ import { readHeaderPin } from "../routing/pin.ts";
 import type { TextRequest } from "./attempt.ts";
 
 /** The fields that a protocol adds to an inbound request. */
-export interface TurnFacts {
+export interface TextRequestFacts {
   readonly format: CallerFormat;
   /** As in {@linkcode TextRequest}. For the content format, it includes the model and the method from the path. */
   readonly body: JsonObject;
@@ -21,7 +21,12 @@ export interface TurnFacts {
 }
 
 /** Creates the text request of any text protocol. */
-export function textRequestOf(inbound: Inbound, credential: Credential, json: JsonBody, facts: TurnFacts): TextRequest {
+export function textRequestOf(
+  inbound: Inbound,
+  credential: Credential,
+  json: JsonBody,
+  facts: TextRequestFacts,
+): TextRequest {
   const { headers } = inbound.request;
   return {
     requestId: inbound.requestId,

@@ -56,7 +56,7 @@ const SHARE = 10n;
  * limit is reserved if the balance covers it and nine small calls. Else the vendor is sent a limit worth a tenth of the
  * spendable balance, at least 1,024 tokens (or the model's limit, if that is lower). See docs/money.md.
  */
-export function textReserve(measure: TextMeasure, rates: TextRates): ReservationRule {
+export function textReservation(measure: TextMeasure, rates: TextRates): ReservationRule {
   const bill = billOf(measure, rates);
   return measure.limitField === null ? ownLimitReserve(measure, bill) : callersLimitReserve(measure, bill);
 }

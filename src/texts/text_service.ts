@@ -6,15 +6,15 @@ import { elementAt } from "../lib/element_at.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { TextAttempt, TextParts, TextRequest } from "./attempt.ts";
-import { failureOfCache } from "./cached_turn.ts";
+import { errorOfCache } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
-import { rewritingEndpointOf } from "./endpoint_choice.ts";
-import { ownEndpointOf } from "./own_endpoint.ts";
+import { translationEndpointOf } from "./translation_endpoint.ts";
+import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
 import { passThrough } from "./pass_through.ts";
 import { type TextOption, textOptionsOf } from "./text_options.ts";
-import { fitWithin, textReserve } from "./text_reservation.ts";
+import { fitWithin, textReservation } from "./text_reservation.ts";
 import { translate } from "./translate.ts";
-import { estimatedUsageOf } from "./turn_usage.ts";
+import { estimatedUsageOf } from "./request_usage.ts";
 
 /** Handles one request end to end: validation, routing, admission, sending, relaying, charging. */
 export class TextService {
@@ -25,7 +25,7 @@ export class TextService {
    *
    * @throws {GatewayError} Before the first byte. Later failures are events of the stream.
    */
-  async run(asked: TextRequest): Promise<Response> {
+  async handle(asked: TextRequest): Promise<Response> {
     asked.format.check(asked.body);
     rejectUnmeteredWork(asked.body);
     const { options, candidates, optionOf } = await textOptionsOf(asked, this.parts);
@@ -40,7 +40,7 @@ export class TextService {
       candidates,
       isPaid: (candidate, reserved) => limitFor(optionOf(candidate), reserved) !== null,
       rule: TEXT_FALLBACK,
-      reserve: highestReservation(options.map(({ measure, rates }) => textReserve(measure, rates))),
+      reserve: highestReservation(options.map(({ measure, rates }) => textReservation(measure, rates))),
       begin: (admitted) => (candidate) => {
         const option = optionOf(candidate);
         const { turn, model, measure } = option;
@@ -54,8 +54,8 @@ export class TextService {
   async #attempt(begun: BegunAttempt): Promise<Response> {
     const { turn } = begun;
     const provider = this.parts.providers.get(begun.candidate.provider)!;
-    const own = ownEndpointOf(turn, provider);
-    const endpoint = own ?? rewritingEndpointOf(turn, provider, begun);
+    const own = passThroughEndpointOf(turn, provider);
+    const endpoint = own ?? translationEndpointOf(turn, provider, begun);
     const attempt = { ...begun, provider, endpoint };
     try {
       const pass = own?.pass ?? null;
@@ -86,6 +86,6 @@ async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void>
 function failureIn({ turn: { cache, memory } }: BegunAttempt, heldBefore: number): (error: unknown) => never {
   return (error) => {
     memory.releaseTo(heldBefore);
-    throw cache ? failureOfCache(error, cache) : error;
+    throw cache ? errorOfCache(error, cache) : error;
   };
 }

@@ -22,7 +22,7 @@ let counter: TokenCounter = countTokensInThread;
  *
  * @returns A function that makes counts run in this thread again.
  */
-export function countTokensBy(other: TokenCounter): () => void {
+export function useTokenCounter(other: TokenCounter): () => void {
   counter = other;
   return () => {
     if (counter === other) counter = countTokensInThread;

@@ -10,23 +10,23 @@ import { requestHeadersOf } from "../http/headers.ts";
 import { modelFacts } from "../conversation/known_models.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
-import { answerHeaders, jsonBytes, streamType } from "./answer.ts";
+import { jsonBytes, responseHeaders, streamMediaType } from "./response_headers.ts";
 import { ArrayRelay } from "./array_relay.ts";
-import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
-import { unreadable } from "./broken_stream.ts";
-import { behindPrefix, openPrefixOf } from "./cached_turn.ts";
+import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
+import { unreadableReply } from "./stream_errors.ts";
+import { openPrefixOf, withPrefix } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
 import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { canSearch } from "./hosted_search.ts";
-import { withMediaInlined } from "./inline_media.ts";
-import { ownReply } from "./own_reply.ts";
+import { inlineMedia } from "./inline_media.ts";
+import { toCallerReply } from "./caller_reply.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
-import { outputLimitOf, speakAlike, type TextAttempt, type TextParts } from "./attempt.ts";
-import { estimatedUsageOf, leavingSignalOf } from "./turn_usage.ts";
+import { isSameFormat, outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
+import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
 /**
@@ -40,20 +40,20 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
     method: "POST",
     path: endpoint.path(candidate.model, turn.stream),
     // Header features apply to a body of their own format, even if it is rewritten.
-    headers: speakAlike(turn, endpoint) ? requestHeadersOf(turn.header, endpoint.format.forwardedHeaders) : {},
+    headers: isSameFormat(turn, endpoint) ? requestHeadersOf(turn.header, endpoint.format.forwardedHeaders) : {},
     body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
     firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
-    callerSignal: leavingSignalOf(attempt),
+    callerSignal: cancelSignalOf(attempt),
     readError: endpoint.format.readError,
   });
   if (!turn.stream) return await answerWhole(response, attempt, translation, parts);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
-    throw unreadable(attempt);
+    throw unreadableReply(attempt);
   }
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
-  const headers = answerHeaders(attempt, response, streamType(turn.framing), translation.losses);
+  const headers = responseHeaders(attempt, response, streamMediaType(turn.framing), translation.droppedFields);
   return new Response(relayed(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
     headers,
   });
@@ -63,14 +63,14 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
   const { turn } = attempt;
   const own = limited(await conversationOf(attempt, parts), attempt);
   const prefix = await openPrefixOf(attempt);
-  const conversation = behindPrefix(own, prefix, attempt);
+  const conversation = withPrefix(own, prefix, attempt);
   const written = writtenFor(conversation, attempt);
   const named = turn.cache?.kind === "native" ? { cachedContent: turn.cache.upstreamName } : {};
   const { emulation, losses } = emulationFor(conversation, written.losses);
   return {
     body: { ...written.body, ...named },
     prefix,
-    losses: [...conversation.beyond, ...turn.format.droppedFields(turn.body, losses)],
+    droppedFields: [...conversation.beyond, ...turn.format.droppedFields(turn.body, losses)],
     emulation,
     names: {
       issuer: attempt.provider.name,
@@ -101,8 +101,8 @@ async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<C
   const { turn, endpoint } = attempt;
   const body = turn.format.replay.items ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
   const read = turn.format.read(body);
-  const remembered = turn.format.replay.seals === "none" ? read : parts.memory.restore(turn.accountId, read);
-  return await withMediaInlined(remembered, endpoint.mustInline, parts.inliner, turn);
+  const remembered = turn.format.replay.seals === "none" ? read : parts.reasoning.restore(turn.accountId, read);
+  return await inlineMedia(remembered, endpoint.mustInline, parts.mediaInliner, turn);
 }
 
 /**
@@ -142,19 +142,19 @@ async function answerWhole(
   const { turn } = attempt;
   const bytes = await readWholeReply(response, attempt);
   const said = replyIn(bytes, attempt);
-  const reply = translation.emulation.reply(ownReply(said, translation.names));
-  parts.memory.keep(turn.accountId, reply.parts, turn.format.replay.seals);
+  const reply = translation.emulation.reply(toCallerReply(said, translation.names));
+  parts.reasoning.keep(turn.accountId, reply.parts, turn.format.replay.seals);
   const countOutput = () => countTextTokens(textOf(reply));
-  const hostedCalls = attempt.measure.hostedTools > 0 ? hostedCallsIn(new TextDecoder().decode(bytes)) : 0;
+  const hostedCalls = attempt.measure.hostedTools > 0 ? countHostedCalls(new TextDecoder().decode(bytes)) : 0;
   const usage = reply.usage === null
     ? await estimatedUsageOf(turn, await countOutput())
-    : usageWithCache(await believedUsage(attempt, reply.usage, { countOutput, hostedCalls }), turn.cache);
+    : usageWithCache(await plausibleUsage(attempt, reply.usage, { countOutput, hostedCalls }), turn.cache);
   const written = turn.format.writeReply({ ...reply, usage }, translation.context);
   if (turn.format.replay.items) parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");
   const unsaid = written.losses.map((loss) => turn.format.replyFieldNames[loss] ?? loss);
-  const losses = [...translation.losses, ...unsaid];
-  const headers = answerHeaders(attempt, response, "application/json", losses);
+  const losses = [...translation.droppedFields, ...unsaid];
+  const headers = responseHeaders(attempt, response, "application/json", losses);
   return new Response(jsonBytes(written.body), { headers });
 }
 
@@ -162,7 +162,7 @@ function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {
   try {
     return attempt.endpoint.format.readReply(JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
-    throw unreadable(attempt, cause);
+    throw unreadableReply(attempt, cause);
   }
 }
 

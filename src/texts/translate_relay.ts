@@ -6,18 +6,18 @@ import type { Frame } from "../lib/frame.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { encodeFrames } from "../lib/sse.ts";
-import { believedUsage, hostedCallsIn } from "./believed_usage.ts";
-import { cutShort, reportedFailure, streamError } from "./broken_stream.ts";
-import { eventOfHit } from "./cached_turn.ts";
+import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
+import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
+import { eventWithCache } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
 import { FrameMemory } from "./frame_memory.ts";
 import { heartbeatOf } from "./heartbeat.ts";
-import { ownEvents } from "./own_reply.ts";
-import { SealCollector } from "./seal_collector.ts";
+import { toCallerEvents } from "./caller_reply.ts";
+import { SignatureCollector } from "./signature_collector.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import type { Translation } from "./translation.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
-import { isUsageAwaited, usageSoFar } from "./turn_usage.ts";
+import { isUsageAwaited, usageSoFar } from "./request_usage.ts";
 
 const SAMPLE_CHARACTERS = 64_000;
 
@@ -29,7 +29,7 @@ export class TranslateRelay implements Relay {
   readonly #writer: EventWriter;
   readonly #own: (event: ReplyEvent) => ReplyEvent[];
   readonly #emulate: (event: ReplyEvent) => ReplyEvent[];
-  readonly #seals = new SealCollector();
+  readonly #seals = new SignatureCollector();
   readonly #keepsItems: boolean;
   /** The beginning of the output, kept in case its tokens must be counted, and its total length. */
   #sample = "";
@@ -47,7 +47,7 @@ export class TranslateRelay implements Relay {
       countsHosted ? { onData: seen, onBufferedBytes: held } : { onBufferedBytes: held },
     );
     this.#writer = attempt.turn.format.eventWriter(translation.context);
-    this.#own = ownEvents(translation.names);
+    this.#own = toCallerEvents(translation.names);
     this.#emulate = translation.emulation.events();
     this.#keepsItems = attempt.turn.format.replay.items;
   }
@@ -75,14 +75,14 @@ export class TranslateRelay implements Relay {
     } catch (thrown) {
       return await this.#break(thrown, out);
     }
-    return await this.#break(cutShort(this.attempt), out);
+    return await this.#break(incompleteStream(this.attempt), out);
   }
 
   async fail(thrown: unknown): Promise<Bytes> {
     return this.finished ? null : await this.#break(thrown, []);
   }
 
-  left(): void {
+  onDisconnect(): void {
     void this.#settleCounted("left");
   }
 
@@ -91,13 +91,13 @@ export class TranslateRelay implements Relay {
   }
 
   #seen(data: string): void {
-    this.#hostedCalls += hostedCallsIn(data);
+    this.#hostedCalls += countHostedCalls(data);
   }
 
   /** Writes events as the caller's frames. Stops before the finish event and returns it. */
   #write(events: Iterable<ReplyEvent>, out: Frame[]): ReplyEvent & { type: "finish" } | null {
     for (const came of events) {
-      for (const event of this.#own(eventOfHit(came, this.attempt.turn.cache)).flatMap(this.#emulate)) {
+      for (const event of this.#own(eventWithCache(came, this.attempt.turn.cache)).flatMap(this.#emulate)) {
         if (event.type === "finish") return event;
         if (event.type === "error") throw reportedFailure(event, this.attempt);
         this.#note(event);
@@ -111,7 +111,7 @@ export class TranslateRelay implements Relay {
   async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
     const { turn } = this.attempt;
     const usage = await this.#believed(event.usage ?? await this.#counted());
-    this.parts.memory.keep(turn.accountId, this.#seals.parts(), turn.format.replay.seals);
+    this.parts.reasoning.keep(turn.accountId, this.#seals.parts(), turn.format.replay.seals);
     try {
       await this.#settle(usage, "completed");
     } catch (thrown) {
@@ -139,7 +139,7 @@ export class TranslateRelay implements Relay {
   }
 
   #note(event: ReplyEvent): void {
-    if (this.attempt.turn.format.replay.seals !== "none") this.#seals.take(event);
+    if (this.attempt.turn.format.replay.seals !== "none") this.#seals.add(event);
     if (event.type === "start") this.#early = event.usage;
     if (event.type !== "part-delta") return;
     this.#characters += event.text.length;
@@ -158,7 +158,7 @@ export class TranslateRelay implements Relay {
 
   async #believed(reported: Usage): Promise<Usage> {
     const seen = { countOutput: () => this.#countedOutput(), hostedCalls: this.#hostedCalls };
-    return await believedUsage(this.attempt, reported, seen);
+    return await plausibleUsage(this.attempt, reported, seen);
   }
 
   /** Charges for the output so far. A failure is logged by the meter. */

@@ -2,7 +2,7 @@ import type { ReplyContext } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { OpenPrefix } from "../caches/prefix.ts";
 import type { Emulation } from "./emulation.ts";
-import type { ReplyNames } from "./own_reply.ts";
+import type { ReplyNames } from "./caller_reply.ts";
 
 /** A request in the vendor's format, and the data for translating its reply. */
 export interface Translation {
@@ -12,7 +12,7 @@ export interface Translation {
    */
   readonly prefix?: OpenPrefix | null;
   /** The fields that the vendor does not support, in the caller's spelling. */
-  readonly losses: readonly string[];
+  readonly droppedFields: readonly string[];
   /** The features that the gateway emulates for the vendor. */
   readonly emulation: Emulation;
   readonly names: ReplyNames;

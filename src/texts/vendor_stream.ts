@@ -9,7 +9,7 @@ export function vendorStream(response: OutboundResponse, clock: Clock): StreamSo
   return {
     read: () => response.read(),
     cancel: () => response.cancel(),
-    leave: () => response.cancel(),
+    abandon: () => response.cancel(),
     finish: () => void drain(response, clock),
   };
 }

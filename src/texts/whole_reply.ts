@@ -2,9 +2,9 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { hasMoreValuesThan } from "../lib/json_values.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
-import { unreadable } from "./broken_stream.ts";
+import { unreadableReply } from "./stream_errors.ts";
 import { chargeText } from "./charge_text.ts";
-import { estimatedUsageOf } from "./turn_usage.ts";
+import { estimatedUsageOf } from "./request_usage.ts";
 
 /** The maximum size of a whole reply. */
 const REPLY_CAP_BYTES = 64 * 1024 * 1024;
@@ -32,7 +32,7 @@ export async function readWholeReply(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readWithinMemory(response, attempt);
   if (await hasMoreValuesThan(bytes, MAX_REPLY_VALUES)) {
-    throw unreadable(attempt, new RangeError(`Cannot read more than ${MAX_REPLY_VALUES} JSON values`));
+    throw unreadableReply(attempt, new RangeError(`Cannot read more than ${MAX_REPLY_VALUES} JSON values`));
   }
   return bytes;
 }

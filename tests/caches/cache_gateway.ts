@@ -4,7 +4,7 @@ import { newApiKey } from "../../src/billing/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
-import type { SeenRequest } from "../../src/sandbox/seen.ts";
+import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 import { PRICING, textModel } from "../support/gateway.ts";
 import { accountMoney, type Purse } from "../support/account_money.ts";
 import { ShiftedClock } from "./shifted_clock.ts";
@@ -34,7 +34,7 @@ export interface CacheGateway {
   /** The vendor's official client. */
   client(key?: string): GoogleGenAI;
   /** What the vendors were asked, by a part of the path. */
-  seen(part: string): readonly SeenRequest[];
+  seen(part: string): readonly LoggedRequest[];
   /** Names of the files that hold contents. */
   files(): string[];
   stop(): Promise<void>;
@@ -70,8 +70,8 @@ export const MODELS = ["sandbox/content-1", "sandbox/chat-1", "sandbox/messages-
 /** Starts it; the store is in memory. */
 export async function startCacheGateway(options: CacheGatewayOptions = {}): Promise<CacheGateway> {
   const clock = new ShiftedClock();
-  const seen: SeenRequest[] = [];
-  const sandbox = await startSandbox({ port: 0, clock, record: (request) => void seen.push(request) });
+  const seen: LoggedRequest[] = [];
+  const sandbox = await startSandbox({ port: 0, clock, onRequest: (request) => void seen.push(request) });
   const [key, otherKey, adminKey] = [newApiKey(), newApiKey(), newApiKey()];
   const filesFolder = await Deno.makeTempDir();
   const logLines: string[] = [];

@@ -6,7 +6,7 @@ import type { Model } from "../../src/catalog/model.ts";
 import type { Usage } from "../../src/conversation/usage.ts";
 import { type Log, silentLog } from "../../src/lib/log.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { type Till, tillOf, USAGE } from "../texts/support.ts";
+import { type AdmissionRecorder, admissionRecorder, USAGE } from "../texts/support.ts";
 
 const tariff = readTariff({ prompt: "0.001", completion: "0.002" });
 const model = { id: "acme/m", tariff } as Model;
@@ -17,12 +17,12 @@ function chargeOf(usage: Usage, state: EndState = "completed"): CallCharge {
   return { provider: "one", state, parts: [{ quantities: textQuantitiesOf(usage), tariff }], usage };
 }
 
-function settlementOf(till: Till, log: Log = silentLog): Settlement {
+function settlementOf(till: AdmissionRecorder, log: Log = silentLog): Settlement {
   return new Settlement(facts, till.admission, { meter, clock: new ManualClock(3_500), log });
 }
 
 Deno.test("Settlement charges once, whatever is called afterwards, and logs the amount", async () => {
-  const till = tillOf();
+  const till = admissionRecorder();
   const lines: unknown[] = [];
   const log: Log = { ...silentLog, info: (event, fields) => void lines.push([event, fields]) };
   const settlement = settlementOf(till, log);
@@ -45,7 +45,7 @@ Deno.test("Settlement charges once, whatever is called afterwards, and logs the 
 });
 
 Deno.test("Settlement releases once, and charges nothing afterwards", async () => {
-  const till = tillOf();
+  const till = admissionRecorder();
   const settlement = settlementOf(till);
   settlement.release();
   settlement.release();
@@ -54,7 +54,7 @@ Deno.test("Settlement releases once, and charges nothing afterwards", async () =
 });
 
 Deno.test("Settlement fails with the charge, and logs no charge", async () => {
-  const till = tillOf();
+  const till = admissionRecorder();
   till.durable = () => Promise.reject(new Error("lost"));
   const log: Log = { ...silentLog, info: () => assertEquals("logged", "not logged") };
   const settlement = settlementOf(till, log);
@@ -62,7 +62,7 @@ Deno.test("Settlement fails with the charge, and logs no charge", async () => {
 });
 
 Deno.test("Settlement charges within a commit, refreshes the balance and ends the reservation", async () => {
-  const till = tillOf();
+  const till = admissionRecorder();
   const invalidated: string[] = [];
   const parts = { meter: { invalidate: (id: string) => void invalidated.push(id) }, clock: new ManualClock() };
   const settlement = new Settlement(facts, till.admission, { ...parts, log: silentLog });
@@ -73,7 +73,7 @@ Deno.test("Settlement charges within a commit, refreshes the balance and ends th
 });
 
 Deno.test("Settlement stays open when the commit with its charge fails, and adds no charge of zero", async () => {
-  const till = tillOf();
+  const till = admissionRecorder();
   const settlement = settlementOf(till);
   await assertRejects(() => settlement.chargeWithin(chargeOf(USAGE), () => Promise.reject(new Error("full"))), Error);
   assertEquals(till.releases, 0);
@@ -84,7 +84,7 @@ Deno.test("Settlement stays open when the commit with its charge fails, and adds
 });
 
 Deno.test("Settlement of another model charges the call at that model's name, and ends it for all", async () => {
-  const till = tillOf();
+  const till = admissionRecorder();
   const settlement = settlementOf(till);
   const other = { id: "acme/other", tariff } as Model;
   const served = settlement.servedBy(other, 77);

@@ -1,6 +1,6 @@
 import { passRelayOf } from "../texts/support.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bytes, LiveStreams, type Relay, relayed } from "../../src/calls/stream_relay.ts";
+import { type Bytes, OpenStreams, type Relay, relayed } from "../../src/calls/stream_relay.ts";
 import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { vendorStream } from "../../src/texts/vendor_stream.ts";
@@ -8,23 +8,23 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { FORMS } from "../support/forms.ts";
 import {
+  type AdmissionRecorder,
+  admissionRecorder,
   attemptOf,
   bodyOf,
   type FakeResponse,
   REPLY,
   responseOf,
-  type Till,
-  tillOf,
   wireOf,
 } from "../texts/support.ts";
 
 interface Stage {
   readonly clock: ManualClock;
-  readonly live: LiveStreams;
+  readonly openStreams: OpenStreams;
 }
 
 function stage(): Stage {
-  return { clock: new ManualClock(), live: new LiveStreams() };
+  return { clock: new ManualClock(), openStreams: new OpenStreams() };
 }
 
 /** A relay that passes everything and notes how it ended. */
@@ -41,15 +41,15 @@ function plainRelay() {
       notes.failures.push(thrown);
       return Promise.resolve(null);
     },
-    left: () => void notes.leaves++,
+    onDisconnect: () => void notes.leaves++,
     heartbeat: () => new TextEncoder().encode(": ping\n\n"),
   };
   return { relay, notes };
 }
 
-function passRelay(form: WireFormatName, till: Till): PassRelay {
+function passRelay(form: WireFormatName, till: AdmissionRecorder): PassRelay {
   const body = bodyOf(form, form === "chat" ? { stream_options: { include_usage: true } } : {});
-  return passRelayOf(attemptOf(form, { till, turn: { body } }));
+  return passRelayOf(attemptOf(form, { recorder: till, request: { body } }));
 }
 
 /** What the caller gets of a vendor's response. */
@@ -66,9 +66,9 @@ function textIn(read: ReadableStreamReadResult<Uint8Array>): string | null {
 }
 
 Deno.test("relayed() returns what the relay writes, ends with the vendor's stream and releases everything", async () => {
-  const { clock, live } = stage();
+  const { clock, openStreams: live } = stage();
   const { relay, notes } = plainRelay();
-  const stream = relayedOf(responseOf(["a", "b", "c"]), relay, { clock, live });
+  const stream = relayedOf(responseOf(["a", "b", "c"]), relay, { clock, openStreams: live });
   assertEquals([live.count, clock.waiting], [1, 1]);
   assertEquals(await textOf(stream), "abc");
   assertEquals([live.count, clock.waiting], [0, 0]);
@@ -102,10 +102,10 @@ Deno.test("relayed() continues to read when a read gives nothing to send", async
 });
 
 Deno.test("relayed() cancels the vendor when the caller disconnects, and notifies the relay", async () => {
-  const { clock, live } = stage();
+  const { clock, openStreams: live } = stage();
   const { relay, notes } = plainRelay();
   const response = responseOf(["a", () => new Promise(() => {})]);
-  const reader = relayedOf(response, relay, { clock, live }).getReader();
+  const reader = relayedOf(response, relay, { clock, openStreams: live }).getReader();
   await reader.read();
   const pending = reader.read();
   await reader.cancel();
@@ -124,23 +124,26 @@ Deno.test("relayed() reports a vendor that was cancelled after the caller discon
 });
 
 Deno.test("relayed() turns a vendor's failure into the relay's final bytes", async () => {
-  const { clock, live } = stage();
+  const { clock, openStreams: live } = stage();
   const { relay, notes } = plainRelay();
   const fail = (thrown: unknown) => {
     notes.failures.push(thrown);
     return Promise.resolve(new TextEncoder().encode("sorry"));
   };
   const response = responseOf(["a", new Error("connection reset")]);
-  assertEquals(await textOf(relayedOf(response, { ...relay, fail }, { clock, live })), "asorry");
+  assertEquals(await textOf(relayedOf(response, { ...relay, fail }, { clock, openStreams: live })), "asorry");
   assertEquals([response.cancelled, live.count, clock.waiting], [true, 0, 0]);
 });
 
 for (const form of FORMS) {
   Deno.test(`relayed() ends a live ${form} stream at a shutdown with an error event of its format`, async () => {
-    const { clock, live } = stage();
-    const till = tillOf();
+    const { clock, openStreams: live } = stage();
+    const till = admissionRecorder();
     const begun = wireOf(form, REPLY.slice(0, 7));
-    const reader = relayedOf(responseOf([begun, () => new Promise(() => {})]), passRelay(form, till), { clock, live })
+    const reader = relayedOf(responseOf([begun, () => new Promise(() => {})]), passRelay(form, till), {
+      clock,
+      openStreams: live,
+    })
       .getReader();
     assertEquals(textIn(await reader.read()), begun);
     const last = reader.read();
@@ -152,9 +155,10 @@ for (const form of FORMS) {
 }
 
 Deno.test("relayed() sends the same error at a shutdown to a caller who was not reading", async () => {
-  const { clock, live } = stage();
+  const { clock, openStreams: live } = stage();
   const response = responseOf(["a", "b"]);
-  const reader = relayedOf(response, passRelay("messages", tillOf()), { clock, live }).getReader();
+  const reader = relayedOf(response, passRelay("messages", admissionRecorder()), { clock, openStreams: live })
+    .getReader();
   live.abortAll();
   assertEquals(response.cancelled, true);
   assertStringIncludes(textIn(await reader.read())!, "The gateway is shutting down");
@@ -162,12 +166,12 @@ Deno.test("relayed() sends the same error at a shutdown to a caller who was not 
 });
 
 Deno.test("relayed() completes a reply whose end was in transit at the shutdown", async () => {
-  const { clock, live } = stage();
-  const till = tillOf();
+  const { clock, openStreams: live } = stage();
+  const till = admissionRecorder();
   let makeDurable = () => {};
   till.durable = () => new Promise((resolve) => makeDurable = resolve);
   const wire = wireOf("messages", REPLY);
-  const text = textOf(relayedOf(responseOf([wire]), passRelay("messages", till), { clock, live }));
+  const text = textOf(relayedOf(responseOf([wire]), passRelay("messages", till), { clock, openStreams: live }));
   await until(() => till.charges.length === 1);
   live.abortAll();
   makeDurable();
@@ -175,21 +179,22 @@ Deno.test("relayed() completes a reply whose end was in transit at the shutdown"
 });
 
 Deno.test("relayed() breaks only the caller's connection when even the final bytes fail", async () => {
-  const { clock, live } = stage();
+  const { clock, openStreams: live } = stage();
   const { relay } = plainRelay();
   const fail = () => Promise.reject(new Error("no words"));
-  const reader = relayedOf(responseOf([new Error("reset")]), { ...relay, fail }, { clock, live }).getReader();
+  const reader = relayedOf(responseOf([new Error("reset")]), { ...relay, fail }, { clock, openStreams: live })
+    .getReader();
   const error = await reader.read().catch((thrown) => thrown);
   assertEquals(error.message, "no words");
   clock.advance(60_000); // A heartbeat into a broken stream would throw here.
 });
 
 Deno.test("relayed() sends a heartbeat every fifteen seconds of silence, unless the caller has unread bytes", async () => {
-  const { clock, live } = stage();
+  const { clock, openStreams: live } = stage();
   const { relay } = plainRelay();
   let give: (text: string) => void = () => {};
   const response = responseOf([() => new Promise((resolve) => give = resolve), "end"]);
-  const reader = relayedOf(response, relay, { clock, live }).getReader();
+  const reader = relayedOf(response, relay, { clock, openStreams: live }).getReader();
   const first = reader.read();
   clock.advance(14_999);
   clock.advance(1);
@@ -221,9 +226,9 @@ Deno.test("relayed() reads what follows a finished reply, and cancels a vendor t
   const chatty = responseOf(["end", "more", "more", "more"]);
   await textOf(relayedOf(chatty, finishing(), stage()));
   await until(() => chatty.cancelled);
-  const { clock, live } = stage();
+  const { clock, openStreams: live } = stage();
   const silent = responseOf(["end", () => new Promise(() => {})]);
-  await textOf(relayedOf(silent, finishing(), { clock, live }));
+  await textOf(relayedOf(silent, finishing(), { clock, openStreams: live }));
   clock.advance(1_000);
   assertEquals(silent.cancelled, true);
 });

@@ -67,7 +67,7 @@ for (const face of FACES) {
       const byAlias = await askFace(face, gateway, { model: alias, stream });
       assertEquals([byAlias.status, byAlias.headers.get("x-service-model")], [200, face.ownModel]);
       assertEquals(modelsIn(byAlias.text), modelsIn(byId.text));
-      const asked = gateway.sandbox.seen.at(-1)!;
+      const asked = gateway.sandbox.requests.at(-1)!;
       assert(!JSON.stringify(asked).includes(alias), "The vendor is asked by its own name of the model");
     }
   });

@@ -239,25 +239,25 @@ for (
 ) {
   for (const stream of face === CONTENT && question.path ? [false] : [false, true]) {
     Deno.test(`${face.name} answers ${status} to ${what}${stream ? " of a stream" : ""}, charges and sends nothing`, async () => {
-      const [before, sent] = [await account.balance(), gateway.sandbox.seen.length];
+      const [before, sent] = [await account.balance(), gateway.sandbox.requests.length];
       const answer = await askFace(face, gateway, { ...question, stream });
       assertEquals(answer.status, status, answer.text);
       assertErrorShape(face, answer);
       assertEquals(face.errorWord(answer.json), word ?? INVALID[face.name]);
       assertMatch(answer.json.error.message, message);
-      assertEquals([await account.balance(), gateway.sandbox.seen.length], [before, sent]);
+      assertEquals([await account.balance(), gateway.sandbox.requests.length], [before, sent]);
     });
   }
 }
 
 Deno.test("every form answers 413 to a body beyond 20 MB, charges and sends nothing", async () => {
-  const [before, sent] = [await account.balance(), gateway.sandbox.seen.length];
+  const [before, sent] = [await account.balance(), gateway.sandbox.requests.length];
   for (const face of FACES) {
     const answer = await askFace(face, gateway, { text: "x".repeat(21_000_000) });
     assertEquals(answer.status, 413, face.name);
     assertErrorShape(face, answer);
   }
-  assertEquals([await account.balance(), gateway.sandbox.seen.length], [before, sent]);
+  assertEquals([await account.balance(), gateway.sandbox.requests.length], [before, sent]);
 });
 
 Deno.test("the content protocol ignores a pin in the body", async () => {

@@ -20,7 +20,7 @@ Deno.test("an account without money is answered 402 in each form's shape, and no
       assertErrorShape(face, answer);
     }
   }
-  assertEquals(gateway.sandbox.seen.length, 0);
+  assertEquals(gateway.sandbox.requests.length, 0);
   assertEquals(await accountMoney(gateway).balance(), 0n);
   await gateway.stop();
 });

@@ -28,11 +28,11 @@ const SOUND = {
 
 /** Requests to vendors since a mark: their family and path. */
 function askedSince(mark: number): string[] {
-  return gateway.sandbox.seen.slice(mark).map(({ path }) => path);
+  return gateway.sandbox.requests.slice(mark).map(({ path }) => path);
 }
 
 Deno.test("a count passes over a provider whose form cannot say the request, as the turn does", async () => {
-  const mark = gateway.sandbox.seen.length;
+  const mark = gateway.sandbox.requests.length;
   const reply = await genai.models.generateContent({ model: "sandbox/any-1", contents: [SOUND] });
   assert(reply.usageMetadata!.promptTokenCount! > 0);
   const { totalTokens } = await genai.models.countTokens({ model: "sandbox/any-1", contents: [SOUND] });
@@ -41,7 +41,7 @@ Deno.test("a count passes over a provider whose form cannot say the request, as 
 });
 
 Deno.test("a count that no provider's form can say is refused, as the turn is", async () => {
-  const mark = gateway.sandbox.seen.length;
+  const mark = gateway.sandbox.requests.length;
   const asking = { model: "sandbox/messages-1", contents: [SOUND] };
   const statusOf = (thrown: unknown) => (thrown as { status?: number }).status;
   assertEquals(await genai.models.countTokens(asking).then(() => null, statusOf), 400);
@@ -50,7 +50,7 @@ Deno.test("a count that no provider's form can say is refused, as the turn is", 
 });
 
 Deno.test("a count is asked of the preferred provider when its form can say the request", async () => {
-  const mark = gateway.sandbox.seen.length;
+  const mark = gateway.sandbox.requests.length;
   const asking = { model: "sandbox/any-1", messages: [{ role: "user" as const, content: "hello" }] };
   const { data, response } = await anthropic.messages.countTokens(asking).withResponse();
   assert(data.input_tokens > 0);

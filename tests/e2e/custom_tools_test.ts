@@ -40,7 +40,7 @@ for (const model of ["sandbox/messages-1", "sandbox/content-1"]) {
           const first = await respond({ model, input: asked, tools }, stream);
           const call: Json = first.output.find(({ type }: Json) => type === "custom_tool_call");
           assertEquals([call?.name, call?.input], ["exec", INPUT]);
-          const sent = JSON.stringify(gateway.sandbox.seen.at(-1)!.body);
+          const sent = JSON.stringify(gateway.sandbox.requests.at(-1)!.body);
           assert(sent.includes("LINE+"), sent);
           const output = { type: "custom_tool_call_output", call_id: call.call_id, output: "a.txt" };
           const second = await respond({ model, input: [...asked, ...first.output, output], tools }, stream);

@@ -49,7 +49,7 @@ async function withGateway(run: (gateway: Gateway) => Promise<void>, balance?: s
 }
 
 function askedBy(gateway: Gateway, mark: number): string[] {
-  return gateway.sandbox.seen.slice(mark).map(({ path }) => itemAt(path.split("/"), 1));
+  return gateway.sandbox.requests.slice(mark).map(({ path }) => itemAt(path.split("/"), 1));
 }
 
 for (const face of FACES) {
@@ -57,7 +57,7 @@ for (const face of FACES) {
     await withGateway(async (gateway) => {
       const account = accountMoney(gateway);
       for (const stream of [false, true]) {
-        const mark = gateway.sandbox.seen.length;
+        const mark = gateway.sandbox.requests.length;
         const text = "[[openai: fail 503]] [[anthropic: fail 503]] hi there";
         const before = await account.balance();
         const answer = await askFace(face, gateway, { model: "a/first", text, stream });
@@ -81,13 +81,13 @@ for (const face of FACES) {
 Deno.test("the caller's own mistakes, and what passes the first byte, go to no fallback", async () => {
   await withGateway(async (gateway) => {
     for (const face of [CHAT, RESPONSES] as readonly Face[]) {
-      const mark = gateway.sandbox.seen.length;
+      const mark = gateway.sandbox.requests.length;
       const refused = await askFace(face, gateway, { model: "a/first", text: "[[fail 400 Not that]] hi" });
       assertEquals([refused.status, askedBy(gateway, mark)], [400, ["openai"]]);
       const cut = await askFace(face, gateway, { model: "a/first", text: "[[cut 3]] [[words 30]] go", stream: true });
       assertEquals([cut.status, cut.headers.get("x-service-model")], [200, "a/first"]);
     }
-    const mark = gateway.sandbox.seen.length;
+    const mark = gateway.sandbox.requests.length;
     const bad = await askFace(CHAT, gateway, { model: "a/first", extra: { temperature: "hot" } });
     assertEquals([bad.status, askedBy(gateway, mark)], [400, []]);
   });
@@ -95,7 +95,7 @@ Deno.test("the caller's own mistakes, and what passes the first byte, go to no f
 
 Deno.test("all providers of a model come before its first fallback, and the failure that helps most is told", async () => {
   await withGateway(async (gateway) => {
-    const mark = gateway.sandbox.seen.length;
+    const mark = gateway.sandbox.requests.length;
     const text = "[[openai: fail 503]] [[google: fail 429 7]] [[anthropic: fail 500]] hi";
     const answer = await askFace(CHAT, gateway, { model: "d/both", text });
     assertEquals(askedBy(gateway, mark), ["openai", "google", "anthropic", "google"]);
@@ -117,7 +117,7 @@ Deno.test("an alias has fallbacks of its own, an empty list none", async () => {
 
 Deno.test("a pin leaves out the fallbacks that its provider does not serve", async () => {
   await withGateway(async (gateway) => {
-    const mark = gateway.sandbox.seen.length;
+    const mark = gateway.sandbox.requests.length;
     const headers = { "x-service-provider-type": "sandbox-google" };
     const text = "[[google: fail 503]] hi";
     const both = await askFace(CHAT, gateway, { model: "d/both", text, headers });
@@ -132,7 +132,7 @@ Deno.test("a pin leaves out the fallbacks that its provider does not serve", asy
 
 Deno.test("a fallback on which a hosted tool has no price is left out", async () => {
   await withGateway(async (gateway) => {
-    const mark = gateway.sandbox.seen.length;
+    const mark = gateway.sandbox.requests.length;
     const extra = { tools: [{ type: "web_search_20250305", name: "web_search" }] };
     const answer = await askFace(MESSAGES, gateway, { model: "b/second", extra });
     assertEquals([answer.status, askedBy(gateway, mark)], [400, []]); // none of them has a price for searches
@@ -143,7 +143,7 @@ Deno.test("a fallback on which a hosted tool has no price is left out", async ()
 Deno.test("state at one provider goes to no fallback at another", async () => {
   await withGateway(async (gateway) => {
     const stored = await askFace(RESPONSES, gateway, { model: "a/first", extra: { store: true } });
-    const mark = gateway.sandbox.seen.length;
+    const mark = gateway.sandbox.requests.length;
     const extra = { previous_response_id: stored.json.id };
     await askFace(RESPONSES, gateway, { model: "a/first", text: "[[openai: fail 503]] on", extra });
     assertEquals(askedBy(gateway, mark), ["openai"]);
@@ -155,7 +155,7 @@ Deno.test("what is reserved covers the dearest fallback that the balance covers,
   const text = "[[openai: fail 503]] [[anthropic: fail 503]] hi";
   await withGateway(async (gateway) => {
     // f/dear may cost more than a dollar, which the balance does not cover; the others do.
-    const mark = gateway.sandbox.seen.length;
+    const mark = gateway.sandbox.requests.length;
     const poor = await askFace(CHAT, gateway, { model: "s-first", text, extra });
     assertEquals([poor.status, askedBy(gateway, mark)], [503, ["openai", "anthropic"]]);
   }, "0.50");
@@ -185,7 +185,7 @@ Deno.test("open circuits send requests to the fallback at once", async () => {
     for (let tries = 0; tries < 5; tries++) {
       await askFace(CHAT, gateway, { model: "alone", text: `[[openai: fail 500]] ${tries}` });
     }
-    const mark = gateway.sandbox.seen.length;
+    const mark = gateway.sandbox.requests.length;
     const answer = await askFace(CHAT, gateway, { model: "a/first", text: "all well" });
     assertEquals([answer.status, answer.headers.get("x-service-model")], [200, "b/second"]);
     assertEquals(askedBy(gateway, mark), ["anthropic"]);

@@ -153,7 +153,7 @@ async function thinking(cell: Cell, stream: boolean): Promise<Gap> {
   assertEquals(first.answer.calls.length, 1);
   const second = await billed(cell, () => conversation.say(answers(first.answer, "sunny"), asking));
   assertMatch(second.answer.text, /The tool weather answered: .*sunny/);
-  const carried = cell.vendor.carriesProof(cell.sandbox.seen.at(-1)!);
+  const carried = cell.vendor.carriesProof(cell.sandbox.requests.at(-1)!);
   if (first.answer.thoughts !== "") assertMatch(first.answer.thoughts, /think about this/);
   const missing = [first.answer.thoughts === "" ? "not shown" : "", carried ? "" : "not carried on"];
   return missing.filter((word) => word !== "").join(", ") || null;
@@ -215,7 +215,7 @@ async function largeLimit(cell: Cell): Promise<Gap> {
   const named = await droppedBy(() =>
     billed(cell, () => talk(cell).say(user("hello"), { most: 32_000, stream: true }))
   );
-  const sent = JSON.stringify(cell.sandbox.seen.at(-1)!.body);
+  const sent = JSON.stringify(cell.sandbox.requests.at(-1)!.body);
   assert(sent.includes("16384") && !sent.includes("32000"), sent);
   assertMatch(named ?? "", /^(max_tokens|max_completion_tokens|max_output_tokens|generationConfig\.maxOutputTokens)$/);
   return null;
@@ -285,7 +285,7 @@ async function cancelInMidStream(cell: Cell): Promise<Gap> {
   const order = user("[[gap 15]] [[words 500]] go");
   await failure(talk(cell).say(order, { stream: true, onText, signal: leaving.signal }));
   assert(pieces < 100, `The client stopped reading: ${pieces}`);
-  await eventually(() => cell.sandbox.seen.at(-1)!.cancelled);
+  await eventually(() => cell.sandbox.requests.at(-1)!.cancelled);
   const charged = await eventually(async () => {
     const left = before - await cell.purse.balance();
     return left > 0n && left;

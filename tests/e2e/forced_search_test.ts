@@ -72,13 +72,13 @@ for (const name of ["priced-openai", "priced-google", "allowing-openai", "allowi
 
 Deno.test("a forced search at a provider that has none is refused, naming the field, and costs nothing", async () => {
   const before = await account.balance();
-  const seen = sandbox.seen.length;
+  const seen = sandbox.requests.length;
   const { status, text } = await forceSearch("sandbox/without-search");
   assertEquals(status, 400);
   const { type, error } = JSON.parse(text);
   assertEquals([type, error.type], ["error", "invalid_request_error"]);
   assertStringIncludes(error.message, '"tools[0]"');
-  assertEquals([await account.balance(), sandbox.seen.length], [before, seen]);
+  assertEquals([await account.balance(), sandbox.requests.length], [before, seen]);
 });
 
 Deno.test("the list of models tells which may search", async () => {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import OpenAI, { toFile } from "openai";
-import { blank } from "../../src/sandbox/pictures/pixels.ts";
+import { transparentPixels } from "../../src/sandbox/pictures/pixels.ts";
 import { writePicture } from "../../src/sandbox/pictures/file.ts";
 import { type ImageGateway, pictureFile, pixelAt, shown, startImageGateway } from "../images/image_gateway.ts";
 import { itemAt } from "../support/items.ts";
@@ -68,7 +68,7 @@ Deno.test("the openai package streams unfinished pictures and the finished one",
 Deno.test("the openai package edits several pictures under a mask", async () => {
   const gateway = await startImageGateway();
   try {
-    const mask = blank(96, 96);
+    const mask = transparentPixels(96, 96);
     for (let at = 3; at < mask.data.length; at += 4) mask.data[at] = at < mask.data.length / 2 ? 0 : 255;
     const first = await pictureFile({ prompt: "first", width: 96, height: 96 });
     const second = await pictureFile({ prompt: "second", width: 96, height: 96, format: "jpeg" });
@@ -91,7 +91,7 @@ Deno.test("the openai package edits several pictures under a mask", async () => 
       pixelAt(pixels, 500, 900),
       pixelAt(original, Math.floor(500 * 96 / 1024), Math.floor(900 * 96 / 1024)),
     );
-    const body = itemAt(gateway.sandbox.seen, 0).body as Record<string, unknown>;
+    const body = itemAt(gateway.sandbox.requests, 0).body as Record<string, unknown>;
     assertEquals(body["image[]"], [
       { filename: "image_1.png", type: "image/png", bytes: first.length },
       { filename: "image_2.jpeg", type: "image/jpeg", bytes: second.length },
@@ -135,7 +135,7 @@ Deno.test("a multimodal model makes one picture without its drafts, and streams 
     assertEquals("num_input_images" in answer.usage, false);
     const streamed = await (await gateway.post("/v1/images/generations", { ...asked, stream: true })).text();
     assertEquals(streamed.match(/^event: .*$/gm), ["event: image_generation.completed"]);
-    assertEquals(gateway.sandbox.seen.length, 2);
+    assertEquals(gateway.sandbox.requests.length, 2);
   } finally {
     await gateway.stop();
   }
@@ -189,7 +189,7 @@ Deno.test("an edit for a model of another series says that image editing is not 
       const { error } = await answer.json();
       assertStringIncludes(error.message.toLowerCase(), "image editing is not supported for the model");
     }
-    assertEquals(gateway.sandbox.seen.length, 0);
+    assertEquals(gateway.sandbox.requests.length, 0);
   } finally {
     await gateway.stop();
   }

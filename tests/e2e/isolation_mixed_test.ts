@@ -27,11 +27,11 @@ Deno.test("an item of a translated reply is written out for any provider, for it
   for (const type of ["sandbox-openai", "sandbox-anthropic", "sandbox-google"]) {
     const { status, text } = await anna({ input, ...at(type) });
     assertEquals(status, 200, text);
-    assertEquals(JSON.stringify(gateway.sandbox.seen.at(-1)!.body).includes(id), false, "no vendor knows the id");
+    assertEquals(JSON.stringify(gateway.sandbox.requests.at(-1)!.body).includes(id), false, "no vendor knows the id");
   }
-  const before = gateway.sandbox.seen.length;
+  const before = gateway.sandbox.requests.length;
   for (let nth = 0; nth < 8; nth++) assertEquals((await ben({ input })).status, 404);
-  assertEquals(gateway.sandbox.seen.length, before);
+  assertEquals(gateway.sandbox.requests.length, before);
 });
 
 Deno.test("an item of a passed reply goes back to the provider that gave it", async () => {
@@ -39,10 +39,10 @@ Deno.test("an item of a passed reply goes back to the provider that gave it", as
   const { id } = first.json.output.find(({ type }: { type: string }) => type === "message");
   const input = [{ type: "item_reference", id }, user];
   for (let nth = 0; nth < 6; nth++) {
-    const before = gateway.sandbox.seen.length;
+    const before = gateway.sandbox.requests.length;
     await anna({ input });
-    assertEquals(gateway.sandbox.seen.length, before + 1);
-    assertEquals(gateway.sandbox.seen.at(-1)!.path, "/openai/v1/responses");
+    assertEquals(gateway.sandbox.requests.length, before + 1);
+    assertEquals(gateway.sandbox.requests.at(-1)!.path, "/openai/v1/responses");
   }
   assertEquals((await ben({ input })).status, 404);
 });

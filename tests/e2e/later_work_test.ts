@@ -16,7 +16,7 @@ const ASKING = {
 for (const face of FACES) {
   for (const [field, value] of Object.entries(ASKING)) {
     Deno.test(`a ${face.name} request that asks for work beyond its answer by ${field} reaches no vendor`, async () => {
-      const before = gateway.sandbox.seen.length;
+      const before = gateway.sandbox.requests.length;
       for (const model of VENDORS) {
         for (const stream of [false, true]) {
           const answer = await askFace(face, gateway, { model, stream, extra: { [field]: value } });
@@ -25,13 +25,13 @@ for (const face of FACES) {
           assertErrorShape(face, answer);
         }
       }
-      assertEquals(gateway.sandbox.seen.length, before);
+      assertEquals(gateway.sandbox.requests.length, before);
     });
   }
 }
 
 Deno.test("a content request with a field in both spellings reaches no vendor, nor does a count or a cache", async () => {
-  const before = gateway.sandbox.seen.length;
+  const before = gateway.sandbox.requests.length;
   const contents = [{ parts: [{ text: "hi" }] }];
   const both = { contents, cachedContent: "", cached_content: "cachedContents/x" };
   const questions = [
@@ -56,16 +56,16 @@ Deno.test("a content request with a field in both spellings reaches no vendor, n
       /"[\w.]*(cached_content|system_instruction|generate_content_request)".*spelling/,
     );
   }
-  assertEquals(gateway.sandbox.seen.length, before);
+  assertEquals(gateway.sandbox.requests.length, before);
 });
 
 Deno.test("a request with one name twice in a nested object reaches no vendor", async () => {
-  const before = gateway.sandbox.seen.length;
+  const before = gateway.sandbox.requests.length;
   for (const face of FACES.filter(({ name }) => name !== "responses")) {
     const text = JSON.stringify(face.body(face.ownModel, "hi")).replace('"user"', '"user","role":"user"');
     assertEquals((await askFace(face, gateway, { body: text })).status, 400);
   }
-  assertEquals(gateway.sandbox.seen.length, before);
+  assertEquals(gateway.sandbox.requests.length, before);
 });
 
 Deno.test.afterAll(() => gateway.stop());

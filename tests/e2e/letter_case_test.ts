@@ -20,20 +20,20 @@ const TOP: Readonly<Record<string, unknown>> = {
 for (const face of NAMED_IN_LOWER_CASE) {
   for (const [name, value] of Object.entries(TOP)) {
     Deno.test(`a ${face.name} request with "${name}" reaches no vendor, as some read it in lower case`, async () => {
-      const before = gateway.sandbox.seen.length;
+      const before = gateway.sandbox.requests.length;
       for (const model of [face.ownModel, "sandbox/any-1"]) {
         const answer = await askFace(face, gateway, { model, extra: { [name]: value } });
         assertEquals([answer.status, face.errorWord(answer.json)], [400, INVALID[face.name]]);
         assertMatch(answer.json.error.message, /in lower case/);
         assertErrorShape(face, answer);
       }
-      assertEquals(gateway.sandbox.seen.length, before);
+      assertEquals(gateway.sandbox.requests.length, before);
     });
   }
 }
 
 Deno.test("names of stored files and items are checked in any case, at any depth", async () => {
-  const before = gateway.sandbox.seen.length;
+  const before = gateway.sandbox.requests.length;
   const file = [{ role: "user", content: [{ type: "input_file", File_ID: "file-of-another" }] }];
   const item = [{ Type: "item_reference", ID: "rs_of_another" }, { role: "user", content: "hi" }];
   const document = [{ role: "user", content: [{ type: "document", source: { Type: "file", FILE_ID: "file_1" } }] }];
@@ -41,7 +41,7 @@ Deno.test("names of stored files and items are checked in any case, at any depth
     assertEquals((await askFace(RESPONSES, gateway, { extra: { input } })).status, 400);
   }
   assertEquals((await askFace(MESSAGES, gateway, { extra: { messages: document } })).status, 400);
-  assertEquals(gateway.sandbox.seen.length, before);
+  assertEquals(gateway.sandbox.requests.length, before);
 });
 
 Deno.test("keys that callers choose may be written in any case", async () => {

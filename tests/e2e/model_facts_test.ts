@@ -40,7 +40,7 @@ const WISHES: Readonly<Record<Face["name"], Json>> = {
 };
 
 function seen(): Json {
-  return gateway.sandbox.seen.at(-1)!.body;
+  return gateway.sandbox.requests.at(-1)!.body;
 }
 
 function limitIn(body: Json): number {

@@ -64,7 +64,7 @@ Deno.test("SIGTERM lets a stream finish, ends with 0 and loses no charge", async
   const { key } = place;
   assertEquals((await askFace(CHAT, { address, key })).status, 200);
   const streaming = askFace(CHAT, { address, key }, { text: "[[gap 8]] [[words 100]] go", stream: true });
-  await eventually(() => place.sandbox.seen.length === 2);
+  await eventually(() => place.sandbox.requests.length === 2);
   process.kill("SIGTERM");
   const { text } = await streaming;
   assertStringIncludes(text, "word100");
@@ -87,7 +87,7 @@ Deno.test("SIGTERM ends what outlasts the grace with an error event of its form,
   const { key } = place;
   const text = "[[gap 20]] [[words 5000]] go";
   const streams = FACES.map((face) => askFace(face, { address, key }, { model: "sandbox/chat-1", text, stream: true }));
-  await eventually(() => place.sandbox.seen.length === 4);
+  await eventually(() => place.sandbox.requests.length === 4);
   process.kill("SIGTERM");
   for (const answer of await Promise.all(streams)) {
     assertMatch(answer.text.trimEnd().split("\n\n").at(-1)!, /error/);

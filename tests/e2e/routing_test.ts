@@ -22,13 +22,13 @@ const account = accountMoney(gateway);
 
 /** Families that were asked since a mark. */
 function askedSince(mark: number): string[] {
-  return gateway.sandbox.seen.slice(mark).map(({ path }) => itemAt(path.split("/"), 1));
+  return gateway.sandbox.requests.slice(mark).map(({ path }) => itemAt(path.split("/"), 1));
 }
 
 Deno.test("a failure before the first byte is mended by the next provider, which the header and the ledger name", async () => {
   for (const order of ["[[google: fail 503]]", "[[google: fail 429 7]]", "[[google: fail 408]]", "[[google: html]]"]) {
     for (const stream of [false, true]) {
-      const mark = gateway.sandbox.seen.length;
+      const mark = gateway.sandbox.requests.length;
       const answer = await askFace(CHAT, gateway, { model: "sandbox/google-first", text: `${order} hi you`, stream });
       assertEquals([answer.status, answer.headers.get("x-service-provider")], [200, "sandbox-anthropic"], answer.text);
       assertMatch(answer.text, /You/);
@@ -41,7 +41,7 @@ Deno.test("a failure before the first byte is mended by the next provider, which
 
 Deno.test("a refusal of the request is told at once and asked of nobody else", async () => {
   for (const face of FACES) {
-    const mark = gateway.sandbox.seen.length;
+    const mark = gateway.sandbox.requests.length;
     const answer = await askFace(face, gateway, { model: "sandbox/google-first", text: "[[fail 400 Not that]] hi" });
     assertEquals([answer.status, askedSince(mark)], [400, ["google"]]);
     assertStringIncludes(answer.json.error.message, "Not that");
@@ -49,7 +49,7 @@ Deno.test("a refusal of the request is told at once and asked of nobody else", a
 });
 
 Deno.test("a stream that breaks behind its first byte is not begun anew elsewhere", async () => {
-  const mark = gateway.sandbox.seen.length;
+  const mark = gateway.sandbox.requests.length;
   const text = "[[cut 3]] [[words 30]] go";
   const answer = await askFace(CHAT, gateway, { model: "sandbox/openai-first", text, stream: true });
   assertEquals([answer.status, askedSince(mark)], [200, ["openai"]]);
@@ -61,32 +61,32 @@ Deno.test("a pin by header or body sends to that provider alone, in every form",
   for (const provider of ["openai", "anthropic", "google"]) {
     const name = `sandbox-${provider}`;
     for (const face of FACES) {
-      const mark = gateway.sandbox.seen.length;
+      const mark = gateway.sandbox.requests.length;
       const headers = { "x-service-provider-type": name };
       const answer = await askFace(face, gateway, { model: "sandbox/any-1", headers });
       assertEquals([answer.status, answer.headers.get("x-service-provider")], [200, name]);
       assertEquals([askedSince(mark), face.textIn(answer.json)], [[provider], "You said: hello there"]);
     }
     for (const face of [CHAT, RESPONSES, MESSAGES]) {
-      const mark = gateway.sandbox.seen.length;
+      const mark = gateway.sandbox.requests.length;
       const extra = { extra_body: { provider: { type: name } } };
       const answer = await askFace(face, gateway, { model: "sandbox/any-1", extra });
       assertEquals([answer.status, answer.headers.get("x-service-provider")], [200, name]);
       assertEquals(askedSince(mark), [provider]);
-      assert(!JSON.stringify(gateway.sandbox.seen.at(-1)!.body).includes("extra_body"), "The vendor sees no pin");
+      assert(!JSON.stringify(gateway.sandbox.requests.at(-1)!.body).includes("extra_body"), "The vendor sees no pin");
     }
   }
 });
 
 Deno.test("a pinned provider that fails is not replaced", async () => {
-  const mark = gateway.sandbox.seen.length;
+  const mark = gateway.sandbox.requests.length;
   const headers = { "x-service-provider-type": "sandbox-google" };
   const answer = await askFace(CONTENT, gateway, { model: "sandbox/any-1", text: "[[fail 503]] hi", headers });
   assertEquals([answer.status, answer.json.error.status, askedSince(mark)], [503, "UNAVAILABLE", ["google"]]);
 });
 
 Deno.test("an unpinned model uses each of its providers in its turn", async () => {
-  const mark = gateway.sandbox.seen.length;
+  const mark = gateway.sandbox.requests.length;
   for (let asked = 0; asked < 60; asked++) await askFace(CHAT, gateway, { model: "sandbox/any-1" });
   assertEquals([...new Set(askedSince(mark))].toSorted(), ["anthropic", "google", "openai"]);
 });
@@ -110,7 +110,7 @@ Deno.test("a provider that fails five times in a row rests, and is not asked whi
     const { status } = await askFace(CHAT, gateway, { model: "sandbox/openai-first", text });
     assertEquals(status, 200);
   }
-  const mark = gateway.sandbox.seen.length;
+  const mark = gateway.sandbox.requests.length;
   const answer = await askFace(CHAT, gateway, { model: "sandbox/openai-first", text: "all well" });
   assertEquals([answer.status, askedSince(mark)], [200, ["anthropic"]]);
 });

@@ -36,7 +36,7 @@ function weather(asked: string[]) {
 
 /** Bodies that the vendors got since. */
 function seenSince(before: number): Json[] {
-  return gateway.sandbox.seen.slice(before).filter(({ method }) => method === "POST").map(({ body }) => body);
+  return gateway.sandbox.requests.slice(before).filter(({ method }) => method === "POST").map(({ body }) => body);
 }
 
 for (const model of ["sandbox/messages-1", "sandbox/chat-1", "sandbox/content-1", "sandbox/any-1"]) {
@@ -46,7 +46,7 @@ for (const model of ["sandbox/messages-1", "sandbox/chat-1", "sandbox/content-1"
       sanitizeResources: false,
       sanitizeOps: false,
       async fn() {
-        const before = gateway.sandbox.seen.length;
+        const before = gateway.sandbox.requests.length;
         const asked: string[] = [];
         const runner = client().beta.messages.toolRunner({
           model,

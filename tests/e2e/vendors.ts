@@ -1,11 +1,11 @@
-import type { SeenRequest } from "../../src/sandbox/seen.ts";
+import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 
 /** A vendor's form, by the model that stands for it. */
 export interface VendorModel {
   readonly name: string;
   readonly model: string;
   /** Whether a request carries a proof of earlier thoughts that the vendor itself gave. */
-  carriesProof(seen: SeenRequest): boolean;
+  carriesProof(seen: LoggedRequest): boolean;
 }
 
 /** One model of each simulated vendor. */

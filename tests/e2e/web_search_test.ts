@@ -264,13 +264,13 @@ for (const caller of CALLERS) {
   Deno.test(`a model without a price for searches refuses a request that is nothing without one: ${caller.name}`, async () => {
     for (const model of ["sandbox/plain-1", "sandbox/plain-2"]) {
       if (caller.name === "chat" && model === "sandbox/plain-2") continue;
-      const seen = sandbox.seen.length;
+      const seen = sandbox.requests.length;
       const before = await account.balance();
       const { status, reply } = await ask(caller, model, caller.body(model, false, QUERY, false), false);
       assertEquals(status, 400);
       const field = { chat: "web_search_options", content: /tools\[0\]/ }[caller.name] ?? "tools[0]";
       assertMatch(JSON.stringify(reply), field instanceof RegExp ? field : new RegExp(field.replace(/[[\]]/g, "\\$&")));
-      assertEquals(sandbox.seen.length, seen);
+      assertEquals(sandbox.requests.length, seen);
       assertEquals(await account.balance(), before);
     }
   });
@@ -286,7 +286,7 @@ for (const caller of CALLERS) {
       responses: "tools.web_search",
     }[caller.name]!;
     assert(dropped?.split(", ").includes(name), `${dropped}`);
-    assert(!/web_search|googleSearch/.test(JSON.stringify(sandbox.seen.at(-1)!.body)));
+    assert(!/web_search|googleSearch/.test(JSON.stringify(sandbox.requests.at(-1)!.body)));
   });
 }
 
@@ -322,7 +322,7 @@ for (const { name, body } of REPEATS) {
         const { status, reply: again, dropped } = await ask(caller, second, body(second, reply as Json), false);
         assertEquals(status, 200, JSON.stringify(again));
         assert(JSON.stringify(again).includes("You said: and now?"));
-        const seen = JSON.stringify(sandbox.seen.at(-1)!.body);
+        const seen = JSON.stringify(sandbox.requests.at(-1)!.body);
         assert(seen.includes("a simulated page tells it all."), seen);
         // A wrapped mark means something to the gateway alone.
         assert(!seen.includes('"c3kx') && !seen.includes("srvtoolu_sy_"), seen);

@@ -36,7 +36,7 @@ Deno.test("an account without money is refused before any download or vendor cal
   await withGateway({ balance: "0" }, async (gateway) => {
     const answer = await ask(gateway, { model: "sandbox/seer-1", input_images: [`${files.address}/a.png`] });
     assertEquals([answer.status, (await answer.json()).error.type], [402, "insufficient_credits"]);
-    assertEquals([gateway.sandbox.seen.length, files.asked.length], [0, 0]);
+    assertEquals([gateway.sandbox.requests.length, files.asked.length], [0, 0]);
   });
 });
 
@@ -50,7 +50,7 @@ Deno.test("a refusal has the vendor's message, is not retried elsewhere and cost
         assert((await answer.json()).error.message.length > 10);
       }
     }
-    assertEquals(gateway.sandbox.seen.length, 8);
+    assertEquals(gateway.sandbox.requests.length, 8);
     assertEquals(await gateway.balance(), before);
   });
 });
@@ -175,7 +175,7 @@ Deno.test("a failing provider is followed by the next, and the request is charge
       assertEquals([answer.status, answer.headers.get("x-service-provider")], [200, "two"]);
       await answer.text();
     }
-    assertEquals(gateway.sandbox.seen.length, 4);
+    assertEquals(gateway.sandbox.requests.length, 4);
     // Two pictures of 272 tokens, and the words of their prompts.
     assertStringIncludes(await gateway.balance(), "24.9945");
     assert(gateway.logLines.some((line) => line.includes("upstream_failed_over")));

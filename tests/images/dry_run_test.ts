@@ -37,7 +37,7 @@ async function edit(fields: Record<string, string>, headers: Record<string, stri
 
 /** All that a request leaves somewhere. */
 const traces = async ({ sandbox, balance, files }: ImageGateway) => [
-  sandbox.seen.length,
+  sandbox.requests.length,
   await balance(),
   [...Deno.readDirSync(files)].flatMap(({ name, isDirectory }) =>
     isDirectory ? [...Deno.readDirSync(`${files}/${name}`)].map((each) => each.name) : []

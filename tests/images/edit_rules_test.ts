@@ -72,7 +72,7 @@ Deno.test("POST /v1/images/edits rejects every field that the API reference reje
       const { status, message, param } = await refusalOf(await edit(gateway, changed(change)));
       assertEquals([status, param], [400, field], message);
     }
-    assertEquals(gateway.sandbox.seen.length, 0);
+    assertEquals(gateway.sandbox.requests.length, 0);
   });
 });
 
@@ -91,7 +91,7 @@ Deno.test("POST /v1/images/edits requires a complete multipart form", async () =
       assertEquals(status, 400);
       assertStringIncludes(message, "ends before its last boundary");
     }
-    assertEquals(gateway.sandbox.seen.length, 0);
+    assertEquals(gateway.sandbox.requests.length, 0);
   });
 });
 
@@ -158,7 +158,7 @@ Deno.test("POST /v1/images/edits ignores extra_body and unknown parts, and appli
     assertEquals([unknown.status, (await unknown.json()).error.type], [400, "invalid_provider_type"]);
     const other = await edit(gateway, parts, { "x-service-provider-type": "ark" });
     assertEquals([other.status, (await other.json()).error.type], [400, "provider_type_unavailable"]);
-    assertEquals("extra_body" in (itemAt(gateway.sandbox.seen, 0).body as object), false);
+    assertEquals("extra_body" in (itemAt(gateway.sandbox.requests, 0).body as object), false);
   });
 });
 
@@ -222,7 +222,7 @@ Deno.test("POST /v1/images/edits drops input_fidelity for a model without it, an
     const answer = await edit(gateway, changed({ model: "sandbox/narrow-1", input_fidelity: "high" }));
     assertEquals([answer.status, answer.headers.get("x-service-dropped")], [200, "input_fidelity"]);
     await answer.body?.cancel();
-    assertEquals("input_fidelity" in (itemAt(gateway.sandbox.seen, 0).body as object), false);
+    assertEquals("input_fidelity" in (itemAt(gateway.sandbox.requests, 0).body as object), false);
   });
 });
 

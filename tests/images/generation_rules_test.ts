@@ -50,7 +50,7 @@ Deno.test("POST /v1/images/generations rejects every field that the API referenc
       assertEquals([status, param], [400, field], message);
       assertStringIncludes(message, `"${field}"`);
     }
-    assertEquals(gateway.sandbox.seen.length, 0);
+    assertEquals(gateway.sandbox.requests.length, 0);
     assertEquals(await gateway.balance(), "25.0000000000");
   });
 });
@@ -90,7 +90,9 @@ Deno.test("POST /v1/images/generations ignores other spellings of input_images a
       assertEquals(answer.status, 200);
       assertEquals("num_input_images" in (await answer.json()).usage, false);
     }
-    for (const { body } of gateway.sandbox.seen) assertEquals(JSON.stringify(body).includes(png.slice(0, 40)), false);
+    for (const { body } of gateway.sandbox.requests) {
+      assertEquals(JSON.stringify(body).includes(png.slice(0, 40)), false);
+    }
   });
 });
 
@@ -124,7 +126,7 @@ Deno.test("POST /v1/images/generations rejects input_images that cannot be used,
       const { status, message, param } = await refusalOf(gateway, { model: "sandbox/seer-1", input_images });
       assertEquals([status, param], [400, field], message);
     }
-    assertEquals(gateway.sandbox.seen.length, 0);
+    assertEquals(gateway.sandbox.requests.length, 0);
   });
 });
 

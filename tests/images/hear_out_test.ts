@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Charge } from "../../src/billing/meter.ts";
 import { Settlement } from "../../src/calls/settlement.ts";
-import { LiveStreams } from "../../src/calls/stream_relay.ts";
+import { OpenStreams } from "../../src/calls/stream_relay.ts";
 import { CallerLink } from "../../src/images/caller_link.ts";
 import { ImageMemory } from "../../src/images/image_memory.ts";
 import { readGeneration } from "../../src/images/generate.ts";
@@ -60,7 +60,7 @@ async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<I
     link,
     onEnd: memory.outliveRequest(),
     writeError: (error) => ({ error: error.code }),
-  }, { clock, live: new LiveStreams() });
+  }, { clock, openStreams: new OpenStreams() });
   const reader = answer.body!.getReader();
   await reader.read();
   const leave = () => {

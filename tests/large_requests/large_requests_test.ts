@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Credential } from "../../src/billing/key_ring.ts";
 import { createMeter } from "../../src/billing/meter.ts";
-import { LiveStreams } from "../../src/calls/stream_relay.ts";
+import { OpenStreams } from "../../src/calls/stream_relay.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -32,7 +32,7 @@ class StageThread implements LargeThread {
     this.got.push(message as ToThread);
   }
 
-  answer(value: unknown): void {
+  sendResult(value: unknown): void {
     this.answers.push(value);
   }
 
@@ -81,12 +81,12 @@ async function stage({ maxThreads = 1 } = {}) {
   });
   const threads: StageThread[] = [];
   const meter = createMeter({ store, clock, log });
-  const live = new LiveStreams();
+  const live = new OpenStreams();
   const large = new LargeRequests({
     config: readConfig("{}", "test.json", () => undefined),
     entry: new URL("file:///unused.ts"),
     own: [],
-    live,
+    openStreams: live,
     meter,
     store,
     breaker: createCircuitBreaker({ clock }),
@@ -121,7 +121,7 @@ async function stage({ maxThreads = 1 } = {}) {
       memory: UNLIMITED_MEMORY.lease(account),
     };
     const credential: Credential = { accountId: account, keyId: "key" };
-    return large.answer(inbound, credential, new Uint8Array(bytes), codec.caller);
+    return large.handle(inbound, credential, new Uint8Array(bytes), codec.caller);
   };
   const available = async () => (await store.balance("demo")).available;
   return { clock, lines, store, meter, live, large, threads, ask, available };

@@ -8,7 +8,7 @@ import type { WireFormatName } from "../../src/conversation/reasoning_signature.
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
-import { withMediaInlined } from "../../src/texts/inline_media.ts";
+import { inlineMedia } from "../../src/texts/inline_media.ts";
 import { CODECS, TARGETS } from "../support/forms.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
@@ -24,7 +24,7 @@ export async function outcomeOf(from: WireFormatName, to: WireFormatName, body: 
     CODECS[from].caller.check(body);
     rejectUnmeteredWork(body);
     const read = CODECS[from].caller.read(body);
-    const conversation = await withMediaInlined(
+    const conversation = await inlineMedia(
       read,
       ({ source }) => to === "content" && needsInlining(source),
       () => Promise.resolve({ mediaType: "image/png", data: "iVBORw0KGgo=" }),

@@ -4,8 +4,8 @@ import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { FORMS, PAIRS } from "../support/forms.ts";
 import { itemAt } from "../support/items.ts";
-import { stageOf, wholeReply } from "../texts/stage.ts";
-import { turnOf } from "../texts/support.ts";
+import { textGatewayOf, wholeReply } from "../texts/text_gateway.ts";
+import { requestOf } from "../texts/support.ts";
 import { doneByGateway } from "./done_by_gateway.ts";
 import { isSilent } from "./judgement.ts";
 import type { Outcome } from "./outcome.ts";
@@ -26,7 +26,7 @@ for (const form of FORMS) {
 
 for (const [from, to] of PAIRS) {
   Deno.test(`a ${from} request to a ${to} vendor has its fields sent, or in X-Service-Dropped, or refused`, async () => {
-    const stage = stageOf({ providers: { one: [to, wholeReply(to)] }, model: MODEL });
+    const stage = textGatewayOf({ providers: { one: [to, wholeReply(to)] }, model: MODEL });
     const silent: string[] = [];
     for (const probe of probes.get(from)!) {
       const [outcome, baseline] = [await run(probe.with), await run(probe.without)];
@@ -36,7 +36,7 @@ for (const [from, to] of PAIRS) {
 
     async function run(body: JsonObject): Promise<Outcome> {
       try {
-        const response = await stage.turns.run(turnOf(from, { body, stream: false }));
+        const response = await stage.service.handle(requestOf(from, { body, stream: false }));
         const dropped = response.headers.get("x-service-dropped")?.split(", ") ?? [];
         await response.body?.cancel();
         return { kind: "sent", body: JSON.stringify(stage.sent.at(-1)!.body), dropped };

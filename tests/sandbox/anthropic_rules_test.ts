@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { issueSeal } from "../../src/sandbox/seals.ts";
+import { issueSignature } from "../../src/sandbox/signatures.ts";
 import { refuses, takes } from "./rules_support.ts";
 import { ENDPOINTS, inSandbox } from "./support.ts";
 
@@ -9,7 +9,7 @@ const say = (text: string) => ({ type: "text", text });
 const use = { type: "tool_use", id: "a", name: "f", input: {} };
 const result = { type: "tool_result", tool_use_id: "a", content: "Yes" };
 const marked = { ...say("x"), cache_control: { type: "ephemeral" } };
-const thought = { type: "thinking", thinking: "Well", signature: issueSeal("messages", "Well").value };
+const thought = { type: "thinking", thinking: "Well", signature: issueSignature("messages", "Well").value };
 const thinking = { type: "enabled", budget_tokens: 1024 };
 const tool = { name: "f", input_schema: { type: "object" } };
 const limit = { max_tokens: 2000 };

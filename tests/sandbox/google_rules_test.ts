@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { issueSeal } from "../../src/sandbox/seals.ts";
+import { issueSignature } from "../../src/sandbox/signatures.ts";
 import { refuses, takes } from "./rules_support.ts";
 import { ENDPOINTS, inSandbox } from "./support.ts";
 
 const user = (...parts: object[]) => ({ role: "user", parts: [...parts, { text: "Hi" }] });
 const model = (...parts: object[]) => ({ role: "model", parts });
-const thoughtSignature = issueSeal("content", "x").value;
+const thoughtSignature = issueSignature("content", "x").value;
 const call = { functionCall: { name: "f", args: {} } };
 const signed = { ...call, thoughtSignature };
 const answer = { functionResponse: { name: "f", response: { output: "Yes" } } };

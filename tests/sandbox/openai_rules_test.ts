@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { issueSeal } from "../../src/sandbox/seals.ts";
+import { issueSignature } from "../../src/sandbox/signatures.ts";
 import { refuses, takes } from "./rules_support.ts";
 import { inSandbox, PIXEL, post } from "./support.ts";
 
@@ -48,7 +48,7 @@ takes("chat", [
 const item = { type: "message", role: "user", content: "Hi" };
 const callItem = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
 const output = { type: "function_call_output", call_id: "a", output: "Yes" };
-const proof = issueSeal("responses", "x").value;
+const proof = issueSignature("responses", "x").value;
 const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: proof };
 
 refuses("responses", [

@@ -1,21 +1,21 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type SeenRequest, startSandbox } from "../../src/sandbox/mod.ts";
+import { type LoggedRequest, startSandbox } from "../../src/sandbox/mod.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { ENDPOINTS, inSandbox, post, postStreamed } from "./support.ts";
 
 Deno.test("a sandbox keeps what it was asked", async () => {
-  const recorded: SeenRequest[] = [];
+  const recorded: LoggedRequest[] = [];
   await inSandbox(async ({ sandbox }) => {
     const body = ENDPOINTS.content.body("Hi");
     const response = await post(sandbox, "content", body, { "x-extra": "1" });
     await response.body?.cancel();
-    const seen = itemAt(sandbox.seen, 0);
+    const seen = itemAt(sandbox.requests, 0);
     assertEquals([seen.method, seen.path], ["POST", "/google/v1beta/models/m:generateContent"]);
     assertEquals([seen.headers["x-extra"], seen.headers["x-goog-api-key"]], ["1", "sandbox"]);
     assertEquals(seen.body, body);
-    assertEquals(recorded, [...sandbox.seen]);
-  }, { record: (seen) => void recorded.push(seen) });
+    assertEquals(recorded, [...sandbox.requests]);
+  }, { onRequest: (seen) => void recorded.push(seen) });
 });
 
 Deno.test("a sandbox forgets the oldest beyond a thousand requests", () =>
@@ -25,18 +25,18 @@ Deno.test("a sandbox forgets the oldest beyond a thousand requests", () =>
       await (await fetch(url + n)).body?.cancel();
     };
     for (let n = 0; n < 1002; n += 6) await Promise.all(Array.from({ length: 6 }, (_, index) => ask(n + index)));
-    assertEquals(sandbox.seen.length, 1000);
-    assert(sandbox.seen.at(-1)!.path.startsWith("/openai/v1/models?n="));
+    assertEquals(sandbox.requests.length, 1000);
+    assert(sandbox.requests.at(-1)!.path.startsWith("/openai/v1/models?n="));
   }));
 
 Deno.test("a sandbox notes a client that leaves while it is kept waiting", () =>
   inSandbox(async ({ sandbox }) => {
     const leaving = new AbortController();
     const asked = postStreamed(sandbox, "chat", "[[stall 60000]]", leaving.signal);
-    await until(() => sandbox.seen.length === 1);
+    await until(() => sandbox.requests.length === 1);
     leaving.abort();
     await assertRejects(() => asked);
-    await until(() => itemAt(sandbox.seen, 0).cancelled);
+    await until(() => itemAt(sandbox.requests, 0).cancelled);
   }));
 
 Deno.test("a sandbox notes a client that leaves in the middle of a stream", () =>
@@ -44,16 +44,16 @@ Deno.test("a sandbox notes a client that leaves in the middle of a stream", () =
     const { body } = await postStreamed(sandbox, "messages", "[[pause 60000]] Hi");
     const reader = body!.getReader();
     await reader.read();
-    assert(!itemAt(sandbox.seen, 0).cancelled);
+    assert(!itemAt(sandbox.requests, 0).cancelled);
     await reader.cancel();
-    await until(() => itemAt(sandbox.seen, 0).cancelled);
+    await until(() => itemAt(sandbox.requests, 0).cancelled);
   }));
 
 Deno.test("a sandbox notes nothing of a client that stays to the end", () =>
   inSandbox(async ({ sandbox }) => {
     await (await postStreamed(sandbox, "responses", "Hi")).text();
     await (await post(sandbox, "responses", ENDPOINTS.responses.body("Hi"))).text();
-    assertEquals(sandbox.seen.map(({ cancelled }) => cancelled), [false, false]);
+    assertEquals(sandbox.requests.map(({ cancelled }) => cancelled), [false, false]);
   }));
 
 Deno.test("a sandbox answers equal rows of requests with equal bytes", async () => {
@@ -93,5 +93,5 @@ Deno.test("a sandbox reads no body twice and refuses what is no JSON", () =>
       assertEquals(response.status, 400);
       assert(typeof (await response.json()).error.message === "string");
     }
-    assertEquals(sandbox.seen.map(({ body }) => body), ["{no", "{no", "{no"]);
+    assertEquals(sandbox.requests.map(({ body }) => body), ["{no", "{no", "{no"]);
   }));

@@ -24,7 +24,7 @@ import { checkMessage } from "../../src/sandbox/families/anthropic_rules.ts";
 import { checkGenerate } from "../../src/sandbox/families/google_rules.ts";
 import { checkChat } from "../../src/sandbox/families/openai_chat_rules.ts";
 import { checkResponses } from "../../src/sandbox/families/openai_responses_rules.ts";
-import { issueSeal } from "../../src/sandbox/seals.ts";
+import { issueSignature } from "../../src/sandbox/signatures.ts";
 import { conversationOf, targetOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";
 
@@ -58,7 +58,7 @@ const image: fc.Arbitrary<ImagePart> = fc.constant({
 const reasoning: fc.Arbitrary<ReasoningPart> = fc.tuple(texts, forms, fc.boolean()).map(([thought, form, isOwn]) => ({
   kind: "reasoning",
   text: thought,
-  seal: { ...issueSeal(form, thought), issuer: isOwn ? PROVIDER : "other" },
+  seal: { ...issueSignature(form, thought), issuer: isOwn ? PROVIDER : "other" },
 }));
 const ids = fc.constantFrom("a", "call_1", "x".repeat(70), "sp ace", "toolu_1.b");
 const names = fc.constantFrom("f", "my tool", "n".repeat(90), "1a", "a.b:c");

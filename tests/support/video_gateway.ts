@@ -4,7 +4,7 @@ import { readConfig } from "../../src/config/config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
-import type { SeenRequest } from "../../src/sandbox/seen.ts";
+import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 import { callerOf, type GatewayCall } from "./gateway_call.ts";
 
 /** A gateway in front of the sandbox's vendor of videos, as a test sees it. */
@@ -28,7 +28,7 @@ export interface VideoGateway {
   /** `available` and `held` of the account, through the admin API. */
   money(): Promise<{ readonly balance: string; readonly held: string }>;
   /** Bodies of the creations that the vendor saw. */
-  created(): readonly SeenRequest[];
+  created(): readonly LoggedRequest[];
   stop(): Promise<void>;
 }
 
@@ -57,8 +57,8 @@ export const GOOD = { model: "sandbox/video-1", prompt: "A lighthouse at dusk [[
  * further simulated vendor of videos a model that is named after it, such as `sandbox/video-openrouter`.
  */
 export async function startVideoGateway(options: VideoGatewayOptions = {}): Promise<VideoGateway> {
-  const seen: SeenRequest[] = [];
-  const sandbox = await startSandbox({ port: 0, record: (request) => void seen.push(request) });
+  const seen: LoggedRequest[] = [];
+  const sandbox = await startSandbox({ port: 0, onRequest: (request) => void seen.push(request) });
   const [key, otherKey, adminKey] = [newApiKey(), newApiKey(), newApiKey()];
   const filesFolder = await Deno.makeTempDir();
   const logLines: string[] = [];

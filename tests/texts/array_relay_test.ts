@@ -3,10 +3,10 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Relay } from "../../src/calls/stream_relay.ts";
 import { ArrayRelay } from "../../src/texts/array_relay.ts";
 import type { PassRelay } from "../../src/texts/pass_relay.ts";
-import { attemptOf, cutAt, relayAll, REPLY, type Till, tillOf, wireOf } from "./support.ts";
+import { type AdmissionRecorder, admissionRecorder, attemptOf, cutAt, relayAll, REPLY, wireOf } from "./support.ts";
 
-function passRelay(till: Till): PassRelay {
-  return passRelayOf(attemptOf("content", { till }));
+function passRelay(till: AdmissionRecorder): PassRelay {
+  return passRelayOf(attemptOf("content", { recorder: till }));
 }
 
 /** A relay that gives nothing. */
@@ -15,7 +15,7 @@ const SILENT: Relay = {
   take: () => null,
   end: () => Promise.resolve(null),
   fail: () => Promise.resolve(null),
-  left() {},
+  onDisconnect() {},
   heartbeat: () => null,
 };
 
@@ -24,7 +24,7 @@ Deno.test("ArrayRelay gives one JSON list that holds every chunk, wherever the c
   const chunks = wire.split("\r\n\r\n").filter((frame) => frame !== "").map((frame) => JSON.parse(frame.slice(6)));
   const { length } = new TextEncoder().encode(wire);
   for (let at = 1; at < length; at += 5) {
-    const till = tillOf();
+    const till = admissionRecorder();
     const text = await relayAll(new ArrayRelay(passRelay(till)), cutAt(wire, [at / length]));
     assertEquals(JSON.parse(text), chunks);
     assertEquals(till.charges.length, 1);
@@ -34,17 +34,17 @@ Deno.test("ArrayRelay gives one JSON list that holds every chunk, wherever the c
 Deno.test("ArrayRelay stays readable when the stream is cut, breaks, or holds what is no JSON", async () => {
   const wire = new TextEncoder().encode(wireOf("content", REPLY));
   for (let at = 0; at < wire.length / 2; at += 11) {
-    const list = JSON.parse(await relayAll(new ArrayRelay(passRelay(tillOf())), [wire.slice(0, at)]));
+    const list = JSON.parse(await relayAll(new ArrayRelay(passRelay(admissionRecorder())), [wire.slice(0, at)]));
     assertStringIncludes(list.at(-1).error.message, "ended the stream before");
   }
   const odd = new TextEncoder().encode("data: {}\n\ndata: {half\n\ndata: [DONE]\n\n");
-  assertEquals(JSON.parse(await relayAll(new ArrayRelay(passRelay(tillOf())), [odd])).length, 2);
-  const relay = new ArrayRelay(passRelay(tillOf()));
+  assertEquals(JSON.parse(await relayAll(new ArrayRelay(passRelay(admissionRecorder())), [odd])).length, 2);
+  const relay = new ArrayRelay(passRelay(admissionRecorder()));
   await relay.take(odd);
   assertEquals(relay.heartbeat(), null);
   assert(new TextDecoder().decode((await relay.fail(new TypeError("broken")))!).endsWith("\n]"));
   const endless = new TextEncoder().encode(`data: ${"x".repeat(17 * 1024 * 1024)}`);
-  const last = JSON.parse(await relayAll(new ArrayRelay(passRelay(tillOf())), [endless, endless]));
+  const last = JSON.parse(await relayAll(new ArrayRelay(passRelay(admissionRecorder())), [endless, endless]));
   assertStringIncludes(last.at(-1).error.message, "cannot be read");
   assertEquals(await relayAll(new ArrayRelay(SILENT), []), "[]");
 });
@@ -53,6 +53,6 @@ Deno.test("ArrayRelay gives an event with a picture of more than a megabyte", as
   const data = "A".repeat(2 * 1024 * 1024);
   const chunk = { candidates: [{ content: { parts: [{ inlineData: { mimeType: "image/png", data } }] } }] };
   const wire = new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`);
-  const list = JSON.parse(await relayAll(new ArrayRelay(passRelay(tillOf())), [wire]));
+  const list = JSON.parse(await relayAll(new ArrayRelay(passRelay(admissionRecorder())), [wire]));
   assertEquals(list[0], chunk);
 });

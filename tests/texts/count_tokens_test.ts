@@ -2,7 +2,7 @@ import { CODECS } from "../support/forms.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { countTokens, type CountTurn } from "../../src/texts/count_tokens.ts";
+import { type CountRequest, countTokens } from "../../src/texts/count_tokens.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { contentEndpoint } from "../../src/upstreams/google/text.ts";
 import { messagesEndpoint } from "../../src/upstreams/anthropic/text.ts";
@@ -10,7 +10,7 @@ import { chatEndpoint, responsesEndpoint } from "../../src/upstreams/openai/text
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";
-import { type Behaviour, errorOf, failing, stageOf } from "./stage.ts";
+import { type Behaviour, errorOf, failing, textGatewayOf } from "./text_gateway.ts";
 import { responseOf } from "./support.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
@@ -29,10 +29,10 @@ function says(answer: string): Behaviour {
 
 /** A stage whose providers have the vendors' real endpoints, counters included. */
 function counting(providers: Readonly<Record<string, readonly [WireFormatName, Behaviour]>>) {
-  return stageOf({ providers, endpoint: (form) => ENDPOINTS[form] });
+  return textGatewayOf({ providers, endpoint: (form) => ENDPOINTS[form] });
 }
 
-function turnWith(fields: Partial<CountTurn> = {}): CountTurn {
+function turnWith(fields: Partial<CountRequest> = {}): CountRequest {
   return {
     accountId: "demo",
     model: "acme/m",
@@ -55,7 +55,7 @@ for (
   ] as const
 ) {
   Deno.test(`countTokens() asks a ${form} vendor's own counter, and says who counted`, async () => {
-    const { turns, sent, estimates } = counting({ one: [form, says(answer)] });
+    const { service: turns, sent, estimates } = counting({ one: [form, says(answer)] });
     assertEquals(await countTokens(turnWith(), turns.parts), { tokens: 41, countedBy: "one" });
     assertEquals(itemAt(sent, 0).call.path, path);
     assertEquals(Object.keys(itemAt(sent, 0).body).sort(), [...names]);
@@ -69,7 +69,7 @@ for (
     ]] as const
   ) {
     Deno.test(`countTokens() reads ${name} from a ${form} counter as a broken answer`, async () => {
-      const { turns } = counting({ one: [form, says(broken)] });
+      const { service: turns } = counting({ one: [form, says(broken)] });
       const error = await errorOf(countTokens(turnWith(), turns.parts));
       assertEquals([error.code, error.message], ["upstream_error", 'Provider "one" sent a count that cannot be read']);
     });
@@ -77,14 +77,14 @@ for (
 }
 
 Deno.test("countTokens() counts by itself where no provider of the model has a counter", async () => {
-  const { turns, sent } = counting({ one: ["chat", says("{}")] });
+  const { service: turns, sent } = counting({ one: ["chat", says("{}")] });
   const { tokens, countedBy } = await countTokens(turnWith(), turns.parts);
   assertEquals([countedBy, sent.length], [null, 0]);
   assert(tokens > 3 && tokens < 20, String(tokens));
 });
 
 Deno.test("countTokens() tells the circuit breaker nothing when it asks nobody", async () => {
-  const { turns, sent } = counting({ one: ["chat", says("{}")], two: ["chat", says("{}")] });
+  const { service: turns, sent } = counting({ one: ["chat", says("{}")], two: ["chat", says("{}")] });
   const { breaker } = turns.parts;
   const target = { provider: "one", model: "vm" };
   for (const account of ["a", "b"]) breaker.onStart(target, account).failed(DOWN);
@@ -93,7 +93,7 @@ Deno.test("countTokens() tells the circuit breaker nothing when it asks nobody",
 });
 
 Deno.test("countTokens() prefers a provider that counts, and tries the next after a failure", async () => {
-  const { turns, sent } = counting({
+  const { service: turns, sent } = counting({
     plain: ["chat", says("{}")],
     busy: ["messages", failing("unavailable", 529)],
     well: ["content", says('{"totalTokens":7}')],
@@ -110,7 +110,7 @@ const SOUND = conversationOf({
 });
 
 Deno.test("countTokens() passes over a provider whose form cannot say the request, which is no failure of its", async () => {
-  const { turns, sent, lines } = counting({
+  const { service: turns, sent, logEntries: lines } = counting({
     deaf: ["messages", says('{"input_tokens":1}')],
     well: ["content", says('{"totalTokens":7}')],
   });
@@ -132,26 +132,26 @@ Deno.test("countTokens() passes over a provider whose form cannot say the reques
 });
 
 Deno.test("countTokens() gives the refusal of a form that cannot say the request when no provider is left", async () => {
-  const { turns, sent } = counting({ deaf: ["messages", says('{"input_tokens":1}')] });
+  const { service: turns, sent } = counting({ deaf: ["messages", says('{"input_tokens":1}')] });
   const error = await errorOf(countTokens(turnWith({ conversation: SOUND }), turns.parts));
   assertEquals([error.code, sent.length], ["invalid_request", 0]);
 });
 
 Deno.test("countTokens() counts by itself where a turn would go on to a provider without a counter", async () => {
   const providers = { busy: ["messages", failing("unavailable", 529)], plain: ["chat", says("{}")] } as const;
-  const { turns, sent, lines } = counting(providers);
+  const { service: turns, sent, logEntries: lines } = counting(providers);
   assertEquals((await countTokens(turnWith(), turns.parts)).countedBy, null);
   assertEquals(sent.map(({ provider }) => provider), ["busy"]);
   assertEquals(lines, [{ event: "count_estimated", fields: { model: "acme/m", code: "unavailable", status: 529 } }]);
   const pinned = await errorOf(countTokens(turnWith({ headerPin: "busy" }), turns.parts));
   assertEquals(pinned.code, "upstream_error");
   const refusing = counting({ ...providers, busy: ["messages", failing("invalid", 400)] });
-  assertEquals((await errorOf(countTokens(turnWith(), refusing.turns.parts))).code, "invalid_request");
+  assertEquals((await errorOf(countTokens(turnWith(), refusing.service.parts))).code, "invalid_request");
 });
 
 Deno.test("countTokens() tells the circuit breaker of failures and successes", async () => {
   let isWell = false;
-  const { turns } = counting({
+  const { service: turns } = counting({
     one: ["messages", (call) => isWell ? says('{"input_tokens":1}')(call) : failing("unavailable", 503)(call)],
   });
   const { breaker } = turns.parts;
@@ -167,13 +167,13 @@ Deno.test("countTokens() gives a vendor's refusal as the turn itself would", asy
   for (
     const [kind, status, code] of [["invalid", 400, "invalid_request"], ["rate_limited", 429, "rate_limited"]] as const
   ) {
-    const { turns } = counting({ one: ["messages", failing(kind, status)] });
+    const { service: turns } = counting({ one: ["messages", failing(kind, status)] });
     assertEquals((await errorOf(countTokens(turnWith(), turns.parts))).code, code);
   }
 });
 
 Deno.test("countTokens() keeps pins, and refuses an unknown model", async () => {
-  const { turns, sent } = counting({
+  const { service: turns, sent } = counting({
     one: ["messages", says('{"input_tokens":1}')],
     two: ["content", says('{"totalTokens":2}')],
   });
@@ -186,7 +186,7 @@ Deno.test("countTokens() keeps pins, and refuses an unknown model", async () => 
 });
 
 Deno.test("countTokens() lets no failure of a vendor through as it is", async () => {
-  const { turns } = counting({ one: ["messages", failing("unreachable")] });
+  const { service: turns } = counting({ one: ["messages", failing("unreachable")] });
   const error = await countTokens(turnWith(), turns.parts).catch((thrown) => thrown);
   assert(error instanceof GatewayError && !(error instanceof UpstreamFailure));
 });

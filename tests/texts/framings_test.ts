@@ -12,7 +12,7 @@ import { FRAMED_IDS, FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../suppo
 import { FRAMINGS } from "../support/framings.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { valueAt } from "../support/items.ts";
-import { attemptOf, bodyOf, cutAt, passRelayOf, relayAll, tillOf } from "./support.ts";
+import { admissionRecorder, attemptOf, bodyOf, cutAt, passRelayOf, relayAll } from "./support.ts";
 
 /** What came of a stream: the caller's bytes, what was charged, and the ids that were kept. */
 interface Passed {
@@ -31,9 +31,9 @@ async function passed(
   pieces: readonly Uint8Array<ArrayBuffer>[],
   options: Options = {},
 ): Promise<Passed> {
-  const till = tillOf();
+  const till = admissionRecorder();
   const asked = form === "chat" && options.asksForUsage ? { stream_options: { include_usage: true } } : {};
-  const attempt = attemptOf(form, { till, turn: { body: bodyOf(form, { stream: true, ...asked }) } });
+  const attempt = attemptOf(form, { recorder: till, request: { body: bodyOf(form, { stream: true, ...asked }) } });
   const ids: string[] = [];
   const vendorState = {
     keep: (_owner: unknown, states: readonly StateReference[]) =>

@@ -3,7 +3,7 @@ import type { MediaPart, Part } from "../../src/conversation/conversation.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import type { MediaFetch } from "../../src/net/media_inliner.ts";
-import { type MediaAsker, withMediaInlined } from "../../src/texts/inline_media.ts";
+import { inlineMedia, type MediaContext } from "../../src/texts/inline_media.ts";
 import { conversationOf } from "../support/conversations.ts";
 
 const picture = (url: string): MediaPart & { kind: "image" } => ({
@@ -11,7 +11,10 @@ const picture = (url: string): MediaPart & { kind: "image" } => ({
   source: { kind: "url", url, mediaType: null },
 });
 const always = () => true;
-const asker = (memory: MemoryLease = UNLIMITED_MEMORY.lease(), signal = new AbortController().signal): MediaAsker => ({
+const asker = (
+  memory: MemoryLease = UNLIMITED_MEMORY.lease(),
+  signal = new AbortController().signal,
+): MediaContext => ({
   memory,
   callerSignal: () => signal,
 });
@@ -38,7 +41,7 @@ Deno.test("withMediaInlined() puts the bytes in the place of addresses, also ins
     ...result,
     parts: [picture("https://a.example/2")],
   }]);
-  const { turns } = await withMediaInlined(before, always, inline, asker());
+  const { turns } = await inlineMedia(before, always, inline, asker());
   const inlined = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } } as const;
   assertEquals(turns[1]?.parts, [inlined, { ...result, parts: [inlined] }]);
 });
@@ -47,9 +50,9 @@ Deno.test("withMediaInlined() leaves alone what the vendor can fetch, and what i
   const { inline, fetched } = fetching();
   const there = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "BBBB" } } as const;
   const conversation = conversationWith([picture("https://a.example/1"), there]);
-  assertEquals(await withMediaInlined(conversation, () => false, inline, asker()), conversation);
+  assertEquals(await inlineMedia(conversation, () => false, inline, asker()), conversation);
   const bare = conversationWith([there]);
-  assertEquals(await withMediaInlined(bare, always, inline, asker()), bare);
+  assertEquals(await inlineMedia(bare, always, inline, asker()), bare);
   assertEquals(fetched, []);
 });
 
@@ -63,7 +66,7 @@ Deno.test("withMediaInlined() says which turn's medium could not be had, and why
   ) {
     const error = await assertRejects(
       () =>
-        withMediaInlined(
+        inlineMedia(
           conversationWith([picture("https://a.example/secret")]),
           always,
           () => Promise.reject(thrown),
@@ -80,14 +83,14 @@ Deno.test("withMediaInlined() refuses more media than a request can hold, before
   const many = Array.from({ length: 21 }, (_, at) => picture(`https://a.example/${at}`));
   const { inline, fetched } = fetching();
   const error = await assertRejects(
-    () => withMediaInlined(conversationWith(many), always, inline, asker()),
+    () => inlineMedia(conversationWith(many), always, inline, asker()),
     GatewayError,
   );
   assertEquals([error.status, fetched.length], [400, 0]);
-  await withMediaInlined(conversationWith(many.slice(1)), always, inline, asker());
+  await inlineMedia(conversationWith(many.slice(1)), always, inline, asker());
   const large = fetching(26_000_000);
   const tooLarge = await assertRejects(
-    () => withMediaInlined(conversationWith(many.slice(0, 2)), always, large.inline, asker()),
+    () => inlineMedia(conversationWith(many.slice(0, 2)), always, large.inline, asker()),
     GatewayError,
   );
   assertEquals(tooLarge.code, "request_too_large");
@@ -97,12 +100,12 @@ Deno.test("withMediaInlined() takes memory before a medium is read, and gives it
   const budget = new MemoryBudget(40_000_000);
   const memory = budget.lease("a");
   const two = conversationWith([picture("https://a.example/1"), picture("https://a.example/2")]);
-  await withMediaInlined(two, always, fetching(400_000).inline, asker(memory));
+  await inlineMedia(two, always, fetching(400_000).inline, asker(memory));
   assertEquals(budget.inUse, 2 * 300_000 * 4);
   memory.end();
   const other = budget.lease("a");
   const error = await assertRejects(
-    () => withMediaInlined(two, always, fetching(2_000_000).inline, asker(other)),
+    () => inlineMedia(two, always, fetching(2_000_000).inline, asker(other)),
     GatewayError,
   );
   assertEquals([error.code, budget.inUse], ["request_too_large", 0]);
@@ -124,7 +127,7 @@ Deno.test("withMediaInlined() fetches four media at once, and ends them all when
       return Promise.race([ended, ...signals.length === 4 ? [refused.promise] : []]);
     };
     const parts = Array.from({ length: 10 }, (_, at) => picture(`https://a.example/${at}`));
-    const running = withMediaInlined(conversationWith(parts), always, inline, asker(undefined, left.signal));
+    const running = inlineMedia(conversationWith(parts), always, inline, asker(undefined, left.signal));
     const rejected = assertRejects(() => running, GatewayError);
     while (signals.length < 4) await Promise.resolve();
     if (ending === "failure") refused.reject(new GatewayError("invalid_request", "the download failed"));

@@ -8,7 +8,7 @@ import { attemptOf, bodyOf, cutAt, textOf } from "./support.ts";
 
 /** A relay of a responses stream, and what was kept before each of its bytes left. */
 function relayOf(keep: (states: readonly StateReference[]) => Promise<void>, fields: object = {}) {
-  const attempt = attemptOf("responses", { turn: { body: bodyOf("responses", { stream: true, ...fields }) } });
+  const attempt = attemptOf("responses", { request: { body: bodyOf("responses", { stream: true, ...fields }) } });
   const vendorState = {
     keep: (_owner: unknown, states: readonly StateReference[]) => keep(states),
     owners: () => Promise.resolve([]),

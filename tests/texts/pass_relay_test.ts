@@ -11,7 +11,18 @@ import { MemoryBudget } from "../../src/lib/memory_budget.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 import { FRAMED_REPLIES } from "../support/framed_replies.ts";
 import { FRAMINGS } from "../support/framings.ts";
-import { attemptOf, bodyOf, cutAt, PROVIDER_KEY, relayAll, REPLY, textOf, tillOf, USAGE, wireOf } from "./support.ts";
+import {
+  admissionRecorder,
+  attemptOf,
+  bodyOf,
+  cutAt,
+  PROVIDER_KEY,
+  relayAll,
+  REPLY,
+  textOf,
+  USAGE,
+  wireOf,
+} from "./support.ts";
 
 const LINE_ENDS = { LF: "\n", CRLF: "\r\n", CR: "\r" };
 const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
@@ -19,8 +30,8 @@ const ASKS_FOR_USAGE = { body: bodyOf("chat", { stream_options: { include_usage:
 
 /** A relay for a caller who gets all that the vendor sends, and what is charged. */
 function relayFor(form: WireFormatName, turn = form === "chat" ? ASKS_FOR_USAGE : {}) {
-  const till = tillOf();
-  return { till, relay: passRelayOf(attemptOf(form, { till, turn })) };
+  const till = admissionRecorder();
+  return { till, relay: passRelayOf(attemptOf(form, { recorder: till, request: turn })) };
 }
 
 function framesIn(text: string) {
@@ -124,7 +135,7 @@ for (const form of FORMS) {
     const { relay, till } = relayFor(form);
     const wire = wireOf(form, REPLY);
     await relay.take(new TextEncoder().encode(wire.slice(0, wire.indexOf("Zwei") + 4)));
-    relay.left();
+    relay.onDisconnect();
     while (till.charges.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     const { estimated, outputTokens = 0, freshTokens = 0 } = itemAt(till.charges, 0).usage!;
     assertEquals(estimated, true);
@@ -332,8 +343,8 @@ Deno.test("PassRelay passes a picture of several megabytes in one event", async 
 
 Deno.test("PassRelay ends a stream whose event finds no room in the account's memory", async () => {
   const budget = new MemoryBudget(8_000_000);
-  const till = tillOf();
-  const attempt = attemptOf("content", { till, turn: { memory: budget.lease("demo") } });
+  const till = admissionRecorder();
+  const attempt = attemptOf("content", { recorder: till, request: { memory: budget.lease("demo") } });
   const relay = passRelayOf(attempt);
   const pieces = ['data: {"a":"', ...Array<string>(16).fill("a".repeat(500_000))];
   const sent = await relayAll(relay, pieces.map((piece) => new TextEncoder().encode(piece)));

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { encodeFrames } from "../../src/lib/sse.ts";
 import { leastRecordings, recordings } from "../support/recordings.ts";
 import { CODECS } from "../support/forms.ts";
-import { attemptOf, bodyOf, cutAt, relayAll, tillOf } from "./support.ts";
+import { admissionRecorder, attemptOf, bodyOf, cutAt, relayAll } from "./support.ts";
 
 const PLACES = Array.from({ length: 40 }, (_, at) => (at * 0.618) % 1);
 
@@ -19,9 +19,9 @@ Deno.test({
       const wire = new TextDecoder().decode(encodeFrames(sent));
       const follower = CODECS[form].passThrough.watch({});
       for (const { data } of sent) if (follower.isRelevant(data)) follower.observe(data);
-      const till = tillOf();
+      const till = admissionRecorder();
       const asksForUsage = form === "chat" ? { stream_options: { include_usage: true } } : {};
-      const relay = passRelayOf(attemptOf(form, { till, turn: { body: bodyOf(form, asksForUsage) } }));
+      const relay = passRelayOf(attemptOf(form, { recorder: till, request: { body: bodyOf(form, asksForUsage) } }));
       const text = await relayAll(relay, cutAt(wire, PLACES));
       assertEquals(text.slice(0, wire.length), wire, name);
       assertEquals(till.charges.length, 1, name);

@@ -4,8 +4,8 @@ import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
 import { reservedTariff } from "../../src/texts/service_tier.ts";
 import { atLeast, itemAt } from "../support/items.ts";
-import { stageOf, wholeReply } from "./stage.ts";
-import { bodyOf, turnOf } from "./support.ts";
+import { textGatewayOf, wholeReply } from "./text_gateway.ts";
+import { bodyOf, requestOf } from "./support.ts";
 
 const PRICES = {
   pricing: { prompt: "0.001", completion: "0.002" },
@@ -36,8 +36,8 @@ Deno.test("reservedTariff() reserves the usual prices where a cheaper tier may n
 Deno.test("TextTurns asks a vendor of another format for the tier in its own word, and reserves by it", async () => {
   const estimates: bigint[] = [];
   for (const [tier, vendor, sentAs] of [["flex", "responses", "flex"], ["flex", "messages", undefined]] as const) {
-    const stage = stageOf({ providers: { one: [vendor, wholeReply(vendor)] }, model: PRICES });
-    const response = await stage.turns.run(turnOf("chat", { body: bodyOf("chat", { service_tier: tier }) }));
+    const stage = textGatewayOf({ providers: { one: [vendor, wholeReply(vendor)] }, model: PRICES });
+    const response = await stage.service.handle(requestOf("chat", { body: bodyOf("chat", { service_tier: tier }) }));
     assertEquals(itemAt(stage.sent, 0).body.service_tier, sentAs);
     assertEquals(response.headers.get("x-service-dropped")?.includes("service_tier") ?? false, sentAs === undefined);
     estimates.push(itemAt(stage.estimates, 0));
@@ -55,8 +55,8 @@ Deno.test("TextTurns passes the words for tiers between formats", async () => {
       ["responses", "default", "default"],
     ] as const
   ) {
-    const stage = stageOf({ providers: { one: [vendor, wholeReply(vendor)] }, model: PRICES });
-    await (await stage.turns.run(turnOf("chat", { body: bodyOf("chat", { service_tier: tier }) }))).text();
+    const stage = textGatewayOf({ providers: { one: [vendor, wholeReply(vendor)] }, model: PRICES });
+    await (await stage.service.handle(requestOf("chat", { body: bodyOf("chat", { service_tier: tier }) }))).text();
     assertEquals(itemAt(stage.sent, 0).body.service_tier, sentAs);
   }
   const turn = { body: { service_tier: "standard_only" }, format: messages.caller };

@@ -6,9 +6,9 @@ import { openProviders } from "../../src/upstreams/providers.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { answer, startScriptedUpstream, STREAM_HEAD, type VendorSide } from "../support/scripted_upstream.ts";
-import { errorOf, type Stage, stageOf } from "./stage.ts";
+import { errorOf, type TextGateway, textGatewayOf } from "./text_gateway.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { bodyOf, REPLY, turnOf, wireOf } from "./support.ts";
+import { bodyOf, REPLY, requestOf, wireOf } from "./support.ts";
 
 const KINDS: Readonly<Record<WireFormatName, Record<string, string>>> = {
   chat: { kind: "openai" },
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<WireFormatName, Record<string, string>>> = {
   content: { kind: "google" },
 };
 
-interface Play extends Stage {
+interface Play extends TextGateway {
   readonly vendor: ReturnType<typeof startScriptedUpstream>;
   readonly vendorClock: ManualClock;
 }
@@ -33,7 +33,7 @@ async function play(
   const config = readProviderConfig({ ...KINDS[form], base_url: vendor.baseUrl, api_key: "the-key-of-ours" });
   const providers = openProviders({ one: config }, { clock: vendorClock, caCerts: [] });
   try {
-    await act({ ...stageOf({ opened: providers.byName }), vendor, vendorClock });
+    await act({ ...textGatewayOf({ opened: providers.byName }), vendor, vendorClock });
   } finally {
     providers.close();
     await vendor.stop();
@@ -46,7 +46,7 @@ function streamingTurn(form: WireFormatName) {
     : form === "chat"
     ? { stream: true, stream_options: { include_usage: true } }
     : { stream: true };
-  return turnOf(form, { body: bodyOf(form, fields), stream: true });
+  return requestOf(form, { body: bodyOf(form, fields), stream: true });
 }
 
 const chunked = (text: string) => `${new TextEncoder().encode(text).length.toString(16)}\r\n${text}\r\n`;
@@ -60,9 +60,9 @@ Deno.test("a stream passes over real sockets byte for byte, and so does one that
       for (let at = 0; at < wire.length; at += 60) await side.say(chunked(wire.slice(at, at + 60)));
       await side.say("0\r\n\r\n");
     }
-  }, async ({ turns, till, vendor }) => {
+  }, async ({ service: turns, recorder: till, vendor }) => {
     for (let nth = 0; nth < 3; nth++) {
-      const response = await turns.run(streamingTurn("messages"));
+      const response = await turns.handle(streamingTurn("messages"));
       assertEquals(await response.text(), wire);
     }
     assertEquals(till.charges.length, 3);
@@ -74,9 +74,9 @@ Deno.test("a stream passes over real sockets byte for byte, and so does one that
 Deno.test("a translated stream's connection is used again, though its reader stops at the end mark", async () => {
   await play("messages", async (side) => {
     while (await side.request()) await side.say(`${CHUNKED_HEAD}${chunked(wire)}0\r\n\r\n`);
-  }, async ({ turns, vendor }) => {
+  }, async ({ service: turns, vendor }) => {
     for (let nth = 0; nth < 3; nth++) {
-      const response = await turns.run(streamingTurn("chat"));
+      const response = await turns.handle(streamingTurn("chat"));
       assertStringIncludes(await response.text(), "data: [DONE]");
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
@@ -93,8 +93,8 @@ Deno.test("a caller who leaves in mid-stream stops the vendor at once, and pays 
       await side.say(STREAM_HEAD + wireOf("messages", REPLY.slice(0, 7)));
       await side.gone();
       vendorSawEnd = true;
-    }, async ({ turns, till, lines, live }) => {
-      const response = await turns.run(streamingTurn(caller));
+    }, async ({ service: turns, recorder: till, logEntries: lines, openStreams: live }) => {
+      const response = await turns.handle(streamingTurn(caller));
       const reader = response.body!.getReader();
       await reader.read();
       const pending = reader.read();
@@ -116,9 +116,9 @@ for (const stream of [true, false]) {
       await side.request();
       await side.gone();
       vendorSawEnd = true;
-    }, async ({ turns, till, vendor, vendorClock }) => {
+    }, async ({ service: turns, recorder: till, vendor, vendorClock }) => {
       const turn = { ...streamingTurn("chat"), stream, callerSignal: () => caller.signal };
-      const failing = errorOf(turns.run(turn));
+      const failing = errorOf(turns.handle(turn));
       await until(() => vendor.seen.length === 1);
       vendorClock.advance(250 + TICK_MS);
       caller.abort();
@@ -132,12 +132,12 @@ for (const stream of [true, false]) {
 }
 
 Deno.test("a caller who leaves before the vendor is connected pays nothing", async () => {
-  const { turns, till } = stageOf({
+  const { service: turns, recorder: till } = textGatewayOf({
     providers: {
       one: ["chat", () => new UpstreamFailure("one", "cancelled", "told to stop", { status: null, accepted: "no" })],
     },
   });
-  await errorOf(turns.run(streamingTurn("chat")));
+  await errorOf(turns.handle(streamingTurn("chat")));
   assertEquals([till.charges.length, till.releases], [0, 1]);
 });
 
@@ -158,11 +158,11 @@ Deno.test("a reply whose prompt only the vendor knows is heard out when its call
       await side.say(`${STREAM_HEAD}event: response.created\ndata: ${created}\n\n`);
       await leaves.promise;
       await side.say(`event: response.completed\ndata: ${completed}\n\n`);
-    }, async ({ turns, till, live }) => {
+    }, async ({ service: turns, recorder: till, openStreams: live }) => {
       const body = caller === "responses"
         ? bodyOf("responses", { stream: true, ...DOCUMENT })
         : bodyOf("chat", { stream: true, messages: [{ role: "user", content: [{ type: "file", file: PDF }] }] });
-      const response = await turns.run(turnOf(caller, { body, stream: true }));
+      const response = await turns.handle(requestOf(caller, { body, stream: true }));
       const reader = response.body!.getReader();
       const reading = reader.read();
       await reader.cancel();
@@ -185,9 +185,9 @@ Deno.test("a whole reply whose prompt only the vendor knows is heard out when it
     await side.request();
     await leaves.promise;
     await side.say(answer(200, JSON.stringify(replyOf("completed", USAGE))));
-  }, async ({ turns, till, vendor, vendorClock }) => {
-    const turn = turnOf("responses", { body: bodyOf("responses", DOCUMENT), callerSignal: () => caller.signal });
-    const running = turns.run(turn);
+  }, async ({ service: turns, recorder: till, vendor, vendorClock }) => {
+    const turn = requestOf("responses", { body: bodyOf("responses", DOCUMENT), callerSignal: () => caller.signal });
+    const running = turns.handle(turn);
     await until(() => vendor.seen.length === 1);
     vendorClock.advance(250 + TICK_MS);
     caller.abort();
@@ -207,8 +207,8 @@ for (const [name, tail] of [["ends", ""], ["ends without its last chunk", "5\r\n
       await play("messages", async (side) => {
         await side.request();
         await side.say(CHUNKED_HEAD + chunked(wireOf("messages", REPLY.slice(0, 7))) + tail);
-      }, async ({ turns, till, live }) => {
-        const text = await (await turns.run(streamingTurn(caller))).text();
+      }, async ({ service: turns, recorder: till, openStreams: live }) => {
+        const text = await (await turns.handle(streamingTurn(caller))).text();
         assertStringIncludes(text, "世界");
         assertStringIncludes(text, 'Provider \\"one\\" closed the connection early');
         assertEquals([till.charges.length, till.charges[0]?.usage?.estimated, live.count], [1, true, 0]);
@@ -222,8 +222,8 @@ Deno.test("a vendor that falls silent in mid-stream is given up, and told to the
     await side.request();
     await side.say(STREAM_HEAD + wireOf("messages", REPLY.slice(0, 7)));
     await side.gone();
-  }, async ({ turns, till, vendorClock }) => {
-    const response = await turns.run(streamingTurn("messages"));
+  }, async ({ service: turns, recorder: till, vendorClock }) => {
+    const response = await turns.handle(streamingTurn("messages"));
     const reader = response.body!.getReader();
     await reader.read();
     const last = reader.read();
@@ -241,8 +241,8 @@ Deno.test("a vendor that sends ten thousand events at once is read no faster tha
     await side.say(STREAM_HEAD);
     const burst = `data: {"choices":[{"index":0,"delta":{"content":"${"x".repeat(1_000)}"}}]}\n\n`.repeat(1_000);
     while (sent < 200 && await side.say(burst)) sent++;
-  }, async ({ turns }) => {
-    const response = await turns.run(streamingTurn("chat"));
+  }, async ({ service: turns }) => {
+    const response = await turns.handle(streamingTurn("chat"));
     const reader = response.body!.getReader();
     await reader.read();
     let before = -1;
@@ -266,8 +266,8 @@ Deno.test("a whole answer that is cut, or an error page, costs nothing", async (
     await play("chat", async (side) => {
       await side.request();
       await side.say(bytes);
-    }, async ({ turns, till }) => {
-      const error = await errorOf(turns.run(turnOf("chat")));
+    }, async ({ service: turns, recorder: till }) => {
+      const error = await errorOf(turns.handle(requestOf("chat")));
       assertEquals([error.status, till.charges.length, till.releases], [502, 0, 1]);
     });
   }

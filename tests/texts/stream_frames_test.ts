@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { createFrameReader } from "../../src/lib/sse.ts";
 import { FrameBuffer } from "../../src/texts/frame_buffer.ts";
-import { framesIn, lastFrameEnd, refuseManyValues } from "../../src/texts/stream_frames.ts";
+import { framesIn, lastFrameEnd, rejectManyValues } from "../../src/texts/stream_frames.ts";
 
 const UNCOUNTED = { hold() {} };
 
@@ -78,7 +78,7 @@ Deno.test("FrameBuffer holds a frame with a picture, counts it, and gives up at 
 });
 
 Deno.test("refuseManyValues() refuses large data of very many values, and no picture", () => {
-  refuseManyValues(JSON.stringify({ data: "a".repeat(2_000_000) }));
-  refuseManyValues(`[${"1,".repeat(60_000)}1]`);
-  assertThrows(() => refuseManyValues(`[${"1,".repeat(600_000)}1]`), RangeError, "50000 JSON values");
+  rejectManyValues(JSON.stringify({ data: "a".repeat(2_000_000) }));
+  rejectManyValues(`[${"1,".repeat(60_000)}1]`);
+  assertThrows(() => rejectManyValues(`[${"1,".repeat(600_000)}1]`), RangeError, "50000 JSON values");
 });

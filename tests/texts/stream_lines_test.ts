@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { bytesOfLatin1, edited, endsFrame, latin1Of, linesIn, textOfLatin1 } from "../../src/texts/stream_lines.ts";
+import { applyEdits, bytesOfLatin1, endsFrame, latin1Of, linesIn, textOfLatin1 } from "../../src/texts/stream_lines.ts";
 
 const texts = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "b") });
 
@@ -20,8 +20,8 @@ Deno.test("linesIn() parts a text into lines that make it up again", () => {
 });
 
 Deno.test("edited() replaces stretches and nothing else", () => {
-  assertEquals(edited("abcdef", []), "abcdef");
-  assertEquals(edited("abcdef", [{ start: 0, end: 1, text: "" }, { start: 2, end: 4, text: "XYZ" }]), "bXYZef");
+  assertEquals(applyEdits("abcdef", []), "abcdef");
+  assertEquals(applyEdits("abcdef", [{ start: 0, end: 1, text: "" }, { start: 2, end: 4, text: "XYZ" }]), "bXYZef");
 });
 
 Deno.test("endsFrame() knows the empty line of each kind", () => {

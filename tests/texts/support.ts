@@ -68,7 +68,7 @@ export function bodyOf(form: WireFormatName, fields: JsonObject = {}): JsonObjec
 }
 
 /** A turn as its protocol hands it over; `text` is the body as it came, by default the JSON of `body`. */
-export function turnOf(
+export function requestOf(
   form: WireFormatName,
   fields: Partial<TextRequest> & { readonly text?: string } = {},
 ): TextRequest {
@@ -98,7 +98,7 @@ export function turnOf(
 }
 
 /** What an admitted call came to. */
-export interface Till {
+export interface AdmissionRecorder {
   readonly admission: Admission;
   readonly charges: Charge[];
   releases: number;
@@ -109,8 +109,8 @@ export interface Till {
 }
 
 /** An admission that notes what is done with it. */
-export function tillOf(): Till {
-  const till: Till = {
+export function admissionRecorder(): AdmissionRecorder {
+  const till: AdmissionRecorder = {
     charges: [],
     releases: 0,
     overdraw: () => {},
@@ -132,8 +132,8 @@ export function tillOf(): Till {
 export interface AttemptOptions {
   /** The vendor's form. Default: the caller's. */
   readonly vendor?: WireFormatName;
-  readonly turn?: Partial<TextRequest> & { readonly text?: string };
-  readonly till?: Till;
+  readonly request?: Partial<TextRequest> & { readonly text?: string };
+  readonly recorder?: AdmissionRecorder;
   readonly outbound?: Outbound;
 }
 
@@ -161,13 +161,13 @@ const MEASURE: TextMeasure = {
 /** A turn of a form on its way to a provider named `acme`. */
 export function attemptOf(
   form: WireFormatName,
-  { vendor = form, turn, till = tillOf(), outbound }: AttemptOptions = {},
+  { vendor = form, request: turn, recorder: till = admissionRecorder(), outbound }: AttemptOptions = {},
 ): TextAttempt {
   const endpoint = endpointOf(vendor);
   const facts = { kind: "text", requestId: "req_1", accountId: "demo", model: MODEL, receivedAt: 7_000 } as const;
   const parts = { meter: { invalidate() {} }, clock: new ManualClock(), log: silentLog };
   return {
-    turn: turnOf(form, { stream: true, ...turn }),
+    turn: requestOf(form, { stream: true, ...turn }),
     model: MODEL,
     catalog: createCatalog([MODEL]),
     candidate: itemAt(MODEL.serves, 0),

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { highestReservation } from "../../src/billing/highest_reservation.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type Money, readMoney, readRate } from "../../src/lib/money.ts";
-import { fitWithin, type TextMeasure, type TextRates, textReserve } from "../../src/texts/text_reservation.ts";
+import { fitWithin, type TextMeasure, type TextRates, textReservation } from "../../src/texts/text_reservation.ts";
 
 /** Three dollars a million tokens in, fifteen out. */
 const MID_PRICED: TextRates = {
@@ -34,7 +34,7 @@ function openCalls(balance: string, call: TextMeasure, most: number): (number | 
   const limits: (number | null)[] = [];
   try {
     while (limits.length < most) {
-      const { amount, outputLimit } = textReserve(call, MID_PRICED)(spendable);
+      const { amount, outputLimit } = textReservation(call, MID_PRICED)(spendable);
       spendable -= amount;
       limits.push(outputLimit);
     }
@@ -76,28 +76,28 @@ Deno.test("a small balance passes when it covers the prompt and 1,024 tokens", (
 
 Deno.test("a caller's limit that does not fit is refused with the one that would", () => {
   const call = { ...DEFAULT_CALL, outputTokens: 100_000, limitField: "max_tokens" };
-  const error = assertThrows(() => textReserve(call, MID_PRICED)(readMoney("0.3")), GatewayError);
+  const error = assertThrows(() => textReservation(call, MID_PRICED)(readMoney("0.3")), GatewayError);
   assertEquals([error.code, error.details.field], ["insufficient_credits", "max_tokens"]);
   assert(error.message.includes("expected at most 19979"), error.message);
-  assertEquals(textReserve({ ...call, outputTokens: 19_979 }, MID_PRICED)(readMoney("0.3")).outputLimit, null);
+  assertEquals(textReservation({ ...call, outputTokens: 19_979 }, MID_PRICED)(readMoney("0.3")).outputLimit, null);
 });
 
 Deno.test("choices multiply the output", () => {
   const call = { ...DEFAULT_CALL, outputTokens: 1_000, limitField: "max_tokens", choices: 128 };
-  assertThrows(() => textReserve(call, MID_PRICED)(readMoney("1.9")), GatewayError);
-  assertEquals(textReserve(call, MID_PRICED)(readMoney("2")).amount, readMoney("1.9203"));
+  assertThrows(() => textReservation(call, MID_PRICED)(readMoney("1.9")), GatewayError);
+  assertEquals(textReservation(call, MID_PRICED)(readMoney("2")).amount, readMoney("1.9203"));
   assertEquals(openCalls("1", { ...DEFAULT_CALL, choices: 4 }, 1), [1_666]);
 });
 
 Deno.test("a request of unknown size is refused with the reason", () => {
   const call = { ...DEFAULT_CALL, promptTokens: 1_000_000, isCarried: false };
-  const error = assertThrows(() => textReserve(call, MID_PRICED)(readMoney("1")), GatewayError);
+  const error = assertThrows(() => textReservation(call, MID_PRICED)(readMoney("1")), GatewayError);
   assert(error.message.includes("names files, stored context or hosted tools"), error.message);
 });
 
 Deno.test("a free model reserves nothing", () => {
   const free = { prompt: 0n, cached: 0n, output: 0n, picture: 0n, search: 0n, request: 0n };
-  assertEquals(textReserve(DEFAULT_CALL, free)(-5n), { amount: 0n, outputLimit: null });
+  assertEquals(textReservation(DEFAULT_CALL, free)(-5n), { amount: 0n, outputLimit: null });
 });
 
 const anyMeasure: fc.Arbitrary<TextMeasure> = fc.record({
@@ -129,7 +129,7 @@ Deno.test("what is reserved always fits, covers what may be consumed, and a limi
     fc.property(anyMeasure, anyRates, fc.bigInt({ min: -5n, max: 10n ** 12n }), (measure, rates, spendable) => {
       let reserved;
       try {
-        reserved = textReserve(measure, rates)(spendable);
+        reserved = textReservation(measure, rates)(spendable);
       } catch (error) {
         assert(error instanceof GatewayError && error.code === "insufficient_credits");
         return;
@@ -154,13 +154,13 @@ function costOf(measure: TextMeasure, rates: TextRates, outputTokens: number): M
 Deno.test("joinedReserve() reserves for the dearest that fits, with the first one's limit", () => {
   const dear = { ...MID_PRICED, output: MID_PRICED.output * 10n };
   const limited = { ...DEFAULT_CALL, limitField: "max_tokens", outputTokens: 1_000 };
-  const [cheap, costly] = [textReserve(limited, MID_PRICED), textReserve(limited, dear)];
+  const [cheap, costly] = [textReservation(limited, MID_PRICED), textReservation(limited, dear)];
   const joined = highestReservation([cheap, costly]);
   assertEquals(joined(readMoney("1")).amount, costly(readMoney("1")).amount);
   assertEquals(joined(readMoney("0.1")), cheap(readMoney("0.1")));
   assertThrows(() => highestReservation([costly, cheap])(readMoney("0.1")), GatewayError);
-  const long = highestReservation([textReserve(DEFAULT_CALL, MID_PRICED), costly])(readMoney("10"));
-  assertEquals(long, textReserve(DEFAULT_CALL, MID_PRICED)(readMoney("10")));
+  const long = highestReservation([textReservation(DEFAULT_CALL, MID_PRICED), costly])(readMoney("10"));
+  assertEquals(long, textReservation(DEFAULT_CALL, MID_PRICED)(readMoney("10")));
 });
 
 Deno.test("fitWithin() gives the limit that what is reserved pays for, to the token", () => {
@@ -169,7 +169,7 @@ Deno.test("fitWithin() gives the limit that what is reserved pays for, to the to
     const call = { ...DEFAULT_CALL, choices, limitField: isLimited ? "max_tokens" : null };
     const fit = fitWithin(amount, call, MID_PRICED);
     const costOf = (outputTokens: number) =>
-      textReserve({ ...call, outputTokens, limitField: "max_tokens" }, MID_PRICED)(readMoney("1000000")).amount;
+      textReservation({ ...call, outputTokens, limitField: "max_tokens" }, MID_PRICED)(readMoney("1000000")).amount;
     const limit = fit === null ? null : fit.outputLimit ?? call.outputTokens;
     if (limit === null) assert(costOf(isLimited ? call.outputTokens : 1_024) > amount);
     else {
@@ -181,7 +181,7 @@ Deno.test("fitWithin() gives the limit that what is reserved pays for, to the to
 
 Deno.test("fitWithin() fits every call into what it reserved itself", () => {
   for (const balance of ["0.05", "0.5", "3", "20", "500"]) {
-    const { amount, outputLimit } = textReserve(DEFAULT_CALL, MID_PRICED)(readMoney(balance));
+    const { amount, outputLimit } = textReservation(DEFAULT_CALL, MID_PRICED)(readMoney(balance));
     assertEquals(fitWithin(amount, DEFAULT_CALL, MID_PRICED), { outputLimit });
   }
 });

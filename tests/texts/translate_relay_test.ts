@@ -19,7 +19,17 @@ import { conversationOf, replyContextOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
-import { attemptOf, cutAt, PROVIDER_KEY, relayAll, REPLY, textOf, tillOf, USAGE, wireOf } from "./support.ts";
+import {
+  admissionRecorder,
+  attemptOf,
+  cutAt,
+  PROVIDER_KEY,
+  relayAll,
+  REPLY,
+  textOf,
+  USAGE,
+  wireOf,
+} from "./support.ts";
 
 const PAIRS = FORMS.flatMap((caller) =>
   FORMS.filter((vendor) => vendor !== caller).map((vendor) => ({ caller, vendor }))
@@ -27,7 +37,7 @@ const PAIRS = FORMS.flatMap((caller) =>
 const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
 
 function relayFor(caller: WireFormatName, vendor: WireFormatName, translation: Partial<Translation> = {}) {
-  const till = tillOf();
+  const till = admissionRecorder();
   const clock = new ManualClock();
   const memory = reasoningMemoryOver(new BoundedMemory(clock));
   const items = itemMemoryOver(new BoundedMemory(clock));
@@ -38,14 +48,19 @@ function relayFor(caller: WireFormatName, vendor: WireFormatName, translation: P
   });
   const whole: Translation = {
     body: {},
-    losses: [],
+    droppedFields: [],
     emulation: emulationFor(conversationOf(), []).emulation,
     names: { issuer: "acme", tools: new Map(), customTools: new Set() },
     context,
     ...translation,
   };
   const parts = { memory, items } as unknown as TextParts;
-  return { till, memory, items, relay: new TranslateRelay(attemptOf(caller, { vendor, till }), whole, parts) };
+  return {
+    till,
+    memory,
+    items,
+    relay: new TranslateRelay(attemptOf(caller, { vendor, recorder: till }), whole, parts),
+  };
 }
 
 /** What a caller of a form reads. */
@@ -133,7 +148,7 @@ for (const { caller, vendor } of PAIRS) {
   Deno.test(`TranslateRelay charges for what was made when a ${caller} caller leaves a ${vendor} reply`, async () => {
     const { relay, till } = relayFor(caller, vendor);
     await relay.take(new TextEncoder().encode(wireOf(vendor, REPLY.slice(0, 7))));
-    relay.left();
+    relay.onDisconnect();
     while (till.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
     const { outputTokens = 0, freshTokens = 0, estimated } = itemAt(till.charges, 0).usage!;
     assertEquals(estimated, true);

@@ -1,15 +1,17 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { itemAt } from "../support/items.ts";
-import { stageOf, wholeReply } from "./stage.ts";
+import { textGatewayOf, wholeReply } from "./text_gateway.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
-import { bodyOf, turnOf, USAGE } from "./support.ts";
+import { bodyOf, requestOf, USAGE } from "./support.ts";
 
 for (const form of FORMS) {
   for (const vendor of FORMS.filter((other) => other !== form)) {
     Deno.test(`TextTurns translates a ${form} request for a ${vendor} vendor, and its reply back`, async () => {
-      const { turns, till, sent } = stageOf({ providers: { one: [vendor, wholeReply(vendor)] } });
-      const response = await turns.run(turnOf(form));
+      const { service: turns, recorder: till, sent } = textGatewayOf({
+        providers: { one: [vendor, wholeReply(vendor)] },
+      });
+      const response = await turns.handle(requestOf(form));
       const reply = CODECS[form].upstream.readReply(await response.json());
       const text = reply.parts.map((part) => part.kind === "text" ? part.text : "").join("");
       assertEquals(text, 'Grüße, 世界! Zwei\nZeilen, ein "Zitat" und 😀.');
@@ -23,33 +25,33 @@ for (const form of FORMS) {
 }
 
 Deno.test("TextTurns names what the vendor could not be told, in the caller's spelling", async () => {
-  const { turns } = stageOf({ providers: { one: ["chat", wholeReply("chat")] } });
+  const { service: turns } = textGatewayOf({ providers: { one: ["chat", wholeReply("chat")] } });
   const body = bodyOf("messages", { top_k: 5, new_field: 1 });
-  const dropped = (await turns.run(turnOf("messages", { body }))).headers.get("x-service-dropped") ?? "";
+  const dropped = (await turns.handle(requestOf("messages", { body }))).headers.get("x-service-dropped") ?? "";
   assertEquals(dropped.split(", ").toSorted(), ["new_field", "top_k"]);
 });
 
 Deno.test("TextTurns serves an end at a stop sequence from the endpoint that has one", async () => {
-  const { turns, sent } = stageOf({ providers: { one: [["responses", "chat"], wholeReply("chat")] } });
-  await (await turns.run(turnOf("messages", { body: bodyOf("messages", { stop_sequences: ["END"] }) }))).text();
+  const { service: turns, sent } = textGatewayOf({ providers: { one: [["responses", "chat"], wholeReply("chat")] } });
+  await (await turns.handle(requestOf("messages", { body: bodyOf("messages", { stop_sequences: ["END"] }) }))).text();
   assertEquals([sent[0]?.call.path, sent[0]?.body.stop], ["/chat/vm/false", ["END"]]);
-  const both = stageOf({ providers: { one: [["responses", "chat"], wholeReply("responses")] } });
-  await (await both.turns.run(turnOf("messages", { body: bodyOf("messages", { stop_sequences: [] }) }))).text();
+  const both = textGatewayOf({ providers: { one: [["responses", "chat"], wholeReply("responses")] } });
+  await (await both.service.handle(requestOf("messages", { body: bodyOf("messages", { stop_sequences: [] }) }))).text();
   assertEquals(both.sent[0]?.call.path, "/responses/vm/false");
 });
 
 const SOUND = { inlineData: { mimeType: "audio/wav", data: "AAAA" } };
 
 Deno.test("TextTurns serves sound from the endpoint that takes it", async () => {
-  const { turns, sent } = stageOf({ providers: { one: [["responses", "chat"], wholeReply("chat")] } });
+  const { service: turns, sent } = textGatewayOf({ providers: { one: [["responses", "chat"], wholeReply("chat")] } });
   const body = { model: "acme/m", contents: [{ role: "user", parts: [{ text: "What is said?" }, SOUND] }] };
-  await (await turns.run(turnOf("content", { body }))).text();
+  await (await turns.handle(requestOf("content", { body }))).text();
   assertEquals(sent[0]?.call.path, "/chat/vm/false");
 });
 
 Deno.test("TextTurns refuses sound for a vendor that has no place for it, naming the caller's field", async () => {
-  const { turns } = stageOf({ providers: { one: ["responses", wholeReply("responses")] } });
+  const { service: turns } = textGatewayOf({ providers: { one: ["responses", wholeReply("responses")] } });
   const body = { model: "acme/m", contents: [{ role: "user", parts: [{ text: "What is said?" }, SOUND] }] };
-  const error = await assertRejects(() => turns.run(turnOf("content", { body })), GatewayError);
+  const error = await assertRejects(() => turns.handle(requestOf("content", { body })), GatewayError);
   assertEquals([error.code, error.details.field], ["invalid_request", "contents.parts.inlineData"]);
 });

@@ -7,7 +7,7 @@ import { type Handler, type Inbound, pathParam, type Route } from "../../http/in
 import { readJsonObject } from "../../http/json_body.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
-import { droppedNames } from "../../texts/answer.ts";
+import { droppedFieldsHeader } from "../../texts/response_headers.ts";
 import { renderContentError as renderError } from "./error.ts";
 
 /** The dependencies of the cached content endpoints. */
@@ -50,7 +50,7 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
     memory: inbound.memory,
   });
   const answer = answerWith(cache);
-  if (losses.length > 0) answer.headers.set("x-service-dropped", droppedNames(losses));
+  if (losses.length > 0) answer.headers.set("x-service-dropped", droppedFieldsHeader(losses));
   return answer;
 }
 

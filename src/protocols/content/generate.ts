@@ -39,7 +39,7 @@ function generateHandler({ turns, caches, authenticate, bodyLimits }: TextRouteP
     const json = await readJsonObject(inbound, bodyLimits);
     const model = modelOf(inbound);
     const cache = await cacheIn(json.body, { caches, credential, model });
-    return await turns.run(textRequestOf(inbound, credential, json, {
+    return await turns.handle(textRequestOf(inbound, credential, json, {
       format: content.caller,
       body: { ...json.body, model, stream },
       model,

@@ -29,7 +29,7 @@ function textHandler(format: CallerFormat, { turns, caches, authenticate, bodyLi
     const named = cacheInExtraBody(body, format, model);
     const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
     const facts = { format, body, model, stream: body.stream === true, bodyPin, cache };
-    return await turns.run(textRequestOf(inbound, credential, json, facts));
+    return await turns.handle(textRequestOf(inbound, credential, json, facts));
   };
 }
 

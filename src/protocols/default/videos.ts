@@ -4,7 +4,7 @@ import { isDryRun } from "../../http/dry_run.ts";
 import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
-import { droppedNames } from "../../texts/answer.ts";
+import { droppedFieldsHeader } from "../../texts/response_headers.ts";
 import type { VideoTrial } from "../../videos/create/dry_run.ts";
 import { readIdempotencyKey } from "../../videos/create/idempotency.ts";
 import { pollingRefusal, type PollingVerdict } from "../../videos/polling_limit.ts";
@@ -88,7 +88,7 @@ function trialAnswer({ model, mode, providers, price, dropped, balanceCovers }: 
 }
 
 function droppedHeader(dropped: readonly string[]): Record<string, string> {
-  return dropped.length === 0 ? {} : { "x-service-dropped": droppedNames(dropped) };
+  return dropped.length === 0 ? {} : { "x-service-dropped": droppedFieldsHeader(dropped) };
 }
 
 async function read(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {

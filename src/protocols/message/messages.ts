@@ -30,7 +30,7 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: TextRouteP
     const bodyPin = readBodyPin(body);
     const named = cacheInExtraBody(body, messages.caller, model);
     const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
-    return await turns.run(textRequestOf(inbound, credential, json, {
+    return await turns.handle(textRequestOf(inbound, credential, json, {
       format: messages.caller,
       body,
       model,

@@ -3,18 +3,18 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import {
   bodyOf,
   type Call,
-  type Family,
-  hasGoodBearer,
+  hasValidBearer,
   isMissingModel,
-  jsonAnswer,
+  jsonResponse,
   retryAfterHeader,
+  type VendorApi,
 } from "../call.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { makeQwenImage } from "./alibaba_images.ts";
 import { openai } from "./openai.ts";
 import {
-  creationAnswer,
+  creationResponse,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
@@ -41,17 +41,17 @@ const WORDS: Readonly<Record<VideoJobState, string>> = {
 /**
  * Alibaba Cloud Model Studio: Qwen images, Wan videos, and text in OpenAI's format. Source: Model Studio API reference.
  */
-export const alibaba: Family = {
+export const alibaba: VendorApi = {
   prefix: "/alibaba",
-  async answer(call) {
+  async handle(call) {
     const { path } = call;
-    if (path.startsWith(COMPATIBLE)) return await openai.answer(asOpenai(call));
+    if (path.startsWith(COMPATIBLE)) return await openai.handle(asOpenai(call));
     const [, result, ending] = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(path) ?? [];
     // The real vendor pre-signs the address, so it needs no key.
     if (result !== undefined) {
-      return ending === "mp4" ? videoOf(call.world, jobsOf(call.world).get(result)) : picture(call, result);
+      return ending === "mp4" ? videoOf(call.vendors, jobsOf(call.vendors).get(result)) : picture(call, result);
     }
-    if (!hasGoodBearer(call)) throw new Refusal(401, "Invalid API-key provided.", { code: "InvalidApiKey" });
+    if (!hasValidBearer(call)) throw new SimulatedError(401, "Invalid API-key provided.", { code: "InvalidApiKey" });
     if (path.startsWith(TASKS)) return task(call, path.slice(TASKS.length));
     switch (call.method === "POST" && path.startsWith(SERVICES) ? path.slice(SERVICES.length) : "") {
       case "multimodal-generation/generation":
@@ -60,13 +60,13 @@ export const alibaba: Family = {
       case "image2video/video-synthesis":
         return await create(call);
     }
-    throw new Refusal(404, "The requested resource was not found.", { code: "NotFound" });
+    throw new SimulatedError(404, "The requested resource was not found.", { code: "NotFound" });
   },
-  refuse(refusal, call) {
-    if (call.path.startsWith(COMPATIBLE)) return openai.refuse(refusal, asOpenai(call));
+  writeError(refusal, call) {
+    if (call.path.startsWith(COMPATIBLE)) return openai.writeError(refusal, asOpenai(call));
     const { status, message, details } = refusal;
     const code = details.code ?? (status === 429 ? "Throttling" : status >= 500 ? "InternalError" : "InvalidParameter");
-    return jsonAnswer({ request_id: call.requestId, code, message }, retryAfterHeader(refusal), status);
+    return jsonResponse({ request_id: call.requestId, code, message }, retryAfterHeader(refusal), status);
   },
 };
 
@@ -77,56 +77,61 @@ function asOpenai(call: Call): Call {
 async function makePicture(call: Call): Promise<Response> {
   const made = await makeQwenImage(call);
   if (made instanceof Response) return made;
-  const pictures = PICTURES.get(call.world) ?? new Map<string, Uint8Array<ArrayBuffer>>();
-  PICTURES.set(call.world, pictures);
-  const id = call.world.nextId();
+  const pictures = PICTURES.get(call.vendors) ?? new Map<string, Uint8Array<ArrayBuffer>>();
+  PICTURES.set(call.vendors, pictures);
+  const id = call.vendors.nextId();
   pictures.set(id, made.bytes);
   const content = [{ image: addressOf(call, `${id}.png`) }];
-  return jsonAnswer({
+  return jsonResponse({
     request_id: call.requestId,
     output: { choices: [{ finish_reason: "stop", message: { role: "assistant", content } }] },
     usage: { image_count: 1, width: made.width, height: made.height },
   });
 }
 
-function picture({ world }: Call, id: string): Response {
+function picture({ vendors: world }: Call, id: string): Response {
   const bytes = PICTURES.get(world)?.get(id);
   if (bytes === undefined) return new Response("Not found", { status: 404 });
   return new Response(bytes, { headers: { "content-type": "image/png" } });
 }
 
 async function create(call: Call): Promise<Response> {
-  const { world } = call;
+  const { vendors: world } = call;
   if (call.headers.get("x-dashscope-async") !== "enable") {
-    throw new Refusal(403, "current user api does not support synchronous calls.", { code: "AccessDenied" });
+    throw new SimulatedError(403, "current user api does not support synchronous calls.", { code: "AccessDenied" });
   }
   const body = bodyOf(call, "The request body is not valid JSON.");
   const order = { prompt: promptOf(body), body, newId: () => world.nextId() };
   const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadTask(body));
-  return creationAnswer(job, jsonAnswer(taskOf(call, job)));
+  return creationResponse(job, jsonResponse(taskOf(call, job)));
 }
 
 const REFUSALS = {
-  forbidden: () => new Refusal(400, "Input data may contain inappropriate content.", { code: "DataInspectionFailed" }),
-  failing: (status: number) => new Refusal(status, "The service is not able to take the request."),
+  forbidden: () =>
+    new SimulatedError(400, "Input data may contain inappropriate content.", { code: "DataInspectionFailed" }),
+  failing: (status: number) => new SimulatedError(status, "The service is not able to take the request."),
 };
 
 /** Rejects what the vendor rejects at once. */
 function refuseBadTask({ model, input, parameters }: JsonObject): void {
-  if (isMissingModel(String(model))) throw new Refusal(404, "Model not exist.", { code: "ModelNotFound" });
-  if (!isObject(input) || typeof input.prompt !== "string") throw new Refusal(400, "input.prompt is required.");
+  if (isMissingModel(String(model))) throw new SimulatedError(404, "Model not exist.", { code: "ModelNotFound" });
+  if (!isObject(input) || typeof input.prompt !== "string") throw new SimulatedError(400, "input.prompt is required.");
   const { resolution, size, duration } = isObject(parameters) ? parameters : {};
   if (resolution !== undefined && !/^(480|720|1080)P$/.test(String(resolution))) {
-    throw new Refusal(400, "parameters.resolution is not supported.");
+    throw new SimulatedError(400, "parameters.resolution is not supported.");
   }
-  if (size !== undefined && !/^\d+\*\d+$/.test(String(size))) throw new Refusal(400, "parameters.size is malformed.");
+  if (size !== undefined && !/^\d+\*\d+$/.test(String(size))) {
+    throw new SimulatedError(400, "parameters.size is malformed.");
+  }
   if (duration !== undefined && !Number.isInteger(duration)) {
-    throw new Refusal(400, "parameters.duration is no integer.");
+    throw new SimulatedError(400, "parameters.duration is no integer.");
   }
   const videos = listOf(input.media).filter((each) =>
     isObject(each) && each.type === "reference_video"
   ) as JsonObject[];
-  if (videos.some(({ url }) => !/^https?:/.test(String(url)))) throw new Refusal(400, "A video must be an address.");
+  if (videos.some(({ url }) => !/^https?:/.test(String(url)))) {
+    throw new SimulatedError(400, "A video must be an address.");
+  }
 }
 
 function promptOf({ input }: JsonObject): string {
@@ -135,28 +140,28 @@ function promptOf({ input }: JsonObject): string {
 
 function task(call: Call, rest: string): Response {
   const [id = "", verb] = rest.split("/");
-  const job = jobsOf(call.world).get(decodeURIComponent(id));
+  const job = jobsOf(call.vendors).get(decodeURIComponent(id));
   if (job === undefined) {
-    return jsonAnswer({ request_id: call.requestId, output: { task_id: id, task_status: "UNKNOWN" } });
+    return jsonResponse({ request_id: call.requestId, output: { task_id: id, task_status: "UNKNOWN" } });
   }
-  if (verb !== "cancel") return jsonAnswer(taskOf(call, job));
-  if (stateOf(call.world, job) !== "queued") {
-    throw new Refusal(400, "Only a pending task can be cancelled.", { code: "UnsupportedOperation" });
+  if (verb !== "cancel") return jsonResponse(taskOf(call, job));
+  if (stateOf(call.vendors, job) !== "queued") {
+    throw new SimulatedError(400, "Only a pending task can be cancelled.", { code: "UnsupportedOperation" });
   }
-  job.cancelledAt = call.world.clock.now();
-  return jsonAnswer({ request_id: call.requestId });
+  job.cancelledAt = call.vendors.clock.now();
+  return jsonResponse({ request_id: call.requestId });
 }
 
 function taskOf(call: Call, job: VideoJob): JsonObject {
   const { directives, body } = job;
-  const state = stateOf(call.world, job);
+  const state = stateOf(call.vendors, job);
   const ordered = isObject(body.parameters) ? Number(body.parameters.duration ?? 5) : 5;
   const seconds = directives.seconds ?? ordered;
   return {
     request_id: call.requestId,
     output: {
       task_id: job.id,
-      task_status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
+      task_status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state],
       ...(state === "succeeded" && directives.end !== "no_result"
         ? { video_url: addressOf(call, `${job.id}.mp4`) }
         : {}),

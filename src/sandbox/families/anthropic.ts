@@ -1,7 +1,15 @@
 import { readCountRequest, writeCount } from "../../conversation/codecs/messages/mod.ts";
-import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer, retryAfterHeader } from "../call.ts";
+import {
+  bodyOf,
+  type Call,
+  isMissingModel,
+  isRejectedKey,
+  jsonResponse,
+  retryAfterHeader,
+  type VendorApi,
+} from "../call.ts";
 import { generate, readWith } from "../generate.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import { headersOf } from "./anthropic_messages.ts";
 import { checkMessage, checkMessageCount } from "./anthropic_rules.ts";
@@ -10,9 +18,9 @@ import { threaded } from "./anthropic_threads.ts";
 const UNREADABLE = "The request body is not valid JSON";
 
 /** Anthropic: messages. Source: Messages API reference. */
-export const anthropic: Family = {
+export const anthropic: VendorApi = {
   prefix: "/anthropic",
-  answer(call) {
+  handle(call) {
     checkCredential(call.headers);
     switch (`${call.method} ${call.path}`) {
       case "POST /v1/messages":
@@ -20,19 +28,19 @@ export const anthropic: Family = {
       case "POST /v1/messages/count_tokens":
         return count(call);
       case "GET /v1/models":
-        return jsonAnswer({ data: [MODEL], has_more: false, first_id: MODEL.id, last_id: MODEL.id }, headersOf(call));
+        return jsonResponse({ data: [MODEL], has_more: false, first_id: MODEL.id, last_id: MODEL.id }, headersOf(call));
     }
     const id = call.method === "GET" ? /^\/v1\/models\/(.+)$/.exec(call.path)?.[1] : undefined;
-    if (id === undefined) throw new Refusal(404, "Not Found");
+    if (id === undefined) throw new SimulatedError(404, "Not Found");
     checkModel(decodeURIComponent(id));
-    return jsonAnswer({ ...MODEL, id: decodeURIComponent(id) }, headersOf(call));
+    return jsonResponse({ ...MODEL, id: decodeURIComponent(id) }, headersOf(call));
   },
-  refuse: (refusal, call) => {
+  writeError: (refusal, call) => {
     const { status, message, details } = refusal;
     const { code, shown } = details;
     const error = { type: code ?? typeFor(status), message, ...(shown && { details: shown }) };
     const body = { type: "error", error, request_id: call.requestId };
-    return jsonAnswer(body, { ...headersOf(call), ...retryAfterHeader(refusal) }, status);
+    return jsonResponse(body, { ...headersOf(call), ...retryAfterHeader(refusal) }, status);
   },
 };
 
@@ -44,7 +52,7 @@ const MODEL = {
 };
 
 function ask(call: Call): Promise<Response> {
-  const { body, voice } = threaded(bodyOf(call, UNREADABLE), call);
+  const { body, endpoint: voice } = threaded(bodyOf(call, UNREADABLE), call);
   checkMessage(body);
   const model = String(body.model);
   checkModel(model);
@@ -56,26 +64,26 @@ function count(call: Call): Response {
   checkMessageCount(body);
   checkModel(String(body.model));
   const conversation = readWith(readCountRequest, body);
-  return jsonAnswer(writeCount(promptTokensIn(segmentsOf(conversation))), headersOf(call));
+  return jsonResponse(writeCount(promptTokensIn(segmentsOf(conversation))), headersOf(call));
 }
 
 /** The key is sent as `x-api-key`, or as a bearer token by newer clients. Both require the version header. */
 function checkCredential(headers: Headers): void {
   const bearer = /^Bearer (\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   const key = headers.get("x-api-key") ?? bearer;
-  if (key === undefined || key === "") throw new Refusal(401, "x-api-key header is required");
-  if (isBadKey(key)) {
-    throw new Refusal(401, headers.has("x-api-key") ? "invalid x-api-key" : "Invalid bearer token");
+  if (key === undefined || key === "") throw new SimulatedError(401, "x-api-key header is required");
+  if (isRejectedKey(key)) {
+    throw new SimulatedError(401, headers.has("x-api-key") ? "invalid x-api-key" : "Invalid bearer token");
   }
   const version = headers.get("anthropic-version");
-  if (version === null) throw new Refusal(400, "anthropic-version: header is required");
+  if (version === null) throw new SimulatedError(400, "anthropic-version: header is required");
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) {
-    throw new Refusal(400, `anthropic-version: "${version}" is not a valid version for this model`);
+    throw new SimulatedError(400, `anthropic-version: "${version}" is not a valid version for this model`);
   }
 }
 
 function checkModel(model: string): void {
-  if (isMissingModel(model)) throw new Refusal(404, `model: ${model}`);
+  if (isMissingModel(model)) throw new SimulatedError(404, `model: ${model}`);
 }
 
 const TYPES: Readonly<Record<number, string>> = {

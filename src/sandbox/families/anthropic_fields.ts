@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { ownValue } from "../../lib/own_value.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 
 /** Creates Anthropic's 400 error: the path, then the fault. */
-export function invalid(path: string, message: string): Refusal {
-  return new Refusal(400, path === "" ? message : `${path}: ${message}`);
+export function invalidRequest(path: string, message: string): SimulatedError {
+  return new SimulatedError(400, path === "" ? message : `${path}: ${message}`);
 }
 
 /** Source: Messages API reference, "Create a Message", body; its beta fields. */
@@ -44,23 +44,23 @@ function fieldsOf(names: string): ReadonlySet<string> {
 
 /**
  * @param counts Whether the request only counts tokens.
- * @throws {Refusal} For an unknown field.
+ * @throws {SimulatedError} For an unknown field.
  */
 export function checkTopFields(body: JsonObject, counts: boolean): void {
   refuseOthers(body, counts ? COUNT_FIELDS : MESSAGE_FIELDS, "");
 }
 
-/** @throws {Refusal} For an unknown kind of block or an unknown field of one. */
+/** @throws {SimulatedError} For an unknown kind of block or an unknown field of one. */
 export function checkBlockFields(block: JsonObject, path: string): void {
   const type = String(block.type);
   const fields = ownValue(BLOCK_FIELDS, type);
   if (fields !== undefined) return refuseOthers(block, fields, `${path}.${type}`);
   if (OWN_BLOCKS.test(type)) return;
   const tags = Object.keys(BLOCK_FIELDS).map((tag) => `'${tag}'`).join(", ");
-  throw invalid(path, `Input tag '${type}' found using 'type' does not match any of the expected tags: ${tags}`);
+  throw invalidRequest(path, `Input tag '${type}' found using 'type' does not match any of the expected tags: ${tags}`);
 }
 
-/** @throws {Refusal} For an unknown field of a caller's tool. */
+/** @throws {SimulatedError} For an unknown field of a caller's tool. */
 export function checkToolFields(tool: JsonObject, path: string): void {
   refuseOthers(tool, TOOL_FIELDS, path);
 }
@@ -71,20 +71,20 @@ const SEARCH_FIELDS = fieldsOf(
     "user_location",
 );
 
-/** @throws {Refusal} For a search that the vendor does not offer in this way. */
+/** @throws {SimulatedError} For a search that the vendor does not offer in this way. */
 export function checkSearchTool(tool: JsonObject, path: string): void {
   refuseOthers(tool, SEARCH_FIELDS, path);
-  if (tool.name !== "web_search") throw invalid(`${path}.name`, "Input should be 'web_search'");
+  if (tool.name !== "web_search") throw invalidRequest(`${path}.name`, "Input should be 'web_search'");
   const { max_uses: most, allowed_domains: allowed, blocked_domains: blocked } = tool;
-  if (typeof most === "number" && most < 1) throw invalid(`${path}.max_uses`, "Input should be greater than 0");
+  if (typeof most === "number" && most < 1) throw invalidRequest(`${path}.max_uses`, "Input should be greater than 0");
   if (Array.isArray(allowed) && Array.isArray(blocked)) {
-    throw invalid(path, "Cannot specify both `allowed_domains` and `blocked_domains`.");
+    throw invalidRequest(path, "Cannot specify both `allowed_domains` and `blocked_domains`.");
   }
 }
 
 function refuseOthers(object: JsonObject, known: ReadonlySet<string>, path: string): void {
   const unknown = Object.keys(object).find((name) => !known.has(name));
   if (unknown !== undefined) {
-    throw invalid(path === "" ? unknown : `${path}.${unknown}`, "Extra inputs are not permitted");
+    throw invalidRequest(path === "" ? unknown : `${path}.${unknown}`, "Extra inputs are not permitted");
   }
 }

@@ -3,29 +3,29 @@ import type { ReplyPart } from "../../conversation/reply.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Call } from "../call.ts";
 import { encodeSse } from "../encoders.ts";
-import type { Voice } from "../generate.ts";
+import type { SimulatedEndpoint } from "../generate.ts";
 import { isObject } from "../../conversation/wire_value.ts";
-import { issueSeal } from "../seals.ts";
-import { foundBlocks } from "../web_search.ts";
-import type { Thoughts } from "../speech.ts";
+import { issueSignature } from "../signatures.ts";
+import { searchBlocks } from "../web_search.ts";
+import type { PlannedReasoning } from "../reply_plan.ts";
 
 /** `POST /v1/messages`. Source: Messages API reference. */
-export const messagesVoice: Voice = {
+export const messagesEndpoint: SimulatedEndpoint = {
   vendor: "anthropic",
   format: messages.caller,
-  cachesByMarks: true,
+  cachesOnlyAtMarkers: true,
   startsWithUsage: true,
-  newReplyId: ({ world }) => `msg_01${world.nextId()}`,
-  newCallId: ({ world }) => `toolu_01${world.nextId()}`,
-  partsOf({ thoughts, parts, stop, finding }, { body, call }) {
-    const found = foundBlocks(finding, "messages", () => `srvtoolu_01${call.world.nextId()}`);
+  newReplyId: ({ vendors: world }) => `msg_01${world.nextId()}`,
+  newCallId: ({ vendors: world }) => `toolu_01${world.nextId()}`,
+  partsOf({ reasoning: thoughts, parts, stop, search: finding }, { body, call }) {
+    const found = searchBlocks(finding, "messages", () => `srvtoolu_01${call.vendors.nextId()}`);
     const said = stop.reason === "refusal" ? [] : [...found, ...parts]; // only the stop reason reports a refusal
     return { parts: thoughts === null ? said : [thinkingPart(thoughts, body), ...said], stop };
   },
-  tellsUsage: () => true,
+  reportsUsage: () => true,
   withoutUsage: ({ usage: _, ...body }) =>
     isObject(body.message) ? { ...body, message: withoutUsage(body.message) } : body,
-  usualMessage,
+  defaultMessage: usualMessage,
   failureFrames: () => {
     const error = { type: "overloaded_error", message: usualMessage(529) };
     return [{ event: "error", data: JSON.stringify({ type: "error", error }) }];
@@ -43,10 +43,10 @@ function withoutUsage({ usage: _, ...message }: JsonObject): JsonObject {
  * Returns reasoning as the vendor shows it. It is signed for the shown text, which is empty if the reasoning is
  * omitted.
  */
-function thinkingPart({ text, redacted }: Thoughts, { thinking }: JsonObject): ReplyPart {
-  if (redacted) return { kind: "reasoning", text: "", redacted: true, seal: issueSeal("messages", text) };
+function thinkingPart({ text, redacted }: PlannedReasoning, { thinking }: JsonObject): ReplyPart {
+  if (redacted) return { kind: "reasoning", text: "", redacted: true, seal: issueSignature("messages", text) };
   const shown = isObject(thinking) && thinking.display === "omitted" ? "" : text;
-  return { kind: "reasoning", text: shown, seal: issueSeal("messages", shown) };
+  return { kind: "reasoning", text: shown, seal: issueSignature("messages", shown) };
 }
 
 const SERVER_ERROR = "Internal server error";

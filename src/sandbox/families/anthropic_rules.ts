@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf, objectsOf } from "../../conversation/wire_value.ts";
-import { checkSearchTool, checkToolFields, checkTopFields, invalid } from "./anthropic_fields.ts";
-import { checkMarks } from "./anthropic_mark_rules.ts";
-import { checkTurns } from "./anthropic_turn_rules.ts";
+import { checkSearchTool, checkToolFields, checkTopFields, invalidRequest } from "./anthropic_fields.ts";
+import { checkCacheMarkers } from "./anthropic_cache_rules.ts";
+import { checkMessages } from "./anthropic_message_rules.ts";
 
 /**
  * Rejects a message request that the vendor rejects, with the vendor's message. Every model counts as one of the newest
@@ -14,7 +14,7 @@ export function checkMessage(body: JsonObject): void {
   checkTopFields(body, false);
   for (const name of ["model", "max_tokens", "messages"]) demand(body, name);
   if (!Number.isInteger(body.max_tokens) || (body.max_tokens as number) < 1) {
-    throw invalid("max_tokens", "Input should be greater than or equal to 1");
+    throw invalidRequest("max_tokens", "Input should be greater than or equal to 1");
   }
   checkSampling(body);
   checkContents(body);
@@ -31,13 +31,13 @@ function checkContents(body: JsonObject): void {
   checkSystem(body.system);
   checkTools(body);
   checkThinking(body);
-  checkTurns(body.messages, isObject(body.thinking) && body.thinking.type === "enabled", body.tools);
-  checkMarks(body);
+  checkMessages(body.messages, isObject(body.thinking) && body.thinking.type === "enabled", body.tools);
+  checkCacheMarkers(body);
   checkFormat(body.output_config);
 }
 
 function demand(body: JsonObject, name: string): void {
-  if (isAbsent(body[name])) throw invalid(name, "Field required");
+  if (isAbsent(body[name])) throw invalidRequest(name, "Field required");
 }
 
 /** Models before the fourth generation, by the vendor's naming. */
@@ -45,23 +45,23 @@ const TAKES_BOTH = /claude-(?:[a-z]+-)?[123](?!\d)/;
 
 function checkSampling({ model, temperature, top_p: topP, stop_sequences: stops }: JsonObject): void {
   if (typeof temperature === "number" && !(temperature >= 0 && temperature <= 1)) {
-    throw invalid("temperature", "range: 0..1");
+    throw invalidRequest("temperature", "range: 0..1");
   }
-  if (typeof topP === "number" && !(topP >= 0 && topP <= 1)) throw invalid("top_p", "range: 0..1");
+  if (typeof topP === "number" && !(topP >= 0 && topP <= 1)) throw invalidRequest("top_p", "range: 0..1");
   if (!isAbsent(temperature) && !isAbsent(topP) && !TAKES_BOTH.test(String(model))) {
-    throw invalid("", "`temperature` and `top_p` cannot both be specified for this model. Please use only one.");
+    throw invalidRequest("", "`temperature` and `top_p` cannot both be specified for this model. Please use only one.");
   }
   if (listOf(stops).some((sequence) => typeof sequence !== "string" || sequence.trim() === "")) {
-    throw invalid("stop_sequences", "each stop sequence must contain non-whitespace");
+    throw invalidRequest("stop_sequences", "each stop sequence must contain non-whitespace");
   }
 }
 
 function checkSystem(system: unknown): void {
   if (isAbsent(system) || typeof system === "string") return;
-  if (!Array.isArray(system)) throw invalid("system", "Input should be a valid string or a valid list");
+  if (!Array.isArray(system)) throw invalidRequest("system", "Input should be a valid string or a valid list");
   objectsOf(system).forEach(({ type, text }, index) => {
-    if (type !== "text") throw invalid(`system.${index}.type`, "Input should be 'text'");
-    if (text === "") throw invalid("system", "text content blocks must be non-empty");
+    if (type !== "text") throw invalidRequest(`system.${index}.type`, "Input should be 'text'");
+    if (text === "") throw invalidRequest("system", "text content blocks must be non-empty");
   });
 }
 
@@ -77,28 +77,30 @@ function checkTools(body: JsonObject): void {
     }
     const path = `tools.${index}.custom`;
     checkToolFields(tool, path);
-    if (isAbsent(tool.name)) throw invalid(`${path}.name`, "Field required");
+    if (isAbsent(tool.name)) throw invalidRequest(`${path}.name`, "Field required");
     if (!NAME.test(String(tool.name))) {
-      throw invalid(`${path}.name`, "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'");
+      throw invalidRequest(`${path}.name`, "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'");
     }
     checkInputSchema(tool.input_schema, `${path}.input_schema`);
-    if (names.has(tool.name)) throw invalid("tools", "Tool names must be unique.");
+    if (names.has(tool.name)) throw invalidRequest("tools", "Tool names must be unique.");
     names.add(tool.name);
   });
   const { tool_choice: choice } = body;
   if (!isObject(choice)) return;
-  if (listOf(body.tools).length === 0) throw invalid("tool_choice", "may only be specified while providing `tools`");
+  if (listOf(body.tools).length === 0) {
+    throw invalidRequest("tool_choice", "may only be specified while providing `tools`");
+  }
   if (choice.type === "tool" && names.size > 0 && !names.has(choice.name)) {
-    throw invalid("", `Tool '${choice.name}' not found in provided tools`);
+    throw invalidRequest("", `Tool '${choice.name}' not found in provided tools`);
   }
 }
 
 function checkInputSchema(schema: unknown, path: string): void {
-  if (!isObject(schema)) throw invalid(path, "Field required");
-  if (isAbsent(schema.type)) throw invalid(`${path}.type`, "Field required");
-  if (schema.type !== "object") throw invalid(`${path}.type`, "Input should be 'object'");
+  if (!isObject(schema)) throw invalidRequest(path, "Field required");
+  if (isAbsent(schema.type)) throw invalidRequest(`${path}.type`, "Field required");
+  if (schema.type !== "object") throw invalidRequest(`${path}.type`, "Input should be 'object'");
   if ("oneOf" in schema || "allOf" in schema || "anyOf" in schema) {
-    throw invalid(path, "input_schema does not support oneOf, allOf, or anyOf at the top level");
+    throw invalidRequest(path, "input_schema does not support oneOf, allOf, or anyOf at the top level");
   }
 }
 
@@ -108,26 +110,26 @@ function checkThinking(body: JsonObject): void {
   if (!isObject(thinking)) return;
   const tags = ["enabled", "adaptive", "between_tools", "disabled"];
   if (!tags.includes(String(thinking.type))) {
-    throw invalid(
+    throw invalidRequest(
       "thinking",
       `Input tag '${thinking.type}' found using 'type' does not match any of the expected tags`,
     );
   }
   if (thinking.type !== "enabled") return;
   const budget = thinking.budget_tokens;
-  if (typeof budget !== "number") throw invalid("thinking.enabled.budget_tokens", "Field required");
+  if (typeof budget !== "number") throw invalidRequest("thinking.enabled.budget_tokens", "Field required");
   if (budget < 1024) {
-    throw invalid("thinking.enabled.budget_tokens", "Input should be greater than or equal to 1024");
+    throw invalidRequest("thinking.enabled.budget_tokens", "Input should be greater than or equal to 1024");
   }
   if (typeof most === "number" && budget >= most) {
-    throw invalid("", "`max_tokens` must be greater than `thinking.budget_tokens`.");
+    throw invalidRequest("", "`max_tokens` must be greater than `thinking.budget_tokens`.");
   }
   if (!isAbsent(body.temperature) && body.temperature !== 1) {
-    throw invalid("", "`temperature` may only be set to 1 when thinking is enabled.");
+    throw invalidRequest("", "`temperature` may only be set to 1 when thinking is enabled.");
   }
-  if (!isAbsent(body.top_k)) throw invalid("", "`top_k` must be unset when thinking is enabled.");
+  if (!isAbsent(body.top_k)) throw invalidRequest("", "`top_k` must be unset when thinking is enabled.");
   if (isObject(choice) && (choice.type === "any" || choice.type === "tool")) {
-    throw invalid("", "Thinking may not be enabled when tool_choice forces tool use.");
+    throw invalidRequest("", "Thinking may not be enabled when tool_choice forces tool use.");
   }
 }
 
@@ -136,10 +138,10 @@ function checkFormat(config: unknown): void {
   const format = isObject(config) && isObject(config.format) ? config.format : null;
   if (format === null) return;
   if (format.type !== "json_schema" || !isObject(format.schema)) {
-    throw invalid("output_config.format.schema", "Field required");
+    throw invalidRequest("output_config.format.schema", "Field required");
   }
   if (isOpen(format.schema)) {
-    throw invalid(
+    throw invalidRequest(
       "output_config.format.schema",
       "For 'object' type, 'additionalProperties' must be explicitly set to false",
     );

@@ -2,11 +2,11 @@ import { messages } from "../../conversation/codecs/messages/mod.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Call } from "../call.ts";
-import type { GenerationRequest, Voice } from "../generate.ts";
-import { Refusal } from "../refusal.ts";
+import type { GenerationRequest, SimulatedEndpoint } from "../generate.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
-import { invalid } from "./anthropic_fields.ts";
-import { messagesVoice } from "./anthropic_messages.ts";
+import { invalidRequest } from "./anthropic_fields.ts";
+import { messagesEndpoint } from "./anthropic_messages.ts";
 
 /** A conversation as the vendor stores it under the id of its last reply. */
 interface KeptThread {
@@ -23,31 +23,33 @@ const BETA = /(^|,)\s*message-threads-2026-08-12\s*(,|$)/;
 const threadsOf = new WeakMap<SimulatedVendors, Map<string, KeptThread>>();
 
 /** A request with the stored part of its thread, and the endpoint that stores its reply. */
-export interface ThreadedQuestion {
+export interface ThreadedRequest {
   readonly body: JsonObject;
-  readonly voice: Voice;
+  readonly endpoint: SimulatedEndpoint;
 }
 
 /**
  * Returns the whole conversation of a request that may be part of a thread. Source: Messages API reference, "thread";
  * error codes of the official clients.
  *
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
-export function threaded(body: JsonObject, call: Call): ThreadedQuestion {
+export function threaded(body: JsonObject, call: Call): ThreadedRequest {
   const { thread, ...rest } = body;
-  if (isAbsent(thread)) return { body: rest, voice: messagesVoice };
-  if (!BETA.test(call.headers.get("anthropic-beta") ?? "")) throw invalid("thread", "Extra inputs are not permitted");
+  if (isAbsent(thread)) return { body: rest, endpoint: messagesEndpoint };
+  if (!BETA.test(call.headers.get("anthropic-beta") ?? "")) {
+    throw invalidRequest("thread", "Extra inputs are not permitted");
+  }
   const { type, previous_message_id: id } = isObject(thread) ? thread : {};
-  if (type === "create") return { body: rest, voice: keepingVoice(call.world) };
+  if (type === "create") return { body: rest, endpoint: keepingVoice(call.vendors) };
   if (type !== "continue") {
-    throw invalid("thread", `Input tag '${type}' found using 'type' does not match any of the expected tags`);
+    throw invalidRequest("thread", `Input tag '${type}' found using 'type' does not match any of the expected tags`);
   }
-  if (typeof id !== "string") throw invalid("thread.continue.previous_message_id", "Field required");
+  if (typeof id !== "string") throw invalidRequest("thread.continue.previous_message_id", "Field required");
   for (const name of ["system", "tools"]) {
-    if (!isAbsent(body[name])) throw invalid(name, "must not be set when continuing a thread");
+    if (!isAbsent(body[name])) throw invalidRequest(name, "must not be set when continuing a thread");
   }
-  const kept = threadsOf.get(call.world)?.get(id);
+  const kept = threadsOf.get(call.vendors)?.get(id);
   if (kept === undefined) throw refusal(404, "thread_not_found", `No thread found for message ${id}`);
   if (kept.isContinued) throw refusal(400, "thread_already_continued", `Message ${id} was already continued`);
   kept.isContinued = true;
@@ -58,32 +60,37 @@ export function threaded(body: JsonObject, call: Call): ThreadedQuestion {
     ...(isAbsent(tools) ? {} : { tools }),
     messages: [...kept.messages, ...listOf(body.messages)],
   };
-  return { body: whole, voice: keepingVoice(call.world) };
+  return { body: whole, endpoint: keepingVoice(call.vendors) };
 }
 
-function refusal(status: number, errorCode: string, message: string): Refusal {
-  return new Refusal(status, message, { shown: { error_code: errorCode } });
+function refusal(status: number, errorCode: string, message: string): SimulatedError {
+  return new SimulatedError(status, message, { shown: { error_code: errorCode } });
 }
 
 /** Stores the conversation and the reply under the reply's id, which is generated before the reply. */
-function keepingVoice(world: SimulatedVendors): Voice {
+function keepingVoice(world: SimulatedVendors): SimulatedEndpoint {
   let kept: ((id: string) => void) | null = null;
   return {
-    ...messagesVoice,
+    ...messagesEndpoint,
     partsOf(speech, ask) {
-      const said = messagesVoice.partsOf(speech, ask);
+      const said = messagesEndpoint.partsOf(speech, ask);
       kept = (id) => keep(world, id, ask, said);
       return said;
     },
     newReplyId(call) {
-      const id = messagesVoice.newReplyId(call);
+      const id = messagesEndpoint.newReplyId(call);
       kept?.(id);
       return id;
     },
   };
 }
 
-function keep(world: SimulatedVendors, id: string, ask: GenerationRequest, said: ReturnType<Voice["partsOf"]>): void {
+function keep(
+  world: SimulatedVendors,
+  id: string,
+  ask: GenerationRequest,
+  said: ReturnType<SimulatedEndpoint["partsOf"]>,
+): void {
   const { body, model, call, conversation } = ask;
   const reply = { id, model, createdAt: 0, ...said, usage: null, beyond: [] };
   const context = { model, requestId: call.requestId, createdAt: 0, conversation, includeUsage: true };

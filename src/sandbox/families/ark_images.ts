@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { listOf } from "../../conversation/wire_value.ts";
-import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer } from "../call.ts";
+import { bodyOf, type Call, isMissingModel, isRejectedKey, jsonResponse, type VendorApi } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { PictureFormat, ReadPicture } from "../pictures/file.ts";
-import { makePicture, obey } from "../pictures/make.ts";
+import { followDirectives, makePicture } from "../pictures/make.ts";
 import { sidesOf } from "../pictures/pixels.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 
 const MAX_REFERENCES = 14;
 const NAMED_SIZES: Readonly<Record<string, string>> = { "1K": "1024x1024", "2K": "2048x2048", "4K": "4096x4096" };
@@ -13,20 +13,20 @@ const NAMED_SIZES: Readonly<Record<string, string>> = { "1K": "1024x1024", "2K":
 const PIXELS_PER_TOKEN = 256;
 
 /** ByteDance Ark: Seedream pictures. Source: Ark API reference, "Image generation". */
-export const arkImages: Family = {
+export const arkImages: VendorApi = {
   prefix: "/ark",
-  answer(call) {
+  handle(call) {
     checkKey(call.headers.get("authorization"));
     if (call.method === "POST" && call.path === "/api/v3/images/generations") return makeImages(call);
-    throw new Refusal(404, "The requested resource was not found.", { code: "NotFound" });
+    throw new SimulatedError(404, "The requested resource was not found.", { code: "NotFound" });
   },
-  refuse: ({ status, message, details }, call) => {
+  writeError: ({ status, message, details }, call) => {
     const wait: HeadersInit = details.retryAfterSeconds === undefined
       ? {}
       : { "retry-after": String(details.retryAfterSeconds) };
     const code = details.code ?? (status >= 500 ? "InternalServiceError" : "InvalidParameter");
     const error = { code, message: `${message} Request id: ${call.requestId}`, param: details.param ?? "", type: "" };
-    return jsonAnswer({ error }, wait, status);
+    return jsonResponse({ error }, wait, status);
   },
 };
 
@@ -34,7 +34,7 @@ async function makeImages(call: Call): Promise<Response> {
   const body = bodyOf(call, "The request body is not valid JSON.");
   const model = String(body.model ?? "");
   if (isMissingModel(model)) {
-    throw new Refusal(404, `The model or endpoint ${model} does not exist.`, {
+    throw new SimulatedError(404, `The model or endpoint ${model} does not exist.`, {
       code: "InvalidEndpointOrModel.NotFound",
     });
   }
@@ -43,19 +43,19 @@ async function makeImages(call: Call): Promise<Response> {
   const size = sizeOf(body.size, model);
   const { width, height } = sidesOf(size);
   const format = formatOf(body, model);
-  const directives = await obey(call, body.prompt, "ark", () => "The service is temporarily unavailable.");
+  const directives = await followDirectives(call, body.prompt, "ark", () => "The service is temporarily unavailable.");
   if (directives instanceof Response) return directives;
   if (directives.refuses) {
-    throw new Refusal(400, "The request failed because the input text may contain sensitive information.", {
+    throw new SimulatedError(400, "The request failed because the input text may contain sensitive information.", {
       code: "InputTextSensitiveContentDetected",
     });
   }
   const order = { width, height, format, isTransparent: false, references, change: null };
   const made = await makePicture({ ...order, prompt: directives.text });
   const outputTokens = Math.ceil(width * height / PIXELS_PER_TOKEN);
-  return jsonAnswer({
+  return jsonResponse({
     model,
-    created: Math.floor(call.world.clock.now() / 1000),
+    created: Math.floor(call.vendors.clock.now() / 1000),
     data: [{ b64_json: made.base64, size }],
     usage: directives.noUsage ? null : { generated_images: 1, output_tokens: outputTokens, total_tokens: outputTokens },
   });
@@ -89,12 +89,12 @@ function formatOf(body: JsonObject, model: string): PictureFormat {
   throw bad("output_format", "The parameter `output_format` is not supported by the model.");
 }
 
-function bad(param: string, message: string): Refusal {
-  return new Refusal(400, message, { code: "InvalidParameter", param });
+function bad(param: string, message: string): SimulatedError {
+  return new SimulatedError(400, message, { code: "InvalidParameter", param });
 }
 
 function checkKey(authorization: string | null): void {
   const key = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
-  if (key !== undefined && !isBadKey(key)) return;
-  throw new Refusal(401, "The API key in the request is missing or invalid.", { code: "AuthenticationError" });
+  if (key !== undefined && !isRejectedKey(key)) return;
+  throw new SimulatedError(401, "The API key in the request is missing or invalid.", { code: "AuthenticationError" });
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 
 /** The roles of each kind of part. Source: Ark API reference, "Create a video generation task". */
 const ROLES: Readonly<Record<string, readonly string[]>> = {
@@ -18,23 +18,25 @@ export function promptOf(body: JsonObject): string {
   return isObject(text) && typeof text.text === "string" ? text.text : "";
 }
 
-/** Rejects what the vendor rejects at once. Throws {@linkcode Refusal}. */
-export function refuseBadTask(body: JsonObject): void {
+/** Rejects what the vendor rejects at once. Throws {@linkcode SimulatedError}. */
+export function checkTask(body: JsonObject): void {
   if (typeof body.model !== "string" || body.model === "") {
-    throw new Refusal(400, "Missing model.", { code: "MissingParameter" });
+    throw new SimulatedError(400, "Missing model.", { code: "MissingParameter" });
   }
   if (!Array.isArray(body.content) || body.content.length === 0) {
-    throw new Refusal(400, "Missing content.", { code: "MissingParameter" });
+    throw new SimulatedError(400, "Missing content.", { code: "MissingParameter" });
   }
-  if ("extra_body" in body) throw new Refusal(400, "Unknown field extra_body.");
+  if ("extra_body" in body) throw new SimulatedError(400, "Unknown field extra_body.");
   const roles = body.content.map(roleOf).filter((role) => role !== null);
   const frames = roles.filter((role) => role.endsWith("_frame"));
   if (frames.length > 0 && frames.length < roles.length) {
-    throw new Refusal(400, "Frames and references cannot be mixed.");
+    throw new SimulatedError(400, "Frames and references cannot be mixed.");
   }
-  if (frames.includes("last_frame") && !frames.includes("first_frame")) throw new Refusal(400, "Missing first_frame.");
-  if (new Set(frames).size < frames.length) throw new Refusal(400, "Each frame can be given once.");
-  if (frames.length > 0 && body.ratio !== undefined) throw new Refusal(400, "ratio cannot be set with frames.");
+  if (frames.includes("last_frame") && !frames.includes("first_frame")) {
+    throw new SimulatedError(400, "Missing first_frame.");
+  }
+  if (new Set(frames).size < frames.length) throw new SimulatedError(400, "Each frame can be given once.");
+  if (frames.length > 0 && body.ratio !== undefined) throw new SimulatedError(400, "ratio cannot be set with frames.");
   refuseOther(body.ratio, RATIOS, "ratio");
   refuseOther(body.resolution, RESOLUTIONS, "resolution");
   const { duration } = body;
@@ -42,27 +44,32 @@ export function refuseBadTask(body: JsonObject): void {
     duration !== undefined && duration !== -1 &&
     (!Number.isInteger(duration) || Number(duration) < 1 || Number(duration) > 60)
   ) {
-    throw new Refusal(400, "duration is out of range.");
+    throw new SimulatedError(400, "duration is out of range.");
   }
 }
 
 /** Returns the role of one part, or null for text. */
 function roleOf(part: unknown): string | null {
-  if (!isObject(part)) throw new Refusal(400, "A part is no object.");
+  if (!isObject(part)) throw new SimulatedError(400, "A part is no object.");
   if (part.type === "text") return null;
   const roles = ROLES[String(part.type)];
   const named = part[String(part.type)];
   const url = isObject(named) ? named.url : undefined;
-  if (!roles || typeof url !== "string") throw new Refusal(400, "A part has no address.");
+  if (!roles || typeof url !== "string") throw new SimulatedError(400, "A part has no address.");
   const isWeb = /^https?:\/\//.test(url) || url.startsWith("asset://");
   if (!isWeb && (part.type === "video_url" || !/^data:(image|audio|video)\/[\w.+-]+;base64,/.test(url))) {
-    throw new Refusal(400, part.type === "video_url" ? "The video must be provided as a web url." : "Invalid address.");
+    throw new SimulatedError(
+      400,
+      part.type === "video_url" ? "The video must be provided as a web url." : "Invalid address.",
+    );
   }
   const role = typeof part.role === "string" ? part.role : "first_frame";
-  if (!roles.includes(role)) throw new Refusal(400, "A part has a role that it cannot have.");
+  if (!roles.includes(role)) throw new SimulatedError(400, "A part has a role that it cannot have.");
   return role;
 }
 
 function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
-  if (value !== undefined && !allowed.includes(String(value))) throw new Refusal(400, `${name} is not supported.`);
+  if (value !== undefined && !allowed.includes(String(value))) {
+    throw new SimulatedError(400, `${name} is not supported.`);
+  }
 }

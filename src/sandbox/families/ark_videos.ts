@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../lib/json_object.ts";
-import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnswer } from "../call.ts";
-import { Refusal } from "../refusal.ts";
-import { promptOf, refuseBadTask } from "./ark_video_rules.ts";
+import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
+import { SimulatedError } from "../simulated_error.ts";
+import { checkTask, promptOf } from "./ark_video_rules.ts";
 import type { VideoDirectives } from "./video_directives.ts";
-import { creationAnswer, lastFrameOf, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
+import { creationResponse, lastFrameOf, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
 
 /** The vendor's default length. */
 const OWN_SECONDS = 5;
@@ -13,53 +13,55 @@ const jobsOf = videoJobsByVendors();
 const TASKS = "/generations/tasks";
 
 /** Seedance on Ark: create, query, list, cancel. Source: Ark API reference, "Video generation API". */
-export const arkVideos: Family = {
+export const arkVideos: VendorApi = {
   prefix: "/ark/api/v3/contents",
-  async answer(call) {
+  async handle(call) {
     const [, result, ending] = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(call.path) ?? [];
     // The real vendor pre-signs the address, so it needs no key.
     if (result !== undefined) {
-      return (ending === "png" ? lastFrameOf : videoOf)(call.world, jobsOf(call.world).get(result));
+      return (ending === "png" ? lastFrameOf : videoOf)(call.vendors, jobsOf(call.vendors).get(result));
     }
-    if (!hasGoodBearer(call)) {
-      throw new Refusal(401, "The API key is missing or invalid.", { code: "AuthenticationError" });
+    if (!hasValidBearer(call)) {
+      throw new SimulatedError(401, "The API key is missing or invalid.", { code: "AuthenticationError" });
     }
     if (call.path === TASKS) return call.method === "POST" ? await create(call) : list(call);
     const id = call.path.startsWith(`${TASKS}/`) ? call.path.slice(TASKS.length + 1) : "";
-    const job = jobsOf(call.world).get(decodeURIComponent(id));
-    if (!job) throw new Refusal(404, "The specified task is not found.", { code: "ResourceNotFound" });
-    return call.method === "DELETE" ? cancel(call, job) : jsonAnswer(taskOf(call, job));
+    const job = jobsOf(call.vendors).get(decodeURIComponent(id));
+    if (!job) throw new SimulatedError(404, "The specified task is not found.", { code: "ResourceNotFound" });
+    return call.method === "DELETE" ? cancel(call, job) : jsonResponse(taskOf(call, job));
   },
-  refuse(refusal, call) {
+  writeError(refusal, call) {
     const error = {
       code: refusal.details.code ?? "InvalidParameter",
       message: refusal.message,
       type: "BadRequest",
       param: "",
     };
-    return jsonAnswer({ error }, { "x-request-id": call.requestId }, refusal.status);
+    return jsonResponse({ error }, { "x-request-id": call.requestId }, refusal.status);
   },
 };
 
 async function create(call: Call): Promise<Response> {
-  const { world } = call;
+  const { vendors: world } = call;
   const body = bodyOf(call, "The request body is not valid JSON.");
   const order = { prompt: promptOf(body), body, newId: () => `cgt-${world.nextId()}` };
   const job = await jobsOf(world).create(call, order, REFUSALS, () => {
     if (isMissingModel(String(body.model))) {
-      throw new Refusal(404, "The model does not exist.", { code: "ModelNotFound" });
+      throw new SimulatedError(404, "The model does not exist.", { code: "ModelNotFound" });
     }
-    refuseBadTask(body);
+    checkTask(body);
   });
-  return creationAnswer(job, jsonAnswer({ id: job.id }));
+  return creationResponse(job, jsonResponse({ id: job.id }));
 }
 
 const REFUSALS = {
   forbidden: () =>
-    new Refusal(400, "The text may contain sensitive information.", { code: "InputTextSensitiveContentDetected" }),
+    new SimulatedError(400, "The text may contain sensitive information.", {
+      code: "InputTextSensitiveContentDetected",
+    }),
   failing(status: number) {
     const code = status === 429 ? "RateLimitExceeded.EndpointRPMExceeded" : "InternalServiceError";
-    return new Refusal(status, "The service is not able to take the request.", { code });
+    return new SimulatedError(status, "The service is not able to take the request.", { code });
   },
 };
 
@@ -67,26 +69,26 @@ function list(call: Call): Response {
   const size = Math.min(Number(call.query.get("page_size")) || 10, 500);
   const page = Number(call.query.get("page_num")) || 1;
   const ids = new Set(call.query.getAll("filter.task_ids"));
-  const listed = jobsOf(call.world).newestFirst().filter(({ id }) => ids.size === 0 || ids.has(id));
+  const listed = jobsOf(call.vendors).newestFirst().filter(({ id }) => ids.size === 0 || ids.has(id));
   const items = listed.slice((page - 1) * size, page * size).map((job) => taskOf(call, job));
-  return jsonAnswer({ items, total: listed.length });
+  return jsonResponse({ items, total: listed.length });
 }
 
 function cancel(call: Call, job: VideoJob): Response {
-  switch (stateOf(call.world, job)) {
+  switch (stateOf(call.vendors, job)) {
     case "queued":
-      job.cancelledAt = call.world.clock.now();
-      return jsonAnswer({});
+      job.cancelledAt = call.vendors.clock.now();
+      return jsonResponse({});
     case "running":
-      throw new Refusal(400, "A running task cannot be deleted.", { code: "InvalidAction.RunningTaskDeletion" });
+      throw new SimulatedError(400, "A running task cannot be deleted.", { code: "InvalidAction.RunningTaskDeletion" });
     default:
-      jobsOf(call.world).delete(job.id);
-      return jsonAnswer({});
+      jobsOf(call.vendors).delete(job.id);
+      return jsonResponse({});
   }
 }
 
 function taskOf(call: Call, job: VideoJob): JsonObject {
-  const state = stateOf(call.world, job);
+  const state = stateOf(call.vendors, job);
   const { directives, body } = job;
   const addressOf = (ending: string) =>
     `http://${call.headers.get("host")}/ark/api/v3/contents/results/${job.id}.${ending}?token=presigned`;
@@ -96,9 +98,9 @@ function taskOf(call: Call, job: VideoJob): JsonObject {
   return {
     id: job.id,
     model: body.model,
-    status: state === "running" && directives.word !== null ? directives.word : state,
+    status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : state,
     created_at: Math.floor(job.createdAt / 1000),
-    updated_at: Math.floor(call.world.clock.now() / 1000),
+    updated_at: Math.floor(call.vendors.clock.now() / 1000),
     safety_identifier: body.safety_identifier,
     error: state === "failed" ? errorOf(directives) : null,
     ...(state === "succeeded"

@@ -1,12 +1,12 @@
 import { readCountRequest, writeCount } from "../../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
-import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer } from "../call.ts";
+import { bodyOf, type Call, isMissingModel, isRejectedKey, jsonResponse, type VendorApi } from "../call.ts";
 import { generate, readWith } from "../generate.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import { cachedContents, type KeptContent, namedCache } from "./google_caches.ts";
-import { contentVoice } from "./google_content.ts";
+import { contentEndpoint } from "./google_content.ts";
 import { errorBody } from "./google_error.ts";
 import { fieldOf, listIn } from "./google_fields.ts";
 import { makeImage, wantsImage } from "./google_images.ts";
@@ -16,9 +16,9 @@ import { interactions, videoFile } from "./google_videos.ts";
 const UNREADABLE = "Invalid JSON payload received. Expected a JSON object.";
 
 /** Google: the Gemini API, under each of its versions. Source: Gemini API reference. */
-export const google: Family = {
+export const google: VendorApi = {
   prefix: "/google",
-  answer(call) {
+  handle(call) {
     checkKey(call);
     const [, version, rest] = /^\/(v1|v1beta|v1alpha)\/(.+)$/.exec(call.path) ?? [];
     if (version === undefined || rest === undefined) throw notFound();
@@ -38,10 +38,10 @@ export const google: Family = {
         throw notFound();
     }
   },
-  refuse: ({ status, message, details }, call) => {
+  writeError: ({ status, message, details }, call) => {
     const body = errorBody(status, message, details);
     // A stream without `alt=sse` is a list, and so is its error.
-    return jsonAnswer(isListStream(call) ? [body] : body, {}, status);
+    return jsonResponse(isListStream(call) ? [body] : body, {}, status);
   },
 };
 
@@ -49,8 +49,8 @@ function isListStream({ path, query }: Call): boolean {
   return path.endsWith(":streamGenerateContent") && query.get("alt") !== "sse";
 }
 
-function notFound(): Refusal {
-  return new Refusal(404, "The requested URL was not found on this server.");
+function notFound(): SimulatedError {
+  return new SimulatedError(404, "The requested URL was not found on this server.");
 }
 
 function ask(call: Call, version: string, model: string, verb: string): Promise<Response> {
@@ -63,7 +63,10 @@ function ask(call: Call, version: string, model: string, verb: string): Promise<
   // The codec of the format expects the values from the path in the body.
   const whole = { ...behind(body, cache), model, stream: streamed };
   const question = { call, body: whole, model, streamed, ...(cache && { cachedTokens: cache.tokens }) };
-  return generate(question, isListStream(call) ? { ...contentVoice, streamType: "application/json" } : contentVoice);
+  return generate(
+    question,
+    isListStream(call) ? { ...contentEndpoint, streamType: "application/json" } : contentEndpoint,
+  );
 }
 
 /** Returns the model's input: the content of the cache, then the request. */
@@ -81,26 +84,26 @@ function count(call: Call, version: string, model: string): Response {
   const cache = isObject(inner) ? namedCache(call, inner, model) : null;
   const counted = isObject(inner) ? { generateContentRequest: behind(inner, cache) } : body;
   const conversation = readWith(readCountRequest, { ...counted, model });
-  return jsonAnswer(writeCount(promptTokensIn(segmentsOf(conversation))));
+  return jsonResponse(writeCount(promptTokensIn(segmentsOf(conversation))));
 }
 
 function checkKey({ headers, query }: Call): void {
   const key = headers.get("x-goog-api-key") ?? query.get("key");
   if (key === null || key === "") {
-    throw new Refusal(
+    throw new SimulatedError(
       403,
       "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other " +
         "form of API consumer identity to call this API.",
     );
   }
-  if (isBadKey(key)) {
-    throw new Refusal(400, "API key not valid. Please pass a valid API key.", { code: "API_KEY_INVALID" });
+  if (isRejectedKey(key)) {
+    throw new SimulatedError(400, "API key not valid. Please pass a valid API key.", { code: "API_KEY_INVALID" });
   }
 }
 
 function checkModel(model: string, version: string, method: string): void {
   if (!isMissingModel(model)) return;
-  throw new Refusal(
+  throw new SimulatedError(
     404,
     `models/${model} is not found for API version ${version}, or is not supported for ${method}. Call ListModels to ` +
       "see the list of available models and their supported methods.",
@@ -108,11 +111,11 @@ function checkModel(model: string, version: string, method: string): void {
 }
 
 function models(call: Call, version: string, rest: string): Response {
-  if (rest === "models") return jsonAnswer({ models: [modelOf("sandbox/content-1")] });
+  if (rest === "models") return jsonResponse({ models: [modelOf("sandbox/content-1")] });
   const name = /^models\/(.+)$/.exec(decodeURIComponent(rest))?.[1];
-  if (name === undefined) throw new Refusal(404, "The requested URL was not found on this server.");
+  if (name === undefined) throw new SimulatedError(404, "The requested URL was not found on this server.");
   checkModel(name, version, `${call.method} models`);
-  return jsonAnswer(modelOf(name));
+  return jsonResponse(modelOf(name));
 }
 
 function modelOf(name: string): Record<string, unknown> {

@@ -1,8 +1,8 @@
 import { readRequest } from "../../conversation/codecs/content/caller/read_request.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
+import { bodyOf, type Call, isMissingModel, jsonResponse } from "../call.ts";
 import { readWith } from "../generate.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { fieldOf } from "./google_fields.ts";
@@ -43,33 +43,33 @@ export function cachedContents(call: Call, rest: string): Response {
     case "GET all":
       return list(call);
     case "GET one":
-      return jsonAnswer(resourceOf(find(call, rest)));
+      return jsonResponse(resourceOf(find(call, rest)));
     case "PATCH one":
       return patch(call, rest);
     case "DELETE one":
       shelfOf(call).delete(find(call, rest).name);
-      return jsonAnswer({});
+      return jsonResponse({});
   }
-  throw new Refusal(404, "The requested URL was not found on this server.");
+  throw new SimulatedError(404, "The requested URL was not found on this server.");
 }
 
 /**
  * Returns the cached content that a request names, or null if it names none.
  *
- * @throws {Refusal} 403 for an unknown or expired one, or one of another key; 400 for one of another model.
+ * @throws {SimulatedError} 403 for an unknown or expired one, or one of another key; 400 for one of another model.
  */
 export function namedCache(call: Call, body: JsonObject, model: string): KeptContent | null {
   const name = fieldOf(body, "cachedContent");
   if (name === undefined) return null;
   const cache = find(call, String(name));
   if (cache.model === `models/${model}`) return cache;
-  throw new Refusal(
+  throw new SimulatedError(
     400,
     `Model used by GenerateContent request (models/${model}) and CachedContent (${cache.model}) has to be the same.`,
   );
 }
 
-function shelfOf({ world }: Call): Map<string, KeptContent> {
+function shelfOf({ vendors: world }: Call): Map<string, KeptContent> {
   const shelf = SHELVES.get(world) ?? new Map<string, KeptContent>();
   SHELVES.set(world, shelf);
   return shelf;
@@ -81,8 +81,8 @@ function keyOf({ headers, query }: Call): string {
 
 function find(call: Call, name: string): KeptContent {
   const cache = shelfOf(call).get(name);
-  if (cache && cache.key === keyOf(call) && cache.expiresAt > call.world.clock.now()) return cache;
-  throw new Refusal(403, "CachedContent not found (or permission denied)");
+  if (cache && cache.key === keyOf(call) && cache.expiresAt > call.vendors.clock.now()) return cache;
+  throw new SimulatedError(403, "CachedContent not found (or permission denied)");
 }
 
 function create(call: Call): Response {
@@ -91,20 +91,20 @@ function create(call: Call): Response {
   if (body.model === undefined) throw fault("model", "model is required.");
   if (model === undefined) throw fault("model", "unexpected model name format");
   checkCached(body, model);
-  if (isMissingModel(model)) throw new Refusal(404, `models/${model} is not found for API version v1beta.`);
-  const now = call.world.clock.now();
+  if (isMissingModel(model)) throw new SimulatedError(404, `models/${model} is not found for API version v1beta.`);
+  const now = call.vendors.clock.now();
   const { model: _model, ttl: _ttl, ...rest } = body;
   const { expireTime: _camel, expire_time: _snake, displayName, display_name, ...content } = rest;
   const conversation = readWith(readRequest, { ...content, model });
   const tokens = promptTokensIn(segmentsOf(conversation));
   if (model.includes("gemini") && tokens < MIN_TOKENS) {
-    throw new Refusal(
+    throw new SimulatedError(
       400,
       `Cached content is too small. total_token_count=${tokens}, min_total_token_count=${MIN_TOKENS}`,
     );
   }
   const cache: KeptContent = {
-    name: `cachedContents/${call.world.nextId()}`,
+    name: `cachedContents/${call.vendors.nextId()}`,
     key: keyOf(call),
     model: `models/${model}`,
     displayName: displayNameIn(displayName ?? display_name),
@@ -115,7 +115,7 @@ function create(call: Call): Response {
     expiresAt: expiryIn(body, now) ?? now + DEFAULT_TTL_MS,
   };
   shelfOf(call).set(cache.name, cache);
-  return jsonAnswer(resourceOf(cache));
+  return jsonResponse(resourceOf(cache));
 }
 
 function displayNameIn(value: unknown): string {
@@ -128,7 +128,7 @@ function expiryIn(body: JsonObject, now: number): number | null {
   const ttl = body.ttl ?? undefined;
   const expireTime = fieldOf(body, "expireTime");
   if (ttl !== undefined && expireTime !== undefined) {
-    throw new Refusal(
+    throw new SimulatedError(
       400,
       "Invalid value at 'cached_content' (oneof), oneof field 'expiration' is already set. Cannot set 'ttl'",
     );
@@ -141,7 +141,10 @@ function expiryIn(body: JsonObject, now: number): number | null {
 function secondsIn(ttl: unknown): number {
   const seconds = /^(\d+(?:\.\d{1,9})?)s$/.exec(String(ttl))?.[1];
   if (seconds === undefined) {
-    throw new Refusal(400, "Invalid value at 'cached_content.ttl' (type.googleapis.com/google.protobuf.Duration)");
+    throw new SimulatedError(
+      400,
+      "Invalid value at 'cached_content.ttl' (type.googleapis.com/google.protobuf.Duration)",
+    );
   }
   return Number(seconds);
 }
@@ -150,20 +153,20 @@ function expireTimeIn(value: unknown): number | null {
   if (value === undefined) return null;
   const at = /(Z|[+-]\d\d:\d\d)$/i.test(String(value)) ? Date.parse(String(value)) : NaN;
   if (!Number.isNaN(at)) return at;
-  throw new Refusal(
+  throw new SimulatedError(
     400,
     "Invalid value at 'cached_content.expire_time' (type.googleapis.com/google.protobuf.Timestamp)",
   );
 }
 
 function list(call: Call): Response {
-  const now = call.world.clock.now();
+  const now = call.vendors.clock.now();
   const own = [...shelfOf(call).values()].filter(({ key, expiresAt }) => key === keyOf(call) && expiresAt > now);
   const start = Number(call.query.get("pageToken") ?? 0);
   const size = Math.min(Number(call.query.get("pageSize") ?? 0) || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   const cachedContents = own.slice(start, start + size).map(resourceOf);
   const next = start + size < own.length ? { nextPageToken: String(start + size) } : {};
-  return jsonAnswer(cachedContents.length === 0 ? next : { cachedContents, ...next });
+  return jsonResponse(cachedContents.length === 0 ? next : { cachedContents, ...next });
 }
 
 /** Only the expiry can be changed. Any other field in the mask, or in the body without a mask, is rejected. */
@@ -174,12 +177,12 @@ function patch(call: Call, name: string): Response {
   const changed = mask === null ? Object.keys(body) : mask.split(",");
   const other = changed.find((field) => !["ttl", "expireTime", "expire_time"].includes(field));
   if (other !== undefined) throw fault("update_mask", `${other} is immutable.`);
-  const now = call.world.clock.now();
+  const now = call.vendors.clock.now();
   const expiresAt = expiryIn(body, now);
   if (expiresAt === null) throw fault("update_mask", "either ttl or expire_time must be set.");
   cache.expiresAt = expiresAt;
   cache.updatedAt = now;
-  return jsonAnswer(resourceOf(cache));
+  return jsonResponse(resourceOf(cache));
 }
 
 function resourceOf({ name, model, displayName, tokens, createdAt, updatedAt, expiresAt }: KeptContent): JsonObject {
@@ -198,6 +201,6 @@ function timeOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function fault(field: string, words: string): Refusal {
-  return new Refusal(400, `* CreateCachedContentRequest.cached_content.${field}: ${words}\n`);
+function fault(field: string, words: string): SimulatedError {
+  return new SimulatedError(400, `* CreateCachedContentRequest.cached_content.${field}: ${words}\n`);
 }

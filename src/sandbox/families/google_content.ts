@@ -1,24 +1,24 @@
 import { content } from "../../conversation/codecs/content/mod.ts";
 import type { ReplyPart, Stop } from "../../conversation/reply.ts";
 import { encodeCrlfSse, encodeList } from "../encoders.ts";
-import type { GenerationRequest, Voice } from "../generate.ts";
-import { issueSeal } from "../seals.ts";
-import { foundText } from "../web_search.ts";
-import type { Speech } from "../speech.ts";
+import type { GenerationRequest, SimulatedEndpoint } from "../generate.ts";
+import { issueSignature } from "../signatures.ts";
+import { searchTextParts } from "../web_search.ts";
+import type { ReplyPlan } from "../reply_plan.ts";
 import { errorBody } from "./google_error.ts";
 
 /** `generateContent` and `streamGenerateContent`. Source: Gemini API reference, "Generating content". */
-export const contentVoice: Voice = {
+export const contentEndpoint: SimulatedEndpoint = {
   vendor: "google",
   format: content.caller,
-  cachesByMarks: false,
+  cachesOnlyAtMarkers: false,
   startsWithUsage: false,
-  newReplyId: ({ world }) => world.nextId().slice(0, 22),
-  newCallId: ({ world }) => world.nextId().slice(0, 8),
+  newReplyId: ({ vendors: world }) => world.nextId().slice(0, 22),
+  newCallId: ({ vendors: world }) => world.nextId().slice(0, 8),
   partsOf: partsOf,
-  tellsUsage: () => true,
+  reportsUsage: () => true,
   withoutUsage: (body) => body,
-  usualMessage,
+  defaultMessage: usualMessage,
   failureFrames: () => [{ event: null, data: JSON.stringify(errorBody(503, usualMessage(503), {})) }],
   encoder: ({ call }) => call.query.get("alt") === "sse" ? encodeCrlfSse() : encodeList(),
   headersOf: () => ({}),
@@ -30,18 +30,18 @@ export const contentVoice: Voice = {
  * text after the reasoning has it.
  */
 function partsOf(
-  { thoughts, parts: spoken, stop, finding }: Speech,
+  { reasoning: thoughts, parts: spoken, stop, search: finding }: ReplyPlan,
   { conversation, call }: GenerationRequest,
 ): { parts: ReplyPart[]; stop: Stop } {
   if (stop.reason === "refusal") {
     return { parts: [], stop: { ...stop, reason: "prompt_blocked", raw: "PROHIBITED_CONTENT" } };
   }
-  const parts = [...foundText(finding, "content"), ...spoken];
+  const parts = [...searchTextParts(finding, "content"), ...spoken];
   const { reasoning } = conversation;
   const isShown = thoughts !== null && !thoughts.redacted && (reasoning === null || reasoning.visible === true);
   const bearer = parts.find(({ kind }) => kind === "tool_call") ??
     (thoughts === null ? undefined : parts.find(({ kind }) => kind !== "web_search"));
-  const seal = issueSeal("content", call.requestId);
+  const seal = issueSignature("content", call.requestId);
   return {
     parts: [
       ...(isShown ? [{ kind: "reasoning" as const, text: thoughts.text }] : []),

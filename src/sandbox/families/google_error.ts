@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../lib/json_object.ts";
-import type { RefusalDetails } from "../refusal.ts";
+import type { SimulatedErrorDetails } from "../simulated_error.ts";
 
 const STATUSES: Readonly<Record<number, string>> = {
   400: "INVALID_ARGUMENT",
@@ -20,7 +20,7 @@ const TYPE = "type.googleapis.com/google.rpc.";
  * Returns an error as Google's APIs write it. Source: Google API error model, `google.rpc.Status` and
  * `error_details.proto`.
  */
-export function errorBody(status: number, message: string, refusal: RefusalDetails): JsonObject {
+export function errorBody(status: number, message: string, refusal: SimulatedErrorDetails): JsonObject {
   const { code, violations, retryAfterSeconds, grpcStatus } = refusal;
   const details: JsonObject[] = [];
   if (code !== undefined) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject } from "../../conversation/wire_value.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 
 /**
  * The messages of the API. Each has its fields and, after a colon, the message that a field contains. A field without
@@ -71,14 +71,14 @@ interface Fault {
  * Rejects unknown fields at any depth, as protobuf's JSON mapping does. Both spellings of a name are valid.
  *
  * @param message `GenerateContentRequest`, `CountTokensRequest` or `CachedContent`.
- * @throws {Refusal} Naming every such field.
+ * @throws {SimulatedError} Naming every such field.
  */
 export function checkFields(body: JsonObject, message: string): void {
   const faults: Fault[] = [];
   walkObject(body, message, "", faults);
   if (faults.length === 0) return;
   const text = faults.map(({ description }) => description).join("\n");
-  throw new Refusal(400, text, { violations: faults });
+  throw new SimulatedError(400, text, { violations: faults });
 }
 
 function walk(value: unknown, message: string, path: string, faults: Fault[]): void {
@@ -120,6 +120,6 @@ export function listIn(value: unknown): JsonObject[] {
 }
 
 /** Creates the error of one field, in the vendor's wording. */
-export function fault(path: string, words: string): Refusal {
-  return new Refusal(400, `* GenerateContentRequest.${path}: ${words}\n`);
+export function invalidFieldError(path: string, words: string): SimulatedError {
+  return new SimulatedError(400, `* GenerateContentRequest.${path}: ${words}\n`);
 }

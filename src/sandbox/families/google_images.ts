@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, listOf } from "../../conversation/wire_value.ts";
-import { type Call, jsonAnswer } from "../call.ts";
+import { type Call, jsonResponse } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { ReadPicture } from "../pictures/file.ts";
-import { makePicture, obey, sketchOf } from "../pictures/make.ts";
-import { Refusal } from "../refusal.ts";
+import { draftOf, followDirectives, makePicture } from "../pictures/make.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { tokensOf } from "../tokens.ts";
 
 const IMAGE_SIZES: Readonly<Record<string, readonly [side: number, tokens: number]>> = {
@@ -31,7 +31,12 @@ export function wantsImage(body: JsonObject): boolean {
 export async function makeImage(call: Call, body: JsonObject, model: string): Promise<Response> {
   const { prompt, references } = await readContents(body);
   const { width, height, tokens } = sizeOf(body);
-  const directives = await obey(call, prompt, "google", () => "The model is overloaded. Please try again later.");
+  const directives = await followDirectives(
+    call,
+    prompt,
+    "google",
+    () => "The model is overloaded. Please try again later.",
+  );
   if (directives instanceof Response) return directives;
   const promptTokens = tokensOf(prompt) + GIVEN_IMAGE_TOKENS * references.length;
   const usage = (made: number) => ({
@@ -44,7 +49,7 @@ export async function makeImage(call: Call, body: JsonObject, model: string): Pr
     ],
   });
   const answer = (candidate: JsonObject, made: number) =>
-    jsonAnswer({
+    jsonResponse({
       candidates: [{ index: 0, ...candidate }],
       ...(directives.noUsage ? {} : { usageMetadata: usage(made) }),
       modelVersion: model,
@@ -55,7 +60,7 @@ export async function makeImage(call: Call, body: JsonObject, model: string): Pr
   }
   const order = { prompt: directives.text, width, height, isTransparent: false, references, change: null };
   const made = await makePicture({ ...order, format: "jpeg" });
-  const draft = { mimeType: "image/jpeg", data: await sketchOf(made, "jpeg") };
+  const draft = { mimeType: "image/jpeg", data: await draftOf(made, "jpeg") };
   const parts = [
     { thought: true, inlineData: draft },
     { inlineData: { mimeType: "image/jpeg", data: made.base64 }, thoughtSignature: btoa(`signature of ${model}`) },
@@ -73,7 +78,7 @@ async function readContents(body: JsonObject): Promise<{ prompt: string; referen
       if (!isObject(inline)) continue;
       const picture = await readInlinePicture(inline.data);
       if (picture === null) {
-        throw new Refusal(400, "Unable to process input image. Please retry or report in the forum.");
+        throw new SimulatedError(400, "Unable to process input image. Please retry or report in the forum.");
       }
       references.push(picture);
     }
@@ -86,7 +91,7 @@ function sizeOf(body: JsonObject): { width: number; height: number; tokens: numb
   const { aspectRatio = "1:1", imageSize = "1K" } = isObject(config) ? config : {};
   const size = IMAGE_SIZES[String(imageSize)];
   if (!size || !RATIOS.includes(String(aspectRatio))) {
-    throw new Refusal(400, "Request contains an invalid argument.");
+    throw new SimulatedError(400, "Request contains an invalid argument.");
   }
   const [across, down] = String(aspectRatio).split(":");
   const ratio = Number(across) / Number(down);

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, listOf } from "../../conversation/wire_value.ts";
-import { Refusal } from "../refusal.ts";
-import { checkFields, fault, fieldOf, listIn } from "./google_fields.ts";
-import { checkContents } from "./google_turn_rules.ts";
+import { SimulatedError } from "../simulated_error.ts";
+import { checkFields, fieldOf, invalidFieldError, listIn } from "./google_fields.ts";
+import { checkContents } from "./google_content_rules.ts";
 
 /**
  * Rejects a generation request that the vendor rejects, with the vendor's message. Source: Gemini API reference,
@@ -10,7 +10,7 @@ import { checkContents } from "./google_turn_rules.ts";
  *
  * @param body As received, without the model from the path.
  * @param cached The content of the cache that the request names. Default: null, for none.
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
 export function checkGenerate(body: JsonObject, model: string, cached: JsonObject | null = null): void {
   checkFields(body, "GenerateContentRequest");
@@ -28,10 +28,10 @@ export function checkCount(body: JsonObject, model: string): void {
   checkFields(body, "CountTokensRequest");
   const inner = fieldOf(body, "generateContentRequest");
   if (inner !== undefined && body.contents !== undefined) {
-    throw new Refusal(400, "Only one of contents and generate_content_request may be set.");
+    throw new SimulatedError(400, "Only one of contents and generate_content_request may be set.");
   }
   if (isObject(inner) && inner.model === undefined) {
-    throw fault("model", "model is not specified");
+    throw invalidFieldError("model", "model is not specified");
   }
   checkRequest(isObject(inner) ? inner : body, model, null);
 }
@@ -40,7 +40,7 @@ function checkRequest(body: JsonObject, model: string, cached: JsonObject | null
   if (
     cached !== null && ["systemInstruction", "tools", "toolConfig"].some((name) => fieldOf(body, name) !== undefined)
   ) {
-    throw new Refusal(
+    throw new SimulatedError(
       400,
       "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.\n\n" +
         "Proposed fix: move those values to CachedContent from GenerateContent request.",
@@ -60,7 +60,7 @@ function checkTools(body: JsonObject, model: string): void {
     listIn(fieldOf(tool, "functionDeclarations")).forEach((declaration, index) => {
       const path = `tools[${at}].function_declarations[${index}]`;
       if (!NAME.test(String(declaration.name))) {
-        throw fault(
+        throw invalidFieldError(
           `${path}.name`,
           "[FIELD_INVALID] Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, " +
             "A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
@@ -68,7 +68,7 @@ function checkTools(body: JsonObject, model: string): void {
       }
       const { parameters } = declaration;
       if (parameters !== undefined && fieldOf(declaration, "parametersJsonSchema") !== undefined) {
-        throw fault(path, "parameters and parameters_json_schema are mutually exclusive");
+        throw invalidFieldError(path, "parameters and parameters_json_schema are mutually exclusive");
       }
       if (isObject(parameters)) checkSchema(parameters, `${path}.parameters`, model);
     });
@@ -80,10 +80,10 @@ function checkSearch(body: JsonObject, model: string): void {
   const tools = listIn(body.tools);
   const hasSearch = tools.some((tool) => fieldOf(tool, "googleSearch") !== undefined);
   if (!hasSearch || !tools.some((tool) => listIn(fieldOf(tool, "functionDeclarations")).length > 0)) return;
-  if (/gemini-[12]/.test(model)) throw new Refusal(400, "Tool use with function calling is unsupported");
+  if (/gemini-[12]/.test(model)) throw new SimulatedError(400, "Tool use with function calling is unsupported");
   const config = fieldOf(body, "toolConfig");
   if (isObject(config) && fieldOf(config, "includeServerSideToolInvocations") === true) return;
-  throw new Refusal(
+  throw new SimulatedError(
     400,
     "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
   );
@@ -94,11 +94,11 @@ function checkSchema(schema: JsonObject, path: string, model: string): void {
   const type = String(schema.type ?? "").toUpperCase();
   const properties = isObject(schema.properties) ? schema.properties : {};
   if (type === "OBJECT" && /gemini-[12]/.test(model) && Object.keys(properties).length === 0) {
-    throw fault(`${path}.properties`, "should be non-empty for OBJECT type");
+    throw invalidFieldError(`${path}.properties`, "should be non-empty for OBJECT type");
   }
-  if (type === "ARRAY" && schema.items === undefined) throw fault(`${path}.items`, "missing field.");
+  if (type === "ARRAY" && schema.items === undefined) throw invalidFieldError(`${path}.items`, "missing field.");
   if (listOf(schema.enum).some((value) => typeof value !== "string")) {
-    throw new Refusal(400, `Invalid value at '${path}.enum' (TYPE_STRING)`);
+    throw new SimulatedError(400, `Invalid value at '${path}.enum' (TYPE_STRING)`);
   }
   for (const [name, value] of Object.entries(properties)) {
     if (isObject(value)) checkSchema(value, `${path}.properties[${name}]`, model);
@@ -113,20 +113,23 @@ function checkToolConfig(body: JsonObject): void {
   const calling = isObject(config) ? fieldOf(config, "functionCallingConfig") : undefined;
   if (!isObject(calling)) return;
   if (!listIn(body.tools).some((tool) => listIn(fieldOf(tool, "functionDeclarations")).length > 0)) {
-    throw new Refusal(400, "Function calling config is set without function_declarations.");
+    throw new SimulatedError(400, "Function calling config is set without function_declarations.");
   }
   const mode = String(calling.mode ?? "AUTO");
   if (!MODES.includes(mode)) {
-    throw new Refusal(400, `Invalid value at 'tool_config.function_calling_config.mode' (TYPE_ENUM), "${mode}"`);
+    throw new SimulatedError(400, `Invalid value at 'tool_config.function_calling_config.mode' (TYPE_ENUM), "${mode}"`);
   }
   const allowed = listOf(fieldOf(calling, "allowedFunctionNames"));
   if (allowed.length > 0 && mode !== "ANY" && mode !== "VALIDATED") {
-    throw new Refusal(400, "Allowed function names should only be set when function calling mode is ANY or VALIDATED.");
+    throw new SimulatedError(
+      400,
+      "Allowed function names should only be set when function calling mode is ANY or VALIDATED.",
+    );
   }
   const declared = listIn(body.tools).flatMap((tool) => listIn(fieldOf(tool, "functionDeclarations")));
   const missing = allowed.find((name) => !declared.some((declaration) => declaration.name === name));
   if (missing !== undefined) {
-    throw new Refusal(400, `Function "${missing}" is not found in the declared functions.`);
+    throw new SimulatedError(400, `Function "${missing}" is not found in the declared functions.`);
   }
 }
 
@@ -143,16 +146,18 @@ function checkConfig(config: unknown): void {
   for (const [name, least, most] of RANGES) {
     const value = fieldOf(config, name);
     if (typeof value !== "number" || (value >= least && value <= most)) continue;
-    throw fault(`generation_config.${name}`, `must be in the range [${least}, ${most}].`);
+    throw invalidFieldError(`generation_config.${name}`, `must be in the range [${least}, ${most}].`);
   }
   const limit = fieldOf(config, "maxOutputTokens");
-  if (typeof limit === "number" && limit < 1) throw fault("generation_config.max_output_tokens", "must be positive.");
+  if (typeof limit === "number" && limit < 1) {
+    throw invalidFieldError("generation_config.max_output_tokens", "must be positive.");
+  }
   if (typeof config.seed === "number" && Math.abs(config.seed) > 2 ** 31 - 1) {
-    throw new Refusal(400, `Invalid value at 'generation_config.seed' (TYPE_INT32), ${config.seed}`);
+    throw new SimulatedError(400, `Invalid value at 'generation_config.seed' (TYPE_INT32), ${config.seed}`);
   }
   const stops = listOf(fieldOf(config, "stopSequences"));
   if (stops.length > MAX_STOP_SEQUENCES) {
-    throw fault(
+    throw invalidFieldError(
       "generation_config.stop_sequences",
       `the number of stop_sequences must not exceed ${MAX_STOP_SEQUENCES}.`,
     );
@@ -161,17 +166,20 @@ function checkConfig(config: unknown): void {
   const thinking = fieldOf(config, "thinkingConfig");
   if (!isObject(thinking)) return;
   if (fieldOf(thinking, "thinkingBudget") !== undefined && fieldOf(thinking, "thinkingLevel") !== undefined) {
-    throw new Refusal(400, "You can only set only one of thinking budget and thinking level.");
+    throw new SimulatedError(400, "You can only set only one of thinking budget and thinking level.");
   }
 }
 
 function checkResponseType(config: JsonObject): void {
   const mimeType = String(fieldOf(config, "responseMimeType") ?? "text/plain");
   if (!MIME_TYPES.includes(mimeType)) {
-    throw fault("generation_config.response_mime_type", `allowed mimetypes are ${MIME_TYPES.join(", ")}.`);
+    throw invalidFieldError("generation_config.response_mime_type", `allowed mimetypes are ${MIME_TYPES.join(", ")}.`);
   }
   const hasSchema = ["responseSchema", "responseJsonSchema"].some((name) => fieldOf(config, name) !== undefined);
   if (hasSchema && mimeType !== "application/json" && mimeType !== "text/x.enum") {
-    throw fault("generation_config.response_schema", "only supported with response_mime_type application/json");
+    throw invalidFieldError(
+      "generation_config.response_schema",
+      "only supported with response_mime_type application/json",
+    );
   }
 }

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import { isObject } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
-import { Refusal } from "../refusal.ts";
+import { bodyOf, type Call, isMissingModel, jsonResponse } from "../call.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { listIn } from "./google_fields.ts";
 import { SAMPLE_VIDEO } from "./sample_video.ts";
-import { creationAnswer, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
+import { creationResponse, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
 
@@ -20,59 +20,64 @@ export async function interactions(call: Call, rest: string): Promise<Response> 
     if (call.method === "POST") return await create(call);
     throw notFound();
   }
-  const job = jobsOf(call.world).get(decodeURIComponent(id));
-  if (!job) throw new Refusal(400, "Invalid interaction name.");
+  const job = jobsOf(call.vendors).get(decodeURIComponent(id));
+  if (!job) throw new SimulatedError(400, "Invalid interaction name.");
   if (verb === "cancel" && call.method === "POST") return cancel(call, job);
-  if (verb === undefined && call.method === "GET") return jsonAnswer(interactionOf(call, job));
+  if (verb === undefined && call.method === "GET") return jsonResponse(interactionOf(call, job));
   throw notFound();
 }
 
 /** Returns the file of a finished interaction. Its address requires the key. */
 export function videoFile(call: Call, rest: string): Response {
   const id = /^files\/([\w-]+):download$/.exec(rest)?.[1];
-  return videoOf(call.world, id === undefined ? undefined : jobsOf(call.world).get(id));
+  return videoOf(call.vendors, id === undefined ? undefined : jobsOf(call.vendors).get(id));
 }
 
-function notFound(): Refusal {
-  return new Refusal(404, "The requested URL was not found on this server.");
+function notFound(): SimulatedError {
+  return new SimulatedError(404, "The requested URL was not found on this server.");
 }
 
 async function create(call: Call): Promise<Response> {
-  const { world } = call;
+  const { vendors: world } = call;
   const body = bodyOf(call, "Invalid JSON payload received. Expected a JSON object.");
   const order = { prompt: promptOf(body), body, newId: () => `v1_${world.nextId()}` };
   const job = await jobsOf(world).create(call, order, REFUSALS, () => {
-    if (isMissingModel(String(body.model))) throw new Refusal(404, "The model is not found.");
+    if (isMissingModel(String(body.model))) throw new SimulatedError(404, "The model is not found.");
     refuseBadRequest(body);
   });
-  return creationAnswer(job, jsonAnswer(interactionOf(call, job)));
+  return creationResponse(job, jsonResponse(interactionOf(call, job)));
 }
 
 const REFUSALS = {
-  forbidden: () => new Refusal(400, "The prompt was blocked: PROHIBITED_CONTENT.", { code: "PROHIBITED_CONTENT" }),
-  failing: (status: number) => new Refusal(status, "The service is currently unavailable."),
+  forbidden: () =>
+    new SimulatedError(400, "The prompt was blocked: PROHIBITED_CONTENT.", { code: "PROHIBITED_CONTENT" }),
+  failing: (status: number) => new SimulatedError(status, "The service is currently unavailable."),
 };
 
 /** Rejects what the vendor rejects at once. */
 function refuseBadRequest(body: JsonObject): void {
-  if (body.background !== true) throw new Refusal(400, "Videos are made in the background only.");
+  if (body.background !== true) throw new SimulatedError(400, "Videos are made in the background only.");
   const format = body.response_format;
-  if (!isObject(format) || format.type !== "video") throw new Refusal(400, "Expected response_format of type video.");
+  if (!isObject(format) || format.type !== "video") {
+    throw new SimulatedError(400, "Expected response_format of type video.");
+  }
   refuseOther(format.aspect_ratio, RATIOS, "aspect_ratio");
   refuseOther(format.resolution, RESOLUTIONS, "resolution");
   if (format.duration !== undefined && !DURATION.test(String(format.duration))) {
-    throw new Refusal(
+    throw new SimulatedError(
       400,
       "Invalid value at 'response_format.duration' (type.googleapis.com/google.protobuf.Duration).",
     );
   }
   const media = listIn(body.input).filter((part) => isObject(part) && part.type !== "text") as JsonObject[];
   const isLinked = media.some(({ type, data }) => type === "video" && typeof data !== "string");
-  if (isLinked) throw new Refusal(400, "Videos are taken as inline data only.");
+  if (isLinked) throw new SimulatedError(400, "Videos are taken as inline data only.");
 }
 
 function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
-  if (value !== undefined && !allowed.includes(String(value))) throw new Refusal(400, `${name} is not supported.`);
+  if (value !== undefined && !allowed.includes(String(value))) {
+    throw new SimulatedError(400, `${name} is not supported.`);
+  }
 }
 
 function promptOf({ input }: JsonObject): string {
@@ -81,10 +86,10 @@ function promptOf({ input }: JsonObject): string {
 }
 
 function cancel(call: Call, job: VideoJob): Response {
-  const state = stateOf(call.world, job);
-  if (state !== "queued" && state !== "running") throw new Refusal(400, "The interaction has ended.");
-  job.cancelledAt = call.world.clock.now();
-  return jsonAnswer(interactionOf(call, job));
+  const state = stateOf(call.vendors, job);
+  if (state !== "queued" && state !== "running") throw new SimulatedError(400, "The interaction has ended.");
+  job.cancelledAt = call.vendors.clock.now();
+  return jsonResponse(interactionOf(call, job));
 }
 
 const WORDS = {
@@ -98,9 +103,9 @@ const WORDS = {
 
 function interactionOf(call: Call, job: VideoJob): JsonObject {
   const { directives, body } = job;
-  const state = stateOf(call.world, job);
+  const state = stateOf(call.vendors, job);
   const isRefused = state === "failed" && directives.end === "refusal";
-  const status = state === "running" && directives.word !== null ? directives.word : WORDS[state];
+  const status = state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state];
   return {
     id: job.id,
     object: "interaction",

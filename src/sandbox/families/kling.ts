@@ -1,10 +1,18 @@
 import { Buffer } from "node:buffer";
 import { isObject, listOf, parsedOrNull } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { bodyOf, type Call, type Family, hasGoodBearer, isBadKey, isMissingModel, jsonAnswer } from "../call.ts";
-import { Refusal } from "../refusal.ts";
 import {
-  creationAnswer,
+  bodyOf,
+  type Call,
+  hasValidBearer,
+  isMissingModel,
+  isRejectedKey,
+  jsonResponse,
+  type VendorApi,
+} from "../call.ts";
+import { SimulatedError } from "../simulated_error.ts";
+import {
+  creationResponse,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
@@ -29,40 +37,40 @@ const WORDS: Readonly<Record<VideoJobState, string>> = {
 };
 
 /** Kling: create, query by either id, list. Source: Kling API reference, "Text to Video" and its siblings. */
-export const kling: Family = {
+export const kling: VendorApi = {
   prefix: "/kling",
-  async answer(call) {
+  async handle(call) {
     const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
     // The real vendor pre-signs the address, so it needs no key.
-    if (result !== undefined) return videoOf(call.world, jobsOf(call.world).get(result));
+    if (result !== undefined) return videoOf(call.vendors, jobsOf(call.vendors).get(result));
     refuseBadToken(call);
     const [, kind, id] = /^\/v1\/videos\/([^/]+)(?:\/([^/]+))?$/.exec(call.path) ?? [];
     if (kind === undefined || !KINDS.includes(kind)) throw refusal(404, 1202, "Invalid request method");
     if (call.method === "POST") return await create(call, kind);
-    const jobs = jobsOf(call.world).newestFirst().filter(({ body }) => body.kind === kind);
+    const jobs = jobsOf(call.vendors).newestFirst().filter(({ body }) => body.kind === kind);
     if (id === undefined) return envelope(call, jobs.slice(0, pageSizeOf(call)).map((job) => jobOf(call, job)));
     const name = decodeURIComponent(id);
     const job = jobs.find((each) => each.id === name || each.body.external_task_id === name);
     if (!job) throw refusal(404, 1203, "Task not found");
     return envelope(call, jobOf(call, job));
   },
-  refuse({ status, message, details }, call) {
-    return jsonAnswer({ code: Number(details.code ?? 1201), message, request_id: call.requestId }, {}, status);
+  writeError({ status, message, details }, call) {
+    return jsonResponse({ code: Number(details.code ?? 1201), message, request_id: call.requestId }, {}, status);
   },
 };
 
-function refusal(status: number, code: number, message: string): Refusal {
-  return new Refusal(status, message, { code: String(code) });
+function refusal(status: number, code: number, message: string): SimulatedError {
+  return new SimulatedError(status, message, { code: String(code) });
 }
 
 /** Accepts a plain key, or a currently valid token that names one. The token's signature is not checked. */
 function refuseBadToken(call: Call): void {
-  if (!hasGoodBearer(call)) throw refusal(401, 1002, "Authorization is invalid");
+  if (!hasValidBearer(call)) throw refusal(401, 1002, "Authorization is invalid");
   const [, claims] = (call.headers.get("authorization") ?? "").split(".");
   const read = claims === undefined ? null : parsedOrNull(Buffer.from(claims, "base64url").toString());
   if (!isObject(read)) return;
-  const now = call.world.clock.now() / 1_000;
-  if (isBadKey(String(read.iss))) throw refusal(401, 1002, "access key not found");
+  const now = call.vendors.clock.now() / 1_000;
+  if (isRejectedKey(String(read.iss))) throw refusal(401, 1002, "access key not found");
   if (Number(read.nbf) > now) throw refusal(401, 1003, "Authorization is not yet valid");
   if (Number(read.exp) <= now) throw refusal(401, 1004, "Authorization has expired");
 }
@@ -72,15 +80,15 @@ function pageSizeOf({ query }: Call): number {
 }
 
 function envelope({ requestId }: Call, data: unknown): Response {
-  return jsonAnswer({ code: 0, message: "SUCCEED", request_id: requestId, data });
+  return jsonResponse({ code: 0, message: "SUCCEED", request_id: requestId, data });
 }
 
 async function create(call: Call, kind: string): Promise<Response> {
-  const { world } = call;
+  const { vendors: world } = call;
   const body = { ...bodyOf(call, "The request body is not valid JSON"), kind };
   const order = { prompt: promptOf(body), body, newId: () => world.nextId() };
   const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(call, body));
-  return creationAnswer(job, envelope(call, jobOf(call, job)));
+  return creationResponse(job, envelope(call, jobOf(call, job)));
 }
 
 const REFUSALS = {
@@ -97,7 +105,7 @@ function promptOf(body: Body): string {
   return typeof body.prompt === "string" ? body.prompt : "";
 }
 
-function refuseBadOrder({ world }: Call, body: Body): void {
+function refuseBadOrder({ vendors: world }: Call, body: Body): void {
   const model = String(body.model_name ?? "kling-v1");
   if (isMissingModel(model)) throw refusal(400, 1201, `model ${model} is not supported`);
   if (promptOf(body) === "") throw refusal(400, 1201, "prompt is required");
@@ -137,16 +145,16 @@ function refuseOther(value: unknown, allowed: readonly string[], name: string): 
 
 function jobOf(call: Call, job: VideoJob): JsonObject {
   const { directives, body, id, createdAt } = job;
-  const state = stateOf(call.world, job);
+  const state = stateOf(call.vendors, job);
   const url = `http://${call.headers.get("host")}/kling/results/${id}.mp4?token=presigned`;
   const duration = String(directives.seconds ?? body.duration ?? "5");
   return {
     task_id: id,
-    task_status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
+    task_status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state],
     task_status_msg: WORDS[state] === "failed" ? wordsFor(state, job) : "",
     task_info: { external_task_id: body.external_task_id ?? null },
     created_at: createdAt,
-    updated_at: call.world.clock.now(),
+    updated_at: call.vendors.clock.now(),
     ...(state === "succeeded" && {
       task_result: { videos: directives.end === "no_result" ? [] : [{ id: `v-${id}`, url, duration }] },
     }),

@@ -1,47 +1,55 @@
 import { readChecked } from "../../conversation/caller_format.ts";
 import { responses } from "../../conversation/codecs/responses/mod.ts";
-import { bodyOf, type Call, type Family, isBadKey, isMissingModel, jsonAnswer, retryAfterHeader } from "../call.ts";
-import { generate, readWith, type Voice } from "../generate.ts";
+import {
+  bodyOf,
+  type Call,
+  isMissingModel,
+  isRejectedKey,
+  jsonResponse,
+  retryAfterHeader,
+  type VendorApi,
+} from "../call.ts";
+import { generate, readWith, type SimulatedEndpoint } from "../generate.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
-import { chatVoice } from "./openai_chat.ts";
-import { changeImages, makeImages } from "./openai_images.ts";
+import { chatEndpoint } from "./openai_chat.ts";
+import { editImages, makeImages } from "./openai_images.ts";
 import { checkChat } from "./openai_chat_rules.ts";
-import { responsesVoice } from "./openai_responses.ts";
+import { responsesEndpoint } from "./openai_responses.ts";
 import { checkResponses, checkResponsesCount } from "./openai_responses_rules.ts";
 
 /** OpenAI: chat completions and responses. Source: OpenAI API reference. */
-export const openai: Family = {
+export const openai: VendorApi = {
   prefix: "/openai",
-  answer(call) {
+  handle(call) {
     checkKey(call.headers.get("authorization"));
     switch (`${call.method} ${call.path}`) {
       case "POST /v1/chat/completions":
-        return ask(call, checkChat, chatVoice);
+        return ask(call, checkChat, chatEndpoint);
       case "POST /v1/responses":
-        return ask(call, checkResponses, responsesVoice);
+        return ask(call, checkResponses, responsesEndpoint);
       case "POST /v1/responses/input_tokens":
         return count(call);
       case "POST /v1/images/generations":
         return makeImages(call);
       case "POST /v1/images/edits":
-        return changeImages(call);
+        return editImages(call);
       case "GET /v1/models":
-        return jsonAnswer({ object: "list", data: MODELS.map(modelObject) }, headersOf(call));
+        return jsonResponse({ object: "list", data: MODELS.map(modelObject) }, headersOf(call));
     }
     const model = /^\/v1\/models\/(.+)$/.exec(call.path)?.[1];
     if (call.method !== "GET" || model === undefined) {
-      throw new Refusal(404, `Invalid URL (${call.method} ${call.path})`);
+      throw new SimulatedError(404, `Invalid URL (${call.method} ${call.path})`);
     }
     checkModel(decodeURIComponent(model));
-    return jsonAnswer(modelObject(decodeURIComponent(model)), headersOf(call));
+    return jsonResponse(modelObject(decodeURIComponent(model)), headersOf(call));
   },
-  refuse: (refusal, call) => {
+  writeError: (refusal, call) => {
     const { status, message, details } = refusal;
     const { code = null, param = null } = details;
     const error = { message, type: typeFor(status), param, code: code ?? codeFor(status) };
-    return jsonAnswer({ error }, { ...headersOf(call), ...retryAfterHeader(refusal) }, status);
+    return jsonResponse({ error }, { ...headersOf(call), ...retryAfterHeader(refusal) }, status);
   },
 };
 
@@ -54,7 +62,7 @@ function modelObject(id: string): JsonObject {
 function ask(
   call: Call,
   check: (body: JsonObject) => void,
-  voice: Voice,
+  voice: SimulatedEndpoint,
 ): Promise<Response> {
   const body = bodyOf(call, UNREADABLE);
   check(body);
@@ -71,21 +79,21 @@ function count(call: Call): Response {
   checkResponsesCount(body);
   checkModel(String(body.model));
   const inputTokens = promptTokensIn(segmentsOf(readWith((sent) => readChecked(responses.caller, sent), body)));
-  return jsonAnswer({ object: "response.input_tokens", input_tokens: inputTokens }, headersOf(call));
+  return jsonResponse({ object: "response.input_tokens", input_tokens: inputTokens }, headersOf(call));
 }
 
 function checkKey(authorization: string | null): void {
   const key = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
   if (key === undefined) {
-    throw new Refusal(
+    throw new SimulatedError(
       401,
       "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth " +
         "(i.e. Authorization: Bearer YOUR_KEY).",
     );
   }
-  if (!isBadKey(key)) return;
+  if (!isRejectedKey(key)) return;
   const masked = `${key.slice(0, 3)}${"*".repeat(8)}${key.slice(-4)}`;
-  throw new Refusal(
+  throw new SimulatedError(
     401,
     `Incorrect API key provided: ${masked}. You can find your API key at https://platform.openai.com/account/api-keys.`,
     { code: "invalid_api_key" },
@@ -94,7 +102,7 @@ function checkKey(authorization: string | null): void {
 
 function checkModel(model: string): void {
   if (!isMissingModel(model)) return;
-  throw new Refusal(404, `The model \`${model}\` does not exist or you do not have access to it.`, {
+  throw new SimulatedError(404, `The model \`${model}\` does not exist or you do not have access to it.`, {
     code: "model_not_found",
   });
 }

@@ -1,17 +1,17 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf, objectsOf } from "../../conversation/wire_value.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { isReasoner } from "./openai_chat.ts";
-import { checkChatMessages } from "./openai_chat_turn_rules.ts";
+import { checkChatMessages } from "./openai_chat_message_rules.ts";
 import { checkChatModel } from "./openai_model_rules.ts";
 import {
   badParameter,
-  checkAnswerSchema,
   checkLength,
   checkName,
   checkParameters,
+  checkPresent,
   checkRange,
-  demand,
+  checkReplySchema,
 } from "./openai_fields.ts";
 
 /** Source: Chat Completions reference, "Create chat completion", request body. */
@@ -29,16 +29,16 @@ const REASONER_FIELDS = new Set(["thinking", "reasoning", "enable_thinking", "to
  * Rejects a chat completion that the vendor rejects, with the vendor's message. Source: Chat Completions reference; the
  * vendor's error messages.
  *
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
 export function checkChat(body: JsonObject): void {
   if (typeof body.model !== "string" || body.model === "") {
-    throw new Refusal(400, "you must provide a model parameter");
+    throw new SimulatedError(400, "you must provide a model parameter");
   }
   const isDialect = isReasoner(body.model);
   const unknown = Object.keys(body).find((name) => !FIELDS.has(name) && !(isDialect && REASONER_FIELDS.has(name)));
-  if (unknown !== undefined) throw new Refusal(400, `Unrecognized request argument supplied: ${unknown}`);
-  demand(body, "messages");
+  if (unknown !== undefined) throw new SimulatedError(400, `Unrecognized request argument supplied: ${unknown}`);
+  checkPresent(body, "messages");
   checkChatMessages(body.messages);
   checkSettings(body);
   checkChatModel(body, body.model);
@@ -60,7 +60,10 @@ function checkSettings(body: JsonObject): void {
   checkRange(body, "max_tokens", 1, Infinity);
   checkRange(body, "max_completion_tokens", 1, Infinity);
   if (!isAbsent(body.max_tokens) && !isAbsent(body.max_completion_tokens)) {
-    throw new Refusal(400, "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.");
+    throw new SimulatedError(
+      400,
+      "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+    );
   }
   if (Array.isArray(body.stop) && body.stop.length > 4) {
     const message = `Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with ` +
@@ -100,7 +103,7 @@ function checkFormat(body: JsonObject): void {
   if (format.type === "json_schema") {
     const named = isObject(format.json_schema) ? format.json_schema : {};
     checkName(named.name, "response_format.json_schema.name");
-    checkAnswerSchema(named.schema, named.name, "response_format", named.strict === true);
+    checkReplySchema(named.schema, named.name, "response_format", named.strict === true);
   }
   if (format.type !== "json_object" || objectsOf(body.messages).some((message) => /json/i.test(textIn(message)))) {
     return;

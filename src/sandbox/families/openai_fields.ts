@@ -1,20 +1,20 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
-import { Refusal, type RefusalDetails } from "../refusal.ts";
+import { SimulatedError, type SimulatedErrorDetails } from "../simulated_error.ts";
 
 /** Creates a 400 error that names the parameter. */
-export function badParameter(param: string, message: string, code: string | null = null): Refusal {
-  const details: RefusalDetails = code === null ? { param } : { param, code };
-  return new Refusal(400, message, details);
+export function badParameter(param: string, message: string, code: string | null = null): SimulatedError {
+  const details: SimulatedErrorDetails = code === null ? { param } : { param, code };
+  return new SimulatedError(400, message, details);
 }
 
-/** @throws {Refusal} If the field is missing. */
-export function demand(body: JsonObject, name: string): void {
+/** @throws {SimulatedError} If the field is missing. */
+export function checkPresent(body: JsonObject, name: string): void {
   if (!isAbsent(body[name])) return;
   throw badParameter(name, `Missing required parameter: '${name}'.`, "missing_required_parameter");
 }
 
-/** @throws {Refusal} If the field is present and not a number within the bounds. */
+/** @throws {SimulatedError} If the field is present and not a number within the bounds. */
 export function checkRange(body: JsonObject, name: string, least: number, most: number): void {
   const value = body[name];
   if (isAbsent(value)) return;
@@ -34,7 +34,7 @@ export function checkRange(body: JsonObject, name: string, least: number, most: 
   }
 }
 
-/** @throws {Refusal} If the text is longer than the vendor's maximum. */
+/** @throws {SimulatedError} If the text is longer than the vendor's maximum. */
 export function checkLength(text: unknown, path: string, most: number): void {
   if (typeof text !== "string" || text.length <= most) return;
   const message =
@@ -43,8 +43,8 @@ export function checkLength(text: unknown, path: string, most: number): void {
   throw badParameter(path, message, "string_above_max_length");
 }
 
-/** @throws {Refusal} If the value is not one of the terms. */
-export function checkWord(value: unknown, path: string, words: readonly string[]): void {
+/** @throws {SimulatedError} If the value is not one of the terms. */
+export function checkChoice(value: unknown, path: string, words: readonly string[]): void {
   if (typeof value === "string" && words.includes(value)) return;
   const supported = words.map((word) => `'${word}'`).join(", ");
   throw badParameter(path, `Invalid value: '${String(value)}'. Supported values are: ${supported}.`, "invalid_value");
@@ -52,7 +52,7 @@ export function checkWord(value: unknown, path: string, words: readonly string[]
 
 const NAME = /^[a-zA-Z0-9_-]+$/;
 
-/** @throws {Refusal} If the name has more than 64 characters or any other than letters, digits, `_` and `-`. */
+/** @throws {SimulatedError} If the name has more than 64 characters or any other than letters, digits, `_` and `-`. */
 export function checkName(name: unknown, path: string): void {
   if (typeof name !== "string" || name === "") {
     throw badParameter(path, `Missing required parameter: '${path}'.`, "missing_required_parameter");
@@ -68,7 +68,7 @@ export function checkName(name: unknown, path: string): void {
  * Checks a function's parameters: the root is an object. Strict schemas must also be closed and list all properties as
  * required, at every level. Source: OpenAI guides "Function calling" and "Structured outputs", "Supported schemas".
  *
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
 export function checkParameters(schema: unknown, name: unknown, param: string, isStrict: boolean): void {
   if (isAbsent(schema)) return;
@@ -80,9 +80,9 @@ export function checkParameters(schema: unknown, name: unknown, param: string, i
 /**
  * Checks the schema of a structured reply. The rules apply if it is strict.
  *
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
-export function checkAnswerSchema(schema: unknown, name: unknown, param: string, isStrict: boolean): void {
+export function checkReplySchema(schema: unknown, name: unknown, param: string, isStrict: boolean): void {
   const fault = isStrict ? topFault(schema) ?? looseness(schema, []) : null;
   if (fault === null) return;
   throw badParameter(param, `Invalid schema for response_format '${name}': ${fault}`, "invalid_json_schema");

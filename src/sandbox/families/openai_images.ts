@@ -1,15 +1,15 @@
 import { writeFrame } from "../../lib/sse.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { OrderedCut } from "../chunk_stream.ts";
-import { bodyOf, type Call, isMissingModel, jsonAnswer } from "../call.ts";
+import { RequestedBreak } from "../chunk_stream.ts";
+import { bodyOf, type Call, isMissingModel, jsonResponse } from "../call.ts";
 import type { Directives } from "../directives.ts";
 import { type PictureFormat, type ReadPicture, readPicture } from "../pictures/file.ts";
-import { type MadePicture, makePictures, obey, type PictureOrder, sketchOf } from "../pictures/make.ts";
+import { draftOf, followDirectives, type MadePicture, makePictures, type PictureRequest } from "../pictures/make.ts";
 import { sidesOf } from "../pictures/pixels.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { tokensOf } from "../tokens.ts";
-import { badParameter, checkRange, demand } from "./openai_fields.ts";
-import { failureMessage } from "./openai_words.ts";
+import { badParameter, checkPresent, checkRange } from "./openai_fields.ts";
+import { failureMessage } from "./openai_messages.ts";
 
 /** Fields of both endpoints. Source: OpenAI API reference, "Create image", "Create image edit". */
 const SHARED = ["model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression"];
@@ -31,7 +31,7 @@ const MAX_PROMPT_CHARACTERS = 32_000;
 
 /** A valid request, and the fields of its response beside the pictures. */
 interface Asked {
-  readonly order: PictureOrder;
+  readonly order: PictureRequest;
   readonly size: string;
   readonly quality: keyof typeof SQUARE_TOKENS;
   readonly background: string;
@@ -48,9 +48,9 @@ export async function makeImages(call: Call): Promise<Response> {
 }
 
 /** `POST /v1/images/edits`. The vendor accepts only a multipart form. */
-export async function changeImages(call: Call): Promise<Response> {
+export async function editImages(call: Call): Promise<Response> {
   const { form } = call;
-  if (form === null) throw new Refusal(400, "Unsupported content type: expected 'multipart/form-data'.");
+  if (form === null) throw new SimulatedError(400, "Unsupported content type: expected 'multipart/form-data'.");
   const body = Object.fromEntries([...form].filter(([, value]) => typeof value === "string").map(readField));
   const uploads = [...form.getAll("image"), ...form.getAll("image[]")];
   checkFields({ ...body, ...Object.fromEntries([...form.keys()].map((key) => [key, body[key] ?? true])) }, EDIT_FIELDS);
@@ -70,26 +70,26 @@ async function answer(
   call: Call,
   body: JsonObject,
   references: readonly ReadPicture[],
-  change: PictureOrder["change"],
+  change: PictureRequest["change"],
 ): Promise<Response> {
   const asked = askedFor(body, references, change);
-  const directives = await obey(call, asked.order.prompt, "openai", failureMessage);
+  const directives = await followDirectives(call, asked.order.prompt, "openai", failureMessage);
   if (directives instanceof Response) return directives;
   if (directives.refuses) {
-    throw new Refusal(400, "Your request was rejected by the safety system.", { code: "moderation_blocked" });
+    throw new SimulatedError(400, "Your request was rejected by the safety system.", { code: "moderation_blocked" });
   }
   const made = await makePictures({ ...asked.order, prompt: directives.text });
   return asked.streamed ? stream(call, asked, made, directives) : whole(call, asked, made, directives);
 }
 
-function askedFor(body: JsonObject, references: readonly ReadPicture[], change: PictureOrder["change"]): Asked {
-  demand(body, "prompt");
-  demand(body, "model");
+function askedFor(body: JsonObject, references: readonly ReadPicture[], change: PictureRequest["change"]): Asked {
+  checkPresent(body, "prompt");
+  checkPresent(body, "model");
   checkRange(body, "n", 1, 10);
   checkRange(body, "partial_images", 0, 3);
   const model = String(body.model);
   if (isMissingModel(model)) {
-    throw new Refusal(404, `The model \`${model}\` does not exist.`, { code: "model_not_found" });
+    throw new SimulatedError(404, `The model \`${model}\` does not exist.`, { code: "model_not_found" });
   }
   if (String(body.prompt).length > MAX_PROMPT_CHARACTERS) {
     throw badParameter("prompt", "Invalid 'prompt': string too long.");
@@ -146,7 +146,7 @@ function sizeOf(body: JsonObject, model: string, original: ReadPicture | null): 
 
 function whole(call: Call, asked: Asked, made: readonly MadePicture[], { noUsage }: Directives): Response {
   const { size, quality, background, order } = asked;
-  return jsonAnswer({
+  return jsonResponse({
     created: secondsOf(call),
     background,
     output_format: order.format,
@@ -165,17 +165,19 @@ function stream(call: Call, asked: Asked, made: readonly MadePicture[], directiv
     writeFrame({ event: type, data: JSON.stringify({ type, ...facts, ...fields }) });
   async function* frames(): AsyncGenerator<string> {
     for (let sent = 0; sent <= partials; sent++) {
-      if (directives.cutAfter !== null && sent >= Math.min(directives.cutAfter, partials)) throw new OrderedCut("cut");
+      if (directives.cutAfter !== null && sent >= Math.min(directives.cutAfter, partials)) {
+        throw new RequestedBreak("cut");
+      }
       if (directives.closeAfter !== null && sent >= Math.min(directives.closeAfter, partials)) return;
       if (directives.errorAfter !== null && sent >= Math.min(directives.errorAfter, partials)) {
         const error = { type: "server_error", code: "server_error", message: failureMessage(500), param: null };
         return yield writeFrame({ event: "error", data: JSON.stringify({ type: "error", error }) });
       }
       if (sent === partials || first === undefined) break;
-      const b64_json = await sketchOf(first, order.format);
+      const b64_json = await draftOf(first, order.format);
       yield event(`${kind}.partial_image`, { b64_json, partial_image_index: sent });
       if (directives.pauseMs > 0) {
-        await new Promise<void>((done) => void call.world.clock.after(directives.pauseMs, done));
+        await new Promise<void>((done) => void call.vendors.clock.after(directives.pauseMs, done));
       }
     }
     for (const [nth, { base64 }] of made.entries()) {
@@ -201,7 +203,7 @@ function usageOf({ order, quality, size, partials }: Asked): JsonObject {
   };
 }
 
-function secondsOf({ world }: Call): number {
+function secondsOf({ vendors: world }: Call): number {
   return Math.floor(world.clock.now() / 1000);
 }
 

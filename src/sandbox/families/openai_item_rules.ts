@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import { ownValue } from "../../lib/own_value.ts";
-import { Refusal } from "../refusal.ts";
-import { isIssued } from "../seals.ts";
-import { badParameter, checkLength, checkWord } from "./openai_fields.ts";
+import { SimulatedError } from "../simulated_error.ts";
+import { isIssued } from "../signatures.ts";
+import { badParameter, checkChoice, checkLength } from "./openai_fields.ts";
 
 const ROLES = ["assistant", "system", "developer", "user"];
 const USER_PARTS = ["input_text", "input_image", "input_file", "input_audio"];
@@ -31,7 +31,7 @@ const MAX_CALL_ID_CHARACTERS = 64;
  * Checks the input items: roles and their kinds of parts, pairs of calls and outputs, and reasoning that the sandbox
  * issued, with the item that follows it. Source: Responses API reference, "input"; the vendor's error messages.
  *
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
 export function checkItems(input: unknown): void {
   if (typeof input === "string") return;
@@ -81,7 +81,7 @@ function checkId({ id }: JsonObject, type: string, path: string): void {
 }
 
 function checkMessage(item: JsonObject, path: string): void {
-  checkWord(item.role, `${path}.role`, ROLES);
+  checkChoice(item.role, `${path}.role`, ROLES);
   if (typeof item.content === "string") return;
   if (!Array.isArray(item.content)) {
     const message = `Missing required parameter: '${path}.content'.`;
@@ -93,7 +93,7 @@ function checkMessage(item: JsonObject, path: string): void {
 
 function checkPart(part: unknown, path: string, kinds: readonly string[]): void {
   const { type, image_url: url } = isObject(part) ? part : {};
-  checkWord(type, path, kinds);
+  checkChoice(type, path, kinds);
   if (type !== "input_image" || isAbsent(url)) return;
   if (typeof url === "string" && /^(https?:\/\/|data:image\/)/.test(url)) return;
   const message = `Invalid '${path}.image_url'. Expected a valid URL or a base64-encoded data URL of an image.`;
@@ -119,15 +119,15 @@ function checkReasoning(item: JsonObject, path: string): void {
   if (typeof proof !== "string") throw notStored(item.id);
   if (isIssued("responses", proof)) return;
   const shown = `${proof.slice(0, 4)}...${proof.slice(-4)}`;
-  throw new Refusal(
+  throw new SimulatedError(
     400,
     `The encrypted content ${shown} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`,
     { code: "invalid_encrypted_content" },
   );
 }
 
-function notStored(id: unknown): Refusal {
-  return new Refusal(
+function notStored(id: unknown): SimulatedError {
+  return new SimulatedError(
     404,
     `Item with id '${
       id ?? "none"

@@ -4,28 +4,28 @@ import { responses } from "../../conversation/codecs/responses/mod.ts";
 import type { ReplyPart } from "../../conversation/reply.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { encodeSse } from "../encoders.ts";
-import type { GenerationRequest, Voice } from "../generate.ts";
+import type { GenerationRequest, SimulatedEndpoint } from "../generate.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
-import { issueSeal } from "../seals.ts";
-import { foundText } from "../web_search.ts";
-import type { Thoughts } from "../speech.ts";
-import { failureMessage } from "./openai_words.ts";
+import { issueSignature } from "../signatures.ts";
+import { searchTextParts } from "../web_search.ts";
+import type { PlannedReasoning } from "../reply_plan.ts";
+import { failureMessage } from "./openai_messages.ts";
 
 /** `POST /v1/responses`. Source: Responses API reference. */
-export const responsesVoice: Voice = {
+export const responsesEndpoint: SimulatedEndpoint = {
   vendor: "openai",
   format: responses.caller,
-  cachesByMarks: false,
+  cachesOnlyAtMarkers: false,
   startsWithUsage: false,
   newReplyId: () => "",
-  newCallId: ({ world }) => `call_${world.nextId()}`,
-  partsOf({ thoughts, parts: spoken, stop, finding }, ask) {
-    const parts = [...foundText(finding, "responses").map((part) => shownPart(part, ask)), ...spoken];
+  newCallId: ({ vendors: world }) => `call_${world.nextId()}`,
+  partsOf({ reasoning: thoughts, parts: spoken, stop, search: finding }, ask) {
+    const parts = [...searchTextParts(finding, "responses").map((part) => shownPart(part, ask)), ...spoken];
     return { parts: thoughts === null ? parts : [reasoningPart(thoughts, ask), ...parts], stop };
   },
-  tellsUsage: () => true,
+  reportsUsage: () => true,
   withoutUsage: (body) => body,
-  usualMessage: failureMessage,
+  defaultMessage: failureMessage,
   failureFrames,
   encoder: encodeSse,
   headersOf: ({ requestId }) => ({ "x-request-id": requestId }),
@@ -42,11 +42,11 @@ function shownPart(part: ReplyPart, { body }: GenerationRequest): ReplyPart {
  * Returns reasoning as the vendor shows it. It has a summary if one was requested, or if a directive alone caused the
  * reasoning. It has a signature if `include` names it.
  */
-function reasoningPart({ text, redacted }: Thoughts, { body, call }: GenerationRequest): ReplyPart {
+function reasoningPart({ text, redacted }: PlannedReasoning, { body, call }: GenerationRequest): ReplyPart {
   const reasoning = isObject(body.reasoning) ? body.reasoning : null;
   const isShown = !redacted && (reasoning === null || !isAbsent(reasoning.summary));
   const isProven = listOf(body.include).includes("reasoning.encrypted_content");
-  const seal = isProven ? { seal: issueSeal("responses", call.requestId) } : {};
+  const seal = isProven ? { seal: issueSignature("responses", call.requestId) } : {};
   return { kind: "reasoning", text: isShown ? text : "", ...seal };
 }
 

@@ -1,15 +1,15 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import {
   badParameter,
-  checkAnswerSchema,
+  checkChoice,
   checkLength,
   checkName,
   checkParameters,
+  checkPresent,
   checkRange,
-  checkWord,
-  demand,
+  checkReplySchema,
 } from "./openai_fields.ts";
 import { checkItems } from "./openai_item_rules.ts";
 import { checkResponsesModel } from "./openai_model_rules.ts";
@@ -43,13 +43,13 @@ const MIN_OUTPUT_TOKENS = 16;
  * Rejects a response request that the vendor rejects, with the vendor's message. The sandbox stores no responses, so
  * none can be continued. Source: Responses API reference; the vendor's error messages.
  *
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
 export function checkResponses(body: JsonObject): void {
   checkKnown(body, FIELDS);
-  demand(body, "model");
+  checkPresent(body, "model");
   checkPrevious(body);
-  demand(body, "input");
+  checkPresent(body, "input");
   checkRange(body, "temperature", 0, 2);
   checkRange(body, "top_p", 0, 1);
   checkRange(body, "top_logprobs", 0, 20);
@@ -57,16 +57,16 @@ export function checkResponses(body: JsonObject): void {
   checkLength(body.prompt_cache_key, "prompt_cache_key", 64);
   checkLength(body.safety_identifier, "safety_identifier", 64);
   checkResponsesModel(body);
-  listOf(body.include).forEach((name, index) => checkWord(name, `include[${index}]`, INCLUDES));
+  listOf(body.include).forEach((name, index) => checkChoice(name, `include[${index}]`, INCLUDES));
   checkContents(body);
 }
 
 /** Does the same for a request that only counts its tokens. Throws the same errors. */
 export function checkResponsesCount(body: JsonObject): void {
   checkKnown(body, COUNT_FIELDS);
-  demand(body, "model");
+  checkPresent(body, "model");
   checkPrevious(body);
-  demand(body, "input");
+  checkPresent(body, "input");
   checkContents(body);
 }
 
@@ -92,8 +92,10 @@ function checkPrevious({ previous_response_id: id }: JsonObject): void {
 
 function checkReasoning({ reasoning }: JsonObject): void {
   if (!isObject(reasoning)) return;
-  if (!isAbsent(reasoning.effort)) checkWord(reasoning.effort, "reasoning.effort", EFFORTS);
-  if (!isAbsent(reasoning.summary)) checkWord(reasoning.summary, "reasoning.summary", ["concise", "detailed", "auto"]);
+  if (!isAbsent(reasoning.effort)) checkChoice(reasoning.effort, "reasoning.effort", EFFORTS);
+  if (!isAbsent(reasoning.summary)) {
+    checkChoice(reasoning.summary, "reasoning.summary", ["concise", "detailed", "auto"]);
+  }
 }
 
 function checkTools(body: JsonObject): void {
@@ -147,11 +149,11 @@ function checkFormat(body: JsonObject): void {
       const message = "Missing required parameter: 'text.format.schema'.";
       throw badParameter("text.format.schema", message, "missing_required_parameter");
     }
-    checkAnswerSchema(format.schema, format.name, "text.format.schema", format.strict === true);
+    checkReplySchema(format.schema, format.name, "text.format.schema", format.strict === true);
   }
   // Instructions do not count, only the input.
   if (format.type !== "json_object" || /json/i.test(JSON.stringify(body.input))) return;
-  throw new Refusal(
+  throw new SimulatedError(
     400,
     "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
     { param: "input" },

@@ -3,16 +3,16 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import {
   bodyOf,
   type Call,
-  type Family,
-  hasGoodBearer,
+  hasValidBearer,
   isMissingModel,
-  jsonAnswer,
+  jsonResponse,
   retryAfterHeader,
+  type VendorApi,
 } from "../call.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { openai } from "./openai.ts";
 import {
-  creationAnswer,
+  creationResponse,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
@@ -46,16 +46,16 @@ const REFERENCES = ["image_url", "audio_url", "video_url"];
  * OpenRouter: videos in its own format, everything else in OpenAI's. Source: OpenRouter API reference, "Video
  * Generation".
  */
-export const openrouter: Family = {
+export const openrouter: VendorApi = {
   prefix: "/openrouter",
-  answer(call) {
-    return isOfVideos(call) ? answerVideos(call) : openai.answer(asOpenai(call));
+  handle(call) {
+    return isOfVideos(call) ? answerVideos(call) : openai.handle(asOpenai(call));
   },
-  refuse(refusal, call) {
-    if (!isOfVideos(call)) return openai.refuse(refusal, asOpenai(call));
+  writeError(refusal, call) {
+    if (!isOfVideos(call)) return openai.writeError(refusal, asOpenai(call));
     const { status, message, details } = refusal;
     const error = { code: status, message, ...(details.shown && { metadata: details.shown }) };
-    return jsonAnswer({ error, user_id: "user_sandbox" }, retryAfterHeader(refusal), status);
+    return jsonResponse({ error, user_id: "user_sandbox" }, retryAfterHeader(refusal), status);
   },
 };
 
@@ -68,39 +68,42 @@ function asOpenai(call: Call): Call {
 }
 
 async function answerVideos(call: Call): Promise<Response> {
-  if (!hasGoodBearer(call)) throw new Refusal(401, "No auth credentials found");
+  if (!hasValidBearer(call)) throw new SimulatedError(401, "No auth credentials found");
   if (call.path === VIDEOS) return await create(call);
   const [, id, file] = /^\/([^/]+)(\/content)?$/.exec(call.path.slice(VIDEOS.length)) ?? [];
-  const job = jobsOf(call.world).get(id ?? "");
-  if (!job) throw new Refusal(404, "Job not found");
-  return file ? videoOf(call.world, job) : jsonAnswer(jobOf(call, job));
+  const job = jobsOf(call.vendors).get(id ?? "");
+  if (!job) throw new SimulatedError(404, "Job not found");
+  return file ? videoOf(call.vendors, job) : jsonResponse(jobOf(call, job));
 }
 
 async function create(call: Call): Promise<Response> {
-  const { world } = call;
+  const { vendors: world } = call;
   const body = bodyOf(call, "Invalid JSON in request body");
   const newId = () => `gen-vid-${Math.floor(world.clock.now() / 1_000)}-${world.nextId().slice(0, 20)}`;
   const order = { prompt: String(body.prompt ?? ""), body, newId };
   const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(body));
-  return creationAnswer(job, jsonAnswer(jobOf(call, job), {}, 202));
+  return creationResponse(job, jsonResponse(jobOf(call, job), {}, 202));
 }
 
 const REFUSALS = {
   forbidden: () =>
-    new Refusal(403, "Your input was flagged by moderation.", { shown: { reasons: ["violence"], flagged_input: "…" } }),
-  failing: (status: number) => new Refusal(status, status === 429 ? "Rate limit exceeded" : "Provider returned error"),
+    new SimulatedError(403, "Your input was flagged by moderation.", {
+      shown: { reasons: ["violence"], flagged_input: "…" },
+    }),
+  failing: (status: number) =>
+    new SimulatedError(status, status === 429 ? "Rate limit exceeded" : "Provider returned error"),
 };
 
 function refuseBadOrder(body: JsonObject): void {
   const model = String(body.model ?? "");
-  if (model === "") throw new Refusal(400, "model: Required");
-  if (isMissingModel(model)) throw new Refusal(404, `No endpoints found for ${model}.`);
-  if (typeof body.prompt !== "string") throw new Refusal(400, "prompt: Required");
+  if (model === "") throw new SimulatedError(400, "model: Required");
+  if (isMissingModel(model)) throw new SimulatedError(404, `No endpoints found for ${model}.`);
+  if (typeof body.prompt !== "string") throw new SimulatedError(400, "prompt: Required");
   refuseOther(body.resolution, RESOLUTIONS, "resolution");
   refuseOther(body.aspect_ratio, RATIOS, "aspect_ratio");
-  if (body.size !== undefined && !/^\d+x\d+$/.test(String(body.size))) throw new Refusal(400, "size: Invalid");
+  if (body.size !== undefined && !/^\d+x\d+$/.test(String(body.size))) throw new SimulatedError(400, "size: Invalid");
   if (body.duration !== undefined && (!Number.isInteger(body.duration) || Number(body.duration) < 1)) {
-    throw new Refusal(400, "duration: Expected a positive integer");
+    throw new SimulatedError(400, "duration: Expected a positive integer");
   }
   for (const frame of listOf(body.frame_images)) {
     refusePart(frame, ["image_url"]);
@@ -114,23 +117,23 @@ function refusePart(part: unknown, types: readonly string[]): void {
   const named = isObject(part) ? part[type] : undefined;
   const url = isObject(named) ? named.url : undefined;
   const isAddress = typeof url === "string" && /^(?:https?:\/\/|data:)/.test(url);
-  if (!types.includes(type) || !isAddress) throw new Refusal(400, "Invalid media part");
+  if (!types.includes(type) || !isAddress) throw new SimulatedError(400, "Invalid media part");
 }
 
 function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
-  if (value !== undefined && !allowed.includes(String(value))) throw new Refusal(400, `${name}: Invalid option`);
+  if (value !== undefined && !allowed.includes(String(value))) throw new SimulatedError(400, `${name}: Invalid option`);
 }
 
 function jobOf(call: Call, job: VideoJob): JsonObject {
   const { directives, body, id } = job;
-  const state = stateOf(call.world, job);
+  const state = stateOf(call.vendors, job);
   const seconds = directives.seconds ?? Number(body.duration ?? 5);
   const content = `http://${call.headers.get("host")}/openrouter${VIDEOS}/${id}/content?index=0`;
   const isRefused = directives.end === "refusal";
   return {
     id,
     polling_url: `${VIDEOS}/${id}`,
-    status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
+    status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state],
     ...(state === "failed" && {
       error: isRefused ? "Blocked by the provider's content policy" : "Provider returned error",
     }),

@@ -21,7 +21,7 @@ export interface PictureShape {
  * @param shapeOf Parses the request that created the job.
  */
 export async function pictureOf(
-  { world }: Call,
+  { vendors: world }: Call,
   job: VideoJob | undefined,
   nth: number,
   shapeOf: (body: JsonObject) => Promise<PictureShape>,

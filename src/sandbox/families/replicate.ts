@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, listOf } from "../../conversation/wire_value.ts";
-import { pass } from "../chunk_stream.ts";
-import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnswer } from "../call.ts";
+import { delay } from "../chunk_stream.ts";
+import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import { type PictureFormat, type ReadPicture, readPicture } from "../pictures/file.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { pictureOf, type PictureShape } from "./picture_jobs.ts";
 import {
-  creationAnswer,
+  creationResponse,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
@@ -44,66 +44,67 @@ const MAX_WAIT_SECONDS = 60;
  * Replicate: pictures, and videos for models with the name of a video model. Source: Replicate HTTP API reference,
  * "Create a prediction", "Get a prediction", "Cancel a prediction".
  */
-export const replicate: Family = {
+export const replicate: VendorApi = {
   prefix: "/replicate",
-  async answer(call) {
+  async handle(call) {
     const [, fileId, what] = /^\/files\/([\w-]+)\/(out-0|video)/.exec(call.path) ?? [];
     // A file needs no key.
-    if (fileId !== undefined && what !== undefined) return await fileOf(call, jobsOf(call.world).get(fileId), what);
-    if (!hasGoodBearer(call)) throw new Refusal(401, "You did not pass a valid authentication token");
+    if (fileId !== undefined && what !== undefined) return await fileOf(call, jobsOf(call.vendors).get(fileId), what);
+    if (!hasValidBearer(call)) throw new SimulatedError(401, "You did not pass a valid authentication token");
     const { method, path } = call;
-    if (method === "GET" && path === "/v1/account") return jsonAnswer({ type: "user", username: "sandbox" });
+    if (method === "GET" && path === "/v1/account") return jsonResponse({ type: "user", username: "sandbox" });
     if (method === "POST" && path === "/v1/files") return upload(call);
     if (method === "POST" && /^\/v1\/(?:models\/[^/]+\/[^/]+\/)?predictions$/.test(path)) return await create(call);
     const [, id, cancels] = /^\/v1\/predictions\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
-    const job = jobsOf(call.world).get(id ?? "");
-    if (job === undefined) throw new Refusal(404, "The requested resource could not be found.");
+    const job = jobsOf(call.vendors).get(id ?? "");
+    if (job === undefined) throw new SimulatedError(404, "The requested resource could not be found.");
     if (cancels && method === "POST") cancel(call, job);
-    return jsonAnswer(predictionOf(call, job));
+    return jsonResponse(predictionOf(call, job));
   },
-  refuse({ status, message, details }) {
+  writeError({ status, message, details }) {
     const invalid = details.param === undefined
       ? {}
       : { invalid_fields: [{ field: details.param, description: message }] };
     const wait = status === 429 ? " Your rate limit resets in ~1s." : "";
-    return jsonAnswer({ title: "Request failed", detail: message + wait, status, ...invalid }, {}, status);
+    return jsonResponse({ title: "Request failed", detail: message + wait, status, ...invalid }, {}, status);
   },
 };
 
-function upload({ form, world, headers }: Call): Response {
+function upload({ form, vendors: world, headers }: Call): Response {
   const file = form?.get("content");
-  if (!(file instanceof Blob)) throw new Refusal(400, "Missing content");
+  if (!(file instanceof Blob)) throw new SimulatedError(400, "Missing content");
   const id = world.nextId();
   const uploads = UPLOADS.get(world) ?? new Map<string, Blob>();
   UPLOADS.set(world, uploads.set(id, file));
-  return jsonAnswer({ id, urls: { get: `http://${headers.get("host")}/replicate/v1/files/${id}` } }, {}, 201);
+  return jsonResponse({ id, urls: { get: `http://${headers.get("host")}/replicate/v1/files/${id}` } }, {}, 201);
 }
 
 async function create(call: Call): Promise<Response> {
   const body = bodyOf(call, "The body is not valid JSON.");
   const model = String(body.version ?? call.path.split("/").slice(3, 5).join("/"));
-  if (isMissingModel(model)) throw new Refusal(404, "The requested resource could not be found.");
+  if (isMissingModel(model)) throw new SimulatedError(404, "The requested resource could not be found.");
   const input = isObject(body.input) ? body.input : {};
   if (typeof input.prompt !== "string" || input.prompt === "") {
-    throw new Refusal(422, "- input: prompt is required", { param: "input" });
+    throw new SimulatedError(422, "- input: prompt is required", { param: "input" });
   }
   const isKnown = (name: string) =>
     isVideo(model) ? VIDEO_FIELDS.test(name) : IMAGE_FIELDS.test(name) || PICTURES.test(name);
   const unknown = Object.keys(input).find((name) => !isKnown(name));
   if (unknown !== undefined) {
-    throw new Refusal(422, `- input: Additional property ${unknown} is not allowed`, { param: "input" });
+    throw new SimulatedError(422, `- input: Additional property ${unknown} is not allowed`, { param: "input" });
   }
-  if (!isVideo(model)) await shapeOf(input, call.world);
-  const job = await jobsOf(call.world).create(
+  if (!isVideo(model)) await shapeOf(input, call.vendors);
+  const job = await jobsOf(call.vendors).create(
     call,
-    { prompt: input.prompt, body: { ...input, model }, newId: () => call.world.nextId() },
+    { prompt: input.prompt, body: { ...input, model }, newId: () => call.vendors.nextId() },
     {
-      forbidden: () => new Refusal(422, SENSITIVE),
-      failing: (status) => new Refusal(status, status === 429 ? "Request was throttled." : "Internal server error."),
+      forbidden: () => new SimulatedError(422, SENSITIVE),
+      failing: (status) =>
+        new SimulatedError(status, status === 429 ? "Request was throttled." : "Internal server error."),
     },
   );
   await waitFor(call, job);
-  return creationAnswer(job, jsonAnswer(predictionOf(call, job), {}, 201));
+  return creationResponse(job, jsonResponse(predictionOf(call, job), {}, 201));
 }
 
 /** With `Prefer: wait`, the response is sent when the job has ended, or after that many seconds. */
@@ -111,17 +112,17 @@ async function waitFor(call: Call, { directives }: VideoJob): Promise<void> {
   const [, seconds] = /^wait(?:=(\d+))?$/.exec(call.headers.get("prefer") ?? "") ?? [null, "0"];
   const mostMs = Math.min(Number(seconds ?? MAX_WAIT_SECONDS), MAX_WAIT_SECONDS) * 1_000;
   const lastsMs = directives.end === "never" ? Infinity : directives.queueMs + directives.runMs;
-  if (mostMs > 0) await pass(call.world.clock, Math.min(mostMs, lastsMs), call.gone);
+  if (mostMs > 0) await delay(call.vendors.clock, Math.min(mostMs, lastsMs), call.signal);
 }
 
 function cancel(call: Call, job: VideoJob): void {
-  const state = stateOf(call.world, job);
-  if (state === "queued" || state === "running") job.cancelledAt = call.world.clock.now();
+  const state = stateOf(call.vendors, job);
+  if (state === "queued" || state === "running") job.cancelledAt = call.vendors.clock.now();
 }
 
 function predictionOf(call: Call, job: VideoJob): JsonObject {
   const { id, body: { model, ...input }, directives } = job;
-  const state = stateOf(call.world, job);
+  const state = stateOf(call.vendors, job);
   const origin = `http://${call.headers.get("host")}/replicate`;
   const isThere = state === "succeeded" && directives.end !== "no_result";
   const place = `${origin}/v1/predictions/${id}`;
@@ -130,7 +131,7 @@ function predictionOf(call: Call, job: VideoJob): JsonObject {
     model,
     input,
     logs: "",
-    status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
+    status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state],
     output: isThere
       ? isVideo(String(model)) ? `${origin}/files/${id}/video.mp4` : [`${origin}/files/${id}/out-0`]
       : null,
@@ -143,25 +144,25 @@ function predictionOf(call: Call, job: VideoJob): JsonObject {
 }
 
 function fileOf(call: Call, job: VideoJob | undefined, what: string): Response | Promise<Response> {
-  return what === "video" ? videoOf(call.world, job) : pictureOf(call, job, 0, (body) => shapeOf(body, call.world));
+  return what === "video" ? videoOf(call.vendors, job) : pictureOf(call, job, 0, (body) => shapeOf(body, call.vendors));
 }
 
 function isVideo(model: string): boolean {
   return /video|veo|seedance|kling|hailuo|wan-/.test(model);
 }
 
-/** Throws {@linkcode Refusal} for what the vendor rejects. */
+/** Throws {@linkcode SimulatedError} for what the vendor rejects. */
 async function shapeOf(input: JsonObject, world: SimulatedVendors): Promise<PictureShape> {
   const values = Object.keys(input).filter((name) => PICTURES.test(name)).flatMap((name) =>
     Array.isArray(input[name]) ? listOf(input[name]) : [input[name]]
   );
   const references = await Promise.all(values.map((value) => referenceIn(value, world)));
   const format = FORMATS[String(input.output_format ?? "webp")];
-  if (format === undefined) throw new Refusal(422, "- input.output_format: must be one of webp, jpg, png");
+  if (format === undefined) throw new SimulatedError(422, "- input.output_format: must be one of webp, jpg, png");
   const { aspect_ratio = "1:1" } = input;
   const [, across, down] = /^(\d+):(\d+)$/.exec(String(aspect_ratio)) ?? [];
   if (across === undefined && aspect_ratio !== "match_input_image") {
-    throw new Refusal(422, "- input.aspect_ratio: must be one of the enum values");
+    throw new SimulatedError(422, "- input.aspect_ratio: must be one of the enum values");
   }
   const [first] = references;
   const ratio = across !== undefined ? Number(across) / Number(down) : first ? first.width / first.height : 1;
@@ -175,6 +176,6 @@ function sideOf(ratio: number): number {
 async function referenceIn(value: unknown, world: SimulatedVendors): Promise<ReadPicture> {
   const upload = UPLOADS.get(world)?.get(/\/replicate\/v1\/files\/(\w+)$/.exec(String(value).slice(-100))?.[1] ?? "");
   const picture = upload ? await readPicture(await upload.bytes(), upload.type) : await readInlinePicture(value);
-  if (picture === null) throw new Refusal(422, "- input.image: is no image");
+  if (picture === null) throw new SimulatedError(422, "- input.image: is no image");
   return picture;
 }

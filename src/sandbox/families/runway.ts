@@ -1,10 +1,10 @@
 import { isObject, listOf } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { bodyOf, type Call, type Family, hasGoodBearer, isMissingModel, jsonAnswer } from "../call.ts";
-import { Refusal } from "../refusal.ts";
+import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import {
-  creationAnswer,
-  shareDone,
+  creationResponse,
+  progressOf,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
@@ -32,46 +32,46 @@ const WORDS: Readonly<Record<VideoJobState, string>> = {
 };
 
 /** Runway: create, query, cancel or delete. Source: Runway API reference, `@runwayml/sdk` 4.20.1. */
-export const runway: Family = {
+export const runway: VendorApi = {
   prefix: "/runway",
-  async answer(call) {
+  async handle(call) {
     const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
     // The real vendor pre-signs the address, so it needs no key.
-    if (result !== undefined) return videoOf(call.world, jobsOf(call.world).get(result));
-    if (!hasGoodBearer(call)) throw new Refusal(401, "The API key is invalid.");
+    if (result !== undefined) return videoOf(call.vendors, jobsOf(call.vendors).get(result));
+    if (!hasValidBearer(call)) throw new SimulatedError(401, "The API key is invalid.");
     if (call.headers.get("x-runway-version") !== VERSION) {
-      throw new Refusal(400, `X-Runway-Version is missing or not known: expected ${VERSION}`);
+      throw new SimulatedError(400, `X-Runway-Version is missing or not known: expected ${VERSION}`);
     }
-    if (call.path === "/v1/organization") return jsonAnswer({ creditBalance: 1_000_000 });
+    if (call.path === "/v1/organization") return jsonResponse({ creditBalance: 1_000_000 });
     if (call.method === "POST") return await create(call);
-    const job = jobsOf(call.world).get(/^\/v1\/tasks\/([^/]+)$/.exec(call.path)?.[1] ?? "");
-    if (!job) throw new Refusal(404, "Task not found");
-    return call.method === "DELETE" ? remove(call, job) : jsonAnswer(taskOf(call, job));
+    const job = jobsOf(call.vendors).get(/^\/v1\/tasks\/([^/]+)$/.exec(call.path)?.[1] ?? "");
+    if (!job) throw new SimulatedError(404, "Task not found");
+    return call.method === "DELETE" ? remove(call, job) : jsonResponse(taskOf(call, job));
   },
-  refuse({ status, message, details: { violations = [] } }) {
+  writeError({ status, message, details: { violations = [] } }) {
     const issues = violations.map(({ field, description }) => ({ path: [field], message: description }));
-    return jsonAnswer({ error: message, ...(issues.length > 0 && { issues }) }, {}, status);
+    return jsonResponse({ error: message, ...(issues.length > 0 && { issues }) }, {}, status);
   },
 };
 
 async function create(call: Call): Promise<Response> {
-  const { world, path } = call;
-  if (path !== "/v1/text_to_video" && path !== "/v1/image_to_video") throw new Refusal(404, "Not found");
+  const { vendors: world, path } = call;
+  if (path !== "/v1/text_to_video" && path !== "/v1/image_to_video") throw new SimulatedError(404, "Not found");
   const body = bodyOf(call, "The request body is not valid JSON");
   const id = () => world.nextId().replace(/^(.{8})(.{4})(.{3})(.{3})(.{6})$/, "$1-$2-4$3-a$4-000000$5");
   const order = { prompt: String(body.promptText ?? ""), body, newId: id };
   const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(path, body));
-  return creationAnswer(job, jsonAnswer({ id: job.id, estimatedCost: { credits: creditsOf(job) } }));
+  return creationResponse(job, jsonResponse({ id: job.id, estimatedCost: { credits: creditsOf(job) } }));
 }
 
 const REFUSALS = {
   forbidden: null,
   failing: (status: number) =>
-    new Refusal(status, status === 429 ? "You have exceeded your daily task limit" : "Shedding load"),
+    new SimulatedError(status, status === 429 ? "You have exceeded your daily task limit" : "Shedding load"),
 };
 
-function invalid(field: string, description: string): Refusal {
-  return new Refusal(400, "Validation of body failed", { violations: [{ field, description }] });
+function invalid(field: string, description: string): SimulatedError {
+  return new SimulatedError(400, "Validation of body failed", { violations: [{ field, description }] });
 }
 
 function refuseBadOrder(path: string, body: JsonObject): void {
@@ -103,9 +103,9 @@ function refuseBadUri(value: unknown, field: string): void {
 
 /** Cancels a waiting or running task. Deletes the record and the result of an ended one. */
 function remove(call: Call, job: VideoJob): Response {
-  const state = stateOf(call.world, job);
-  if (state === "queued" || state === "running") job.cancelledAt = call.world.clock.now();
-  else jobsOf(call.world).delete(job.id);
+  const state = stateOf(call.vendors, job);
+  if (state === "queued" || state === "running") job.cancelledAt = call.vendors.clock.now();
+  else jobsOf(call.vendors).delete(job.id);
   return new Response(null, { status: 204 });
 }
 
@@ -115,14 +115,14 @@ function creditsOf({ directives, body }: VideoJob): number {
 
 function taskOf(call: Call, job: VideoJob): JsonObject {
   const { directives, id, createdAt } = job;
-  const state = stateOf(call.world, job);
+  const state = stateOf(call.vendors, job);
   const url = `http://${call.headers.get("host")}/runway/results/${id}.mp4?token=presigned`;
   const hasEnded = state !== "queued" && state !== "running";
   return {
     id,
     createdAt: new Date(createdAt).toISOString(),
-    status: state === "running" && directives.word !== null ? directives.word : WORDS[state],
-    ...(state === "running" && { progress: shareDone(call.world, job) }),
+    status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state],
+    ...(state === "running" && { progress: progressOf(call.vendors, job) }),
     ...(state === "succeeded" && { output: directives.end === "no_result" ? [] : [url] }),
     ...(WORDS[state] === "FAILED" && failureOf(state, job)),
     ...(hasEnded

@@ -8,7 +8,7 @@ export interface VideoDirectives {
   /** How the job ends. `never`: it does not end. */
   readonly end: "success" | "refusal" | "failure" | "expiry" | "no_result" | "never";
   /** An unknown status that is reported while the job runs. */
-  readonly word: string | null;
+  readonly unknownStatus: string | null;
   /** The delay before the response to the creation. */
   readonly stallMs: number;
   /** The creation fails this many times with this status. */
@@ -31,7 +31,7 @@ const USUAL: VideoDirectives = {
   queueMs: 300,
   runMs: 700,
   end: "success",
-  word: null,
+  unknownStatus: null,
   stallMs: 0,
   fail: null,
   rejects: false,
@@ -49,7 +49,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   run: (argument) => ({ runMs: Number(argument) || 0 }),
   stall: (argument) => ({ stallMs: Number(argument) || 0 }),
   seconds: (argument) => ({ seconds: Number(argument) || null }),
-  word: (argument) => ({ word: argument }),
+  word: (argument) => ({ unknownStatus: argument }),
   fail: (argument) => {
     const [status, times = "1000000"] = argument.split(" ");
     return { fail: { status: Number(status) || 500, times: Number(times) || 1 } };

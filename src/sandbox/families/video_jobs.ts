@@ -1,7 +1,7 @@
 import { sleep } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Call } from "../call.ts";
-import type { Refusal } from "../refusal.ts";
+import type { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { SAMPLE_FRAME, SAMPLE_VIDEO } from "./sample_video.ts";
 import { readVideoDirectives, type VideoDirectives } from "./video_directives.ts";
@@ -24,11 +24,11 @@ export interface VideoJob {
 export type VideoJobState = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
 
 /** The errors of a simulated vendor for a creation that a prompt orders to fail. */
-export interface CreationRefusals {
+export interface CreationErrors {
   /** The error if its content rules forbid the prompt. Null if it accepts every prompt; the job then fails at once. */
-  readonly forbidden: (() => Refusal) | null;
+  readonly forbidden: (() => SimulatedError) | null;
   /** The error if it cannot process the request. `status` is 429 or a 5xx. */
-  readonly failing: (status: number) => Refusal;
+  readonly failing: (status: number) => SimulatedError;
 }
 
 /** The jobs of one simulated vendor, oldest first, and the number of ordered failures per prompt. */
@@ -56,12 +56,12 @@ export class VideoJobs {
    *
    * @param newId Returns the job's id.
    * @param check Throws if the request itself is invalid. Called before the directives are followed.
-   * @throws {Refusal} As the prompt orders.
+   * @throws {SimulatedError} As the prompt orders.
    */
   async create(
-    { world }: Call,
+    { vendors: world }: Call,
     order: { readonly prompt: string; readonly body: JsonObject; readonly newId: () => string },
-    refusals: CreationRefusals,
+    refusals: CreationErrors,
     check: () => void = () => {},
   ): Promise<VideoJob> {
     const directives = readVideoDirectives(order.prompt);
@@ -108,7 +108,7 @@ export function stateOf({ clock }: SimulatedVendors, { createdAt, cancelledAt, d
 }
 
 /** Returns the progress of a running job, from 0 to 1. */
-export function shareDone({ clock }: SimulatedVendors, { createdAt, directives }: VideoJob): number {
+export function progressOf({ clock }: SimulatedVendors, { createdAt, directives }: VideoJob): number {
   const ran = clock.now() - createdAt - directives.queueMs;
   return Math.min(Math.max(ran / Math.max(directives.runMs, 1), 0), 1);
 }
@@ -156,7 +156,7 @@ function slowly(
 }
 
 /** Returns the response to a creation. If the prompt orders it, only the head is sent and the body never arrives. */
-export function creationAnswer({ directives }: VideoJob, answer: Response): Response {
+export function creationResponse({ directives }: VideoJob, answer: Response): Response {
   if (!directives.cuts) return answer;
   const body = new ReadableStream({
     pull(controller) {

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, listOf } from "../../conversation/wire_value.ts";
-import { bodyOf, type Call, type Family, isMissingModel, jsonAnswer } from "../call.ts";
+import { bodyOf, type Call, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { ReadPicture } from "../pictures/file.ts";
-import { makePictures, obey } from "../pictures/make.ts";
-import { Refusal } from "../refusal.ts";
+import { followDirectives, makePictures } from "../pictures/make.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { openai } from "./openai.ts";
 
 const MAX_REFERENCES = 3;
@@ -17,20 +17,20 @@ const TICKS_PER_IMAGE = 600_000_000;
 /**
  * xAI: text in OpenAI's format, pictures in its own. Source: xAI API reference, "Image generation", "Image editing".
  */
-export const xai: Family = {
+export const xai: VendorApi = {
   prefix: "/xai",
-  answer(call) {
-    if (call.method !== "POST" || !call.path.startsWith("/v1/images/")) return openai.answer(call);
+  handle(call) {
+    if (call.method !== "POST" || !call.path.startsWith("/v1/images/")) return openai.handle(call);
     return makeImages(call, call.path === "/v1/images/edits");
   },
-  refuse(refusal, call) {
-    if (!call.path.startsWith("/v1/images/")) return openai.refuse(refusal, call);
+  writeError(refusal, call) {
+    if (!call.path.startsWith("/v1/images/")) return openai.writeError(refusal, call);
     const { status, message, details } = refusal;
     const wait: HeadersInit = details.retryAfterSeconds === undefined
       ? {}
       : { "retry-after": String(details.retryAfterSeconds) };
     const usage = details.code === REFUSED ? { usage: { cost_in_usd_ticks: TICKS_PER_IMAGE } } : {};
-    return jsonAnswer(
+    return jsonResponse(
       { code: details.code ?? "Client specified an invalid argument", error: message, ...usage },
       wait,
       status,
@@ -43,18 +43,20 @@ const REFUSED = "content_moderation";
 async function makeImages(call: Call, changes: boolean): Promise<Response> {
   const body = bodyOf(call, "Failed to parse the request body as JSON.");
   const unknown = Object.keys(body).find((name) => !FIELDS.includes(name) && !(changes && /^images?$/.test(name)));
-  if (unknown !== undefined) throw new Refusal(400, `Argument not supported: ${unknown}`);
+  if (unknown !== undefined) throw new SimulatedError(400, `Argument not supported: ${unknown}`);
   const model = String(body.model ?? "");
-  if (isMissingModel(model)) throw new Refusal(404, `The model ${model} does not exist.`);
+  if (isMissingModel(model)) throw new SimulatedError(404, `The model ${model} does not exist.`);
   const prompt = String(body.prompt ?? "");
   const references = changes ? await referencesOf(body) : [];
-  const directives = await obey(call, prompt, "xai", () => "Service temporarily unavailable.");
+  const directives = await followDirectives(call, prompt, "xai", () => "Service temporarily unavailable.");
   if (directives instanceof Response) return directives;
-  if (directives.refuses) throw new Refusal(400, "Generated image rejected by content moderation.", { code: REFUSED });
+  if (directives.refuses) {
+    throw new SimulatedError(400, "Generated image rejected by content moderation.", { code: REFUSED });
+  }
   const count = Number(body.n ?? 1);
   const order = { ...sizeOf(body), count, isTransparent: false, references, change: null };
   const made = await makePictures({ ...order, prompt: directives.text, format: "jpeg" });
-  return jsonAnswer({
+  return jsonResponse({
     data: made.map(({ base64 }) => ({
       b64_json: base64,
       mime_type: "image/jpeg",
@@ -67,10 +69,10 @@ async function makeImages(call: Call, changes: boolean): Promise<Response> {
 
 async function referencesOf(body: JsonObject): Promise<ReadPicture[]> {
   const values = body.images === undefined ? [body.image] : listOf(body.images);
-  if (values.length > MAX_REFERENCES) throw new Refusal(400, `At most ${MAX_REFERENCES} images are supported.`);
+  if (values.length > MAX_REFERENCES) throw new SimulatedError(400, `At most ${MAX_REFERENCES} images are supported.`);
   return await Promise.all(values.map(async (value) => {
     const picture = isObject(value) ? await readInlinePicture(value.url) : null;
-    if (picture === null) throw new Refusal(400, "Failed to load the image.");
+    if (picture === null) throw new SimulatedError(400, "Failed to load the image.");
     return picture;
   }));
 }
@@ -78,7 +80,9 @@ async function referencesOf(body: JsonObject): Promise<ReadPicture[]> {
 function sizeOf({ aspect_ratio = "1:1", resolution = "1k" }: JsonObject): { width: number; height: number } {
   const [, across, down] = /^(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)$/.exec(String(aspect_ratio)) ?? [];
   const longest = SIDES[String(resolution)];
-  if (across === undefined || longest === undefined) throw new Refusal(400, "Invalid aspect_ratio or resolution.");
+  if (across === undefined || longest === undefined) {
+    throw new SimulatedError(400, "Invalid aspect_ratio or resolution.");
+  }
   const side = (factor: number) => Math.round(longest * Math.sqrt(factor) / GRAIN) * GRAIN;
   return { width: side(Number(across) / Number(down)), height: side(Number(down) / Number(across)) };
 }

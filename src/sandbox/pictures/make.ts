@@ -1,13 +1,13 @@
-import { pass } from "../chunk_stream.ts";
+import { delay } from "../chunk_stream.ts";
 import type { Call } from "../call.ts";
 import { type Directives, readDirectives, type Vendor } from "../directives.ts";
-import { Refusal } from "../refusal.ts";
+import { SimulatedError } from "../simulated_error.ts";
 import { type PictureFormat, type ReadPicture, writePicture } from "./file.ts";
 import { paint, type Painting, paintOver, paintWithReferences } from "./paint.ts";
 import { type Pixels, scaled } from "./pixels.ts";
 
 /** A valid request for pictures. */
-export interface PictureOrder {
+export interface PictureRequest {
   readonly prompt: string;
   /** In pixels. */
   readonly width: number;
@@ -36,7 +36,7 @@ const SKETCH = 16;
  * @param usualMessage Returns the vendor's default message for a status.
  * @returns The remaining directives, or a response unlike any vendor's.
  */
-export async function obey(
+export async function followDirectives(
   call: Call,
   prompt: string,
   vendor: Vendor,
@@ -44,42 +44,44 @@ export async function obey(
 ): Promise<Directives | Response> {
   const directives = readDirectives(prompt, vendor);
   const { stallMs, fail, flaky, html } = directives;
-  if (stallMs > 0) await pass(call.world.clock, stallMs, call.gone);
-  if (call.gone.aborted) call.leave();
+  if (stallMs > 0) await delay(call.vendors.clock, stallMs, call.signal);
+  if (call.signal.aborted) call.onDisconnect();
   if (fail !== null) {
     const { status, message, retryAfterSeconds } = fail;
-    throw new Refusal(status, message ?? usualMessage(status), { retryAfterSeconds: retryAfterSeconds ?? undefined });
+    throw new SimulatedError(status, message ?? usualMessage(status), {
+      retryAfterSeconds: retryAfterSeconds ?? undefined,
+    });
   }
-  if (flaky > 0 && call.world.attemptsOf(prompt) <= flaky) throw new Refusal(503, usualMessage(503));
+  if (flaky > 0 && call.vendors.attemptsOf(prompt) <= flaky) throw new SimulatedError(503, usualMessage(503));
   if (!html) return directives;
   return new Response("<!doctype html><h1>Bad gateway</h1>", { headers: { "content-type": "text/html" } });
 }
 
 /** Paints and encodes the requested pictures. */
-export async function makePictures(order: PictureOrder): Promise<MadePicture[]> {
+export async function makePictures(order: PictureRequest): Promise<MadePicture[]> {
   const made: MadePicture[] = [];
   for (let nth = 0; nth < order.count; nth++) made.push(await madeAt(order, nth));
   return made;
 }
 
 /** Paints and encodes one picture. */
-export async function makePicture(order: Omit<PictureOrder, "count">): Promise<MadePicture> {
+export async function makePicture(order: Omit<PictureRequest, "count">): Promise<MadePicture> {
   return await madeAt(order, 0);
 }
 
-async function madeAt(order: Omit<PictureOrder, "count">, nth: number): Promise<MadePicture> {
+async function madeAt(order: Omit<PictureRequest, "count">, nth: number): Promise<MadePicture> {
   const pixels = painted(order, nth);
   return { pixels, base64: (await writePicture(pixels, order.format)).toBase64() };
 }
 
 /** Returns an unfinished picture: the finished one at a lower resolution. */
-export async function sketchOf({ pixels }: MadePicture, format: PictureFormat): Promise<string> {
+export async function draftOf({ pixels }: MadePicture, format: PictureFormat): Promise<string> {
   const { width, height } = pixels;
   const coarse = scaled(pixels, Math.ceil(width / SKETCH), Math.ceil(height / SKETCH));
   return (await writePicture(scaled(coarse, width, height), format)).toBase64();
 }
 
-function painted({ references, change, ...order }: Omit<PictureOrder, "count">, nth: number): Pixels {
+function painted({ references, change, ...order }: Omit<PictureRequest, "count">, nth: number): Pixels {
   const painting: Painting = { ...order, nth };
   const pictures = references.map(({ pixels }) => pixels);
   if (change !== null) return paintOver(painting, pictures, change.mask?.pixels ?? null);

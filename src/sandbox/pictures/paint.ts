@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { blank, PIXEL_BYTES, type Pixels, place, scaled, viewOf } from "./pixels.ts";
+import { drawOver, PIXEL_BYTES, type Pixels, scaled, transparentPixels, viewOf } from "./pixels.ts";
 
 /** A picture to paint. */
 export interface Painting {
@@ -19,11 +19,11 @@ const FULL = 0xff000000;
 /** Paints stripes in four colours. Slope, width and colours follow from the prompt. */
 export function paint({ prompt, width, height, isTransparent, nth }: Painting): Pixels {
   const seed = createHash("sha256").update(`${nth} ${prompt}`).digest();
-  const palette = viewOf(blank(PALETTE_SIZE, 1));
+  const palette = viewOf(transparentPixels(PALETTE_SIZE, 1));
   for (let at = isTransparent ? 1 : 0; at < PALETTE_SIZE; at++) {
     palette.setUint32(at * PIXEL_BYTES, FULL | seed.readUIntLE(at * 3, 3), true);
   }
-  const picture = blank(width, height);
+  const picture = transparentPixels(width, height);
   const target = viewOf(picture);
   const [across, down] = [1 + seed.readUInt8(12) % 7, 1 + seed.readUInt8(13) % 7];
   const shift = 6 + seed.readUInt8(14) % 3;
@@ -42,7 +42,7 @@ export function paintWithReferences(painting: Painting, references: readonly Pix
   const side = Math.floor(Math.min(painting.width, painting.height) / 4);
   references.slice(0, 4).forEach((reference, at) => {
     const left = Math.min(at * side, picture.width - side);
-    place(scaled(reference, side, side), left, picture.height - side, picture);
+    drawOver(scaled(reference, side, side), left, picture.height - side, picture);
   });
   return picture;
 }
@@ -70,6 +70,6 @@ export function paintOver(painting: Painting, pictures: readonly Pixels[], mask:
     }
   }
   const side = Math.floor(Math.min(width, height) / 8);
-  others.slice(0, 4).forEach((picture, at) => place(scaled(picture, side, side), at * side, 0, fresh));
+  others.slice(0, 4).forEach((picture, at) => drawOver(scaled(picture, side, side), at * side, 0, fresh));
   return fresh;
 }

@@ -9,14 +9,14 @@ export interface Pixels {
 export const PIXEL_BYTES = 4;
 
 /** Creates a transparent picture. */
-export function blank(width: number, height: number): Pixels {
+export function transparentPixels(width: number, height: number): Pixels {
   return { width, height, data: new Uint8ClampedArray(width * height * PIXEL_BYTES) };
 }
 
 /** Returns the picture in another size, scaled by nearest neighbour. */
 export function scaled(from: Pixels, width: number, height: number): Pixels {
   if (from.width === width && from.height === height) return from;
-  const to = blank(width, height);
+  const to = transparentPixels(width, height);
   const source = viewOf(from);
   const target = viewOf(to);
   for (let y = 0; y < height; y++) {
@@ -30,7 +30,7 @@ export function scaled(from: Pixels, width: number, height: number): Pixels {
 }
 
 /** Places one picture over another. */
-export function place(picture: Pixels, left: number, top: number, on: Pixels): void {
+export function drawOver(picture: Pixels, left: number, top: number, on: Pixels): void {
   const rowBytes = picture.width * PIXEL_BYTES;
   for (let y = 0; y < picture.height; y++) {
     const row = picture.data.subarray(y * rowBytes, (y + 1) * rowBytes);

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { crc32, deflateSync } from "node:zlib";
 import { decode } from "fast-png";
-import { blank, PIXEL_BYTES, type Pixels } from "./pixels.ts";
+import { PIXEL_BYTES, type Pixels, transparentPixels } from "./pixels.ts";
 
 const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 /** Eight bits per channel, colour with alpha, no further options. */
@@ -38,7 +38,7 @@ export function readPng(bytes: Uint8Array<ArrayBuffer>): Pixels {
   const { width, height, depth, channels, data } = decode(bytes);
   if (depth !== 8 || channels < 3) throw new TypeError("Cannot read this PNG");
   if (channels === PIXEL_BYTES) return { width, height, data: new Uint8ClampedArray(data) };
-  const picture = blank(width, height);
+  const picture = transparentPixels(width, height);
   picture.data.fill(255);
   for (let from = 0, to = 0; to < picture.data.length; from += channels, to += PIXEL_BYTES) {
     picture.data.set(data.subarray(from, from + channels), to);

@@ -44,7 +44,7 @@ Deno.test(`kill -9 under mixed load: nothing is lost, made or charged twice, or 
   const seen = new SeenVideos();
   const sandbox = await startSandbox({
     port: 0,
-    record(request) {
+    onRequest(request) {
       const { method, path } = request;
       if (method === "POST" && path.endsWith("/messages")) asked.text++;
       else if (method === "POST" && path.endsWith("/images/generations")) asked.image++;

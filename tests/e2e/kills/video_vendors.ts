@@ -1,4 +1,4 @@
-import type { SeenRequest } from "../../../src/sandbox/seen.ts";
+import type { LoggedRequest } from "../../../src/sandbox/request_log.ts";
 import type { Moment } from "./moments.ts";
 import { numberIn, type VideoOrder } from "./video_orders.ts";
 
@@ -10,7 +10,7 @@ export class SeenVideos {
   readonly #byMark = new Map<string, number>();
 
   /** Counts a request; gives what it is, null when it is not about videos. */
-  note({ method, path, body }: SeenRequest): Moment | null {
+  note({ method, path, body }: LoggedRequest): Moment | null {
     const number = method === "POST" ? numberIn(body) : null;
     if (number !== null) {
       add(this.#byNumber, number);

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
-import type { SeenRequest } from "../../../src/sandbox/seen.ts";
+import type { LoggedRequest } from "../../../src/sandbox/request_log.ts";
 import { itemAt } from "../../support/items.ts";
 import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 
@@ -126,9 +126,9 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
     Deno.test(`${name}: a creation whose answer was lost is found again, and made once`, async () => {
       const task = await until(await made("A lost lighthouse [[queue 0]] [[run 0]] [[cut]]"), "completed", "failed");
       assertEquals(task.status, "completed");
-      const isCreate = ({ method, body, path }: SeenRequest) =>
+      const isCreate = ({ method, body, path }: LoggedRequest) =>
         method === "POST" && path.startsWith(`/${name}/`) && JSON.stringify(body).includes("A lost lighthouse");
-      assertEquals(gateway.sandbox.seen.filter(isCreate).length, 1);
+      assertEquals(gateway.sandbox.requests.filter(isCreate).length, 1);
     });
   }
 

@@ -51,7 +51,7 @@ Deno.test("a client in OpenRouter's words is served by a vendor that knows none 
       [200, "You said: hello"],
       JSON.stringify(reply),
     );
-    const sent = gateway.sandbox.seen.at(-1)!.body as { reasoning_effort?: string };
+    const sent = gateway.sandbox.requests.at(-1)!.body as { reasoning_effort?: string };
     assertEquals(sent.reasoning_effort, "high");
   } finally {
     await gateway.stop();

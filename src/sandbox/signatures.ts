@@ -10,7 +10,7 @@ const MARK = "sandbox-seal";
  *
  * @param about What the signature covers. For reasoning, the text that was shown.
  */
-export function issueSeal(form: WireFormatName, about: string): ReasoningSignature {
+export function issueSignature(form: WireFormatName, about: string): ReasoningSignature {
   const what = digest(about);
   const value = Buffer.from(`${MARK}:${form}:${what}:${digest(`${form} ${what}`)}`).toString("base64");
   return { form, issuer: null, value };

@@ -2,8 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { type WireFormatName, writeSignature } from "../../src/conversation/reasoning_signature.ts";
 import { atLeast, itemAt } from "../support/items.ts";
-import { stageOf, wholeReply } from "./stage.ts";
-import { turnOf } from "./support.ts";
+import { textGatewayOf, wholeReply } from "./text_gateway.ts";
+import { requestOf } from "./support.ts";
 
 /** A proof of this provider's in its wrapping, and one of another vendor's. */
 const ownIn = (form: WireFormatName) => writeSignature({ form, issuer: "one", value: "b3du" }, form);
@@ -17,8 +17,8 @@ async function sentFor(
   form: WireFormatName,
   text: string,
 ): Promise<{ text: string; body: JsonObject; dropped: string | null }> {
-  const { turns, sent } = stageOf({ providers: { one: [form, wholeReply(form)] }, model: MODEL });
-  const response = await turns.run(turnOf(form, { text }));
+  const { service: turns, sent } = textGatewayOf({ providers: { one: [form, wholeReply(form)] }, model: MODEL });
+  const response = await turns.handle(requestOf(form, { text }));
   await response.text();
   const bytes = itemAt(sent, 0).call.body as Uint8Array;
   return {

@@ -4,13 +4,13 @@ import { permittedCandidates } from "../ownership/permitted_candidates.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { invalidField } from "../lib/gateway_error.ts";
-import { speakAlike, type TextParts, type TextRequest } from "./attempt.ts";
-import { rewritingEndpointOf } from "./endpoint_choice.ts";
+import { isSameFormat, type TextParts, type TextRequest } from "./attempt.ts";
+import { translationEndpointOf } from "./translation_endpoint.ts";
 import { offersSearch, searchingCandidates } from "./hosted_search.ts";
 
 /** Returns the endpoint at which a provider receives the request's original bytes. Null if they must be rewritten. */
-export function ownEndpointOf(turn: TextRequest, provider: Provider): TextEndpoint | null {
-  const own = provider.text.find((endpoint) => endpoint.pass !== null && speakAlike(turn, endpoint));
+export function passThroughEndpointOf(turn: TextRequest, provider: Provider): TextEndpoint | null {
+  const own = provider.text.find((endpoint) => endpoint.pass !== null && isSameFormat(turn, endpoint));
   return own && turn.cache?.kind !== "emulated" ? own : null;
 }
 
@@ -20,7 +20,7 @@ export function ownEndpointOf(turn: TextRequest, provider: Provider): TextEndpoi
  *
  * @throws {GatewayError} As {@linkcode permittedCandidates}.
  */
-export async function permittedTo(
+export async function candidatesPermittedFor(
   turn: TextRequest,
   model: Model,
   candidates: readonly Candidate[],
@@ -31,15 +31,19 @@ export async function permittedTo(
     grammar: turn.format.grammar,
     body: turn.body,
     model,
-    passesTo: (provider: Provider) => ownEndpointOf(turn, provider) !== null,
+    passesTo: (provider: Provider) => passThroughEndpointOf(turn, provider) !== null,
     hasItem: (id: string) => parts.items.find(turn.accountId, id) !== null,
   };
   const permitted = await permittedCandidates(request, threadable(turn, candidates, parts), parts);
   if (!offersSearch(turn)) return permitted;
   const routes = permitted.map((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;
-    const passes = ownEndpointOf(turn, provider) !== null;
-    return { candidate, provider, endpoint: passes ? null : rewritingEndpointOf(turn, provider, { model, candidate }) };
+    const passes = passThroughEndpointOf(turn, provider) !== null;
+    return {
+      candidate,
+      provider,
+      endpoint: passes ? null : translationEndpointOf(turn, provider, { model, candidate }),
+    };
   });
   return searchingCandidates(turn, model, routes);
 }
@@ -49,7 +53,7 @@ function threadable(turn: TextRequest, candidates: readonly Candidate[], parts: 
   if (!turn.format.grammar.isThreaded(turn.body)) return candidates;
   const able = candidates.filter((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;
-    return ownEndpointOf(turn, provider) !== null && !provider.quirks.has("no_threads");
+    return passThroughEndpointOf(turn, provider) !== null && !provider.quirks.has("no_threads");
   });
   if (able.length > 0) return able;
   const expected = "none, as the model's vendor keeps no conversations; send the whole conversation";

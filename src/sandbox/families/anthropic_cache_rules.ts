@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, objectsOf } from "../../conversation/wire_value.ts";
-import { invalid } from "./anthropic_fields.ts";
+import { invalidRequest } from "./anthropic_fields.ts";
 
 const MAX_CACHE_MARKS = 4;
 
@@ -10,23 +10,23 @@ const MAX_CACHE_MARKS = 4;
  *
  * @throws {Refusal}
  */
-export function checkMarks(body: JsonObject): void {
+export function checkCacheMarkers(body: JsonObject): void {
   const marked = [...placesIn(body)].filter(([, block]) => isObject(block.cache_control));
   if (marked.length > MAX_CACHE_MARKS) {
-    throw invalid(
+    throw invalidRequest(
       "",
       `A maximum of ${MAX_CACHE_MARKS} blocks with cache_control may be provided. Found ${marked.length}.`,
     );
   }
   let isShort = false;
   for (const [path, { cache_control: mark, text }] of marked) {
-    if (text === "") throw invalid(path, "cache_control cannot be set for empty text blocks");
+    if (text === "") throw invalidRequest(path, "cache_control cannot be set for empty text blocks");
     const ttl = (mark as JsonObject).ttl ?? "5m";
     if (ttl !== "5m" && ttl !== "1h") {
-      throw invalid(`${path}.cache_control.ephemeral.ttl`, "Input should be '5m' or '1h'");
+      throw invalidRequest(`${path}.cache_control.ephemeral.ttl`, "Input should be '5m' or '1h'");
     }
     if (ttl === "1h" && isShort) {
-      throw invalid(
+      throw invalidRequest(
         `${path}.cache_control.ttl`,
         "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
       );

@@ -8,12 +8,12 @@ import type { TextAttempt, TextRequest } from "./attempt.ts";
  * of its content.
  */
 export async function estimatedUsageOf(turn: TextRequest, outputTokens: number): Promise<Usage> {
-  const prompt = await promptTokensOfTurn(turn) + (turn.cache?.tokens ?? 0);
+  const prompt = await promptTokensOfRequest(turn) + (turn.cache?.tokens ?? 0);
   return usageWithCache(estimatedUsage(prompt, outputTokens), turn.cache);
 }
 
 /** Returns the gateway's own count of a request's prompt tokens. */
-export async function promptTokensOfTurn(turn: TextRequest): Promise<number> {
+export async function promptTokensOfRequest(turn: TextRequest): Promise<number> {
   try {
     return await countPromptTokens(turn.format.read(turn.body));
   } catch {
@@ -48,7 +48,7 @@ export function isUsageAwaited({ measure }: Pick<TextAttempt, "measure">, said: 
  * Returns the signal that cancels the vendor's work when the caller disconnects. Null if the vendor's stream is read to
  * its end.
  */
-export function leavingSignalOf(
+export function cancelSignalOf(
   { turn, measure }: Pick<TextAttempt, "turn" | "measure">,
 ): TextRequest["callerSignal"] | null {
   return measure.isCarried ? turn.callerSignal : null;

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
-import { Refusal } from "../refusal.ts";
-import { isIssued } from "../seals.ts";
-import { fault, fieldOf, listIn } from "./google_fields.ts";
+import { SimulatedError } from "../simulated_error.ts";
+import { isIssued } from "../signatures.ts";
+import { fieldOf, invalidFieldError, listIn } from "./google_fields.ts";
 
 /**
  * Placeholders that clients may send if they have no signature. Source: Gemini API reference, "Thought signatures",
@@ -15,11 +15,11 @@ const PLACEHOLDERS = ["skip_thought_signature_validator", "context_engineering_i
  * Checks roles, payloads, pairs of calls and results, and signatures that the sandbox issued. Source: Gemini API
  * reference, "Content", "Function calling", "Thought signatures"; the vendor's error messages.
  *
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
 export function checkContents(value: unknown, model: string): void {
   const contents = listIn(value);
-  if (contents.length === 0) throw fault("contents", "contents is not specified");
+  if (contents.length === 0) throw invalidFieldError("contents", "contents is not specified");
   contents.forEach((content, at) => checkContent(content, at));
   const turns = turnsOf(contents);
   checkOrder(turns);
@@ -29,10 +29,10 @@ export function checkContents(value: unknown, model: string): void {
 function checkContent(content: JsonObject, at: number): void {
   const role = content.role ?? "user";
   if (role !== "user" && role !== "model" && role !== "function") {
-    throw new Refusal(400, "Please use a valid role: user, model.");
+    throw new SimulatedError(400, "Please use a valid role: user, model.");
   }
   const parts = listIn(content.parts);
-  if (parts.length === 0) throw fault(`contents[${at}].parts`, "contents.parts must not be empty.");
+  if (parts.length === 0) throw invalidFieldError(`contents[${at}].parts`, "contents.parts must not be empty.");
   parts.forEach((part, index) => checkPart(part, role, `contents[${at}].parts[${index}]`));
 }
 
@@ -69,10 +69,10 @@ function checkPart(part: JsonObject, role: string, path: string): void {
   // The vendor's streams end with an empty text, which its clients send back as the model's.
   const isBlank = part.text === "" && signature === undefined && role !== "model";
   if (payloads.length === 0 || isBlank) {
-    throw fault(`${path}.data`, "required oneof field 'data' must have one initialized field");
+    throw invalidFieldError(`${path}.data`, "required oneof field 'data' must have one initialized field");
   }
   if (payloads.length > 1) {
-    throw new Refusal(
+    throw new SimulatedError(
       400,
       `Invalid value at '${path}' (oneof), oneof field 'data' is already set. Cannot set '${payloads[1]}'`,
     );
@@ -82,7 +82,9 @@ function checkPart(part: JsonObject, role: string, path: string): void {
   const file = fieldOf(part, "fileData");
   if (isObject(file)) checkFile(file);
   for (const inner of [fieldOf(part, "functionCall"), fieldOf(part, "functionResponse")].filter(isObject)) {
-    if (typeof inner.name !== "string" || inner.name === "") throw fault(`${path}.name`, "Name cannot be empty.");
+    if (typeof inner.name !== "string" || inner.name === "") {
+      throw invalidFieldError(`${path}.name`, "Name cannot be empty.");
+    }
   }
   if (signature !== undefined) checkSignature(String(signature), path);
 }
@@ -91,11 +93,11 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 function checkBlob(blob: JsonObject, path: string): void {
   if (typeof blob.data !== "string" || !BASE64.test(blob.data)) {
-    throw new Refusal(400, `Invalid value at '${path}.inline_data.data' (TYPE_BYTES), Base64 decoding failed`);
+    throw new SimulatedError(400, `Invalid value at '${path}.inline_data.data' (TYPE_BYTES), Base64 decoding failed`);
   }
   const mimeType = String(fieldOf(blob, "mimeType") ?? "");
   if (!/^(image|audio|video|text|application)\/[\w.+-]+$/.test(mimeType)) {
-    throw new Refusal(400, `Unsupported MIME type: ${mimeType}`);
+    throw new SimulatedError(400, `Unsupported MIME type: ${mimeType}`);
   }
 }
 
@@ -104,15 +106,15 @@ function checkFile(file: JsonObject): void {
   const uri = String(fieldOf(file, "fileUri") ?? "");
   const isKnown = uri.startsWith("gs://") || /^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) ||
     /^https:\/\/((www|m)\.)?(youtube\.com|youtu\.be)\//.test(uri);
-  if (!isKnown) throw new Refusal(400, `Invalid or unsupported file uri: ${uri}`);
+  if (!isKnown) throw new SimulatedError(400, `Invalid or unsupported file uri: ${uri}`);
 }
 
 function checkSignature(signature: string, path: string): void {
   if (!BASE64.test(signature)) {
-    throw new Refusal(400, `Invalid value at '${path}.thought_signature' (TYPE_BYTES), Base64 decoding failed`);
+    throw new SimulatedError(400, `Invalid value at '${path}.thought_signature' (TYPE_BYTES), Base64 decoding failed`);
   }
   if (isIssued("content", signature) || isPlaceholder(signature)) return;
-  throw new Refusal(400, "Corrupted thought signature.");
+  throw new SimulatedError(400, "Corrupted thought signature.");
 }
 
 function isPlaceholder(signature: string): boolean {
@@ -130,19 +132,19 @@ function checkOrder(contents: readonly JsonObject[]): void {
     const calls = countOf(content, "functionCall");
     const answers = countOf(content, "functionResponse");
     if (calls > 0 && (before === undefined || before.role === "model")) {
-      throw new Refusal(
+      throw new SimulatedError(
         400,
         "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
       );
     }
     if (answers > 0 && countOf(before, "functionCall") === 0) {
-      throw new Refusal(
+      throw new SimulatedError(
         400,
         "Please ensure that function response turn comes immediately after a function call turn.",
       );
     }
     if (calls > 0 && countOf(contents[at + 1], "functionResponse") !== calls) {
-      throw new Refusal(
+      throw new SimulatedError(
         400,
         "Please ensure that the number of function response parts is equal to the number of function call parts of the " +
           "function call turn.",
@@ -160,7 +162,7 @@ function checkSteps(contents: readonly JsonObject[]): void {
     const first = listIn(content.parts).find((part) => fieldOf(part, "functionCall") !== undefined);
     if (first === undefined || fieldOf(first, "thoughtSignature") !== undefined) return;
     const call = fieldOf(first, "functionCall") as JsonObject;
-    throw new Refusal(
+    throw new SimulatedError(
       400,
       "Function call is missing a thought_signature in functionCall parts. This is required for tools to work " +
         "correctly, and missing thought_signature may lead to degraded model performance. Additional data, function " +

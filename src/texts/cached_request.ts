@@ -39,7 +39,7 @@ export function candidatesOfCache(
  * Returns the error that the caller receives if the vendor no longer has the cache. Such a vendor returns 403, as for a
  * rejected key, but the same key created the cache.
  */
-export function failureOfCache(error: unknown, cache: CacheReference): unknown {
+export function errorOfCache(error: unknown, cache: CacheReference): unknown {
   const isGone = cache.kind === "native" && error instanceof UpstreamFailure &&
     (error.facts.status === 403 || error.facts.status === 404);
   if (!isGone) return error;
@@ -59,7 +59,7 @@ export async function openPrefixOf({ turn }: TextAttempt): Promise<OpenPrefix | 
  * Returns the conversation of the request after the content of its cache, with the vendor's own marker that the content
  * is to be cached.
  */
-export function behindPrefix(
+export function withPrefix(
   conversation: Conversation,
   prefix: OpenPrefix | null,
   { turn, endpoint, provider }: TextAttempt,
@@ -75,7 +75,7 @@ export function behindPrefix(
 }
 
 /** Returns the event. Its usage, if it has one, becomes that of a request with this cache. */
-export function eventOfHit(event: ReplyEvent, cache: CacheReference | null | undefined): ReplyEvent {
+export function eventWithCache(event: ReplyEvent, cache: CacheReference | null | undefined): ReplyEvent {
   if (!cache || (event.type !== "start" && event.type !== "finish") || event.usage === null) return event;
   return { ...event, usage: usageWithCache(event.usage, cache) };
 }

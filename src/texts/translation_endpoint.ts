@@ -4,7 +4,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
-import { speakAlike, type TextRequest } from "./attempt.ts";
+import { isSameFormat, type TextRequest } from "./attempt.ts";
 import { canSearch, offersSearch } from "./hosted_search.ts";
 import { latin1Of } from "./stream_lines.ts";
 
@@ -18,12 +18,12 @@ interface Rewriting {
  * Returns the endpoint of a request that must be rewritten. The caller's own format is preferred if the provider has
  * it. A search that only one of a provider's formats supports takes precedence.
  */
-export function rewritingEndpointOf(
+export function translationEndpointOf(
   turn: TextRequest,
   provider: Provider,
   { model, candidate: { model: name } }: Rewriting,
 ): TextEndpoint {
-  const alike = provider.text.find((each) => speakAlike(turn, each));
+  const alike = provider.text.find((each) => isSameFormat(turn, each));
   if (provider.text.length > 1 && offersSearch(turn)) {
     const able = provider.text.filter((endpoint) => canSearch({ model, provider, endpoint, name }));
     const [first] = able;

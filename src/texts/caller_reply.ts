@@ -15,12 +15,12 @@ export interface ReplyNames {
 }
 
 /** Returns a reply with its issuer on every signature and the caller's names on every call. */
-export function ownReply(reply: Reply, names: ReplyNames): Reply {
+export function toCallerReply(reply: Reply, names: ReplyNames): Reply {
   return { ...reply, parts: reply.parts.map((part) => ownPart(part, names)) };
 }
 
-/** Does the same as {@linkcode ownReply} for the events of one stream. */
-export function ownEvents(names: ReplyNames): (event: ReplyEvent) => ReplyEvent[] {
+/** Does the same as {@linkcode toCallerReply} for the events of one stream. */
+export function toCallerEvents(names: ReplyNames): (event: ReplyEvent) => ReplyEvent[] {
   const unwrap = customToolUnwrapper(names.customTools);
   return (event) => unwrap(ownEvent(event, names));
 }

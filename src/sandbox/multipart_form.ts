@@ -1,5 +1,5 @@
 /** Returns the body as a multipart form. Null if the request has another type, or the form is invalid. */
-export async function readForm(request: Request): Promise<FormData | null> {
+export async function readMultipartForm(request: Request): Promise<FormData | null> {
   if (!request.headers.get("content-type")?.toLowerCase().startsWith("multipart/form-data")) return null;
   try {
     return await request.formData();
@@ -12,7 +12,7 @@ export async function readForm(request: Request): Promise<FormData | null> {
  * Returns a form as the request log stores it: texts unchanged, and the name, type and size of files. A repeated name
  * has a list.
  */
-export function writeForm(form: FormData): Record<string, unknown> {
+export function describeForm(form: FormData): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const name of new Set(form.keys())) {
     const values = form.getAll(name).map((value) =>

@@ -1,5 +1,5 @@
 /** The fields of a vendor's error body beside status and message. Undefined counts as absent. */
-export interface RefusalDetails {
+export interface SimulatedErrorDetails {
   /** The vendor's error code: `error.code` of OpenAI, `error.type` of Anthropic, `ErrorInfo.reason` of Google. */
   readonly code?: string | undefined;
   /** The invalid field, in OpenAI's spelling: `error.param`. */
@@ -15,14 +15,14 @@ export interface RefusalDetails {
 }
 
 /** An error with a vendor's own message. The endpoints of a vendor throw it anywhere and write it in one place. */
-export class Refusal extends Error {
+export class SimulatedError extends Error {
   override readonly name = "Refusal";
 
   /**
    * @param status The HTTP status.
    * @param message In the vendor's wording.
    */
-  constructor(readonly status: number, message: string, readonly details: RefusalDetails = {}) {
+  constructor(readonly status: number, message: string, readonly details: SimulatedErrorDetails = {}) {
     super(message);
   }
 }

@@ -1,13 +1,13 @@
 import { responseHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
-import { outputLimitOf, speakAlike, type TextAttempt } from "./attempt.ts";
+import { isSameFormat, outputLimitOf, type TextAttempt } from "./attempt.ts";
 
 const ENCODER = new TextEncoder();
 const MAX_NAMES = 32;
 const MAX_NAME_CHARACTERS = 80;
 
 /** The media type of a streamed response. */
-export function streamType(framing: "sse" | "json_array"): string {
+export function streamMediaType(framing: "sse" | "json_array"): string {
   return framing === "sse" ? "text/event-stream" : "application/json";
 }
 
@@ -17,7 +17,7 @@ export function streamType(framing: "sse" | "json_array"): string {
  *
  * @param losses Names of the fields that the vendor does not support.
  */
-export function answerHeaders(
+export function responseHeaders(
   attempt: TextAttempt,
   response: Pick<OutboundResponse, "header">,
   contentType: string,
@@ -29,14 +29,14 @@ export function answerHeaders(
     ["x-service-model", attempt.model.id],
     ...responseHeadersOf(
       (name) => response.header(name),
-      speakAlike(attempt.turn, attempt.endpoint) ? attempt.endpoint.format.reportedHeaders : [],
+      isSameFormat(attempt.turn, attempt.endpoint) ? attempt.endpoint.format.reportedHeaders : [],
     ),
   ];
   if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
   const limit = outputLimitOf(attempt);
   if (limit !== null) headers.push(["x-service-output-limit", String(limit)]);
-  const dropped = [...attempt.turn.lowered?.fields ?? [], ...losses];
-  if (dropped.length > 0) headers.push(["x-service-dropped", droppedNames(dropped)]);
+  const dropped = [...attempt.turn.clampedLimit?.fields ?? [], ...losses];
+  if (dropped.length > 0) headers.push(["x-service-dropped", droppedFieldsHeader(dropped)]);
   return headers;
 }
 
@@ -49,7 +49,7 @@ export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
  * Returns the names of dropped fields as a header value, each once. A caller can send thousands of unknown fields, and
  * clients reject a response head beyond some kilobytes.
  */
-export function droppedNames(losses: readonly string[]): string {
+export function droppedFieldsHeader(losses: readonly string[]): string {
   const names = [...new Set(losses.map(fieldName))];
   const shown = names.slice(0, MAX_NAMES).join(", ");
   return names.length > MAX_NAMES ? `${shown}, ...` : shown;

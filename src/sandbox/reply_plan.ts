@@ -7,26 +7,26 @@ import type {
   ToolCallPart,
 } from "../conversation/conversation.ts";
 import type { Stop } from "../conversation/reply.ts";
-import type { Directives, OrderedCall } from "./directives.ts";
-import { answersTools, digestOf } from "./digest.ts";
+import type { Directives, RequestedCall } from "./directives.ts";
+import { echoOf, hasToolResults } from "./echo.ts";
 import { instanceOf } from "./schema_instance.ts";
 import { tokensOf } from "./tokens.ts";
-import { type Finding, findingFor } from "./web_search.ts";
+import { searchFor, type SimulatedSearch } from "./web_search.ts";
 
 /** The reasoning before the reply. */
-export interface Thoughts {
+export interface PlannedReasoning {
   readonly text: string;
   /** Whether it is never shown, whatever the request. */
   readonly redacted: boolean;
 }
 
 /** The simulated model's reply, before a vendor's endpoint writes it in its format. */
-export interface Speech {
-  readonly thoughts: Thoughts | null;
+export interface ReplyPlan {
+  readonly reasoning: PlannedReasoning | null;
   readonly parts: readonly (TextPart | RefusalPart | ToolCallPart)[];
   readonly stop: Stop;
   /** The search before the parts, and the text that cites it. Null if there was none. */
-  readonly finding: Finding | null;
+  readonly search: SimulatedSearch | null;
 }
 
 /**
@@ -35,24 +35,24 @@ export interface Speech {
  *
  * @param newCallId Returns an id in the vendor's spelling.
  */
-export function speechFor(conversation: Conversation, directives: Directives, newCallId: () => string): Speech {
+export function planReply(conversation: Conversation, directives: Directives, newCallId: () => string): ReplyPlan {
   const thoughts = thoughtsFor(conversation, directives);
   if (directives.refuses) {
     const explanation = "The sandbox was told to refuse";
     const refusal: RefusalPart = { kind: "refusal", text: "I cannot help with that." };
-    return { thoughts, parts: [refusal], stop: { reason: "refusal", raw: null, explanation }, finding: null };
+    return { reasoning: thoughts, parts: [refusal], stop: { reason: "refusal", raw: null, explanation }, search: null };
   }
   const calls = callsFor(conversation, directives);
-  const finding = calls.length === 0 ? findingFor(conversation, directives) : null;
+  const finding = calls.length === 0 ? searchFor(conversation, directives) : null;
   const isOrdered = directives.say !== null || directives.words !== null;
   const spoken = isOrdered || (calls.length === 0 && finding === null);
   const { text, stop } = limited(spoken ? textFor(conversation, directives) : "", thoughts, conversation);
   const callParts = calls.map((call) => callPart(call, conversation.tools, newCallId));
   return {
-    thoughts,
+    reasoning: thoughts,
     parts: [...(text === "" ? [] : [{ kind: "text" as const, text }]), ...callParts],
     stop: stopOf(directives, stop, calls.length > 0),
-    finding: finding && (isOrdered ? { ...finding, opening: "", cited: "" } : finding),
+    search: finding && (isOrdered ? { ...finding, uncitedText: "", citedText: "" } : finding),
   };
 }
 
@@ -61,16 +61,19 @@ function stopOf({ stop }: Directives, natural: Stop, calls: boolean): Stop {
   return calls && natural.reason === "end" ? { reason: "tool_calls", raw: null } : natural;
 }
 
-function thoughtsFor(conversation: Conversation, { thoughts, redacts, text }: Directives): Thoughts | null {
+function thoughtsFor(
+  conversation: Conversation,
+  { reasoning: thoughts, redactsReasoning: redacts, text }: Directives,
+): PlannedReasoning | null {
   if (thoughts !== null) return { text: thoughts, redacted: redacts };
   const { reasoning } = conversation;
   if (reasoning === null || reasoning.effort === "none" || reasoning.budgetTokens === 0) return null;
-  const topic = answersTools(conversation) ? "what the tools answered" : text.split(/\s+/).slice(0, 8).join(" ");
+  const topic = hasToolResults(conversation) ? "what the tools answered" : text.split(/\s+/).slice(0, 8).join(" ");
   return { text: `Let me think about this: ${topic}`, redacted: false };
 }
 
 /** Returns the ordered calls, or the one that the request requires. */
-function callsFor(conversation: Conversation, { calls }: Directives): readonly OrderedCall[] {
+function callsFor(conversation: Conversation, { calls }: Directives): readonly RequestedCall[] {
   const { tools, toolChoice, parallelToolCalls } = conversation;
   if (toolChoice?.kind === "none") return [];
   if (calls.length > 0) return parallelToolCalls === false ? calls.slice(0, 1) : calls;
@@ -86,7 +89,7 @@ function callsFor(conversation: Conversation, { calls }: Directives): readonly O
   }
 }
 
-function callPart({ tool, input }: OrderedCall, tools: readonly Tool[], newCallId: () => string): ToolCallPart {
+function callPart({ tool, input }: RequestedCall, tools: readonly Tool[], newCallId: () => string): ToolCallPart {
   const offered = tools.find(({ name }) => name === tool);
   const call = { kind: "tool_call" as const, callId: newCallId(), tool };
   if (offered?.kind === "custom") return { ...call, input: input ?? "text", custom: true };
@@ -97,7 +100,7 @@ function textFor(conversation: Conversation, { say, words, text }: Directives): 
   if (say !== null) return say;
   if (words !== null) return Array.from({ length: words }, (_, index) => `word${index + 1}`).join(" ");
   const { outputFormat } = conversation;
-  return outputFormat === null ? digestOf(conversation, text) : JSON.stringify(formatted(outputFormat, text));
+  return outputFormat === null ? echoOf(conversation, text) : JSON.stringify(formatted(outputFormat, text));
 }
 
 function formatted(format: OutputFormat, text: string): unknown {
@@ -107,7 +110,11 @@ function formatted(format: OutputFormat, text: string): unknown {
 /**
  * Returns the text up to the first stop sequence, then up to the limit of tokens. Reasoning counts towards the limit.
  */
-function limited(text: string, thoughts: Thoughts | null, conversation: Conversation): { text: string; stop: Stop } {
+function limited(
+  text: string,
+  thoughts: PlannedReasoning | null,
+  conversation: Conversation,
+): { text: string; stop: Stop } {
   const { sampling, maxOutputTokens } = conversation;
   let stop: Stop = { reason: "end", raw: null };
   let end = text.length;

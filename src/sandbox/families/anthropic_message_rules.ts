@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, objectsOf } from "../../conversation/wire_value.ts";
-import { isIssued, isIssuedFor } from "../seals.ts";
-import { checkBlockFields, invalid } from "./anthropic_fields.ts";
+import { isIssued, isIssuedFor } from "../signatures.ts";
+import { checkBlockFields, invalidRequest } from "./anthropic_fields.ts";
 
 /** A block and its path. */
 interface PlacedBlock {
@@ -25,9 +25,9 @@ interface Turn {
  * @param tools The request's tools. Results of a caller's own tool search may refer to them by name.
  * @throws {Refusal}
  */
-export function checkTurns(messages: unknown, thinks: boolean, tools: unknown): void {
-  if (!Array.isArray(messages)) throw invalid("messages", "Input should be a valid list");
-  if (messages.length === 0) throw invalid("messages", "at least one message is required");
+export function checkMessages(messages: unknown, thinks: boolean, tools: unknown): void {
+  if (!Array.isArray(messages)) throw invalidRequest("messages", "Input should be a valid list");
+  if (messages.length === 0) throw invalidRequest("messages", "at least one message is required");
   const turns: Turn[] = [];
   messages.forEach((message, index) => addMessage(turns, message, index, messages.length));
   for (const { role, blocks } of turns) for (const placed of blocks) checkBlock(placed, role);
@@ -38,15 +38,15 @@ export function checkTurns(messages: unknown, thinks: boolean, tools: unknown): 
 
 function addMessage(turns: Turn[], message: unknown, index: number, count: number): void {
   const path = `messages.${index}`;
-  if (!isObject(message)) throw invalid(path, "Input should be an object");
+  if (!isObject(message)) throw invalidRequest(path, "Input should be an object");
   const extra = Object.keys(message).find((name) => name !== "role" && name !== "content");
-  if (extra !== undefined) throw invalid(`${path}.${extra}`, "Extra inputs are not permitted");
+  if (extra !== undefined) throw invalidRequest(`${path}.${extra}`, "Extra inputs are not permitted");
   const role = String(message.role);
   if (role !== "user" && role !== "assistant" && role !== "system") {
-    throw invalid("messages", `Unexpected role "${role}". The allowed roles are "user" and "assistant".`);
+    throw invalidRequest("messages", `Unexpected role "${role}". The allowed roles are "user" and "assistant".`);
   }
   if (role === "system" && turns.at(-1)?.role !== "user") {
-    throw invalid(path, "a message with role 'system' must follow a user message");
+    throw invalidRequest(path, "a message with role 'system' must follow a user message");
   }
   const isLastOwn = role === "assistant" && index === count - 1;
   const blocks = blocksOf(message.content, path, isLastOwn);
@@ -56,19 +56,22 @@ function addMessage(turns: Turn[], message: unknown, index: number, count: numbe
 }
 
 function blocksOf(content: unknown, path: string, mayBeEmpty: boolean): PlacedBlock[] {
-  if (isAbsent(content)) throw invalid(`${path}.content`, "Field required");
+  if (isAbsent(content)) throw invalidRequest(`${path}.content`, "Field required");
   if (typeof content !== "string" && !Array.isArray(content)) {
-    throw invalid(`${path}.content`, "Input should be a valid string or a valid list");
+    throw invalidRequest(`${path}.content`, "Input should be a valid string or a valid list");
   }
   if (content.length === 0 && !mayBeEmpty) {
-    throw invalid(path, "all messages must have non-empty content except for the optional final assistant message");
+    throw invalidRequest(
+      path,
+      "all messages must have non-empty content except for the optional final assistant message",
+    );
   }
   if (typeof content === "string") {
     return content === "" ? [] : [{ block: { type: "text", text: content }, path: `${path}.content` }];
   }
   return content.map((block, at) => {
     const place = `${path}.content.${at}`;
-    if (!isObject(block)) throw invalid(place, "Input should be an object");
+    if (!isObject(block)) throw invalidRequest(place, "Input should be an object");
     return { block, path: place };
   });
 }
@@ -92,25 +95,28 @@ function checkBlock({ block, path }: PlacedBlock, role: string): void {
   const type = String(block.type);
   const writer = WRITERS[type];
   if (writer !== undefined && writer !== role) {
-    throw invalid(path, `\`${type}\` blocks can only be in \`${writer}\` messages`);
+    throw invalidRequest(path, `\`${type}\` blocks can only be in \`${writer}\` messages`);
   }
   switch (type) {
     case "text":
       checkText(block.text, path);
       return objectsOf(block.citations).forEach(({ encrypted_index: index }, at) => {
         if (index === undefined || isIssued("messages", String(index))) return;
-        throw invalid(`${path}.text.citations.${at}`, "Invalid `encrypted_index` in `web_search_result_location`");
+        throw invalidRequest(
+          `${path}.text.citations.${at}`,
+          "Invalid `encrypted_index` in `web_search_result_location`",
+        );
       });
     case "image":
       return checkImage(block.source, `${path}.image.source`);
     case "tool_use":
       if (!ID.test(String(block.id))) {
-        throw invalid(`${path}.tool_use.id`, `String should match pattern '${ID.source}'`);
+        throw invalidRequest(`${path}.tool_use.id`, `String should match pattern '${ID.source}'`);
       }
-      if (!isObject(block.input)) throw invalid(`${path}.tool_use.input`, "Input should be a valid dictionary");
+      if (!isObject(block.input)) throw invalidRequest(`${path}.tool_use.input`, "Input should be a valid dictionary");
       return;
     case "tool_reference":
-      throw invalid(path, "`tool_reference` blocks can only be in the content of `tool_result` blocks");
+      throw invalidRequest(path, "`tool_reference` blocks can only be in the content of `tool_result` blocks");
     case "tool_result":
       return objectsOf(block.content).forEach((part, at) => {
         const partPath = `${path}.content.${at}`;
@@ -121,48 +127,54 @@ function checkBlock({ block, path }: PlacedBlock, role: string): void {
       return checkSignature(block, path);
     case "server_tool_use":
       if (!SEARCH_ID.test(String(block.id))) {
-        throw invalid(`${path}.server_tool_use.id`, `String should match pattern '${SEARCH_ID.source}'`);
+        throw invalidRequest(`${path}.server_tool_use.id`, `String should match pattern '${SEARCH_ID.source}'`);
       }
       return;
     case "web_search_tool_result":
       return objectsOf(block.content).forEach((page, at) => {
         if (isIssued("messages", String(page.encrypted_content))) return;
-        throw invalid(`${path}.content.${at}`, "Invalid `encrypted_content` in `search_result` block");
+        throw invalidRequest(`${path}.content.${at}`, "Invalid `encrypted_content` in `search_result` block");
       });
     case "redacted_thinking":
-      if (!isIssued("messages", String(block.data))) throw invalid(path, "Invalid `data` in `redacted_thinking` block");
+      if (!isIssued("messages", String(block.data))) {
+        throw invalidRequest(path, "Invalid `data` in `redacted_thinking` block");
+      }
   }
 }
 
 function checkText(text: unknown, path: string): void {
-  if (typeof text !== "string") throw invalid(`${path}.text.text`, "Field required");
-  if (text === "") throw invalid("messages", "text content blocks must be non-empty");
-  if (text.trim() === "") throw invalid("messages", "text content blocks must contain non-whitespace text");
+  if (typeof text !== "string") throw invalidRequest(`${path}.text.text`, "Field required");
+  if (text === "") throw invalidRequest("messages", "text content blocks must be non-empty");
+  if (text.trim() === "") throw invalidRequest("messages", "text content blocks must contain non-whitespace text");
 }
 
 const IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 function checkImage(source: unknown, path: string): void {
-  if (!isObject(source)) throw invalid(path, "Field required");
+  if (!isObject(source)) throw invalidRequest(path, "Field required");
   if (source.type === "url") {
-    if (!String(source.url).startsWith("https://")) throw invalid(`${path}.url`, "Only HTTPS URLs are supported.");
+    if (!String(source.url).startsWith("https://")) {
+      throw invalidRequest(`${path}.url`, "Only HTTPS URLs are supported.");
+    }
     return;
   }
   if (source.type !== "base64") return;
   if (!IMAGES.includes(String(source.media_type))) {
     const words = "Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'";
-    throw invalid(`${path}.base64.media_type`, words);
+    throw invalidRequest(`${path}.base64.media_type`, words);
   }
   if (typeof source.data !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(source.data)) {
-    throw invalid(`${path}.base64.data`, "Invalid base64 data");
+    throw invalidRequest(`${path}.base64.data`, "Invalid base64 data");
   }
 }
 
 /** Reasoning must be sent back unchanged, or not at all. */
 function checkSignature({ thinking, signature }: JsonObject, path: string): void {
-  if (typeof thinking !== "string") throw invalid(`${path}.thinking.thinking`, "Field required");
-  if (typeof signature !== "string") throw invalid(`${path}.thinking.signature`, "Field required");
-  if (!isIssuedFor("messages", signature, thinking)) throw invalid(path, "Invalid `signature` in `thinking` block");
+  if (typeof thinking !== "string") throw invalidRequest(`${path}.thinking.thinking`, "Field required");
+  if (typeof signature !== "string") throw invalidRequest(`${path}.thinking.signature`, "Field required");
+  if (!isIssuedFor("messages", signature, thinking)) {
+    throw invalidRequest(path, "Invalid `signature` in `thinking` block");
+  }
 }
 
 /** Source: "Tool search tool", "Custom tool search implementation" and "Error handling". */
@@ -171,7 +183,7 @@ function checkReferences(turns: readonly Turn[], names: ReadonlySet<unknown>): v
     if (block.type !== "tool_result") continue;
     for (const { type, tool_name: name } of objectsOf(block.content)) {
       if (type !== "tool_reference" || names.has(name)) continue;
-      throw invalid("", `Tool reference '${name}' has no corresponding tool definition`);
+      throw invalidRequest("", `Tool reference '${name}' has no corresponding tool definition`);
     }
   }
 }
@@ -181,7 +193,7 @@ function checkPairs(turns: readonly Turn[]): void {
   turns.forEach((turn, index) => {
     const calls = turn.blocks.filter(({ block }) => block.type === "tool_use");
     for (const { block, path } of calls) {
-      if (used.has(block.id)) throw invalid(path, "`tool_use` ids must be unique");
+      if (used.has(block.id)) throw invalidRequest(path, "`tool_use` ids must be unique");
       used.add(block.id);
     }
     checkAnswers(turn, calls, turns[index + 1]);
@@ -197,7 +209,7 @@ function checkAnswers({ path }: Turn, calls: readonly PlacedBlock[], next: Turn 
   const answered = new Set(leading.map(({ block }) => block.tool_use_id));
   const open = calls.filter(({ block }) => !answered.has(block.id)).map(({ block }) => block.id);
   if (open.length === 0) return;
-  throw invalid(
+  throw invalidRequest(
     path,
     `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(", ")}. Each ` +
       "`tool_use` block must have a corresponding `tool_result` block in the next message.",
@@ -210,14 +222,14 @@ function checkCalled(turn: Turn, previous: Turn | undefined): void {
   for (const { block, path } of turn.blocks) {
     if (block.type !== "tool_result") continue;
     if (!called.has(block.tool_use_id)) {
-      throw invalid(
+      throw invalidRequest(
         path,
         `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${block.tool_use_id}. Each \`tool_result\` block ` +
           "must have a corresponding `tool_use` block in the previous message.",
       );
     }
     if (seen.has(block.tool_use_id)) {
-      throw invalid(
+      throw invalidRequest(
         path,
         `each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${block.tool_use_id}`,
       );
@@ -236,13 +248,13 @@ function checkEnding(turns: readonly Turn[], thinks: boolean): void {
   if (opening === undefined || last === undefined) return;
   const text = last.blocks.at(-1)?.block.text;
   if (last.role === "assistant" && typeof text === "string" && text !== text.trimEnd()) {
-    throw invalid("messages", "final assistant content cannot end with trailing whitespace");
+    throw invalidRequest("messages", "final assistant content cannot end with trailing whitespace");
   }
-  if (opening.role !== "user") throw invalid("messages", 'first message must use the "user" role');
+  if (opening.role !== "user") throw invalidRequest("messages", 'first message must use the "user" role');
   const answering = last.role === "assistant" ? last : isAnswer(last) ? turns.at(-2) : undefined;
   const first = answering?.blocks[0];
   if (!thinks || !first || first.block.type === "thinking" || first.block.type === "redacted_thinking") return;
-  throw invalid(
+  throw invalidRequest(
     `${first.path}.type`,
     `Expected \`thinking\` or \`redacted_thinking\`, but found \`${first.block.type}\`. When \`thinking\` is enabled, a ` +
       "final `assistant` message must start with a thinking block.",

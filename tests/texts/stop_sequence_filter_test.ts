@@ -1,17 +1,17 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
-import { StopCutter } from "../../src/texts/stop_cutter.ts";
+import { StopSequenceFilter } from "../../src/texts/stop_sequence_filter.ts";
 
 /** What a stream of text in pieces comes to: its text, and whether it was cut. */
 function cut(stop: readonly string[], pieces: readonly string[]): { text: string; sequence: string | null } {
-  const cutter = new StopCutter(stop);
+  const cutter = new StopSequenceFilter(stop);
   const events: ReplyEvent[] = [
     { type: "part-start", index: 0, part: { kind: "text" } },
     ...pieces.filter((text) => text !== "").map((text): ReplyEvent => ({ type: "part-delta", index: 0, text })),
     { type: "part-end", index: 0 },
   ];
-  const out = events.flatMap((event) => cutter.take(event));
+  const out = events.flatMap((event) => cutter.push(event));
   const finish = out.find((event) => event.type === "finish");
   const text = out.map((event) => event.type === "part-delta" ? event.text : "").join("");
   return { text, sequence: finish?.type === "finish" ? finish.stop.sequence ?? null : null };
@@ -33,12 +33,12 @@ Deno.test("StopCutter cuts a text that comes in any pieces where the whole would
 });
 
 Deno.test("StopCutter ends open parts, finishes once and swallows the rest", () => {
-  const cutter = new StopCutter(["END"]);
-  cutter.take({ type: "part-start", index: 0, part: { kind: "text" } });
+  const cutter = new StopSequenceFilter(["END"]);
+  cutter.push({ type: "part-start", index: 0, part: { kind: "text" } });
   const events = [
-    ...cutter.take({ type: "part-delta", index: 0, text: "ab EN" }),
-    ...cutter.take({ type: "part-delta", index: 0, text: "D more" }),
-    ...cutter.take({ type: "part-delta", index: 0, text: "and more" }),
+    ...cutter.push({ type: "part-delta", index: 0, text: "ab EN" }),
+    ...cutter.push({ type: "part-delta", index: 0, text: "D more" }),
+    ...cutter.push({ type: "part-delta", index: 0, text: "and more" }),
   ];
   assertEquals(events, [
     { type: "part-delta", index: 0, text: "ab " },
@@ -53,9 +53,9 @@ Deno.test("StopCutter never parts the two halves of a character", () => {
       fc.array(fc.constantFrom("😀", "a", "😀b", "é")),
       fc.constantFrom("END", "E", "a b c"),
       (pieces, stop) => {
-        const cutter = new StopCutter([stop]);
-        cutter.take({ type: "part-start", index: 0, part: { kind: "text" } });
-        const events = pieces.flatMap((text) => cutter.take({ type: "part-delta", index: 0, text }));
+        const cutter = new StopSequenceFilter([stop]);
+        cutter.push({ type: "part-start", index: 0, part: { kind: "text" } });
+        const events = pieces.flatMap((text) => cutter.push({ type: "part-delta", index: 0, text }));
         for (const event of events) if (event.type === "part-delta") assertEquals(event.text.isWellFormed(), true);
       },
     ),
@@ -63,10 +63,10 @@ Deno.test("StopCutter never parts the two halves of a character", () => {
 });
 
 Deno.test("StopCutter gives what it held back of other parts when one of them is cut", () => {
-  const cutter = new StopCutter(["END"]);
-  for (const index of [0, 1]) cutter.take({ type: "part-start", index, part: { kind: "text" } });
-  cutter.take({ type: "part-delta", index: 0, text: "EN" });
-  assertEquals(cutter.take({ type: "part-delta", index: 1, text: "b END" }), [
+  const cutter = new StopSequenceFilter(["END"]);
+  for (const index of [0, 1]) cutter.push({ type: "part-start", index, part: { kind: "text" } });
+  cutter.push({ type: "part-delta", index: 0, text: "EN" });
+  assertEquals(cutter.push({ type: "part-delta", index: 1, text: "b END" }), [
     { type: "part-delta", index: 0, text: "EN" },
     { type: "part-end", index: 0 },
     { type: "part-delta", index: 1, text: "b " },

@@ -3,10 +3,10 @@ import type { ReplyEvent } from "../conversation/events.ts";
 import type { ReasoningSignature } from "../conversation/reasoning_signature.ts";
 
 /** A part with a signature, or a part that a signature belongs to. */
-export type SealedPart = ReasoningPart | TextPart | ToolCallPart;
+export type SignedPart = ReasoningPart | TextPart | ToolCallPart;
 
 interface Gathered {
-  readonly part: SealedPart;
+  readonly part: SignedPart;
   text: string;
   seal: ReasoningSignature | null;
 }
@@ -14,11 +14,11 @@ interface Gathered {
 /**
  * Collects the signatures in a stream's events and the parts that they belong to. The arguments of calls are not kept.
  */
-export class SealCollector {
+export class SignatureCollector {
   readonly #parts = new Map<number, Gathered>();
 
   /** Processes one event. */
-  take(event: ReplyEvent): void {
+  add(event: ReplyEvent): void {
     switch (event.type) {
       case "part-start":
         return this.#start(event.index, event.part);
@@ -35,7 +35,7 @@ export class SealCollector {
   }
 
   /** Returns the collected parts in the order of the reply. */
-  parts(): SealedPart[] {
+  parts(): SignedPart[] {
     return [...this.#parts.values()].map(({ part, text, seal }) => ({
       ...part,
       ...part.kind === "tool_call" ? {} : { text },
@@ -49,7 +49,7 @@ export class SealCollector {
   }
 }
 
-function openedPart(part: (ReplyEvent & { type: "part-start" })["part"]): SealedPart | null {
+function openedPart(part: (ReplyEvent & { type: "part-start" })["part"]): SignedPart | null {
   switch (part.kind) {
     case "reasoning":
       return { ...part, text: "" };

@@ -4,7 +4,7 @@ import { failureKindOf, gatewayErrorFor, UpstreamFailure } from "../upstreams/fa
 import type { TextAttempt } from "./attempt.ts";
 
 /** The failure of a vendor whose response is not a reply of its format. */
-export function unreadable({ provider }: TextAttempt, cause?: unknown): UpstreamFailure {
+export function unreadableReply({ provider }: TextAttempt, cause?: unknown): UpstreamFailure {
   const message = `Provider "${provider.name}" sent an answer that cannot be read`;
   return new UpstreamFailure(provider.name, "broken", message, { status: 200, accepted: "unknown", cause });
 }
@@ -13,7 +13,7 @@ export function unreadable({ provider }: TextAttempt, cause?: unknown): Upstream
 export function streamError(thrown: unknown, attempt: TextAttempt): GatewayError {
   if (thrown instanceof UpstreamFailure) return gatewayErrorFor(thrown);
   if (thrown instanceof SyntaxError || thrown instanceof TypeError || thrown instanceof RangeError) {
-    return gatewayErrorFor(unreadable(attempt, thrown));
+    return gatewayErrorFor(unreadableReply(attempt, thrown));
   }
   return gatewayErrorOf(thrown);
 }
@@ -32,7 +32,7 @@ export function reportedFailure(event: ReplyEvent & { type: "error" }, { provide
 }
 
 /** The error of a stream that ended without the end marker of its format. */
-export function cutShort({ provider }: TextAttempt): GatewayError {
+export function incompleteStream({ provider }: TextAttempt): GatewayError {
   const message = `Provider "${provider.name}" ended the stream before the reply was complete`;
   return new GatewayError("upstream_error", message, { provider: provider.name });
 }

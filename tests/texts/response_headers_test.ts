@@ -1,15 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { answerHeaders, jsonBytes, streamType } from "../../src/texts/answer.ts";
+import { jsonBytes, responseHeaders, streamMediaType } from "../../src/texts/response_headers.ts";
 import { attemptOf, type AttemptOptions } from "./support.ts";
 
 function headersWith(losses: readonly string[], type = "application/json"): Headers {
-  return new Headers(answerHeaders(attemptOf("chat"), { header: () => null }, type, losses));
+  return new Headers(responseHeaders(attemptOf("chat"), { header: () => null }, type, losses));
 }
 
 /** What a caller of the chat form is told when the vendor gives every field that is asked for. */
 function headersOfTalker(options: AttemptOptions): Headers {
-  return new Headers(answerHeaders(attemptOf("chat", options), { header: () => "7" }, "application/json", ["seed"]));
+  return new Headers(responseHeaders(attemptOf("chat", options), { header: () => "7" }, "application/json", ["seed"]));
 }
 
 Deno.test("answerHeaders() names the provider, the type and each loss once", () => {
@@ -21,8 +21,8 @@ Deno.test("answerHeaders() names the provider, the type and each loss once", () 
 });
 
 Deno.test("answerHeaders() forbids caches to keep a stream of events", () => {
-  assertEquals(headersWith([], streamType("sse")).get("cache-control"), "no-cache");
-  assertEquals(headersWith([], streamType("json_array")).has("cache-control"), false);
+  assertEquals(headersWith([], streamMediaType("sse")).get("cache-control"), "no-cache");
+  assertEquals(headersWith([], streamMediaType("json_array")).has("cache-control"), false);
 });
 
 Deno.test("answerHeaders() passes a vendor's limits to a caller of its form, and waits to every caller", () => {

@@ -13,9 +13,9 @@ import { UNMONITORED_CREDENTIALS } from "../../src/routing/credential_monitor.ts
 import type { TextParts } from "../../src/texts/attempt.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import { itemMemoryOver } from "../../src/texts/item_memory.ts";
-import { MissingCounters } from "../../src/texts/missing_counters.ts";
+import { MissingTokenCounters } from "../../src/texts/missing_token_counters.ts";
 import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
-import { LiveStreams } from "../../src/calls/stream_relay.ts";
+import { OpenStreams } from "../../src/calls/stream_relay.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { TextService } from "../../src/texts/text_service.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";
@@ -26,14 +26,14 @@ import { replyContextOf } from "../support/conversations.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { CODECS } from "../support/forms.ts";
 import {
+  type AdmissionRecorder,
+  admissionRecorder,
   endpointOf,
   type FakeResponse,
   outboundOf,
   providerOf,
   REPLY,
   responseOf,
-  type Till,
-  tillOf,
   wireOf,
 } from "./support.ts";
 
@@ -41,7 +41,7 @@ import {
 export type Behaviour = (call: OutboundCall) => FakeResponse | UpstreamFailure;
 
 /** What a test can choose of a gateway's text part. */
-export interface StageOptions {
+export interface TextGatewayOptions {
   /** By the provider's name: its form, and what it does. */
   readonly providers?: Readonly<Record<string, readonly [WireFormatName | readonly WireFormatName[], Behaviour]>>;
   /** Providers that are opened already, beside those. */
@@ -58,19 +58,19 @@ export interface StageOptions {
 }
 
 /** The text part of a gateway between a scripted meter and scripted providers. */
-export interface Stage {
-  readonly turns: TextService;
-  readonly till: Till;
+export interface TextGateway {
+  readonly service: TextService;
+  readonly recorder: AdmissionRecorder;
   readonly estimates: Money[];
   /** Providers and bodies of all calls, in their order. */
   readonly sent: { readonly provider: string; readonly call: OutboundCall; readonly body: JsonObject }[];
-  readonly lines: { readonly event: string; readonly fields: LogFields }[];
+  readonly logEntries: { readonly event: string; readonly fields: LogFields }[];
   readonly clock: ManualClock;
-  readonly live: LiveStreams;
+  readonly openStreams: OpenStreams;
 }
 
 /** Sets it up with one model, `acme/m`, that every provider serves but one called `stranger`. */
-export function stageOf(
+export function textGatewayOf(
   {
     providers = {},
     opened: others = new Map(),
@@ -80,14 +80,14 @@ export function stageOf(
     random = () => 0,
     misconfigured = [],
     endpoint = endpointOf,
-  }: StageOptions,
-): Stage {
-  const till = tillOf();
+  }: TextGatewayOptions,
+): TextGateway {
+  const till = admissionRecorder();
   const estimates: Money[] = [];
-  const sent: Stage["sent"] = [];
-  const lines: Stage["lines"] = [];
+  const sent: TextGateway["sent"] = [];
+  const lines: TextGateway["logEntries"] = [];
   const clock = new ManualClock();
-  const live = new LiveStreams();
+  const live = new OpenStreams();
   const note = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
   const log: Log = { debug: note, info: note, warn: note, error: note };
   const opened = Object.entries(providers).map(([name, [forms, behave]]) => {
@@ -123,16 +123,24 @@ export function stageOf(
     },
     clock,
     log,
-    live,
-    memory: reasoningMemoryOver(new BoundedMemory(clock)),
+    openStreams: live,
+    reasoning: reasoningMemoryOver(new BoundedMemory(clock)),
     items: itemMemoryOver(new BoundedMemory(clock)),
     store: { get: (keys: readonly unknown[]) => Promise.resolve(keys.map(() => null)) } as unknown as Store,
     vendorState: stateless,
-    inliner: () => Promise.reject(new Error("nothing is to be fetched")),
-    missingCounters: new MissingCounters(clock),
+    mediaInliner: () => Promise.reject(new Error("nothing is to be fetched")),
+    missingTokenCounters: new MissingTokenCounters(clock),
     random,
   };
-  return { turns: new TextService(parts), till, estimates, sent, lines, clock, live };
+  return {
+    service: new TextService(parts),
+    recorder: till,
+    estimates,
+    sent,
+    logEntries: lines,
+    clock,
+    openStreams: live,
+  };
 }
 
 /** Keeps no ids, so that no account owns any. */

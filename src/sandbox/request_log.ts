@@ -1,5 +1,5 @@
 /** A request that the sandbox received. */
-export interface SeenRequest {
+export interface LoggedRequest {
   readonly method: string;
   /** Includes the query. */
   readonly path: string;
@@ -12,17 +12,17 @@ export interface SeenRequest {
 }
 
 /** An entry that records a later disconnection of its client. */
-export interface SeenEntry extends SeenRequest {
+export interface LogEntry extends LoggedRequest {
   cancelled: boolean;
 }
 
 const MAX_ENTRIES = 1000;
 
 /** The latest requests, oldest first. Earlier ones are removed. */
-export class SeenLog {
-  readonly entries: SeenEntry[] = [];
+export class RequestLog {
+  readonly entries: LogEntry[] = [];
 
-  add(request: Request, body: unknown): SeenEntry {
+  add(request: Request, body: unknown): LogEntry {
     const { pathname, search } = new URL(request.url);
     const headers = Object.fromEntries(request.headers);
     const entry = { method: request.method, path: pathname + search, headers, body, cancelled: false };

@@ -1,10 +1,10 @@
 import { checkUsage } from "../calls/plausible_usage.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import type { TextAttempt } from "./attempt.ts";
-import { estimatedUsageOf, usageSoFar } from "./turn_usage.ts";
+import { estimatedUsageOf, usageSoFar } from "./request_usage.ts";
 
 /** What the gateway observed of a reply. */
-export interface SeenReply {
+export interface ObservedReply {
   /** Counts the tokens of the text. Called only if the vendor's own count is implausible. */
   readonly countOutput: () => number | Promise<number>;
   /** The number of hosted tool calls. */
@@ -16,7 +16,7 @@ export interface SeenReply {
  * the ceiling. A missing or unreadable count is replaced by the gateway's own. Both cases are logged as
  * `usage_implausible`.
  */
-export async function believedUsage(attempt: TextAttempt, reported: Usage, seen: SeenReply): Promise<Usage> {
+export async function plausibleUsage(attempt: TextAttempt, reported: Usage, seen: ObservedReply): Promise<Usage> {
   const { turn, model, provider, measure, settlement } = attempt;
   const limits = {
     contextTokens: model.contextLength,
@@ -51,6 +51,6 @@ const HOSTED_CALL =
  * Returns how many hosted tool calls a part of a reply contains, in the vendor's JSON. A quoted name cannot occur
  * inside text, where quotes are escaped. A stream names a call more than once, so the count is an upper bound.
  */
-export function hostedCallsIn(json: string): number {
+export function countHostedCalls(json: string): number {
   return json.match(HOSTED_CALL)?.length ?? 0;
 }

@@ -4,7 +4,7 @@ import type { ReplyEvent } from "../conversation/events.ts";
  * Ends a stream's text at the first stop sequence. The last characters are held back while they could begin a sequence.
  * After a match, all further text is dropped and the stream is finished. The vendor's usage is then unknown.
  */
-export class StopCutter {
+export class StopSequenceFilter {
   readonly #stop: readonly string[];
   readonly #longest: number;
   readonly #held = new Map<number, string>();
@@ -18,7 +18,7 @@ export class StopCutter {
   }
 
   /** Returns the events that replace one event. */
-  take(event: ReplyEvent): ReplyEvent[] {
+  push(event: ReplyEvent): ReplyEvent[] {
     if (this.#cut) return [];
     switch (event.type) {
       case "part-start":

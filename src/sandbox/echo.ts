@@ -13,7 +13,7 @@ export function promptTextOf(conversation: Conversation): string {
 }
 
 /** Whether the latest message contains tool results. */
-export function answersTools(conversation: Conversation): boolean {
+export function hasToolResults(conversation: Conversation): boolean {
   return latestTurn(conversation)?.parts.some(({ kind }) => kind === "tool_result") ?? false;
 }
 
@@ -23,7 +23,7 @@ export function answersTools(conversation: Conversation): boolean {
  *
  * @param said The user's text without directives.
  */
-export function digestOf(conversation: Conversation, said: string): string {
+export function echoOf(conversation: Conversation, said: string): string {
   const parts = latestTurn(conversation)?.parts ?? [];
   const results = parts.filter((part) => part.kind === "tool_result");
   const shown = [...results.flatMap((result) => result.parts), ...parts];

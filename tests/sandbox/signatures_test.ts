@@ -1,10 +1,10 @@
 import { assert } from "@std/assert";
 import * as fc from "fast-check";
-import { isIssued, isIssuedFor, issueSeal } from "../../src/sandbox/seals.ts";
+import { isIssued, isIssuedFor, issueSignature } from "../../src/sandbox/signatures.ts";
 
 Deno.test("a seal is known again for exactly what it was issued for", () => {
   fc.assert(fc.property(fc.string(), fc.string(), (text, other) => {
-    const { value } = issueSeal("messages", text);
+    const { value } = issueSignature("messages", text);
     assert(isIssuedFor("messages", value, text));
     assert(isIssued("messages", value));
     if (other !== text) assert(!isIssuedFor("messages", value, other));
@@ -12,19 +12,19 @@ Deno.test("a seal is known again for exactly what it was issued for", () => {
 });
 
 Deno.test("a seal of one form is unknown in another", () => {
-  assert(!isIssued("content", issueSeal("messages", "a").value));
+  assert(!isIssued("content", issueSignature("messages", "a").value));
 });
 
 Deno.test("a seal is known in the URL-safe alphabet of base64", () => {
   fc.assert(fc.property(fc.string(), (text) => {
-    const { value } = issueSeal("content", text);
+    const { value } = issueSignature("content", text);
     assert(isIssued("content", value.replaceAll("+", "-").replaceAll("/", "_")));
   }));
 });
 
 Deno.test("a text that is no seal is unknown", () => {
   fc.assert(fc.property(fc.string(), (text) => assert(!isIssued("messages", text))));
-  const { value } = issueSeal("messages", "a");
+  const { value } = issueSignature("messages", "a");
   assert(!isIssued("messages", value.slice(0, -6)));
   assert(!isIssued("messages", ""));
 });

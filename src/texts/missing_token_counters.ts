@@ -9,7 +9,7 @@ const REMEMBERED_MS = 600_000;
  * vendor's name of the model, so one model's result does not apply to another. The size is bounded by the number of
  * both.
  */
-export class MissingCounters {
+export class MissingTokenCounters {
   readonly #until = new Map<string, number>();
 
   constructor(readonly clock: Pick<Clock, "monotonicMs">) {}
@@ -36,7 +36,10 @@ function keyOf(provider: string, model: string): string {
  *
  * @param model The vendor's name of the model.
  */
-export function saysNoCounter({ facts: { status, vendorCode }, message }: UpstreamFailure, model: string): boolean {
+export function isMissingTokenCounter(
+  { facts: { status, vendorCode }, message }: UpstreamFailure,
+  model: string,
+): boolean {
   if (status === 404) return vendorCode === undefined || !message.includes(model);
   return status === 405 || status === 501;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf, objectsOf } from "../../conversation/wire_value.ts";
-import { Refusal } from "../refusal.ts";
-import { badParameter, checkLength, checkWord } from "./openai_fields.ts";
+import { SimulatedError } from "../simulated_error.ts";
+import { badParameter, checkChoice, checkLength } from "./openai_fields.ts";
 
 const ROLES = ["system", "assistant", "user", "function", "tool", "developer"];
 const USER_PARTS = ["text", "image_url", "input_audio", "refusal", "audio", "file"];
@@ -11,7 +11,7 @@ const MAX_CALL_ID_CHARACTERS = 40;
  * Checks roles and parts, and that the result of every call follows it directly. Source: Chat Completions reference,
  * "messages"; the vendor's error messages.
  *
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
 export function checkChatMessages(messages: unknown): void {
   if (!Array.isArray(messages)) {
@@ -41,7 +41,7 @@ export function checkChatMessages(messages: unknown): void {
 
 function checkMessage(message: JsonObject, index: number): void {
   const path = `messages[${index}]`;
-  checkWord(message.role, `${path}.role`, ROLES);
+  checkChoice(message.role, `${path}.role`, ROLES);
   if (message.role !== "assistant" && isAbsent(message.content)) {
     const text = `Invalid value for 'content': expected a string, got null.`;
     throw badParameter(`${path}.content`, text);
@@ -61,7 +61,7 @@ function checkMessage(message: JsonObject, index: number): void {
 
 function checkPart(part: unknown, path: string, role: unknown): void {
   const { type, image_url: image } = isObject(part) ? part : {};
-  checkWord(type, `${path}.type`, USER_PARTS);
+  checkChoice(type, `${path}.type`, USER_PARTS);
   if (type === "image_url" && role !== "user") {
     const message =
       `Invalid '${path.replace(/\.content.*/, "")}'. Image URLs are only allowed for messages with role ` +
@@ -93,7 +93,7 @@ function followed(message: JsonObject, index: number, open: ReadonlySet<string> 
 
 function refuseOpen(open: ReadonlySet<string> | null, index: number): void {
   if (open === null || open.size === 0) return;
-  throw new Refusal(
+  throw new SimulatedError(
     400,
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The " +
       `following tool_call_ids did not have response messages: ${[...open].join(", ")}`,
