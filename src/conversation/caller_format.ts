@@ -7,7 +7,7 @@ import type { StartedStream } from "./pass_through.ts";
 import type { Reply } from "./reply.ts";
 import type { ClampedLimit } from "./clamped_limit.ts";
 import type { RequestGrammar } from "./request_grammar.ts";
-import type { WireFormatName } from "./reasoning_signature.ts";
+import type { CallerFormatName } from "./reasoning_signature.ts";
 import type { WriteResult } from "./write_result.ts";
 
 /** What a reply repeats of its request, and what its ids and times are made from. */
@@ -59,7 +59,7 @@ export interface ReplayPolicy {
  */
 export interface CallerFormat {
   /** The format that it reads and writes. */
-  readonly name: WireFormatName;
+  readonly name: CallerFormatName;
   /** Who defined the format. Formats of one author share their error bodies. */
   readonly author: FormatAuthor;
   /**

@@ -1,7 +1,10 @@
 import { Buffer } from "node:buffer";
 
-/** The name of a wire format for conversations. */
-export type WireFormatName = "chat" | "responses" | "messages" | "content";
+/** The name of a wire format that callers and vendors use. */
+export type CallerFormatName = "chat" | "responses" | "messages" | "content";
+
+/** The name of a wire format for conversations, also of one that vendors alone use. */
+export type WireFormatName = CallerFormatName;
 
 /**
  * An opaque value that a vendor attaches to reasoning, tool calls or text and expects back byte for byte: `signature`,

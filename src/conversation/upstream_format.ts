@@ -94,6 +94,8 @@ export interface UpstreamFormat {
   readError(body: unknown): VendorError;
   /** Creates the reader of a vendor's stream. Its signatures have no issuer; the caller of the reader adds it. */
   streamReader(options?: StreamReaderOptions): StreamReader;
+  /** The media type of a vendor's stream. Default: `text/event-stream`. */
+  readonly streamMediaType?: string;
 
   /** Request headers by which callers of this format enable features, in lower case. */
   readonly forwardedHeaders: readonly string[];

@@ -47,7 +47,7 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
     readError: endpoint.format.readError,
   });
   if (!turn.stream) return await answerWhole(response, attempt, translation, parts);
-  if (response.mediaType !== "text/event-stream") {
+  if (response.mediaType !== (endpoint.format.streamMediaType ?? "text/event-stream")) {
     response.cancel();
     throw unreadableReply(attempt);
   }

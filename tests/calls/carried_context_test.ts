@@ -1,7 +1,7 @@
 import { CODECS } from "../support/forms.ts";
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { carriedContextOf } from "../../src/calls/carried_context.ts";
 
 const said = (...parts: unknown[]) => ({ messages: [{ role: "user", content: parts }] });
@@ -10,7 +10,7 @@ const input = (...content: unknown[]) => ({ input: [{ role: "user", content }] }
 const PICTURE = "data:image/png;base64,AAAA";
 
 /** Requests that name context which they do not carry. */
-const REFERRING: readonly (readonly [WireFormatName, JsonObject])[] = [
+const REFERRING: readonly (readonly [CallerFormatName, JsonObject])[] = [
   ["content", contents({ fileData: { fileUri: "https://files.example/x", mimeType: "text/plain" } })],
   ["content", contents({ file_data: { file_uri: "gs://bucket/x" } })],
   ["content", contents({ inlineData: { mimeType: "application/pdf", data: "AAAA" } })],
@@ -57,7 +57,7 @@ for (const [form, body] of REFERRING) {
 }
 
 /** Requests whose bytes are all of their prompt, with how many pictures they hold. */
-const CARRIED: readonly (readonly [WireFormatName, JsonObject, number])[] = [
+const CARRIED: readonly (readonly [CallerFormatName, JsonObject, number])[] = [
   ["chat", { messages: [{ role: "user", content: "name the file_id and previous_response_id" }], n: 3 }, 0],
   [
     "chat",

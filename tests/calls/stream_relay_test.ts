@@ -1,7 +1,7 @@
 import { passRelayOf } from "../texts/support.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bytes, OpenStreams, type Relay, relayed } from "../../src/calls/stream_relay.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { vendorStream } from "../../src/texts/vendor_stream.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
@@ -47,7 +47,7 @@ function plainRelay() {
   return { relay, notes };
 }
 
-function passRelay(form: WireFormatName, till: AdmissionRecorder): PassRelay {
+function passRelay(form: CallerFormatName, till: AdmissionRecorder): PassRelay {
   const body = bodyOf(form, form === "chat" ? { stream_options: { include_usage: true } } : {});
   return passRelayOf(attemptOf(form, { recorder: till, request: { body } }));
 }

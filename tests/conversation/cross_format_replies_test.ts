@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import { isToolCall, type Reply, type StopReason } from "../../src/conversation/reply.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { promptTokensOf } from "../../src/conversation/usage.ts";
 import { replyOf } from "../support/assemble.ts";
 import { conversationOf, replyContextOf } from "../support/conversations.ts";
@@ -14,7 +14,7 @@ const CONTEXT = replyContextOf({
 });
 
 /** What a caller of each form reads where it cannot be told our word itself. */
-const STOPS: Readonly<Record<WireFormatName, Partial<Record<StopReason, StopReason>>>> = {
+const STOPS: Readonly<Record<CallerFormatName, Partial<Record<StopReason, StopReason>>>> = {
   chat: {
     stop_sequence: "end",
     context_full: "max_tokens",
@@ -65,7 +65,7 @@ function valueOf(input: string): unknown {
   }
 }
 
-function expected(reply: Reply, to: WireFormatName): Told {
+function expected(reply: Reply, to: CallerFormatName): Told {
   const told = toldBy(reply);
   const hasCall = reply.parts.some(isToolCall);
   const hasRefusal = reply.parts.some((part) => part.kind === "refusal");
@@ -86,14 +86,14 @@ function expected(reply: Reply, to: WireFormatName): Told {
  * Forms without a word for a refusal say the explanation in its place, and chat, where there is none, calls it a
  * filter.
  */
-function refusedIn(to: WireFormatName, { stop, parts }: Reply): Partial<Told> {
+function refusedIn(to: CallerFormatName, { stop, parts }: Reply): Partial<Told> {
   const said = parts.map((part) => part.kind === "text" ? part.text : "").join("");
   if (stop.explanation === undefined && to === "chat") return { stop: "content_filter" };
   const text = said + (stop.explanation ?? "The model declined to answer");
   return { stop: "refusal", text: text.replaceAll(/\s/g, "") };
 }
 
-function assertTold(read: Reply, reply: Reply, to: WireFormatName, name: string): void {
+function assertTold(read: Reply, reply: Reply, to: CallerFormatName, name: string): void {
   const { usage, ...told } = toldBy(read);
   const { usage: spent, ...wanted } = expected(reply, to);
   assertEquals(told, wanted, name);

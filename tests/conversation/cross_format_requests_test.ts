@@ -1,7 +1,7 @@
 import { readChecked } from "../../src/conversation/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { Conversation, Part, Source } from "../../src/conversation/conversation.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { asRead, CODECS, FORMS, throughForm } from "../support/forms.ts";
 import { leastRecordings, type Recording, recordings } from "../support/recordings.ts";
@@ -20,12 +20,12 @@ const REASONS: readonly (readonly [reason: string, message: RegExp])[] = [
 ];
 
 /** Media at web addresses are fetched before a request is written for a vendor that fetches none of their kind. */
-function inlined(conversation: Conversation, to: WireFormatName): Conversation {
+function inlined(conversation: Conversation, to: CallerFormatName): Conversation {
   const turns = conversation.turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => inlinedPart(part, to)) }));
   return { ...conversation, turns };
 }
 
-function inlinedPart<P extends Part>(part: P, to: WireFormatName): P {
+function inlinedPart<P extends Part>(part: P, to: CallerFormatName): P {
   if (part.kind === "tool_result") return { ...part, parts: part.parts.map((inner) => inlinedPart(inner, to)) };
   const isFetched = to === "content" || (to === "chat" && part.kind !== "image");
   return isFetched && "source" in part ? { ...part, source: bytesFor(part.source, part.kind) } : part;
@@ -105,7 +105,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Checks one request in one form, or tells why it is refused. */
-function refusalOf({ form, request, name }: Recording, to: WireFormatName): string | null {
+function refusalOf({ form, request, name }: Recording, to: CallerFormatName): string | null {
   try {
     const conversation = readChecked(CODECS[form].caller, request!);
     const sendable = inlined(conversation, to);

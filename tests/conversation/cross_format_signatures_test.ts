@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Conversation, Part } from "../../src/conversation/conversation.ts";
 import { isToolCall, type Reply } from "../../src/conversation/reply.ts";
-import type { ReasoningSignature, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
 import { conversationOf, replyContextOf, RESEMBLING_QUIRKS } from "../support/conversations.ts";
 import { CODECS, FORMS, framesOf, sent, TARGETS, throughForm } from "../support/forms.ts";
 import { itemAt } from "../support/items.ts";
@@ -18,14 +18,14 @@ const CONTEXT = replyContextOf({ conversation: ASKED, includeUsage: true });
 const ISSUER = "acme";
 
 /** A proof as each form's vendors spell it. */
-function sealOf(form: WireFormatName, word: string): ReasoningSignature {
+function sealOf(form: CallerFormatName, word: string): ReasoningSignature {
   const base64 = btoa(`${word}: 0 secret words of the vendor's own`);
   const value = form === "chat" ? JSON.stringify({ index: 0, signature: base64, type: "reasoning.text" }) : base64;
   return { form, issuer: ISSUER, value };
 }
 
 /** A step of an agent with every proof that vendors of a form give. */
-function replyFrom(form: WireFormatName): Reply {
+function replyFrom(form: CallerFormatName): Reply {
   const proofsOnAll = form === "content";
   const parts: Reply["parts"] = [
     { kind: "reasoning", text: "hm", seal: sealOf(form, "thought") },
@@ -64,7 +64,7 @@ function sealsOf(parts: readonly Part[]): string[] {
 }
 
 /** The next request of a caller who sends its history back as its form's official client does. */
-function nextRequest(form: WireFormatName, body: JsonObject): JsonObject {
+function nextRequest(form: CallerFormatName, body: JsonObject): JsonObject {
   const results = ["call_1", "call_2"];
   // deno-lint-ignore no-explicit-any -- a reply's shape is what the client knows
   const reply = body as any;
@@ -96,7 +96,7 @@ function nextRequest(form: WireFormatName, body: JsonObject): JsonObject {
 }
 
 /** A stream's chunks as the official client of the form joins them. */
-function joinedBy(form: Exclude<WireFormatName, "chat">, data: readonly JsonObject[]): JsonObject {
+function joinedBy(form: Exclude<CallerFormatName, "chat">, data: readonly JsonObject[]): JsonObject {
   // deno-lint-ignore no-explicit-any -- a stream's shape is what the client knows
   const chunks = data as any[];
   if (form === "responses") return chunks.at(-1).response;
@@ -124,7 +124,7 @@ function blocksOf(chunks: readonly any[]): JsonObject[] {
   );
 }
 
-function assertComesHome(from: WireFormatName, to: WireFormatName, body: JsonObject): void {
+function assertComesHome(from: CallerFormatName, to: CallerFormatName, body: JsonObject): void {
   const read = readChecked(CODECS[to].caller, nextRequest(to, sent(body)));
   const turn = read.turns.find(({ role }) => role === "assistant")!;
   assertEquals(sealsOf(turn.parts), sealsOf(replyFrom(from).parts));
@@ -140,14 +140,14 @@ function assertComesHome(from: WireFormatName, to: WireFormatName, body: JsonObj
 }
 
 /** The bytes of every proof in a reply, as they stand in a request. */
-function valuesOf(form: WireFormatName): string[] {
+function valuesOf(form: CallerFormatName): string[] {
   return replyFrom(form).parts.flatMap((part) => {
     if (!("seal" in part) || !part.seal) return [];
     return [form === "chat" ? JSON.parse(part.seal.value).signature : part.seal.value];
   });
 }
 
-function writtenFor(form: WireFormatName, conversation: Conversation, provider: string): string {
+function writtenFor(form: CallerFormatName, conversation: Conversation, provider: string): string {
   const asked = { ...conversation, reasoning: ASKED.reasoning, tools: ASKED.tools };
   // Thoughts of the chat form are those of vendors that resemble its author.
   const target = { ...TARGETS[form], provider, quirks: form === "chat" ? RESEMBLING_QUIRKS : NO_QUIRKS };

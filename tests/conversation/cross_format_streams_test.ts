@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Reply, ReplyPart, Stop } from "../../src/conversation/reply.ts";
-import type { ReasoningSignature, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
 import { conversationOf, replyContextOf } from "../support/conversations.ts";
 import { FORMS, streamedThrough, wholeThrough } from "../support/forms.ts";
 import { streamOf } from "../support/stream_of.ts";
@@ -18,7 +18,7 @@ const json = fc.dictionary(name, fc.oneof(fc.integer(), text), { noNullPrototype
 );
 const base64 = fc.uint8Array({ minLength: 1, maxLength: 9 }).map((bytes) => btoa(String.fromCharCode(...bytes)));
 const seal: fc.Arbitrary<ReasoningSignature> = fc.record({
-  form: fc.constantFrom<WireFormatName>("chat", "responses", "messages", "content"),
+  form: fc.constantFrom<CallerFormatName>("chat", "responses", "messages", "content"),
   issuer: fc.constantFrom("one", "other"),
   value: base64,
 });
@@ -86,7 +86,7 @@ const reply: fc.Arbitrary<Reply> = fc.record({
 const FIELDS: readonly ReplyPart["kind"][] = ["reasoning", "text", "refusal", "image", "tool_call"];
 
 /** The content form tells citations at the very end, where only the last text, or an empty one, can take them. */
-function comparable(form: WireFormatName, { parts, ...rest }: Reply) {
+function comparable(form: CallerFormatName, { parts, ...rest }: Reply) {
   const told = form === "content" ? parts.filter(hasContent).map(withoutCitations) : parts.map(spelledAlike);
   return { ...rest, parts: form === "chat" ? FIELDS.map((kind) => fieldOf(told, kind)) : told, beyond: [] };
 }

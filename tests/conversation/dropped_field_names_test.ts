@@ -2,29 +2,30 @@ import { assertEquals } from "@std/assert";
 import { withCallerFieldName } from "../../src/conversation/caller_field_error.ts";
 import { CODECS } from "../support/forms.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { type GatewayError, invalidField } from "../../src/lib/gateway_error.ts";
 
-const CASES: readonly (readonly [WireFormatName, JsonObject, losses: readonly string[], names: readonly string[]])[] = [
-  ["chat", { max_tokens: 5 }, ["max_tokens"], ["max_tokens"]],
-  ["chat", { max_completion_tokens: 5 }, ["max_tokens"], ["max_completion_tokens"]],
-  ["chat", { messages: [] }, ["max_tokens", "top_k"], []],
-  ["chat", { top_k: 5, reasoning: { effort: "low" } }, ["top_k", "reasoning"], ["top_k", "reasoning"]],
-  ["content", { generation_config: { top_k: 5, topP: 1 } }, ["top_k", "top_p"], [
-    "generation_config.top_k",
-    "generation_config.topP",
-  ]],
-  ["messages", { metadata: { user_id: "u" } }, ["user"], ["metadata.user_id"]],
+const CASES: readonly (readonly [CallerFormatName, JsonObject, losses: readonly string[], names: readonly string[]])[] =
   [
-    "messages",
-    { messages: [{ role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "s" }] }] },
-    ["reasoning_text", "reasoning_signature"],
-    ["messages.content.thinking.thinking", "messages.content.signature"],
-  ],
-  ["responses", { input: [{ role: "user", content: [{ type: "input_image", detail: "low" }] }] }, ["image_detail"], [
-    "input.content.input_image.detail",
-  ]],
-];
+    ["chat", { max_tokens: 5 }, ["max_tokens"], ["max_tokens"]],
+    ["chat", { max_completion_tokens: 5 }, ["max_tokens"], ["max_completion_tokens"]],
+    ["chat", { messages: [] }, ["max_tokens", "top_k"], []],
+    ["chat", { top_k: 5, reasoning: { effort: "low" } }, ["top_k", "reasoning"], ["top_k", "reasoning"]],
+    ["content", { generation_config: { top_k: 5, topP: 1 } }, ["top_k", "top_p"], [
+      "generation_config.top_k",
+      "generation_config.topP",
+    ]],
+    ["messages", { metadata: { user_id: "u" } }, ["user"], ["metadata.user_id"]],
+    [
+      "messages",
+      { messages: [{ role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "s" }] }] },
+      ["reasoning_text", "reasoning_signature"],
+      ["messages.content.thinking.thinking", "messages.content.signature"],
+    ],
+    ["responses", { input: [{ role: "user", content: [{ type: "input_image", detail: "low" }] }] }, ["image_detail"], [
+      "input.content.input_image.detail",
+    ]],
+  ];
 
 for (const [format, body, losses, names] of CASES) {
   Deno.test(`droppedFields() names ${losses} of ${format} ${JSON.stringify(body)} as the caller does`, () => {

@@ -4,10 +4,10 @@ import { content } from "../../src/conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { hostedToolsIn } from "../../src/conversation/hosted_tools.ts";
 import { rejectUnmeteredWork } from "../../src/conversation/unmetered_work.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 
-const CASES: readonly (readonly [WireFormatName, JsonObject, readonly string[]])[] = [
+const CASES: readonly (readonly [CallerFormatName, JsonObject, readonly string[]])[] = [
   ["chat", { tools: [{ type: "function", function: { name: "web_search" } }, { type: "custom" }] }, []],
   ["chat", { tools: [{ type: "web_search" }, { type: "live_search" }] }, [
     "web_search tools[0]",

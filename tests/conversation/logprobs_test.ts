@@ -1,7 +1,7 @@
 import { readChecked } from "../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { replyContextOf, retarget } from "../support/conversations.ts";
 import { CODECS, streamedThrough, TARGETS, wholeThrough } from "../support/forms.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
@@ -13,7 +13,7 @@ const HI = [{ role: "user", content: "Hi" }];
 
 const CONTENTS = [{ role: "user", parts: [{ text: "Hi" }] }];
 
-const REQUESTED: readonly (readonly [WireFormatName, body: JsonObject, logprobs: number | undefined])[] = [
+const REQUESTED: readonly (readonly [CallerFormatName, body: JsonObject, logprobs: number | undefined])[] = [
   ["chat", { messages: HI, logprobs: true, top_logprobs: 2 }, 2],
   ["chat", { messages: HI, logprobs: true }, 0],
   ["chat", { messages: HI, logprobs: false }, undefined],
@@ -39,7 +39,7 @@ Deno.test("request writers ask for probabilities of tokens in their own words", 
     logprobs: true,
     top_logprobs: 2,
   });
-  const written = (form: WireFormatName, model: string) =>
+  const written = (form: CallerFormatName, model: string) =>
     CODECS[form].upstream.writeRequest(conversation, retarget(TARGETS[form], { model })).body;
   const { logprobs, top_logprobs: top } = written("chat", "gpt-4.1");
   assertEquals([logprobs, top], [true, 2]);

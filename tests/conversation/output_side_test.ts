@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { MAX_COUNTER_TOKENS, outputSideOf } from "../../src/conversation/usage.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 
 /** A usage as each form's vendors report it. */
-function reportOf(form: WireFormatName, produced: number, thought: number): Record<string, unknown> {
+function reportOf(form: CallerFormatName, produced: number, thought: number): Record<string, unknown> {
   switch (form) {
     case "chat": {
       const details = { completion_tokens_details: { reasoning_tokens: thought } };

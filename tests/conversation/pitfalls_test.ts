@@ -8,7 +8,7 @@ import type { Conversation, Part, Turn } from "../../src/conversation/conversati
 import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
 import { conversationOf, RESEMBLING_QUIRKS, retarget } from "../support/conversations.ts";
 import { asRead, CODECS, FORMS, TARGETS, throughForm } from "../support/forms.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 
 // What goes wrong in translating requests between vendors, and is not a matter of one form alone.
@@ -22,7 +22,7 @@ function turnsOf(...turns: [Turn["role"], ...Part[]][]): Turn[] {
   return turns.map(([role, ...parts]) => ({ role, parts }));
 }
 
-function bodyIn(form: WireFormatName, asked: Partial<Conversation>): string {
+function bodyIn(form: CallerFormatName, asked: Partial<Conversation>): string {
   const { body } = throughForm(form, conversationOf(asked));
   CODECS[form].caller.check(asRead(form, body, false));
   return JSON.stringify(body);

@@ -1,14 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
+  type CallerFormatName,
   readSignature,
   type ReasoningSignature,
-  type WireFormatName,
   WRAPPED_SIGNATURE_PREFIX,
   writeSignature,
 } from "../../src/conversation/reasoning_signature.ts";
 
-const FORMS: readonly WireFormatName[] = ["chat", "responses", "messages", "content"];
+const FORMS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
 const forms = fc.constantFrom(...FORMS);
 const values = fc.string({ unit: "binary" });
 /** As the configuration allows them, dots included; the percent sign for good measure. */

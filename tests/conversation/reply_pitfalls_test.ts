@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { CODECS, eventsIn, FORMS, framesOf, sent, streamedThrough, wholeThrough } from "../support/forms.ts";
@@ -20,7 +20,7 @@ function replyOfParts(parts: readonly ReplyPart[], fields: Partial<Reply> = {}):
 }
 
 /** By which a client of a form knows that a stream is whole. */
-const END_MARKS: Readonly<Record<WireFormatName, string>> = {
+const END_MARKS: Readonly<Record<CallerFormatName, string>> = {
   chat: "[DONE]",
   responses: '"response.completed"',
   messages: '"message_stop"',
@@ -132,7 +132,7 @@ for (const form of FORMS) {
 }
 
 /** How each form's vendors say that a prompt is too long. */
-const OVERFLOWS: readonly (readonly [WireFormatName, JsonObject])[] = [
+const OVERFLOWS: readonly (readonly [CallerFormatName, JsonObject])[] = [
   ["chat", { error: { message: "maximum context length is 8192 tokens", code: "context_length_exceeded" } }],
   ["responses", { error: { message: "Your input exceeds the context window", code: "context_length_exceeded" } }],
   ["messages", {
@@ -152,7 +152,7 @@ for (const [form, body] of OVERFLOWS) {
   Deno.test(`a prompt that is too long for a vendor of ${form} is told in the words that other callers' tools look for`, () => {
     const { message, code } = CODECS[form].upstream.readError(body);
     const error = new GatewayError("invalid_request", message, { vendorCode: code! });
-    const told = (to: WireFormatName) => (CODECS[to].caller.writeError(error, "req_1").error as JsonObject);
+    const told = (to: CallerFormatName) => (CODECS[to].caller.writeError(error, "req_1").error as JsonObject);
     assertEquals([told("chat").code, told("responses").code], ["context_length_exceeded", "context_length_exceeded"]);
     assertStringIncludes(String(told("messages").message), "prompt is too long");
     assertEquals(told("content").status, "INVALID_ARGUMENT");

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Reply, ReplyPart, StopReason } from "../../src/conversation/reply.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { CODECS, FORMS, framesOf } from "../support/forms.ts";
 import { streamOf } from "../support/stream_of.ts";
@@ -11,7 +11,7 @@ const TEXT: ReplyPart = { kind: "text", text: "Hi" };
 const CALL: ReplyPart = { kind: "tool_call", callId: "call_1", tool: "look", input: "{}" };
 
 /** What callers of each form read for every stop of a vendor. */
-const WORDS: Readonly<Record<StopReason, Readonly<Record<WireFormatName, string>>>> = {
+const WORDS: Readonly<Record<StopReason, Readonly<Record<CallerFormatName, string>>>> = {
   end: { chat: "stop", responses: "completed", messages: "end_turn", content: "STOP" },
   stop_sequence: { chat: "stop", responses: "completed", messages: "stop_sequence", content: "STOP" },
   max_tokens: { chat: "length", responses: "max_output_tokens", messages: "max_tokens", content: "MAX_TOKENS" },
@@ -41,7 +41,7 @@ function replyOf(reason: StopReason): Reply {
 }
 
 /** The word in a whole reply, or in the frame of a stream that tells the stop. */
-function wordIn(form: WireFormatName, body: JsonObject): string | undefined {
+function wordIn(form: CallerFormatName, body: JsonObject): string | undefined {
   // deno-lint-ignore no-explicit-any -- a reply's shape is what the client knows
   const reply = body as any;
   switch (form) {

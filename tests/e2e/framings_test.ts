@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { replyOf } from "../support/assemble.ts";
 import { FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_replies.ts";
 import { FRAMINGS } from "../support/framings.ts";
@@ -47,7 +47,7 @@ const gateway = await startTestGateway({
 });
 const money = accountMoney(gateway);
 
-function replyIn(form: WireFormatName, sent: string) {
+function replyIn(form: CallerFormatName, sent: string) {
   const reader = CODECS[form].upstream.streamReader();
   return replyOf([...reader.push(new TextEncoder().encode(sent)), ...reader.end()]);
 }
@@ -57,7 +57,7 @@ function piecesOf(wire: string, size: number): Uint8Array<ArrayBuffer>[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size));
 }
 
-async function assertHeard(vendorForm: WireFormatName, face: Face, name: string): Promise<void> {
+async function assertHeard(vendorForm: CallerFormatName, face: Face, name: string): Promise<void> {
   const answer = await askFace(face, gateway, { model: `framed/${vendorForm}`, stream: true });
   const reply = replyIn(face.name, answer.text);
   const text = reply.parts.map((part) => part.kind === "text" ? part.text : "").join("");

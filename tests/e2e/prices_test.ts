@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { startStubVendor } from "../images/stub_vendor.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type Answer, callerOf } from "../support/gateway_call.ts";
@@ -25,7 +25,7 @@ const PRICING = {
 
 /** What a vendor answers, and what that costs. */
 interface Priced {
-  readonly form: WireFormatName;
+  readonly form: CallerFormatName;
   readonly what: string;
   /** Whole. */
   readonly body: Json;
@@ -242,9 +242,9 @@ const CASES: readonly Priced[] = [
   ),
 ];
 
-const FORMS: readonly WireFormatName[] = ["chat", "responses", "messages", "content"];
+const FORMS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
 
-function requestOf(form: WireFormatName, stream: boolean, fields: Json = {}): [path: string, body: Json] {
+function requestOf(form: CallerFormatName, stream: boolean, fields: Json = {}): [path: string, body: Json] {
   const turns = [{ role: "user", content: "hi" }];
   switch (form) {
     case "chat":
@@ -261,7 +261,7 @@ function requestOf(form: WireFormatName, stream: boolean, fields: Json = {}): [p
 }
 
 /** What a vendor of that form is configured as. */
-const KINDS: Readonly<Record<WireFormatName, Json>> = {
+const KINDS: Readonly<Record<CallerFormatName, Json>> = {
   chat: { kind: "openai", speaks: "chat" },
   responses: { kind: "openai", speaks: "responses" },
   messages: { kind: "anthropic" },
@@ -272,12 +272,12 @@ interface Shop {
   readonly gateway: TestGateway;
   /** What the vendor answers from now on. */
   answer: Priced;
-  ask(form: WireFormatName, stream: boolean, fields?: Json): Promise<Answer>;
+  ask(form: CallerFormatName, stream: boolean, fields?: Json): Promise<Answer>;
   /** What the account has spent since the last look, as a decimal of USD. */
   spent(): Promise<string>;
 }
 
-async function withShop(form: WireFormatName, test: (shop: Shop) => Promise<void>, fields: Json = {}): Promise<void> {
+async function withShop(form: CallerFormatName, test: (shop: Shop) => Promise<void>, fields: Json = {}): Promise<void> {
   let answer = itemAt(CASES, 0);
   await using vendor = startStubVendor(async (request) => {
     const isStream = request.url.includes("stream") || (await request.text()).includes('"stream":true');
@@ -346,7 +346,7 @@ for (const form of FORMS) {
 
 Deno.test("images that a request gives are charged one by one, not those that look like some", async () => {
   const url = "data:image/png;base64,iVBORw0KGgo=";
-  const gives: Readonly<Record<WireFormatName, Json>> = {
+  const gives: Readonly<Record<CallerFormatName, Json>> = {
     chat: { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] },
     responses: { input: [{ role: "user", content: [{ type: "input_image", image_url: url }] }] },
     messages: {
@@ -383,7 +383,7 @@ Deno.test("a reply is charged by the service tier that it names, and a tier with
   const tiers = {
     pricing_tiers: { priority: { prompt: "0.00001", completion: "0.00002" }, fast: { prompt: "0.0001" } },
   };
-  const named = (form: WireFormatName, tier: string): Priced => {
+  const named = (form: CallerFormatName, tier: string): Priced => {
     switch (form) {
       case "chat": {
         const plain = chat("", { prompt_tokens: 100, completion_tokens: 50 }, {}, "");
@@ -403,7 +403,7 @@ Deno.test("a reply is charged by the service tier that it names, and a tier with
         return content("", { promptTokenCount: 100, candidatesTokenCount: 50, serviceTier: tier }, {}, [], "");
     }
   };
-  const usual: Readonly<Record<WireFormatName, readonly string[]>> = {
+  const usual: Readonly<Record<CallerFormatName, readonly string[]>> = {
     chat: ["auto", "default"],
     responses: ["auto", "default"],
     messages: ["auto", "standard_only"],

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { ReplyContext } from "../../src/conversation/caller_format.ts";
 import type { Frame } from "../../src/lib/frame.ts";
 import type { Reply, StopReason } from "../../src/conversation/reply.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { promptTokensOf } from "../../src/conversation/usage.ts";
 import { encodeFrames } from "../../src/lib/sse.ts";
 import { replyOf } from "../support/assemble.ts";
@@ -14,7 +14,7 @@ import { googleContent } from "./clients/google_content.ts";
 import { openaiChat } from "./clients/openai_chat.ts";
 import { openaiResponses } from "./clients/openai_responses.ts";
 
-const CLIENTS: Readonly<Record<WireFormatName, Client>> = {
+const CLIENTS: Readonly<Record<CallerFormatName, Client>> = {
   chat: openaiChat,
   responses: openaiResponses,
   messages: anthropicMessages,
@@ -22,7 +22,7 @@ const CLIENTS: Readonly<Record<WireFormatName, Client>> = {
 };
 
 /** The words by which each client tells why a reply ended; of reasons that all forms can say. */
-const STOPS: Readonly<Record<WireFormatName, Partial<Record<StopReason, string>>>> = {
+const STOPS: Readonly<Record<CallerFormatName, Partial<Record<StopReason, string>>>> = {
   chat: { end: "stop", stop_sequence: "stop", tool_calls: "tool_calls", max_tokens: "length" },
   responses: { end: "completed", stop_sequence: "completed", tool_calls: "completed", max_tokens: "incomplete" },
   messages: { end: "end_turn", stop_sequence: "stop_sequence", tool_calls: "tool_use", max_tokens: "max_tokens" },
@@ -45,7 +45,7 @@ interface Rewritten {
 }
 
 /** Null for what holds no reply: a stream that tells of a failure, and a response that was only begun. */
-function rewritten({ form, whole, frames }: Recording, to: WireFormatName): Rewritten | null {
+function rewritten({ form, whole, frames }: Recording, to: CallerFormatName): Rewritten | null {
   if (whole !== null) {
     if (whole.status === "queued" || whole.status === "in_progress") return null;
     const reply = CODECS[form].upstream.readReply(whole);
@@ -65,7 +65,7 @@ const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, asy
 });
 
 /** What a client must show of a reply. */
-function shownOf({ parts, stop, usage }: Reply, to: WireFormatName) {
+function shownOf({ parts, stop, usage }: Reply, to: CallerFormatName) {
   return {
     text: parts.map((part) => part.kind === "text" ? part.text : "").join(""),
     calls: parts.flatMap((part) =>
@@ -76,7 +76,7 @@ function shownOf({ parts, stop, usage }: Reply, to: WireFormatName) {
   };
 }
 
-function shownBy({ text, calls, stop, tokens }: Answer, reply: Reply, to: WireFormatName) {
+function shownBy({ text, calls, stop, tokens }: Answer, reply: Reply, to: CallerFormatName) {
   // The content form counts what a vendor's own tools read apart.
   const apart = to === "content" ? reply.usage?.toolPromptTokens ?? 0 : 0;
   return {

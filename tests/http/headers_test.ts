@@ -1,4 +1,4 @@
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
@@ -57,7 +57,7 @@ const ANSWER = new Headers({
   "content-length": "3",
 });
 
-const PASSED: Readonly<Record<WireFormatName, readonly string[]>> = {
+const PASSED: Readonly<Record<CallerFormatName, readonly string[]>> = {
   chat: [
     "retry-after",
     "retry-after-ms",

@@ -1,13 +1,13 @@
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { Probe } from "./probes.ts";
 
 /** A parameter that is neither carried nor named, because the gateway or any vendor does what it asks for. */
 export interface Done {
-  readonly from: WireFormatName;
+  readonly from: CallerFormatName;
   /** The probes, by their titles: paths and values. */
   readonly title: RegExp;
   /** Default: every format. */
-  readonly to?: readonly WireFormatName[];
+  readonly to?: readonly CallerFormatName[];
   readonly how: string;
 }
 
@@ -119,7 +119,7 @@ export const DONE: readonly Done[] = [
 ];
 
 /** How the gateway does what a parameter asks for; null when it does not. */
-export function doneByGateway(from: WireFormatName, to: WireFormatName, { title }: Probe): string | null {
+export function doneByGateway(from: CallerFormatName, to: CallerFormatName, { title }: Probe): string | null {
   return DONE.find((done) => done.from === from && done.title.test(title) && (done.to?.includes(to) ?? true))?.how ??
     null;
 }

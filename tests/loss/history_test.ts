@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { PAIRS } from "../support/forms.ts";
 import { outcomeOf } from "./outcome.ts";
 
@@ -15,7 +15,7 @@ interface History {
   readonly pieces: readonly (readonly [mark: string, ...names: string[]])[];
 }
 
-const HISTORIES: Readonly<Record<WireFormatName, History>> = {
+const HISTORIES: Readonly<Record<CallerFormatName, History>> = {
   chat: {
     body: {
       model: "acme/m",

@@ -4,7 +4,7 @@ import { needsInlining } from "../../src/conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { WriteResult } from "../../src/conversation/write_result.ts";
 import type { Conversation } from "../../src/conversation/conversation.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
@@ -19,7 +19,7 @@ export type Outcome =
   | { readonly kind: "refused"; readonly field: string; readonly message: string };
 
 /** Translates a request as a turn does, without sending it. */
-export async function outcomeOf(from: WireFormatName, to: WireFormatName, body: JsonObject): Promise<Outcome> {
+export async function outcomeOf(from: CallerFormatName, to: CallerFormatName, body: JsonObject): Promise<Outcome> {
   try {
     CODECS[from].caller.check(body);
     rejectUnmeteredWork(body);
@@ -43,8 +43,8 @@ export async function outcomeOf(from: WireFormatName, to: WireFormatName, body: 
 }
 
 function writtenFor(
-  from: WireFormatName,
-  to: WireFormatName,
+  from: CallerFormatName,
+  to: CallerFormatName,
   body: JsonObject,
   conversation: Conversation,
 ): WriteResult<JsonObject> {

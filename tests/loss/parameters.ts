@@ -1,4 +1,4 @@
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 
 /** The type of a parameter: a plain one, one of some words, or what those are put together to. */
 export type TypeRef =
@@ -21,10 +21,10 @@ export interface Parameters {
   readonly types: Readonly<Record<string, Members>>;
 }
 
-const FORMATS: readonly WireFormatName[] = ["chat", "responses", "messages", "content"];
+const FORMATS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
 
 /** Where the table of a format stands. */
-export function tableOf(format: WireFormatName): URL {
+export function tableOf(format: CallerFormatName): URL {
   return new URL(`parameters/${format}.json`, import.meta.url);
 }
 
@@ -32,6 +32,6 @@ export function tableOf(format: WireFormatName): URL {
 export const TABLES: readonly URL[] = FORMATS.map(tableOf);
 
 /** Reads the table of a format. */
-export async function parametersOf(format: WireFormatName): Promise<Parameters> {
+export async function parametersOf(format: CallerFormatName): Promise<Parameters> {
   return JSON.parse(await Deno.readTextFile(tableOf(format)));
 }

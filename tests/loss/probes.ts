@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { atLeast, itemAt, valueAt } from "../support/items.ts";
 import type { Members, Parameters, TypeRef } from "./parameters.ts";
 import { elementsBefore, LINKS, NEEDED, sampleNumber, sampleOther, sampleText } from "./sample_values.ts";
@@ -26,7 +26,7 @@ type Wrap = (value: unknown) => JsonObject;
  * Probes of every parameter of a format: present and absent, each word of those that are words, each kind of those that
  * have kinds, and `{}` of those that are objects.
  */
-export function probesOf(format: WireFormatName, { types }: Parameters): Probe[] {
+export function probesOf(format: CallerFormatName, { types }: Parameters): Probe[] {
   const found: Probe[] = [];
   const minimalRequest = minimalOf({ type: "Request" }, "", new Set()) as JsonObject;
   visitMembers("Request", minimalRequest, (value) => value as JsonObject, [], new Set());

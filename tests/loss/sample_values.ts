@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 
 /** A picture of one pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -71,7 +71,7 @@ const OTHERS: Readonly<Record<string, unknown>> = {
 };
 
 /** A text for a parameter. */
-export function sampleText(name: string, format: WireFormatName): string {
+export function sampleText(name: string, format: CallerFormatName): string {
   // Chat calls bytes in the request an address as well.
   if (name === "url" && format !== "chat") return "https://files.example/a.png";
   return TEXTS[name] ?? `some ${name}`;
@@ -83,7 +83,7 @@ const BYTES = { mimeType: "image/png", data: PNG };
 const FILE = { mimeType: "image/png", fileUri: TEXTS.fileUri };
 
 /** Members, by their type, that the client's types let callers leave out and that no vendor goes without. */
-export const NEEDED: Readonly<Record<WireFormatName, Readonly<Record<string, JsonObject>>>> = {
+export const NEEDED: Readonly<Record<CallerFormatName, Readonly<Record<string, JsonObject>>>> = {
   chat: { File_2: DOCUMENT },
   responses: {
     FunctionCallOutput: { call_id: "call_1" },
@@ -121,7 +121,7 @@ export function sampleOther(name: string): unknown {
 export const LINKS: ReadonlySet<string> = new Set(["id", "call_id", "tool_call_id", "tool_use_id", "model"]);
 
 /** What stands before a sample in a list of this name, so that a list without the sample is a good one. */
-const BEFORE: Readonly<Record<WireFormatName, Readonly<Record<string, JsonObject>>>> = {
+const BEFORE: Readonly<Record<CallerFormatName, Readonly<Record<string, JsonObject>>>> = {
   chat: {
     messages: { role: "user", content: "Hello" },
     content: { type: "text", text: "Hello" },
@@ -146,7 +146,7 @@ const BEFORE: Readonly<Record<WireFormatName, Readonly<Record<string, JsonObject
 };
 
 /** Elements before a sample in the list of a member. */
-export function elementsBefore(format: WireFormatName, name: string): readonly JsonObject[] {
+export function elementsBefore(format: CallerFormatName, name: string): readonly JsonObject[] {
   const element = BEFORE[format][name];
   return element === undefined ? [] : [element];
 }

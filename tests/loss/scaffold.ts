@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { isObject, objectsOf } from "../../src/conversation/wire_value.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
 import { elementsBefore } from "./sample_values.ts";
@@ -9,12 +9,12 @@ import { elementsBefore } from "./sample_values.ts";
  * A request with all that a parameter needs beside it: the call that a result answers, the tools that a choice is
  * among.
  */
-export function scaffolded(format: WireFormatName, body: JsonObject, steps: readonly Step[]): JsonObject {
+export function scaffolded(format: CallerFormatName, body: JsonObject, steps: readonly Step[]): JsonObject {
   const built = BUILDERS[format](structuredClone(body), steps);
   return format === "content" ? { model: "acme/m", stream: false, ...built } : built;
 }
 
-const BUILDERS: Readonly<Record<WireFormatName, (body: JsonObject, steps: readonly Step[]) => JsonObject>> = {
+const BUILDERS: Readonly<Record<CallerFormatName, (body: JsonObject, steps: readonly Step[]) => JsonObject>> = {
   chat(body, steps) {
     const { key } = itemAt(steps, 0);
     if (holdsKind(steps, "tool")) after(body.messages, CHAT_CALL);

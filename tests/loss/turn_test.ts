@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { FORMS, PAIRS } from "../support/forms.ts";
 import { itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "../texts/text_gateway.ts";
@@ -18,7 +18,7 @@ const MODEL = {
 };
 
 /** Every parameter of the request itself, and of what stands directly in one. */
-const probes = new Map<WireFormatName, readonly Probe[]>();
+const probes = new Map<CallerFormatName, readonly Probe[]>();
 for (const form of FORMS) {
   const all = probesOf(form, await parametersOf(form));
   probes.set(form, all.filter(({ steps }) => steps.length <= 2 && itemAt(steps, 0).key !== "stream"));

@@ -4,7 +4,7 @@
  * for each parameter that is neither carried nor named.
  */
 import ts from "typescript";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { valueAt } from "../support/items.ts";
 import { type Parameters, tableOf, type TypeRef } from "./parameters.ts";
 import { TypeTable } from "./type_table.ts";
@@ -69,7 +69,7 @@ for (const [format, { package: name, types }] of Object.entries(ROOTS)) {
   const root = Object.assign({}, ...members.toReversed()) as Record<string, TypeRef>;
   table.types.Request = format === "content" ? wireRequest(root, table) : root;
   const parameters: Parameters = { package: name, version: await versionOf(name), types: reachable(table.types) };
-  await Deno.writeTextFile(tableOf(format as WireFormatName), `${JSON.stringify(parameters, null, 2)}\n`);
+  await Deno.writeTextFile(tableOf(format as CallerFormatName), `${JSON.stringify(parameters, null, 2)}\n`);
 }
 await Deno.remove(folder, { recursive: true });
 

@@ -12,21 +12,21 @@ import { responses } from "../../src/conversation/codecs/responses/mod.ts";
 import type { Conversation } from "../../src/conversation/conversation.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply } from "../../src/conversation/reply.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { replyOf } from "./assemble.ts";
 import { targetOf } from "./conversations.ts";
 
 /** Every codec, by its form. */
-export const CODECS: Readonly<Record<WireFormatName, WireFormat>> = { chat, responses, messages, content };
+export const CODECS: Readonly<Record<CallerFormatName, WireFormat>> = { chat, responses, messages, content };
 
 /** The forms, and every ordered pair of two of them. */
-export const FORMS: readonly WireFormatName[] = ["chat", "responses", "messages", "content"];
-export const PAIRS: readonly (readonly [from: WireFormatName, to: WireFormatName])[] = FORMS.flatMap((from) =>
+export const FORMS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
+export const PAIRS: readonly (readonly [from: CallerFormatName, to: CallerFormatName])[] = FORMS.flatMap((from) =>
   FORMS.filter((to) => to !== from).map((to) => [from, to] as const)
 );
 
 /** A recent model of each form's author. */
-export const TARGETS: Readonly<Record<WireFormatName, RequestTarget>> = {
+export const TARGETS: Readonly<Record<CallerFormatName, RequestTarget>> = {
   chat: targetOf({ model: "gpt-4.1", provider: "chat-vendor", maxOutputTokens: 32_000 }),
   responses: targetOf({ model: "gpt-5", provider: "responses-vendor", maxOutputTokens: 128_000 }),
   messages: targetOf({ model: "claude-opus-4-5", provider: "messages-vendor", maxOutputTokens: 64_000 }),
@@ -39,35 +39,35 @@ export function sent(body: unknown): JsonObject {
 }
 
 /** A written request as its form's reader takes it: model and streaming stand in the path of one form. */
-export function asRead(form: WireFormatName, body: JsonObject, stream: boolean): JsonObject {
+export function asRead(form: CallerFormatName, body: JsonObject, stream: boolean): JsonObject {
   return form === "content" ? { model: TARGETS.content.model, stream, ...sent(body) } : sent(body);
 }
 
 /** A conversation as it reads after it was written in a form. */
-export function throughForm(form: WireFormatName, conversation: Conversation, target = TARGETS[form]) {
+export function throughForm(form: CallerFormatName, conversation: Conversation, target = TARGETS[form]) {
   const { body, losses, toolNames } = CODECS[form].upstream.writeRequest(conversation, target);
   const read = readChecked(CODECS[form].caller, asRead(form, body, conversation.stream));
   return { read, body: sent(body), losses, toolNames };
 }
 
 /** The events that a form's reader tells of frames. */
-export function eventsIn(form: WireFormatName, frames: readonly Frame[]): ReplyEvent[] {
+export function eventsIn(form: CallerFormatName, frames: readonly Frame[]): ReplyEvent[] {
   const reader = eventReaderOf(CODECS[form]);
   return [...frames.flatMap((frame) => reader.read(frame)), ...reader.end()];
 }
 
 /** The frames by which a form tells events. */
-export function framesOf(form: WireFormatName, events: readonly ReplyEvent[], context: ReplyContext): Frame[] {
+export function framesOf(form: CallerFormatName, events: readonly ReplyEvent[], context: ReplyContext): Frame[] {
   const writer = CODECS[form].caller.eventWriter(context);
   return events.flatMap((event) => writer.write(event));
 }
 
 /** A reply as it reads after it was streamed in a form. */
-export function streamedThrough(form: WireFormatName, events: readonly ReplyEvent[], context: ReplyContext): Reply {
+export function streamedThrough(form: CallerFormatName, events: readonly ReplyEvent[], context: ReplyContext): Reply {
   return replyOf(eventsIn(form, framesOf(form, events, context)));
 }
 
 /** A reply as it reads after it was written whole in a form. */
-export function wholeThrough(form: WireFormatName, reply: Reply, context: ReplyContext): Reply {
+export function wholeThrough(form: CallerFormatName, reply: Reply, context: ReplyContext): Reply {
   return CODECS[form].upstream.readReply(sent(CODECS[form].caller.writeReply(reply, context).body));
 }

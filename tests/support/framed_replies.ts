@@ -1,4 +1,4 @@
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { Frame } from "../../src/lib/frame.ts";
 
 /** The words of each reply. */
@@ -11,7 +11,7 @@ const ANNOTATION = { type: "container_file_citation", container_id: "cntr_1", fi
 const RESPONSE = { id: "resp_1", object: "response", created_at: 7, status: "in_progress", error: null };
 
 /** The ids that a reply hands out, as `kind id`. */
-export const FRAMED_IDS: Readonly<Record<WireFormatName, readonly string[]>> = {
+export const FRAMED_IDS: Readonly<Record<CallerFormatName, readonly string[]>> = {
   chat: ["audio audio_1"],
   responses: ["response resp_1", "item msg_1", "container cntr_1", "file cfile_1"],
   messages: ["container cntr_1"],
@@ -19,7 +19,7 @@ export const FRAMED_IDS: Readonly<Record<WireFormatName, readonly string[]>> = {
 };
 
 /** A short reply of each format, as its vendor streams it. */
-export const FRAMED_REPLIES: Readonly<Record<WireFormatName, readonly Frame[]>> = {
+export const FRAMED_REPLIES: Readonly<Record<CallerFormatName, readonly Frame[]>> = {
   chat: [
     ...[{ role: "assistant", content: "" }, { content: "Grüße 😀" }, { content: ' "usage"', audio: { id: "audio_1" } }]
       .map((delta) =>

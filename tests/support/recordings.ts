@@ -1,6 +1,6 @@
 import type { Frame } from "../../src/lib/frame.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 
 /** Recordings of real vendors: beside the repository, or at `SWITCHYARD_FIXTURES`; null where they are absent. */
 export const RECORDINGS: string | null = findRecordings();
@@ -28,7 +28,7 @@ function findRecordings(): string | null {
 
 /** One recorded call of a model that succeeded: what was asked, if it was recorded, and what came back. */
 export interface Recording {
-  readonly form: WireFormatName;
+  readonly form: CallerFormatName;
   readonly name: string;
   /** With `model` in it also where the form tells it by the path. */
   readonly request: JsonObject | null;
@@ -38,7 +38,7 @@ export interface Recording {
   readonly frames: readonly Frame[] | null;
 }
 
-const FOLDERS: Readonly<Record<string, WireFormatName>> = {
+const FOLDERS: Readonly<Record<string, CallerFormatName>> = {
   "anthropic": "messages",
   "azure-responses": "responses",
   "cross-provider": "chat", // holds exchanges alone, which tell their form by their path
@@ -76,7 +76,7 @@ export function namesIn(folder: string): string[] {
 }
 
 /** A file that holds one reply or the data of its stream. */
-function plainOf(form: WireFormatName, name: string, text: string): Recording[] {
+function plainOf(form: CallerFormatName, name: string, text: string): Recording[] {
   if (name.endsWith(".json")) return [{ form, name, request: null, whole: JSON.parse(text), frames: null }];
   if (name.endsWith(".jsonl.txt")) return [];
   const data = name.endsWith(".sse.txt") ? dataOf(text) : text.split("\n").filter((line) => line.trim() !== "");
@@ -101,7 +101,7 @@ function exchangesOf(name: string, text: string): Recording[] {
   });
 }
 
-function formOf(path: string): WireFormatName | null {
+function formOf(path: string): CallerFormatName | null {
   const bare = path.replace(/[?#].*$/, "");
   if (bare.endsWith("/chat/completions")) return "chat";
   if (bare.endsWith("/messages")) return "messages";
@@ -114,7 +114,7 @@ function dataOf(text: string): string[] {
 }
 
 /** Some files hold several replies in a row. */
-function streamsOf(form: WireFormatName, data: readonly string[]): Frame[][] {
+function streamsOf(form: CallerFormatName, data: readonly string[]): Frame[][] {
   const streams: Frame[][] = [];
   for (const line of data) {
     const body = line === "[DONE]" ? {} : JSON.parse(line);
@@ -126,7 +126,7 @@ function streamsOf(form: WireFormatName, data: readonly string[]): Frame[][] {
   return streams;
 }
 
-function isReply(form: WireFormatName, body: JsonObject | null): boolean {
+function isReply(form: CallerFormatName, body: JsonObject | null): boolean {
   switch (form) {
     case "chat":
       return Array.isArray(body?.choices);

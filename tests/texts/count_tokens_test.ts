@@ -1,6 +1,6 @@
 import { CODECS } from "../support/forms.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type CountRequest, countTokens } from "../../src/texts/count_tokens.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
@@ -14,7 +14,7 @@ import { type Behaviour, errorOf, failing, textGatewayOf } from "./text_gateway.
 import { responseOf } from "./support.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
-const ENDPOINTS: Readonly<Record<WireFormatName, TextEndpoint>> = {
+const ENDPOINTS: Readonly<Record<CallerFormatName, TextEndpoint>> = {
   chat: chatEndpoint,
   responses: responsesEndpoint,
   messages: messagesEndpoint,
@@ -28,7 +28,7 @@ function says(answer: string): Behaviour {
 }
 
 /** A stage whose providers have the vendors' real endpoints, counters included. */
-function counting(providers: Readonly<Record<string, readonly [WireFormatName, Behaviour]>>) {
+function counting(providers: Readonly<Record<string, readonly [CallerFormatName, Behaviour]>>) {
   return textGatewayOf({ providers, endpoint: (form) => ENDPOINTS[form] });
 }
 

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
 import { isToolCall } from "../../src/conversation/reply.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { createFrameReader } from "../../src/lib/sse.ts";
 import type { StateReference } from "../../src/ownership/records.ts";
 import { ArrayRelay } from "../../src/texts/array_relay.ts";
@@ -27,7 +27,7 @@ interface Options {
 }
 
 async function passed(
-  form: WireFormatName,
+  form: CallerFormatName,
   pieces: readonly Uint8Array<ArrayBuffer>[],
   options: Options = {},
 ): Promise<Passed> {
@@ -47,7 +47,7 @@ async function passed(
 }
 
 /** What a client reads of a stream; equal bytes are read once. */
-function heard(form: WireFormatName, sent: string): ReturnType<typeof readBack> {
+function heard(form: CallerFormatName, sent: string): ReturnType<typeof readBack> {
   const key = `${form} ${sent}`;
   const known = READ.get(key) ?? readBack(form, sent);
   READ.set(key, known);
@@ -56,7 +56,7 @@ function heard(form: WireFormatName, sent: string): ReturnType<typeof readBack> 
 
 const READ = new Map<string, ReturnType<typeof readBack>>();
 
-function readBack(form: WireFormatName, sent: string) {
+function readBack(form: CallerFormatName, sent: string) {
   const frames = createFrameReader();
   const reader = CODECS[form].upstream.streamReader();
   const data = frames.push(new TextEncoder().encode(sent)).map((frame) => frame.data).filter((text) => text !== "");
@@ -66,7 +66,7 @@ function readBack(form: WireFormatName, sent: string) {
   return { text, stop: reply.stop.reason, values };
 }
 
-function assertSame(form: WireFormatName, { sent, tokens, ids }: Passed, hidesUsage: boolean, name: string): void {
+function assertSame(form: CallerFormatName, { sent, tokens, ids }: Passed, hidesUsage: boolean, name: string): void {
   const told = heard(form, sent);
   assertEquals([told.text, told.stop], [FRAMED_TEXT, "end"], name);
   const values = FRAMED_REPLIES[form].filter(({ data }) => data !== "[DONE]").map(({ data }) => JSON.parse(data));
@@ -132,7 +132,7 @@ for (const form of FORMS) {
   });
 }
 
-function eventsIn(form: WireFormatName, pieces: readonly Uint8Array[]) {
+function eventsIn(form: CallerFormatName, pieces: readonly Uint8Array[]) {
   const reader = CODECS[form].upstream.streamReader();
   return [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
 }

@@ -3,7 +3,7 @@ import { passRelayOf } from "./support.ts";
 import { eventReaderOf } from "../support/event_reader.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { createFrameReader } from "../../src/lib/sse.ts";
 import type { Bytes } from "../../src/calls/stream_relay.ts";
 import type { Frame } from "../../src/lib/frame.ts";
@@ -29,7 +29,7 @@ const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true
 const ASKS_FOR_USAGE = { body: bodyOf("chat", { stream_options: { include_usage: true } }) };
 
 /** A relay for a caller who gets all that the vendor sends, and what is charged. */
-function relayFor(form: WireFormatName, turn = form === "chat" ? ASKS_FOR_USAGE : {}) {
+function relayFor(form: CallerFormatName, turn = form === "chat" ? ASKS_FOR_USAGE : {}) {
   const till = admissionRecorder();
   return { till, relay: passRelayOf(attemptOf(form, { recorder: till, request: turn })) };
 }
@@ -40,7 +40,7 @@ function framesIn(text: string) {
 }
 
 /** The last frame of a text by which a form reports a failure. */
-function failureIn(form: WireFormatName, text: string): { message: string; frames: number } | null {
+function failureIn(form: CallerFormatName, text: string): { message: string; frames: number } | null {
   const failures = framesIn(text).flatMap((frame) => {
     try {
       const events = eventReaderOf(CODECS[form]).read(frame);
@@ -112,7 +112,7 @@ for (const form of FORMS) {
 
   Deno.test(`PassRelay ends a ${form} stream that was cut anywhere with one readable failure, and charges what was made`, async () => {
     const wire = new TextEncoder().encode(wireOf(form, REPLY));
-    const marks: Record<WireFormatName, string> = {
+    const marks: Record<CallerFormatName, string> = {
       chat: '"finish_reason":"tool_calls"',
       responses: '"type":"response.completed"',
       messages: '"type":"message_stop"',
@@ -144,7 +144,7 @@ for (const form of FORMS) {
   });
 
   Deno.test(`PassRelay passes a failure that a ${form} vendor reports, adds none of its own, and charges`, async () => {
-    const reported: Record<WireFormatName, string> = {
+    const reported: Record<CallerFormatName, string> = {
       chat: 'data: {"error":{"message":"Overloaded","type":"server_error","code":null,"param":null}}\n\n',
       responses: 'event: error\ndata: {"type":"error","code":"server_error","message":"Overloaded","param":null}\n\n',
       messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',

@@ -1,20 +1,20 @@
 import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import { type WireFormatName, writeSignature } from "../../src/conversation/reasoning_signature.ts";
+import { type CallerFormatName, writeSignature } from "../../src/conversation/reasoning_signature.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "./text_gateway.ts";
 import { requestOf } from "./support.ts";
 
 /** A proof of this provider's in its wrapping, and one of another vendor's. */
-const ownIn = (form: WireFormatName) => writeSignature({ form, issuer: "one", value: "b3du" }, form);
-const foreignIn = (form: WireFormatName) =>
+const ownIn = (form: CallerFormatName) => writeSignature({ form, issuer: "one", value: "b3du" }, form);
+const foreignIn = (form: CallerFormatName) =>
   writeSignature({ form: form === "chat" ? "content" : "chat", issuer: "x", value: "Zm9y" }, form);
 
 /** Without a price hosted tools need no permission. */
 const MODEL = { pricing: {}, top_provider: { max_completion_tokens: 8000 } };
 
 async function sentFor(
-  form: WireFormatName,
+  form: CallerFormatName,
   text: string,
 ): Promise<{ text: string; body: JsonObject; dropped: string | null }> {
   const { service: turns, sent } = textGatewayOf({ providers: { one: [form, wholeReply(form)] }, model: MODEL });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { TICK_MS } from "../../src/net/deadline.ts";
 import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { openProviders } from "../../src/upstreams/providers.ts";
@@ -10,7 +10,7 @@ import { errorOf, type TextGateway, textGatewayOf } from "./text_gateway.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { bodyOf, REPLY, requestOf, wireOf } from "./support.ts";
 
-const KINDS: Readonly<Record<WireFormatName, Record<string, string>>> = {
+const KINDS: Readonly<Record<CallerFormatName, Record<string, string>>> = {
   chat: { kind: "openai" },
   responses: { kind: "openai", speaks: "responses" },
   messages: { kind: "anthropic" },
@@ -24,7 +24,7 @@ interface Play extends TextGateway {
 
 /** A gateway's text part before a vendor that a script plays on a real socket. */
 async function play(
-  form: WireFormatName,
+  form: CallerFormatName,
   script: (side: VendorSide) => Promise<void>,
   act: (play: Play) => Promise<void>,
 ) {
@@ -40,7 +40,7 @@ async function play(
   }
 }
 
-function streamingTurn(form: WireFormatName) {
+function streamingTurn(form: CallerFormatName) {
   const fields = form === "content"
     ? {}
     : form === "chat"

@@ -7,7 +7,7 @@ import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
 import { encodeFrames } from "../../src/lib/sse.ts";
 import { scanJson } from "../../src/lib/json.ts";
@@ -49,16 +49,16 @@ export const REPLY: readonly ReplyEvent[] = [
 ];
 
 /** Events as a form's vendor sends them: with usage, and with lines that end as given. */
-export function wireOf(form: WireFormatName, events: readonly ReplyEvent[], lineEnd = "\n"): string {
+export function wireOf(form: CallerFormatName, events: readonly ReplyEvent[], lineEnd = "\n"): string {
   const writer = CODECS[form].caller.eventWriter(replyContextOf({ includeUsage: true }));
   const bytes = encodeFrames(events.flatMap((event) => writer.write(event)));
   return new TextDecoder().decode(bytes).replaceAll("\n", lineEnd);
 }
 
 /** The smallest body that each form allows. */
-export function bodyOf(form: WireFormatName, fields: JsonObject = {}): JsonObject {
+export function bodyOf(form: CallerFormatName, fields: JsonObject = {}): JsonObject {
   const said = { role: "user", content: "Say something in any tongue" };
-  const bodies: Record<WireFormatName, JsonObject> = {
+  const bodies: Record<CallerFormatName, JsonObject> = {
     chat: { model: "acme/m", messages: [said] },
     responses: { model: "acme/m", input: [said] },
     messages: { model: "acme/m", max_tokens: 100, messages: [said] },
@@ -69,7 +69,7 @@ export function bodyOf(form: WireFormatName, fields: JsonObject = {}): JsonObjec
 
 /** A turn as its protocol hands it over; `text` is the body as it came, by default the JSON of `body`. */
 export function requestOf(
-  form: WireFormatName,
+  form: CallerFormatName,
   fields: Partial<TextRequest> & { readonly text?: string } = {},
 ): TextRequest {
   const { text, ...others } = fields;
@@ -131,7 +131,7 @@ export function admissionRecorder(): AdmissionRecorder {
 /** What a test can choose of an attempt. */
 export interface AttemptOptions {
   /** The vendor's form. Default: the caller's. */
-  readonly vendor?: WireFormatName;
+  readonly vendor?: CallerFormatName;
   readonly request?: Partial<TextRequest> & { readonly text?: string };
   readonly recorder?: AdmissionRecorder;
   readonly outbound?: Outbound;
@@ -160,7 +160,7 @@ const MEASURE: TextMeasure = {
 
 /** A turn of a form on its way to a provider named `acme`. */
 export function attemptOf(
-  form: WireFormatName,
+  form: CallerFormatName,
   { vendor = form, request: turn, recorder: till = admissionRecorder(), outbound }: AttemptOptions = {},
 ): TextAttempt {
   const endpoint = endpointOf(vendor);
@@ -179,7 +179,7 @@ export function attemptOf(
 }
 
 /** Where a vendor speaks one form. */
-export function endpointOf(form: WireFormatName): TextEndpoint {
+export function endpointOf(form: CallerFormatName): TextEndpoint {
   return {
     format: CODECS[form].upstream,
     pass: CODECS[form].passThrough,

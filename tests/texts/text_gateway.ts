@@ -2,7 +2,7 @@ import { assertRejects } from "@std/assert";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { Log, LogFields } from "../../src/lib/log.ts";
 import type { Money } from "../../src/lib/money.ts";
@@ -43,7 +43,7 @@ export type Behaviour = (call: OutboundCall) => FakeResponse | UpstreamFailure;
 /** What a test can choose of a gateway's text part. */
 export interface TextGatewayOptions {
   /** By the provider's name: its form, and what it does. */
-  readonly providers?: Readonly<Record<string, readonly [WireFormatName | readonly WireFormatName[], Behaviour]>>;
+  readonly providers?: Readonly<Record<string, readonly [CallerFormatName | readonly CallerFormatName[], Behaviour]>>;
   /** Providers that are opened already, beside those. */
   readonly opened?: ReadonlyMap<string, Provider>;
   readonly model?: JsonObject;
@@ -54,7 +54,7 @@ export interface TextGatewayOptions {
   /** Providers whose vendors reject their credentials. */
   readonly misconfigured?: readonly string[];
   /** Default: an endpoint without a counter. */
-  readonly endpoint?: (form: WireFormatName) => TextEndpoint;
+  readonly endpoint?: (form: CallerFormatName) => TextEndpoint;
 }
 
 /** The text part of a gateway between a scripted meter and scripted providers. */
@@ -96,7 +96,7 @@ export function textGatewayOf(
       const result = behave(call);
       return result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
     });
-    return providerOf(name, [forms].flat().map((form) => endpoint(form as WireFormatName)), outbound);
+    return providerOf(name, [forms].flat().map((form) => endpoint(form as CallerFormatName)), outbound);
   });
   const names = [...opened.map(({ name }) => name), ...others.keys()];
   const serves = names.filter((name) => name !== "stranger").map((provider) => ({
@@ -150,13 +150,13 @@ const stateless: StateOwnership = {
 };
 
 /** A provider's whole reply of a form. */
-export function wholeReply(form: WireFormatName): Behaviour {
+export function wholeReply(form: CallerFormatName): Behaviour {
   const { body } = CODECS[form].caller.writeReply(replyOf(REPLY), replyContextOf());
   return () => responseOf([JSON.stringify(body)], "application/json");
 }
 
 /** A provider's stream of a form. */
-export function streamed(form: WireFormatName): Behaviour {
+export function streamed(form: CallerFormatName): Behaviour {
   return () => responseOf([wireOf(form, REPLY)]);
 }
 

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { readModel } from "../../src/catalog/model.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { readRate } from "../../src/lib/money.ts";
 import { measureOf } from "../../src/texts/text_measure.ts";
 import { CODECS } from "../support/forms.ts";
@@ -24,7 +24,7 @@ const MODEL = readModel({
   top_provider: { max_completion_tokens: 64_000 },
 });
 
-function measured(form: WireFormatName, body: JsonObject, { takesAnyFile = false } = {}) {
+function measured(form: CallerFormatName, body: JsonObject, { takesAnyFile = false } = {}) {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   return { bytes: bytes.length, ...measureOf({ format: CODECS[form].caller, body, bytes }, MODEL, takesAnyFile) };
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { TextRequest } from "../../src/texts/attempt.ts";
 import { routeTo } from "../../src/texts/text_options.ts";
@@ -12,7 +12,7 @@ import { bodyOf, requestOf, responseOf } from "./support.ts";
 for (const form of FORMS) {
   Deno.test(`TextTurns lowers a ${form} limit above the model's, names the field and reserves what is sent`, async () => {
     const { service: turns, sent, estimates } = textGatewayOf({ providers: { one: [form, wholeReply(form)] } });
-    const fields: Record<WireFormatName, readonly [JsonObject, string][]> = {
+    const fields: Record<CallerFormatName, readonly [JsonObject, string][]> = {
       chat: [[{ max_tokens: 1001 }, "max_tokens"], [{ max_completion_tokens: 1001 }, "max_completion_tokens"]],
       responses: [[{ max_output_tokens: 1001 }, "max_output_tokens"]],
       messages: [[{ max_tokens: 1001 }, "max_tokens"]],

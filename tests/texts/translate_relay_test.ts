@@ -3,7 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply } from "../../src/conversation/reply.ts";
-import type { ReasoningSignature, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
 import { readSignature } from "../../src/conversation/reasoning_signature.ts";
 import { createFrameReader } from "../../src/lib/sse.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
@@ -36,7 +36,7 @@ const PAIRS = FORMS.flatMap((caller) =>
 );
 const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
 
-function relayFor(caller: WireFormatName, vendor: WireFormatName, translation: Partial<Translation> = {}) {
+function relayFor(caller: CallerFormatName, vendor: CallerFormatName, translation: Partial<Translation> = {}) {
   const till = admissionRecorder();
   const clock = new ManualClock();
   const memory = reasoningMemoryOver(new BoundedMemory(clock));
@@ -64,14 +64,14 @@ function relayFor(caller: WireFormatName, vendor: WireFormatName, translation: P
 }
 
 /** What a caller of a form reads. */
-function eventsIn(form: WireFormatName, text: string): ReplyEvent[] {
+function eventsIn(form: CallerFormatName, text: string): ReplyEvent[] {
   const frames = createFrameReader();
   const reader = eventReaderOf(CODECS[form]);
   const all = [...frames.push(new TextEncoder().encode(text)), ...frames.end()];
   return [...all.flatMap((frame) => reader.read(frame)), ...reader.end()];
 }
 
-function replyIn(form: WireFormatName, text: string): Reply {
+function replyIn(form: CallerFormatName, text: string): Reply {
   return replyOf(eventsIn(form, text));
 }
 
