@@ -4,6 +4,7 @@ import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import { modelFacts } from "../conversation/known_models.ts";
+import type { RequestTarget } from "../conversation/upstream_format.ts";
 import { permittedCandidates } from "../ownership/permitted_candidates.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import { isFallbackAllowed, TEXT_FALLBACK } from "../routing/fallback_rule.ts";
@@ -126,14 +127,14 @@ export async function countAt(
 async function askCounter(candidate: Candidate, turn: Counted, model: Model, parts: TextParts): Promise<TokenCount> {
   const provider = parts.providers.get(candidate.provider)!;
   const { endpoint, counter } = counterAt(provider)!;
-  const target = {
+  const target: RequestTarget = {
     model: candidate.model,
     provider: provider.name,
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
     facts: modelFacts(candidate.model, model),
     quirks: provider.quirks,
     // Counting does not search, so it needs no price for searches.
-    searches: !provider.quirks.has("no_web_search"),
+    hasWebSearch: !provider.quirks.has("no_web_search"),
   };
   const conversation = await inlineMedia(turn.conversation, endpoint.mustInline, parts.mediaInliner, turn);
   const { body } = counter.write(conversation, target);

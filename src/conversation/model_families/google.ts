@@ -13,7 +13,12 @@ export function googleFacts(name: string): Partial<ModelFacts> | null {
   if (digits === undefined) return null;
   const generation = Number(digits);
   const isPro = /\bpro\b/.test(name);
-  const common = { schemas: true, schemasBesideTools: generation >= 3, mediaInToolResults: generation >= 3 };
+  const isLatest = generation >= 3;
+  const common: Partial<ModelFacts> = {
+    hasOutputSchemas: true,
+    hasOutputSchemasWithTools: isLatest,
+    hasMediaInToolResults: isLatest,
+  };
   if (generation < 2.5) return { ...common, canReason: false };
   if (generation < 3) return { ...common, canReason: true, reasoningControl: "budget", ...budgetOf(name, isPro) };
   return { ...common, canReason: true, reasoningControl: "effort", efforts: levelsOf(generation, isPro) };
