@@ -14,7 +14,7 @@ export interface CheckedConsumption {
 
 /**
  * The chargeable consumption of a vendor's report. Each picture may consume the model's whole context and output, since
- * each may be a separate call. Source: docs/money.md#usage-that-is-not-believed.
+ * each may be a separate call. Source: docs/money.md#corrected-usage.
  *
  * @param made The number of pictures made.
  */

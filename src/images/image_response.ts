@@ -28,7 +28,7 @@ export function imageResponseHeaders(
 
 /**
  * The response as JSON: `{created, data: [{b64_json, index}], model, size, quality, usage}`. It is serialised while it
- * is sent, so that the pictures are not copied. Source: docs/api/images.md#answer.
+ * is sent, so that the pictures are not copied. Source: docs/api/images.md#response.
  */
 export function imageResponse(request: ImageRequest, work: FinishedImages, provider: string, now: number): Response {
   const { images, outcome } = work;
@@ -63,18 +63,18 @@ export function imageResponse(request: ImageRequest, work: FinishedImages, provi
   return new Response(ReadableStream.from(pieces()), { headers: [...headers, ["content-length", String(length)]] });
 }
 
-/** Source: docs/api/images.md#answer, `size`: the actual size, or `auto` for edits that requested it. */
+/** Source: docs/api/images.md#response, `size`: the actual size, or `auto` for edits that requested it. */
 export function sizeUsed(request: ImageRequest, { outcome, images }: FinishedImages): string {
   if (request.kind === "edit" && request.size === "auto") return "auto";
   return outcome.size ?? images[0]?.measure() ?? request.size ?? "auto";
 }
 
-/** Source: docs/api/images.md#answer, `quality`. */
+/** Source: docs/api/images.md#response, `quality`. */
 export function qualityUsed(request: ImageRequest, outcome: ImageOutcome): string {
   return outcome.quality ?? request.quality;
 }
 
-/** Source: docs/api/images.md#answer, `usage`. */
+/** Source: docs/api/images.md#response, `usage`. */
 export function writeUsage(request: ImageRequest, consumption: ImageConsumption): Record<string, unknown> {
   const { textTokens, imageTokens, outputTokens } = consumption;
   const isEdit = request.kind === "edit";

@@ -4,10 +4,10 @@ import type { Feature, Gap } from "./features.ts";
 import { filled, padded } from "../support/markdown.ts";
 import type { VendorModel } from "./vendors.ts";
 
-/** What each cell came to, by {@linkcode cellName}. */
+/** The result of each cell, by {@linkcode cellName}. */
 export type Findings = Map<string, Gap>;
 
-/** What was tried. */
+/** The tested clients, vendors and features. */
 export interface Tried {
   readonly clients: readonly Client[];
   readonly vendors: readonly VendorModel[];
@@ -16,15 +16,15 @@ export interface Tried {
 
 const TABLE = new URL("../../docs/compatibility.md", import.meta.url);
 
-/** How a cell is called, in the test run and in the findings. */
+/** The name of a cell, in the test run and in the findings. */
 export function cellName(client: Client, vendor: VendorModel, feature: Feature): string {
   return `${client.name} × ${vendor.name}: ${feature.name}`;
 }
 
 /**
- * Holds `docs/compatibility.md` to what was found, or writes it where SWITCHYARD_WRITE_COMPATIBILITY says so.
+ * Compares `docs/compatibility.md` with the findings, or writes it if SWITCHYARD_WRITE_COMPATIBILITY is 1.
  *
- * @throws {AssertionError} If the committed table tells something else.
+ * @throws {AssertionError} If the committed table differs.
  */
 export function checkCompatibility(tried: Tried, found: Findings): void {
   const written = tableOf(tried, found);
@@ -32,52 +32,51 @@ export function checkCompatibility(tried: Tried, found: Findings): void {
   assertEquals(Deno.readTextFileSync(TABLE).split("\n"), written.split("\n"));
 }
 
-/** Why something is not there: the words of the finding, where it was found, and the reason. The first that fits. */
+/** Why a feature is missing: the finding, the cells, and the reason. The first match applies. */
 const REASONS: readonly { readonly gap: string; readonly where: RegExp; readonly because: string }[] = [
   {
     gap: "not shown, not carried on",
     where: /chat.* × openai/,
-    because: "this vendor counts its thoughts in chat completions and neither shows nor proves them; " +
-      "clients of the responses form see them",
+    because: "In chat completions this vendor counts reasoning and neither returns nor signs it. " +
+      "Clients of the responses format receive it.",
   },
   {
     gap: "not shown",
     where: /^openai chat\.completions × google/,
-    because: "chat completions have no word by which a client asks to see thoughts, and this vendor shows them only " +
-      "when asked; they are remembered by the gateway and carried on with the tool's answer",
+    because: "Chat completions have no field that requests reasoning, and this vendor returns it only on request. " +
+      "The gateway keeps it in memory and sends it with the tool result.",
   },
   {
     gap: "not shown",
     where: /^ai, @ai-sdk\/openai \.chat\(\)/,
-    because: "this client has no field for thoughts in chat completions; " +
-      "they are remembered by the gateway and carried on with the tool's answer",
+    because: "This client has no field for reasoning in chat completions. " +
+      "The gateway keeps it in memory and sends it with the tool result.",
   },
   {
     gap: "not offered",
     where: /: tool runner$/,
-    because: "this client has no loop of its own that runs a tool",
+    because: "This client has no loop that runs tools.",
   },
   {
     gap: "not offered",
     where: /: threads$/,
-    because: "conversations that the vendor keeps by message belong to the message protocol and its author's client",
+    because: "Message threads belong to the message protocol and its own client.",
   },
   {
     gap: "refused",
     where: /: threads$/,
-    because:
-      "this vendor keeps none; the client is told in its own class of error, at which its tool runner sends the " +
-      "whole conversation",
+    because: "This vendor has no threads. The error has the client's own error class, and its tool runner then sends " +
+      "the whole conversation.",
   },
   {
     gap: "not offered",
     where: /: hosted search$/,
-    because: "this client has no way to ask for a vendor's search in chat completions",
+    because: "This client cannot request a vendor's search in chat completions.",
   },
   {
     gap: "not this model's",
     where: /^openai chat\.completions × openai: hosted search$/,
-    because: "both ends speak chat completions, where this vendor searches with models of its own kind alone",
+    because: "Both sides use chat completions, where this vendor searches with special models only.",
   },
 ];
 
@@ -97,26 +96,32 @@ function tableOf({ clients, vendors, features }: Tried, found: Findings): string
 }
 
 const INTRODUCTION =
-  "What the official clients do through the gateway, given nothing but its address and a key, with each of the three " +
-  "families of vendors behind it. Written by the test run (`deno task compatibility`), in front of the sandbox " +
-  "vendors; a test holds this page to what the run finds. A number points to a line below the table.";
+  "Features of the official clients through the gateway, with each of three vendor families. The clients get only its " +
+  "address and a key. `deno task compatibility` writes this page from a test run with simulated vendors, and a test " +
+  "compares it with each run. A number refers to a note below the table.";
 const EXPLANATION =
-  "In each cell the text, the calls, the reason of the end and the counts of tokens that the client shows are " +
-  "checked, and the charge is those tokens at the catalog's prices, to the last unit, and the price of a search. The " +
-  "small limit is the format's least, the large one above the model's: the reply names the field that was lowered. " +
-  "`@ai-sdk/google` sends a search only with ids of Gemini 2 and later, so it is tried under such an id.";
+  "Each cell checks the text, the calls, the stop reason and the token counts that the client shows. The charge must " +
+  "be exactly those tokens at the catalog's prices, plus the price of a search. The small limit is the format's " +
+  "minimum. The large limit is above the model's, and the response names the lowered field. `@ai-sdk/google` sends a " +
+  "search only for ids of Gemini 2 and later, so the test uses such an id.";
 
-/** What a note is about, by the end of the cell's name. */
-const SUBJECTS = { "hosted search": "A search is", "tool runner": "A tool runner is", threads: "Threads are" };
+/** The subject of a note, by the end of the cell's name. */
+const SUBJECTS = { "hosted search": "Search", "tool runner": "Tool runner", threads: "Threads" };
+
+/** A finding as a note has it. */
+const GAPS: Readonly<Record<string, string>> = {
+  "not shown, not carried on": "not shown, not continued",
+  "not this model's": "not available with this model",
+};
 
 function markOf(cell: string, found: Findings, notes: string[]): string {
   const gap = found.get(cell);
   if (gap === undefined) return "no";
   if (gap === null) return "yes";
   const reason = REASONS.find((each) => each.gap === gap && each.where.test(cell));
-  if (!reason) throw new Error(`Nothing explains this gap: ${cell}: ${gap}`);
-  const subject = Object.entries(SUBJECTS).find(([name]) => cell.endsWith(name))?.[1] ?? "Thoughts are";
-  const note = `${subject} ${gap}: ${reason.because}.`;
+  if (!reason) throw new Error(`No reason is listed for this gap: ${cell}: ${gap}`);
+  const subject = Object.entries(SUBJECTS).find(([name]) => cell.endsWith(name))?.[1] ?? "Reasoning";
+  const note = `${subject} ${GAPS[gap] ?? gap}. ${reason.because}`;
   if (!notes.includes(note)) notes.push(note);
   return String(notes.indexOf(note) + 1);
 }
