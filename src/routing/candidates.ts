@@ -77,7 +77,7 @@ export function usableCandidates(
   const [first] = candidates;
   if (usable.length > 0 || first === undefined) return usable;
   const { provider } = first;
-  throw new GatewayError("upstream_auth_failed", `Provider "${provider}" refused the gateway's credential`, {
+  throw new GatewayError("upstream_auth_failed", `Provider "${provider}" rejected the gateway's credential`, {
     provider,
   });
 }

@@ -5,7 +5,7 @@ import type { TextAttempt } from "./attempt.ts";
 
 /** The failure of a vendor whose response is not a reply of its format. */
 export function unreadableReply({ provider }: TextAttempt, cause?: unknown): UpstreamFailure {
-  const message = `Provider "${provider.name}" sent an answer that cannot be read`;
+  const message = `Provider "${provider.name}" returned an invalid response`;
   return new UpstreamFailure(provider.name, "broken", message, { status: 200, accepted: "unknown", cause });
 }
 

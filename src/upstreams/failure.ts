@@ -153,7 +153,7 @@ export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = fals
       // The vendor's message would suggest that the caller's own key is invalid.
       return new GatewayError(
         "upstream_auth_failed",
-        `Provider "${failure.provider}" refused the gateway's credential`,
+        `Provider "${failure.provider}" rejected the gateway's credential`,
         { provider: failure.provider, cause: failure },
       );
     case "forbidden":

@@ -10,6 +10,6 @@ import type { Outbound } from "./outbound_call.ts";
 export function editWithoutMask(outbound: Outbound, make: ImageUpstream["generate"]): ImageUpstream["generate"] {
   return async (order, call) => {
     if (order.mask === null) return await make(order, call);
-    throw outbound.failure("invalid", "Cannot edit with a mask: the model takes none", { field: "mask" });
+    throw outbound.failure("invalid", "Masks are not supported by this model", { field: "mask" });
   };
 }

@@ -185,6 +185,6 @@ function objectOf(value: unknown): JsonObject {
 }
 
 function listOf(value: unknown): readonly JsonObject[] {
-  if (!Array.isArray(value)) throw new TypeError("Cannot read a list of models: expected a list");
+  if (!Array.isArray(value)) throw new TypeError("Cannot read the model list: expected an array");
   return value.slice(0, MAX_LISTED_MODELS).map(objectOf);
 }

@@ -57,6 +57,8 @@ function contentOf(field: FormField): { readonly lengthBytes: number; open(): As
 }
 
 function quotable(name: string): string {
-  if (!/^[\x20-\x7e]*$/.test(name) || name.includes('"')) throw new TypeError("Cannot write a form field: bad name");
+  if (!/^[\x20-\x7e]*$/.test(name) || name.includes('"')) {
+    throw new TypeError("Cannot write the form field: invalid name");
+  }
   return name;
 }

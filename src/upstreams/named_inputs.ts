@@ -44,7 +44,7 @@ export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: NamedInput
   const { firstFrame, lastFrame, generateAudio } = order;
   const place = (field: string | undefined, value: string, what: string): JsonObject => {
     if (field !== undefined) return { [field]: value };
-    throw outbound.failure("invalid", `"${order.model}" takes no ${what}`);
+    throw outbound.failure("invalid", `"${order.model}" does not support a ${what}`);
   };
   return {
     ...order.options,
@@ -89,7 +89,7 @@ function ratioOf(
 ): JsonObject {
   if (inputs.takesRatio) return { aspect_ratio: ratio };
   if (firstFrame !== null) return {};
-  throw outbound.failure("invalid", `"${model}" takes no aspect ratio`, { field: "aspect_ratio" });
+  throw outbound.failure("invalid", `"${model}" does not support an aspect ratio`, { field: "aspect_ratio" });
 }
 
 function shapesOf({ resolutions, tier }: NamedInputs): VideoShapes {
@@ -133,7 +133,9 @@ function referencesOf(outbound: Outbound, { model, references }: VideoOrder, inp
     const field = inputs[list];
     if (field !== undefined) return { [field]: values };
     if (medium === "video" && inputs.video !== undefined && values.length === 1) return { [inputs.video]: values[0] };
-    throw outbound.failure("invalid", `"${model}" takes no ${medium} references`, { field: "input_references" });
+    throw outbound.failure("invalid", `"${model}" does not support ${medium} references`, {
+      field: "input_references",
+    });
   });
   return Object.assign({}, ...lists) as JsonObject;
 }

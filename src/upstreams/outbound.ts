@@ -119,7 +119,7 @@ async function accept(response: HttpResponse, call: OutboundCall, options: Outbo
   const coding = response.head.get("content-encoding");
   if (coding !== null && coding.toLowerCase() !== "identity") {
     response.cancel();
-    const message = messageOf(options, "answered in a coding it was not asked for");
+    const message = messageOf(options, 'returned a "content-encoding" that was not requested');
     throw new UpstreamFailure(options.provider, "broken", message, { status: response.status, accepted: "unknown" });
   }
   watch.arm(call.idleMs ?? options.idleMs);
@@ -188,8 +188,8 @@ function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall
   const body = parsedOrNull(new TextDecoder().decode(bytes));
   const said = call.readError(body);
   const badKey = blamesCredential(response.status, body, said);
-  const redirects = response.status < 400 ? ", a redirect, which is not followed" : "";
-  const fallback = messageOf(options, `answered ${response.status}${redirects}`);
+  const redirects = response.status < 400 ? ": redirects are not followed" : "";
+  const fallback = messageOf(options, `responded with status ${response.status}${redirects}`);
   return new UpstreamFailure(
     options.provider,
     badKey ? "auth" : said.kind ?? failureKindOf(response.status),
@@ -218,20 +218,20 @@ function acceptedOf(status: number): FailureFacts["accepted"] {
 }
 
 /** The messages of failures for which the vendor reports none. */
-const FAILURE_WORDS: Readonly<Record<FailureKind, string>> = {
+const FAILURE_MESSAGES: Readonly<Record<FailureKind, string>> = {
   unreachable: "could not be reached",
-  timeout: "did not answer in time",
-  broken: "sent an answer that cannot be read",
-  auth: "refused the gateway's credential",
-  forbidden: "does not permit the request",
-  rate_limited: "is asked too often",
-  invalid: "refused the request",
-  unavailable: "failed",
+  timeout: "did not respond in time",
+  broken: "returned an invalid response",
+  auth: "rejected the gateway's credential",
+  forbidden: "does not permit this request",
+  rate_limited: "rejected the request because of its rate limit",
+  invalid: "rejected the request",
+  unavailable: "failed to process the request",
   cancelled: "was cancelled",
 };
 
 function toldFailureOf(kind: FailureKind, said: string, facts: Partial<FailureFacts>, options: OutboundOptions) {
-  const message = said === "" ? messageOf(options, FAILURE_WORDS[kind]) : options.redact(said);
+  const message = said === "" ? messageOf(options, FAILURE_MESSAGES[kind]) : options.redact(said);
   const vendorCode = facts.vendorCode === undefined ? undefined : options.redact(facts.vendorCode);
   const status = kind === "broken" ? 200 : null;
   return new UpstreamFailure(options.provider, kind, message, { status, accepted: "no", ...facts, vendorCode });
@@ -251,20 +251,20 @@ function failureOf(
       accepted: isUnsent ? "no" : "unknown",
       cause: error,
     });
-  if (watch.verdict === "timeout") return fail("timeout", "did not answer in time");
+  if (watch.verdict === "timeout") return fail("timeout", "did not respond in time");
   if (watch.verdict === "caller_left") return fail("cancelled", "was cancelled");
-  if (!(error instanceof ConnectionError)) return fail("broken", "could not be read");
+  if (!(error instanceof ConnectionError)) return fail("broken", "returned a response that could not be read");
   switch (error.kind) {
     case "connect":
       return fail("unreachable", "could not be reached");
     case "closed":
-      return fail("unreachable", "closed the connection early");
+      return fail("unreachable", "closed the connection before the response was complete");
     case "protocol":
-      return fail("broken", "sent an answer that cannot be read");
+      return fail("broken", "returned an invalid response");
     case "cancelled":
       return fail("cancelled", "was cancelled");
     case "body":
-      return fail("cancelled", "was not sent the whole request");
+      return fail("cancelled", "did not receive the whole request");
   }
 }
 

@@ -82,7 +82,7 @@ const OWN_HEADERS = new Set([
 ]);
 
 const HEADER_EXPECTATION = "a header name that is not set by the gateway itself";
-const VALUE_EXPECTATION = "text that a header can carry";
+const VALUE_EXPECTATION = "a header value of visible ASCII characters";
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, HEADER_EXPECTATION)
   .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), HEADER_EXPECTATION);
@@ -110,13 +110,17 @@ type Written = z.infer<typeof written>;
 const schema: z.ZodType<ProviderConfig> = written
   .superRefine((provider, context) => {
     if (!provider.base_url && !provider.api_key) {
-      context.addIssue({ code: "custom", path: ["api_key"], message: "the vendor's key, as base_url is left out" });
+      context.addIssue({
+        code: "custom",
+        path: ["api_key"],
+        message: "the vendor's key, which is required without base_url",
+      });
     }
     if (provider.secret_key && !kindOf(provider.kind).takesSecretKey) {
       context.addIssue({
         code: "custom",
         path: ["secret_key"],
-        message: `no such field beside kind "${provider.kind}"`,
+        message: `no such field for kind "${provider.kind}"`,
       });
     }
     if (provider.secret_key && !provider.api_key) {
@@ -126,7 +130,7 @@ const schema: z.ZodType<ProviderConfig> = written
       context.addIssue({
         code: "custom",
         path: ["speaks"],
-        message: `no such field beside kind "${provider.kind}"`,
+        message: `no such field for kind "${provider.kind}"`,
       });
     }
   })

@@ -1,14 +1,13 @@
 import type { RefusedOptions } from "./video_upstream.ts";
 
 /** The reason for an option that changes the price per second. */
-export const UNPRICED_OPTION = "it changes what the video costs, which the model's price does not tell";
+export const UNPRICED_OPTION = "it changes the price of the video, which the catalog does not include";
 
 /** The reason for an option that names an image, audio or video. */
-export const MEDIA_OPTION = 'it is what the video is made from; use "frame_images" or "input_references"';
+export const MEDIA_OPTION = 'it is an input of the video; use "frame_images" or "input_references"';
 
 /** The reason for an option that names an object in the operator's account at the vendor. */
-export const ACCOUNT_OPTION =
-  "it names something at the operator's vendor account; send data or a web address as a reference";
+export const ACCOUNT_OPTION = "it names an object in the operator's vendor account; send data or a URL as a reference";
 
 /** Returns the same reason for each name. */
 export function refusals(why: string, names: readonly string[]): RefusedOptions {

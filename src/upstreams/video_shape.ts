@@ -37,8 +37,8 @@ export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShap
   const ratio = ratioNextTo(size.width / size.height, shapes.ratios);
   const word = asked ?? holding;
   if (word !== null && ratio !== null) return { resolution: word, ratio };
-  const expected = word ? `one of the ratios ${shapes.ratios.join(", ")}` : "a smaller one";
-  throw outbound.failure("invalid", `Cannot make a video of ${size.width}x${size.height}: expected ${expected}`, {
+  const expected = word ? `one of the ratios ${shapes.ratios.join(", ")}` : "a smaller size";
+  throw outbound.failure("invalid", `The size ${size.width}x${size.height} is not supported: expected ${expected}`, {
     field: "size",
   });
 }

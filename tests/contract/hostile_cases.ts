@@ -1,23 +1,26 @@
-/** What a vendor does with a client's first request, and what the client must make of it. */
+/** A vendor's behavior during the client's first request, and the outcome that the client must have. */
 export interface HostileCase {
   readonly name: string;
   /** What the vendor writes, at once or in pieces with a turn of the event loop between them. */
   readonly says: string | readonly string[];
-  /** What it writes when the connection is made, before any request. */
+  /** What it writes when the connection opens, before any request. */
   readonly greets?: string;
-  /** What it writes over and over behind that. */
+  /** What it repeats after that. */
   readonly endless?: string;
-  /** What it does then: serve on, close the connection, or leave its answer without an end. Default: `serves`. */
+  /**
+   * What it does next: serves further requests, closes the connection, or never completes the response. Default:
+   * `serves`.
+   */
   readonly then?: "serves" | "closes" | "hangs";
-  /** What it writes over the idle connection, once the client has its answer. */
+  /** What it writes over the idle connection, after the client has the response. */
   readonly later?: string;
   /** Default: a POST with a body. */
   readonly method?: "GET" | "HEAD";
-  /** Size of the request's body. Default: 2. */
+  /** The size of the request body. Default: 2. */
   readonly requestBytes?: number;
-  /** Whether the vendor reads the request whole before it answers, or its head alone. Default: `all`. */
+  /** Whether the vendor reads the whole request before it responds, or only its head. Default: `all`. */
   readonly reads?: "all" | "head";
-  /** `any` where the standard allows both; the exchanges that follow must be clean all the same. */
+  /** `any` if the standard permits both. The exchanges that follow must not be affected. */
   readonly outcome: { readonly status: number; readonly body: string } | "fails" | "any";
 }
 
@@ -31,7 +34,7 @@ const STRAY = `${OK}Content-Length: 5\r\n\r\nstray`;
 
 type Shape = Omit<HostileCase, "name">;
 
-/** Whole and proper answers, however they are spelled or cut. */
+/** Complete and valid responses, in different notations and pieces. */
 const PROPER: Readonly<Record<string, Shape>> = {
   "a whole reply with its length": { says: HELLO, outcome: hello },
   "a chunked reply": { says: CHUNKED_HELLO, outcome: hello },
@@ -87,7 +90,7 @@ const PROPER: Readonly<Record<string, Shape>> = {
   "a proper reply, and the end": { says: HELLO, then: "closes", outcome: hello },
 };
 
-/** Answers over which two readers could disagree, or that are no HTTP/1.1. */
+/** Responses that two readers could interpret differently, or that are not HTTP/1.1. */
 const IMPROPER: Readonly<Record<string, string>> = {
   "another protocol": "SSH-2.0-OpenSSH_9.2\r\n\r\n",
   "HTTP/2 in words": HELLO.replace("HTTP/1.1", "HTTP/2"),
@@ -139,7 +142,7 @@ const IMPROPER: Readonly<Record<string, string>> = {
   "a NUL in a trailer": `${CHUNKED}5\r\nhello\r\n0\r\nX: \0\r\n\r\n`,
 };
 
-/** The standard allows to read these or to refuse them. */
+/** Responses that the standard permits to read or to reject. */
 const DOUBTFUL: Readonly<Record<string, string>> = {
   "an empty line before the status line": `\r\n${HELLO}`,
   "a status beyond 599": HELLO.replace("200", "999"),
@@ -162,7 +165,7 @@ const DOUBTFUL: Readonly<Record<string, string>> = {
   "a trailer without a colon": `${CHUNKED}5\r\nhello\r\n0\r\nnothing\r\n\r\n`,
 };
 
-/** Bytes that answer nothing: the answer before them stands, and nobody gets them. */
+/** Bytes that belong to no request. The previous response stays valid, and no caller receives them. */
 const UNSOLICITED: Readonly<Record<string, Shape>> = {
   "a byte behind a body": { says: `${HELLO}x`, outcome: hello },
   "a reply behind a body": { says: HELLO + STRAY, outcome: hello },
@@ -194,7 +197,7 @@ const UNSOLICITED: Readonly<Record<string, Shape>> = {
 const BIG = 8_000_000;
 const REFUSAL = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n";
 
-/** Answers that come before the request was read. */
+/** Responses that arrive before the request was read. */
 const EARLY: Readonly<Record<string, Shape>> = {
   "an early refusal": {
     requestBytes: BIG,
@@ -211,7 +214,7 @@ const EARLY: Readonly<Record<string, Shape>> = {
   "an early reply": { requestBytes: BIG, reads: "head", says: HELLO, outcome: hello },
 };
 
-/** Answers without an end: a client must give up by itself, before it has taken 48 MB. */
+/** Endless responses: a client must stop before it has read 48 MB. */
 const ENDLESS: Readonly<Record<string, Shape>> = {
   "a reason without an end": { says: "HTTP/1.1 200 ", endless: "OK", outcome: "fails" },
   "a field name without an end": { says: OK, endless: "name", outcome: "fails" },
@@ -230,7 +233,7 @@ const ENDLESS: Readonly<Record<string, Shape>> = {
   "trailers without an end": { says: `${CHUNKED}5\r\nhello\r\n0\r\n`, endless: "X: y\r\n", outcome: "fails" },
 };
 
-/** Answers that stop without an end: the call ends by its deadline, and its connection is not used again. */
+/** Responses that stall: the call ends by its deadline, and its connection is not reused. */
 const STALLED: Readonly<Record<string, Shape>> = {
   "nothing at all": { says: "", then: "hangs", outcome: "fails" },
   "half a status line": { says: [...OK.slice(0, 12)], then: "hangs", outcome: "fails" },
@@ -252,7 +255,7 @@ function saying(texts: Readonly<Record<string, string>>, outcome: "fails" | "any
   return Object.fromEntries(Object.entries(texts).map(([name, says]) => [name, { says, then: "closes", outcome }]));
 }
 
-/** An answer that is cut behind each of its bytes but the last. */
+/** A response truncated after each of its bytes but the last. */
 function cut(what: string, answer: string): HostileCase[] {
   return Array.from({ length: answer.length }, (_, bytes) => ({
     name: `cut: ${what} behind byte ${bytes}`,
@@ -262,7 +265,7 @@ function cut(what: string, answer: string): HostileCase[] {
   }));
 }
 
-/** Every case of the suite. */
+/** All cases of the suite. */
 export const HOSTILE_CASES: readonly HostileCase[] = [
   ...named("proper", PROPER),
   ...named("refused", saying(IMPROPER, "fails")),

@@ -2,11 +2,10 @@ import { ioTurn } from "../support/io_turn.ts";
 import { itemAt } from "../support/items.ts";
 import type { HostileCase } from "./hostile_cases.ts";
 
-/** An HTTP client, as the suite uses it. */
+/** The HTTP client under test. */
 export interface ClientUnderTest {
   /**
-   * Sends one request and reads the whole response; throws whatever the client throws, and when it has not ended in
-   * time.
+   * Sends one request and reads the whole response. Throws the client's errors, and on timeout.
    *
    * @param body Null for a request without a body.
    */
@@ -15,35 +14,35 @@ export interface ClientUnderTest {
   close(): void | Promise<void>;
 }
 
-/** What is asked of the client. */
+/** A request to the client. */
 export interface TestRequest {
   readonly port: number;
   readonly method: "GET" | "HEAD" | "POST";
   readonly path: string;
   readonly body: Uint8Array<ArrayBuffer> | null;
-  /** Ends the call. */
+  /** Cancels the call. */
   readonly signal: AbortSignal;
 }
 
-/** What the client gave. */
+/** The client's result. */
 export interface TestResponse {
   readonly status: number;
   readonly body: string;
 }
 
-/** Longest time for one call; only cases in which the vendor never ends its answer take it. */
+/** The time limit for one call, reached only if the vendor never completes its response. */
 const MAX_CALL_MS = 1_000;
 const MAX_HONEST_CALL_MS = 20_000;
-/** A client that takes this much of an answer without an end has no bound. */
+/** A client that reads this much of an endless response has no limit. */
 const MAX_ENDLESS_BYTES = 48_000_000;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * Plays one case: the vendor treats the client's first request as the case says, and answers every other one honestly.
+ * Runs one case. The vendor treats the client's first request as the case describes, and responds correctly to all
+ * others.
  *
- * @returns What went wrong, null when the client did as it must: the case's outcome, and after it two exchanges that
- * each get their own answer.
+ * @returns What went wrong; null if the case has its outcome and the next two exchanges have their own responses.
  */
 export async function playCase(one: HostileCase, client: ClientUnderTest): Promise<string | null> {
   const vendor = startHostileVendor(one);
@@ -88,10 +87,10 @@ function bodyOf(bytes = 2): Uint8Array<ArrayBuffer> {
 
 interface HostileVendor {
   readonly port: number;
-  /** Bytes of an answer without an end that were taken. */
+  /** The number of bytes of an endless response that the client has read. */
   writtenBytes(): number;
   /**
-   * Tells the vendor that its first exchange is over; resolves when the client had the chance to see what it did then.
+   * Reports that the first exchange has ended. Resolves after the client could have noticed what the vendor did then.
    */
   firstIsOver(): Promise<void>;
   stop(): Promise<void>;
@@ -156,12 +155,12 @@ function startHostileVendor(one: HostileCase): HostileVendor {
   };
 }
 
-/** An honest answer. */
+/** Returns a correct response. */
 export function reply(body: string): string {
   return `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Reads requests off a connection, one after another. */
+/** Reads requests from a connection, one after another. */
 class RequestReader {
   #text = "";
   #bodyLeft = 0;
@@ -169,7 +168,7 @@ class RequestReader {
 
   constructor(readonly connection: Deno.TcpConn) {}
 
-  /** The path of the next request; null at the end. Its body is read too, unless only its head is wanted. */
+  /** Returns the path of the next request; null at the end. Also reads its body, unless `headOnly` is set. */
   async next(headOnly: boolean): Promise<string | null> {
     let end: number;
     while ((end = this.#text.indexOf("\r\n\r\n")) < 0) if (!await this.#more()) return null;
@@ -198,7 +197,7 @@ class RequestReader {
   }
 }
 
-/** Writes text whose every character is one byte. */
+/** Writes text in which every character is one byte. */
 async function write(connection: Deno.TcpConn, text: string): Promise<void> {
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
@@ -208,6 +207,6 @@ function close(connection: Deno.TcpConn): void {
   try {
     connection.close();
   } catch {
-    // Closed already.
+    // Already closed.
   }
 }

@@ -3,10 +3,10 @@ import { HOSTILE_CASES } from "./hostile_cases.ts";
 import { type ClientUnderTest, playCase } from "./hostile_vendor.ts";
 
 /**
- * The contract of an HTTP client toward hostile vendors: every case has its outcome, and the exchanges after it on the
- * same client get their own answers.
+ * The contract of an HTTP client toward hostile vendors: every case has its outcome, and the next exchanges of the same
+ * client receive their own responses.
  *
- * @param open Opens a client of its own for each case.
+ * @param open Creates a client for each case.
  */
 export function httpClientContract(name: string, open: () => ClientUnderTest): void {
   for (const one of HOSTILE_CASES) {

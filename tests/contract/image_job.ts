@@ -1,4 +1,4 @@
-/** The laws of vendors whose pictures are jobs: waited for within the call that ordered them. */
+/** The contract of vendors whose images are jobs, which are polled within the caller's request. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Clock } from "../../src/lib/clock.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
@@ -14,15 +14,15 @@ import { type ImageDialect, imageUpstreamContract } from "./image_upstream.ts";
 /** One adapter of such a vendor. */
 export interface ImageJobDialect extends ImageDialect {
   readonly created: VendorAnswer;
-  /** A poll of a job that goes on. */
+  /** The response to a poll of a pending job. */
   readonly pending: VendorAnswer;
-  /** Polls of a job whose pictures are those of the first success. */
+  /** The responses to polls of a job whose images are those of the first success. */
   readonly done: readonly VendorAnswer[];
-  /** What a cancel is answered with; null where the vendor has none. */
+  /** The response to a cancel request; null if the vendor has none. */
   readonly cancelled: VendorAnswer | null;
 }
 
-/** Registers these laws, and those of every adapter, as tests of that adapter. */
+/** Registers these tests, and those of every image adapter. */
 export function imageJobContract(vendor: string, dialect: ImageJobDialect): void {
   imageUpstreamContract(vendor, dialect);
   const { basePath, order, created, pending, done, cancelled } = dialect;
@@ -34,7 +34,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
     }, basePath);
   const failingIn = ({ outbound }: VideoStage, clock: Clock) =>
     assertRejects(() => dialect.open(outbound, clock).generate(order, CALL), UpstreamFailure);
-  /** Plays with a vendor that answers every request by what it is, and how many came before it. */
+  /** Runs with a vendor that responds by the request and by the number of earlier requests. */
   const replying = (
     reply: (request: WireSeen, nth: number) => VendorAnswer,
     play: (stage: VideoStage) => Promise<void>,

@@ -1,4 +1,4 @@
-/** The laws of the port to vendors of pictures: one suite, run over every adapter. */
+/** The contract of image upstreams: one suite for every adapter. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Clock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
@@ -11,33 +11,33 @@ import { whilePassing } from "../support/passing_time.ts";
 import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
 import { CALL, pictureOf } from "../upstreams/vendor.ts";
 
-/** One adapter, and what its vendor says in each situation. */
+/** One adapter, and the vendor's responses in each situation. */
 export interface ImageDialect {
-  /** @param clock What a vendor that is polled is waited for by. */
+  /** @param clock The clock for the pauses between polls. */
   readonly open: (outbound: Outbound, clock: Clock) => ImageUpstream;
-  /** Behind the host in the vendor's base address. */
+  /** The path of the vendor's base URL. */
   readonly basePath: string;
-  /** Of words alone. */
+  /** A request with a prompt only. */
   readonly order: ImageOrder;
-  /** The model that takes pictures, where it is another one. Default: that of the order. */
+  /** The model that accepts images, if it differs. Default: the model of `order`. */
   readonly editor?: string;
-  /** Answers that lead to pictures, one to a request, and the pictures. At least one. */
+  /** Responses that lead to images, one per request, and the images. At least one. */
   readonly successes: readonly { readonly answers: readonly VendorAnswer[]; readonly images: readonly MadeImage[] }[];
-  /** Success in which no picture stands. */
+  /** Successes without an image. */
   readonly emptySuccesses: readonly (readonly VendorAnswer[])[];
-  /** Refusals of an order for its content, at once or later. */
+  /** Content refusals, at once or later. */
   readonly contentRefusals: readonly (readonly VendorAnswer[])[];
-  /** An error body of the vendor with these words. */
+  /** Returns an error body of the vendor with this message. */
   readonly refusal: (words: string) => unknown;
-  /** After which 5xx the vendor's own client orders again, so that nothing was made. Default: none. */
+  /** The 5xx statuses after which the vendor's own client retries, so that no image was created. Default: none. */
   readonly resentStatuses?: readonly number[];
-  /** Whether pictures can be changed, and whether beside a mask. */
+  /** Whether images can be edited, and whether with a mask. */
   readonly edits: "none" | "without_mask" | "with_mask";
 }
 
 const PICTURE_BYTES = new TextEncoder().encode("the bytes of a picture that nobody else has");
 
-/** Registers every law as a test of that adapter. */
+/** Registers every contract test for an adapter. */
 export function imageUpstreamContract(vendor: string, dialect: ImageDialect): void {
   const { basePath, order } = dialect;
   const law = (promise: string, play: () => Promise<void>) => Deno.test(`${vendor} images: ${promise}`, play);
@@ -151,7 +151,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
         const failure = await assertRejects(() => dialect.open(outbound, clock).generate(order, CALL), UpstreamFailure);
         assertEquals([failure.kind, failure.facts.accepted], ["unreachable", "no"]);
       }, basePath).catch((thrown) => {
-        // The stage stops the vendor once more, which is no news.
+        // The stage closes the vendor a second time.
         if (!(thrown instanceof Deno.errors.BadResource)) throw thrown;
       }),
   );
@@ -169,7 +169,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
       );
       await until(() => vendor.seen.length === 1);
       caller.abort();
-      clock.advance(1_000); // The signal is looked at only after a while.
+      clock.advance(1_000); // The signal is checked only after a while.
       assertEquals((await ending).kind, "cancelled");
     }, basePath));
 

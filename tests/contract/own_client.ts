@@ -5,7 +5,7 @@ import type { ClientUnderTest } from "./hostile_vendor.ts";
 
 const MAX_BODY_BYTES = 100_000_000;
 
-/** The gateway's own client, for the contract. */
+/** Returns the gateway's own client for the contract. */
 export function ownClient(): ClientUnderTest {
   const client = createHttpClient({ clock: systemClock });
   return {

@@ -1,4 +1,4 @@
-/** The laws of the port to vendors of videos: one suite, run over every adapter. */
+/** The contract of video upstreams: one suite for every adapter. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { Outbound } from "../../src/upstreams/outbound_call.ts";
@@ -12,34 +12,34 @@ import type {
 import { until } from "../support/manual_clock.ts";
 import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
 
-/** One adapter, and what its vendor says in each situation. */
+/** One adapter, and the vendor's responses in each situation. */
 export interface VideoDialect {
   readonly open: (outbound: Outbound) => VideoUpstream;
-  /** Behind the host in the vendor's base address. */
+  /** The path of the vendor's base URL. */
   readonly basePath: string;
   readonly order: VideoOrder;
   readonly created: { readonly answer: VendorAnswer; readonly handle: VideoJobHandle };
-  /** An acceptance whose id is a whole number beyond 2^53, and that number. */
+  /** A creation response whose id is an integer beyond 2^53, and that id. */
   readonly longId: { readonly answer: VendorAnswer; readonly id: string };
-  /** A job to ask about. */
+  /** A job to poll. */
   readonly job: VideoJobHandle;
-  /** What the vendor answers when asked for that job, and what it means. */
+  /** Responses to a poll of that job, and their progress. */
   readonly progress: readonly { readonly answers: readonly VendorAnswer[]; readonly means: VideoProgress }[];
-  /** A word that nobody knows. */
+  /** An unknown state. */
   readonly unknownWord: { readonly answers: readonly VendorAnswer[]; readonly word: string };
-  /** Success in which the result is missing. */
+  /** Successes without a result. */
   readonly emptySuccesses: readonly (readonly VendorAnswer[])[];
-  /** Refusals of an order for its content. */
+  /** Content refusals of a creation. */
   readonly contentRefusals: readonly VendorAnswer[];
-  /** An error body of the vendor with these words. */
+  /** Returns an error body of the vendor with this message. */
   readonly refusal: (words: string) => unknown;
-  /** After which 5xx the vendor's own client creates the job again. Default: none. */
+  /** The 5xx statuses after which the vendor's own client creates the job again. Default: none. */
   readonly resentStatuses?: readonly number[];
-  /** What the vendor answers when told to cancel; null where it cannot. */
+  /** Responses to a cancel request; null if the vendor does not support it. */
   readonly cancels: readonly { readonly answers: readonly VendorAnswer[]; readonly outcome: CancelOutcome }[] | null;
 }
 
-/** Registers every law as a test of that adapter. */
+/** Registers every contract test for an adapter. */
 export function videoUpstreamContract(vendor: string, dialect: VideoDialect): void {
   const { basePath, order, created, job } = dialect;
   const law = (promise: string, play: () => Promise<void>) => Deno.test(`${vendor} videos: ${promise}`, play);
@@ -141,7 +141,7 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
         const failure = await assertRejects(() => dialect.open(outbound).create(order), UpstreamFailure);
         assertEquals([failure.kind, failure.facts.accepted], ["unreachable", "no"]);
       }, basePath).catch((thrown) => {
-        // The stage stops the vendor once more, which is no news.
+        // The stage closes the vendor a second time.
         if (!(thrown instanceof Deno.errors.BadResource)) throw thrown;
       }),
   );

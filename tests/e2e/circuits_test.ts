@@ -221,7 +221,7 @@ Deno.test("a rejected credential marks the provider, which is probed in the back
     assertEquals((await stage.ask(account, "hi")).served, [200, "second"]);
     const refused = await stage.ask(account, "hi", CHAT, "acme/alone");
     assertEquals([refused.status, refused.json.error.type, refused.served[1]], [401, "upstream_auth_failed", "first"]);
-    assertEquals(refused.json.error.message, `Provider "first" refused the gateway's credential`);
+    assertEquals(refused.json.error.message, `Provider "first" rejected the gateway's credential`);
   }
   assertEquals(stage.posts(), asked, "no caller's request goes to the vendor");
   const { misconfigured_since } = await stage.listed();

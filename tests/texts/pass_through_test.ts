@@ -52,7 +52,7 @@ for (const form of FORMS) {
         });
         const error = await errorOf(turns.handle(requestOf(form)));
         assertEquals([error.code, error.status], ["upstream_error", 502]);
-        assertEquals(error.message, 'Provider "one" sent an answer that cannot be read');
+        assertEquals(error.message, 'Provider "one" returned an invalid response');
         assertEquals([till.charges.length, till.releases], [0, 1]);
       }
     });

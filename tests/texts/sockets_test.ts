@@ -210,7 +210,7 @@ for (const [name, tail] of [["ends", ""], ["ends without its last chunk", "5\r\n
       }, async ({ service: turns, recorder: till, openStreams: live }) => {
         const text = await (await turns.handle(streamingTurn(caller))).text();
         assertStringIncludes(text, "世界");
-        assertStringIncludes(text, 'Provider \\"one\\" closed the connection early');
+        assertStringIncludes(text, 'Provider \\"one\\" closed the connection before the response was complete');
         assertEquals([till.charges.length, till.charges[0]?.usage?.estimated, live.count], [1, true, 0]);
       });
     }
@@ -229,7 +229,7 @@ Deno.test("a vendor that falls silent in mid-stream is given up, and told to the
     const last = reader.read();
     await new Promise((resolve) => setTimeout(resolve));
     vendorClock.advance(120_000 + TICK_MS);
-    assertStringIncludes(new TextDecoder().decode((await last).value), "did not answer in time");
+    assertStringIncludes(new TextDecoder().decode((await last).value), "did not respond in time");
     assertEquals(till.charges.length, 1);
   });
 });

@@ -231,7 +231,7 @@ Deno.test("TranslateRelay keeps what came before a frame that is no JSON, and sa
   assertStringIncludes(text, "Grüße");
   assertEquals(
     (eventsIn("messages", text).at(-1) as { message: string }).message,
-    'Provider "acme" sent an answer that cannot be read',
+    'Provider "acme" returned an invalid response',
   );
   assertEquals([relay.finished, till.charges.length], [true, 1]);
 });

@@ -7,7 +7,7 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { createOutbound } from "../../src/upstreams/outbound.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-Deno.test("byFixedHeaders() makes the fields of a credential once", () => {
+Deno.test("byFixedHeaders() builds the fields of a credential once", () => {
   const authorize = byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` }));
   const request = { method: "POST", path: "/", body: null, now: 0 };
   const credentials = { apiKey: "k" };
@@ -15,7 +15,7 @@ Deno.test("byFixedHeaders() makes the fields of a credential once", () => {
   assertStrictEquals(authorize(request, credentials), authorize(request, credentials));
 });
 
-/** Sends two requests to a server; gives what came there of its signature. */
+/** Sends two requests to a server and returns the signatures that it received. */
 async function signaturesOf(authorize: (request: RequestToAuthorize) => HeaderFields | Promise<HeaderFields>) {
   const came: (string | null)[] = [];
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
@@ -61,11 +61,11 @@ const signed = ({ method, path, body }: RequestToAuthorize) => ({
   "x-signature": `${method} ${path} ${new TextDecoder().decode(body ?? undefined)}`,
 });
 
-Deno.test("an outbound request carries a signature over its own method, path and body", async () => {
+Deno.test("an outbound request contains a signature over its method, path and body", async () => {
   assertEquals(await signaturesOf(signed), ["POST /base/sign one", "POST /base/sign two"]);
 });
 
-Deno.test("an outbound request waits for a signature or token that comes later", async () => {
+Deno.test("an outbound request waits for an asynchronous signature or token", async () => {
   const later = async (request: RequestToAuthorize) => {
     await Promise.resolve();
     return signed(request);
@@ -73,7 +73,7 @@ Deno.test("an outbound request waits for a signature or token that comes later",
   assertEquals(await signaturesOf(later), ["POST /base/sign one", "POST /base/sign two"]);
 });
 
-Deno.test("an outbound request without a token fails as its authorization does", async () => {
+Deno.test("an outbound request fails with the failure of its authorization", async () => {
   const failing = () =>
     Promise.reject(new UpstreamFailure("acme", "auth", "no token", { status: null, accepted: "no" }));
   await assertRejects(() => signaturesOf(failing), UpstreamFailure, "no token");

@@ -3,7 +3,7 @@ import { endpointPathIn } from "../../src/upstreams/endpoint_path.ts";
 import { BASE_URLS } from "../../src/upstreams/provider_config.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 
-Deno.test("endpointPathIn() finds what was copied along with a base address", () => {
+Deno.test("endpointPathIn() finds the path of a copied endpoint URL", () => {
   for (
     const [kind, address, baseUrl, surplus] of [
       ["openai", "https://a.example/v1/chat/completions", "https://a.example/v1", "/chat/completions"],
@@ -39,7 +39,7 @@ Deno.test("endpointPathIn() finds what was copied along with a base address", ()
   }
 });
 
-Deno.test("endpointPathIn() leaves addresses alone that can be right", () => {
+Deno.test("endpointPathIn() returns null for base URLs that may be valid", () => {
   for (const kind of PROVIDER_KINDS) assertEquals(endpointPathIn(kind, BASE_URLS[kind]), null, kind);
   for (
     const [kind, address] of [

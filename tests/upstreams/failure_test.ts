@@ -12,7 +12,7 @@ function failureWith(kind: FailureKind, facts: Partial<FailureFacts> = {}): Upst
   return new UpstreamFailure("acme", kind, "Said the vendor", { status: null, accepted: "no", ...facts });
 }
 
-Deno.test("failureKindOf() has a kind for every status, and calls only a 4xx the request's own fault", () => {
+Deno.test("failureKindOf() has a kind for every status, and is invalid only for a 4xx", () => {
   fc.assert(
     fc.property(fc.integer({ min: 100, max: 999 }), (status) => {
       const isRequests = failureKindOf(status) === "invalid";
@@ -35,7 +35,7 @@ for (
     ["cancelled", false],
   ] as const
 ) {
-  Deno.test(`UpstreamFailure "${kind}" is ${isRetryable ? "" : "not "}worth another provider`, () => {
+  Deno.test(`UpstreamFailure "${kind}" is ${isRetryable ? "" : "not "}retried at another provider`, () => {
     const failure = failureWith(kind);
     assertEquals(failure.isRetryable, isRetryable);
     assertEquals(failure.isProvidersFault, isRetryable && kind !== "forbidden");
@@ -65,7 +65,7 @@ for (
   });
 }
 
-Deno.test("gatewayErrorFor() keeps a vendor's 503 and 529 for callers of its own format alone", () => {
+Deno.test("gatewayErrorFor() keeps a vendor's 503 and 529 for callers of its own format only", () => {
   for (const status of [500, 502, 503, 529]) {
     const failure = failureWith("unavailable", { status });
     assertEquals(gatewayErrorFor(failure).status, 502);
@@ -73,18 +73,18 @@ Deno.test("gatewayErrorFor() keeps a vendor's 503 and 529 for callers of its own
   }
 });
 
-Deno.test("gatewayErrorFor() tells a vendor's 403 about model, region or content as one", () => {
+Deno.test("gatewayErrorFor() converts a vendor's 403 for model, region or content to a 403", () => {
   const error = gatewayErrorFor(failureWith("forbidden", { status: 403 }));
   assertEquals([error.code, error.status, error.message], ["permission_denied", 403, "Said the vendor"]);
 });
 
-Deno.test("gatewayErrorFor() never passes on what a vendor says of our key", () => {
+Deno.test("gatewayErrorFor() never contains a vendor's message about the gateway's key", () => {
   const error = gatewayErrorFor(failureWith("auth", { status: 401, vendorCode: "invalid_api_key" }));
-  assertEquals(error.message, `Provider "acme" refused the gateway's credential`);
+  assertEquals(error.message, `Provider "acme" rejected the gateway's credential`);
   assertEquals([error.code, error.status, error.details.vendorCode], ["upstream_auth_failed", 401, undefined]);
 });
 
-Deno.test("gatewayErrorFor() keeps the vendor's words, its field, its own word and when to come again", () => {
+Deno.test("gatewayErrorFor() keeps the vendor's message, field, code and retry delay", () => {
   const facts = { status: 400, vendorCode: "context_length_exceeded", field: "messages" };
   const invalid = gatewayErrorFor(failureWith("invalid", facts));
   assertEquals([invalid.message, invalid.status], ["Said the vendor", 400]);
@@ -93,7 +93,7 @@ Deno.test("gatewayErrorFor() keeps the vendor's words, its field, its own word a
   assertEquals([busy.status, busy.details.retryAfterSeconds, busy.details.provider], [429, 7, "acme"]);
 });
 
-Deno.test("gatewayErrorFor() answers what no vendor answered with 502, and what came too late with 504", () => {
+Deno.test("gatewayErrorFor() returns 502 without a vendor response, and 504 for a timeout", () => {
   for (const kind of ["unreachable", "broken", "unavailable"] as const) {
     assertEquals(gatewayErrorFor(failureWith(kind)).status, 502);
   }

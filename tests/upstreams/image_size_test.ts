@@ -1,14 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { nearestRatio, pixelsOf, withinArea, withinSide } from "../../src/upstreams/image_size.ts";
 
-Deno.test("pixelsOf() reads sizes and nothing else", () => {
+Deno.test("pixelsOf() parses sizes and returns null for other text", () => {
   assertEquals(pixelsOf("1536x1024"), { width: 1536, height: 1024 });
   for (const size of [null, "auto", "", "0x5", "1024", "1024X1024", "1x1x1", "999999x1"]) {
     assertEquals(pixelsOf(size), null, String(size));
   }
 });
 
-Deno.test("nearestRatio() measures by factors, so that lying and standing ratios are treated alike", () => {
+Deno.test("nearestRatio() measures distances logarithmically, so that landscape and portrait are equal", () => {
   const ratios = ["1:1", "3:2", "2:3", "19.5:9", "9:19.5"];
   for (
     const [size, ratio] of [
@@ -23,7 +23,7 @@ Deno.test("nearestRatio() measures by factors, so that lying and standing ratios
   ) assertEquals(nearestRatio(pixelsOf(size)!, ratios), ratio, size);
 });
 
-Deno.test("withinArea() and withinSide() keep the shape, never enlarge, and cut to the grain", () => {
+Deno.test("withinArea() and withinSide() keep the shape, never enlarge, and round down to the grain", () => {
   assertEquals(withinArea({ width: 4000, height: 3000 }, 2_097_152, 32), { width: 1664, height: 1248 });
   assertEquals(withinArea({ width: 1000, height: 700 }, 2_097_152, 32), { width: 992, height: 672 });
   assertEquals(withinArea({ width: 90_000, height: 9 }, 2_097_152, 32), { width: 90_000 - 90_000 % 32, height: 32 });

@@ -9,12 +9,12 @@ const jsonIn = async (body: ReturnType<typeof jsonBody>) => {
   return JSON.parse(new TextDecoder().decode(bytes));
 };
 
-Deno.test("jsonBody() writes a value without pictures as JSON.stringify does", async () => {
+Deno.test("jsonBody() writes a value without images like JSON.stringify", async () => {
   const value = { prompt: 'Zwei "Füchse" 🦊', n: 2, none: undefined, list: [null, true] };
   assertEquals(await jsonIn(jsonBody(value)), JSON.parse(JSON.stringify(value)));
 });
 
-Deno.test("jsonBody() writes pictures of any length in their places, and again when it is opened again", async () => {
+Deno.test("jsonBody() writes images of any length, and can be opened repeatedly", async () => {
   const picture = fc.uint8Array({ maxLength: 200 });
   await fc.assert(
     fc.asyncProperty(fc.array(picture, { maxLength: 4 }), fc.string(), async (pictures, prompt) => {
@@ -35,7 +35,7 @@ Deno.test("jsonBody() writes pictures of any length in their places, and again w
   );
 });
 
-Deno.test("jsonBody() gives a large picture in small pieces", async () => {
+Deno.test("jsonBody() splits a large image into small chunks", async () => {
   const bytes = new Uint8Array(1_000_001).fill(7);
   const whole = { ...pictureOf([]), lengthBytes: bytes.length, open: () => ReadableStream.from([bytes]) };
   const body = jsonBody({ image: base64Of(whole) });

@@ -18,7 +18,7 @@ const NOTHING = {
   inputModalities: null,
 };
 
-/** An outbound that answers by path. */
+/** Returns an outbound that responds by path. */
 function outboundWith(answer: (path: string) => unknown, asked: string[] = []): Outbound {
   const json: Outbound["json"] = (_method, path, _body, read) => {
     asked.push(path);
@@ -31,7 +31,7 @@ function listed(listing: ModelListing, answer: (path: string) => unknown, asked:
   return listModels(outboundWith(answer, asked), listing, new AbortController().signal);
 }
 
-Deno.test("openaiListing reads what OpenAI and those who resemble it tell, also as a bare list", () => {
+Deno.test("openaiListing reads the lists of OpenAI and compatible vendors, and bare arrays", () => {
   const data = [
     { id: "gpt-6", object: "model", created: 1_790_000_000, owned_by: "openai" },
     {
@@ -63,7 +63,7 @@ Deno.test("openaiListing reads what OpenAI and those who resemble it tell, also 
   assertEquals(openaiListing.readPage({ data, has_more: true, last_id: "a b" }).next, "/models?after=a%20b");
 });
 
-Deno.test("anthropicListing reads ids, names, dates and limits, and goes on by after_id", () => {
+Deno.test("anthropicListing reads ids, names, dates and limits, and continues with after_id", () => {
   const data = [{
     type: "model",
     id: "claude-5",
@@ -89,7 +89,7 @@ Deno.test("anthropicListing reads ids, names, dates and limits, and goes on by a
   }]);
 });
 
-Deno.test("googleListing leaves out what generates no content, and goes on by pageToken", () => {
+Deno.test("googleListing leaves out models without content generation, and continues with pageToken", () => {
   const models = [
     {
       name: "models/gemini-3",
@@ -114,7 +114,7 @@ Deno.test("googleListing leaves out what generates no content, and goes on by pa
   });
 });
 
-Deno.test("listModels() goes through all pages and keeps each name once", async () => {
+Deno.test("listModels() reads all pages and keeps each name once", async () => {
   const asked: string[] = [];
   const pages: Record<string, unknown> = {
     "/v1/models?limit=1000": { data: [{ id: "a" }, { id: "b", display_name: "B" }], has_more: true, last_id: "b" },
@@ -125,7 +125,7 @@ Deno.test("listModels() goes through all pages and keeps each name once", async 
   assertEquals(asked, Object.keys(pages));
 });
 
-Deno.test("listModels() ends where a vendor repeats itself or lists without end", async () => {
+Deno.test("listModels() stops at a repeated page and at its limits", async () => {
   const same: string[] = [];
   await listed(anthropicListing, () => ({ data: [{ id: "a" }], has_more: true, last_id: "a" }), same);
   assertEquals(same.length, 2);
@@ -145,7 +145,7 @@ Deno.test("listModels() ends where a vendor repeats itself or lists without end"
   assertEquals((await listed(anthropicListing, page)).length, MAX_LISTED_MODELS);
 });
 
-Deno.test("a listing passes over entries that are none, and bounds what a vendor says of one", () => {
+Deno.test("a listing skips invalid entries and limits the length of texts", () => {
   const data = [
     null,
     7,
@@ -181,6 +181,6 @@ Deno.test("a listing passes over entries that are none, and bounds what a vendor
   assert(openaiListing.readPage({ data: many }).models.length <= MAX_LISTED_MODELS);
 });
 
-Deno.test("listModels() fails as the vendor does", async () => {
+Deno.test("listModels() rejects with the vendor's failure", async () => {
   await assertRejects(() => listed(openaiListing, () => ({ error: "no" })), TypeError);
 });

@@ -11,7 +11,7 @@ async function formIn(body: OutboundBody): Promise<FormData> {
   return await new Response(bytes, { headers: { "content-type": body.contentType } }).formData();
 }
 
-Deno.test("multipartBody() gives back the fields in their order, files byte for byte", async () => {
+Deno.test("multipartBody() writes the fields in their order and the files byte for byte", async () => {
   const form = await formIn(multipartBody([
     { name: "prompt", text: "Zwei Füchse 🦊\r\n--switchyard" },
     { name: "image[]", file: pictureOf([0, 13, 10, 255], "image/png"), filename: "image_1.png" },
@@ -24,7 +24,7 @@ Deno.test("multipartBody() gives back the fields in their order, files byte for 
   assertEquals([second.name, second.type, second.size], ["image_2.jpeg", "image/jpeg", 0]);
 });
 
-Deno.test("multipartBody() is exact for any text and any bytes, and again when it is opened again", async () => {
+Deno.test("multipartBody() is exact for any text and bytes, and can be opened repeatedly", async () => {
   const field = fc.oneof(
     fc.record({ name: fc.constant("text"), text: fc.string({ unit: "binary" }) }),
     fc.record({ name: fc.constant("file"), bytes: fc.uint8Array({ maxLength: 300 }) }),
@@ -51,7 +51,7 @@ Deno.test("multipartBody() is exact for any text and any bytes, and again when i
 });
 
 for (const name of ['a"b', "a\r\nb", "ä"]) {
-  Deno.test(`multipartBody() refuses ${JSON.stringify(name)} as a name`, () => {
-    assertThrows(() => multipartBody([{ name, text: "x" }]), TypeError, "bad name");
+  Deno.test(`multipartBody() rejects the name ${JSON.stringify(name)}`, () => {
+    assertThrows(() => multipartBody([{ name, text: "x" }]), TypeError, "invalid name");
   });
 }

@@ -10,7 +10,7 @@ import { CALL, orderOf, VENDOR_KEY, withVendor } from "./vendor.ts";
 
 const Answer = z.object({ id: z.string() });
 
-Deno.test("outbound.json() sends JSON and digests the answer, a field that nobody knows included", async () => {
+Deno.test("outbound.json() sends JSON and reads the response, including unknown fields", async () => {
   await withVendor("openai", [{ body: { id: "a", more: 1 } }], async ({ outbound }, seen) => {
     assertEquals(await outbound.json("POST", "/jobs?x=1", { text: "ä" }, Answer.parse), { id: "a" });
     assertEquals([seen[0]?.method, seen[0]?.path, seen[0]?.json], ["POST", "/base/jobs?x=1", { text: "ä" }]);
@@ -18,7 +18,7 @@ Deno.test("outbound.json() sends JSON and digests the answer, a field that nobod
   });
 });
 
-Deno.test("outbound.json() sends nothing where there is no body, and digests an empty answer as null", async () => {
+Deno.test("outbound.json() sends no body for null, and reads an empty response as null", async () => {
   await withVendor("openai", [{ body: "" }], async ({ outbound }, seen) => {
     assertEquals(await outbound.json("GET", "/jobs/1", null, (answer) => answer), null);
     assertEquals([seen[0]?.method, seen[0]?.bytes.length], ["GET", 0]);
@@ -32,7 +32,7 @@ for (
     ["is longer than it may be", { id: "a".repeat(100) }, { capBytes: 50 }],
   ] as const
 ) {
-  Deno.test(`outbound.json() calls an answer that ${what} broken, and leaves open whether it was accepted`, async () => {
+  Deno.test(`outbound.json() fails as broken with an unknown acceptance for a response that ${what}`, async () => {
     await withVendor("openai", [{ body }], async ({ outbound }) => {
       const failure = await assertRejects(() => outbound.json("GET", "/", null, Answer.parse, extras), UpstreamFailure);
       assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"]);
@@ -40,7 +40,7 @@ for (
   });
 }
 
-Deno.test("outbound.json() passes on a failure that the vendor tells in its answer", async () => {
+Deno.test("outbound.json() rethrows a failure that the vendor reports in its response", async () => {
   await withVendor("openai", [{ body: {} }], async ({ outbound }) => {
     const told = outbound.failure("invalid", "No");
     const read = () => {
@@ -50,7 +50,7 @@ Deno.test("outbound.json() passes on a failure that the vendor tells in its answ
   });
 });
 
-Deno.test("outbound.json() takes the adapter's word for what an error body means", async () => {
+Deno.test("outbound.json() uses the adapter's reading of an error body", async () => {
   const said = { message: "Empty", code: "Overdue", field: null, retryAfterSeconds: null };
   await withVendor("openai", [{ status: 403, body: {} }], async ({ outbound }) => {
     const readError = () => ({ ...said, kind: "unavailable" as const, costUsd: "0.02" });
@@ -62,17 +62,17 @@ Deno.test("outbound.json() takes the adapter's word for what an error body means
   });
 });
 
-Deno.test("outbound.failure() redacts the vendor's words, and has words where the vendor has none", async () => {
+Deno.test("outbound.failure() redacts the vendor's message, and has a default message", async () => {
   await withVendor("openai", [{ body: {} }], ({ outbound }) => {
     const failure = outbound.failure("invalid", `Bad ${VENDOR_KEY}`, { vendorCode: `x ${VENDOR_KEY}`, field: "size" });
     assertEquals([failure.message, failure.facts.vendorCode], ["Bad [redacted]", "x [redacted]"]);
     assertEquals([failure.provider, failure.facts.accepted, failure.facts.field], ["vendor", "no", "size"]);
-    assertEquals(outbound.failure("unavailable", "").message, 'Provider "vendor" failed');
+    assertEquals(outbound.failure("unavailable", "").message, 'Provider "vendor" failed to process the request');
     return Promise.resolve();
   });
 });
 
-Deno.test("outbound sends a body that is read on the way with its own type and length", async () => {
+Deno.test("outbound sends a streamed body with its own type and length", async () => {
   const body: OutboundBody = {
     contentType: "text/x; a=b",
     lengthBytes: 3,
@@ -86,7 +86,7 @@ Deno.test("outbound sends a body that is read on the way with its own type and l
   });
 });
 
-Deno.test("outbound does not blame the provider for a body that cannot be read", async () => {
+Deno.test("outbound does not blame the provider for an unreadable request body", async () => {
   const body: OutboundBody = {
     contentType: "text/x",
     lengthBytes: 3,
@@ -98,7 +98,7 @@ Deno.test("outbound does not blame the provider for a body that cannot be read",
   });
 });
 
-Deno.test("outbound refuses a content type that would start another header", async () => {
+Deno.test("outbound rejects a content type with a line break", async () => {
   const body: OutboundBody = { contentType: "a\r\nb: c", lengthBytes: 0, open: () => ReadableStream.from([]) };
   await withVendor("openai", [{ body: {} }], async ({ outbound }, seen) => {
     await assertRejects(() => outbound.json("POST", "/", body, Answer.parse), GatewayError);
@@ -106,7 +106,7 @@ Deno.test("outbound refuses a content type that would start another header", asy
   });
 });
 
-Deno.test("OpenAI images: a stream may be silent as long as a whole answer may take", async () => {
+Deno.test("OpenAI images: the silence limit of a stream is the limit of a whole response", async () => {
   await withVendor("openai", [{ body: { data: [{ b64_json: "AAAA" }] } }], async ({ outbound }) => {
     const calls: OutboundCall[] = [];
     const send = (call: OutboundCall) => {

@@ -23,7 +23,7 @@ import {
 const KEY = "a-key-of-ours/77";
 const IDLE_MS = 1_000;
 const FIRST_BYTE_MS = 5_000;
-/** When at the latest the caller is looked after. */
+/** The latest time of the first check for the caller. */
 const PATIENCE_MS = 250 + TICK_MS;
 
 interface Stage {
@@ -80,7 +80,7 @@ function textOf(bytes: Uint8Array | null): string | null {
   return bytes && new TextDecoder().decode(bytes);
 }
 
-Deno.test("outbound sends key, fixed headers and body below the base address, and reads the answer", async () => {
+Deno.test("outbound sends key, fixed headers and body below the base URL, and reads the response", async () => {
   const reply = answer(200, '{"ok":true}', { "content-type": "Application/JSON; charset=utf-8", "x-a": "b" });
   await onStage(always(reply), async ({ outbound, vendor }) => {
     const response = await outbound.send(callWith({ path: "/messages?beta=true", headers: { "anthropic-beta": "x" } }));
@@ -112,7 +112,7 @@ for (
     [529, "unavailable", "upstream_error", 502],
   ] as const
 ) {
-  Deno.test(`outbound reads a vendor's ${status} as "${kind}" with the vendor's words`, async () => {
+  Deno.test(`outbound reads a vendor's ${status} as "${kind}" with the vendor's message`, async () => {
     const body = JSON.stringify({ type: "error", error: { type: "some_error", message: "Said the vendor" } });
     await onStage(always(answer(status, body)), async ({ outbound }) => {
       const failure = await failureOf(outbound.send(callWith()));
@@ -124,7 +124,7 @@ for (
   });
 }
 
-Deno.test("outbound reads a key that is refused with 400 as the provider's fault", async () => {
+Deno.test("outbound reads a 400 for a rejected key as the provider's failure", async () => {
   const body = '{"error":{"code":400,"message":"API key not valid","details":[{"reason":"API_KEY_INVALID"}]}}';
   await onStage(always(answer(400, body)), async ({ outbound }) => {
     assertEquals((await failureOf(outbound.send(callWith()))).kind, "auth");
@@ -139,15 +139,15 @@ for (
     ["more than it reads", `{"error":{"message":"${"x".repeat(300_000)}"}}`],
   ] as const
 ) {
-  Deno.test(`outbound makes its own words of an error body of ${name}`, async () => {
+  Deno.test(`outbound uses its own message for an error body of ${name}`, async () => {
     await onStage(always(answer(502, body)), async ({ outbound }) => {
       const failure = await failureOf(outbound.send(callWith()));
-      assertEquals([failure.kind, failure.message], ["unavailable", 'Provider "acme" answered 502']);
+      assertEquals([failure.kind, failure.message], ["unavailable", 'Provider "acme" responded with status 502']);
     });
   });
 }
 
-Deno.test("outbound waits ten seconds for a slow error body, not the long wait of a first byte", async () => {
+Deno.test("outbound waits ten seconds for a slow error body, and not for the first byte timeout", async () => {
   await onStage(async (side) => {
     await side.request();
     await side.say("HTTP/1.1 500 Oh\r\ncontent-length: 100\r\n\r\nbeginning");
@@ -157,17 +157,17 @@ Deno.test("outbound waits ten seconds for a slow error body, not the long wait o
     const failing = failureOf(outbound.send(callWith({ firstByteMs: 600_000 }))).finally(() => isOver = true);
     await until(() => clock.waiting > 0);
     clock.advance(300);
-    // The first look came before the head, so the watch would sleep for ten minutes.
+    // The first check precedes the response head, so the next would be after ten minutes.
     while (!isOver) {
       clock.advance(100);
       await new Promise((resolve) => setTimeout(resolve, 1));
       assert(clock.now() < Date.UTC(2026, 10, 21, 9, 1, 0), "it ends within a minute");
     }
-    assertEquals((await failing).message, 'Provider "acme" answered 500');
+    assertEquals((await failing).message, 'Provider "acme" responded with status 500');
   });
 });
 
-Deno.test("outbound uses a connection again after an error body was read", async () => {
+Deno.test("outbound reuses a connection after an error body was read", async () => {
   await onStage(async (side) => {
     for (let nth = 0; await side.request() !== null; nth++) {
       await side.say(nth === 0 ? answer(503, '{"error":{"message":"full"}}') : answer(200, "{}"));
@@ -196,14 +196,14 @@ for (
     ["", undefined],
   ] as const
 ) {
-  Deno.test(`outbound reads Retry-After "${value}" as ${seconds} seconds by its own clock`, async () => {
+  Deno.test(`outbound reads Retry-After "${value}" as ${seconds} seconds by its clock`, async () => {
     await onStage(always(answer(429, "{}", { "retry-after": value })), async ({ outbound }) => {
       assertEquals((await failureOf(outbound.send(callWith()))).facts.retryAfterSeconds, seconds);
     });
   });
 }
 
-Deno.test("outbound redacts the key wherever a vendor repeats it", async () => {
+Deno.test("outbound redacts the key wherever a vendor returns it", async () => {
   const said = { message: `Bad key ${KEY}`, type: `bad ${KEY}`, param: encodeURIComponent(KEY) };
   const readError = () => ({ message: said.message, code: said.type, field: said.param, retryAfterSeconds: null });
   await onStage(always(answer(400, "{}")), async ({ outbound }) => {
@@ -212,17 +212,17 @@ Deno.test("outbound redacts the key wherever a vendor repeats it", async () => {
   });
 });
 
-Deno.test("outbound follows no redirect, and says so", async () => {
+Deno.test("outbound follows no redirect, and reports it", async () => {
   const redirect = answer(307, "", { location: "http://127.0.0.1:1/elsewhere" });
   await onStage(always(redirect), async ({ outbound, vendor }) => {
     const failure = await failureOf(outbound.send(callWith()));
     assertEquals(failure.kind, "broken");
-    assertEquals(failure.message, 'Provider "acme" answered 307, a redirect, which is not followed');
+    assertEquals(failure.message, 'Provider "acme" responded with status 307: redirects are not followed');
     assertEquals(vendor.seen.length, 1);
   });
 });
 
-Deno.test("outbound refuses an answer in a coding that it did not ask for", async () => {
+Deno.test("outbound rejects a response with a content coding that was not requested", async () => {
   for (const coding of ["gzip", "br", "identity, gzip"]) {
     await onStage(always(answer(200, "xx", { "content-encoding": coding })), async ({ outbound }) => {
       assertEquals((await failureOf(outbound.send(callWith()))).kind, "broken");
@@ -233,7 +233,7 @@ Deno.test("outbound refuses an answer in a coding that it did not ask for", asyn
   });
 });
 
-Deno.test("outbound refuses a header that would start another, before anything is sent", async () => {
+Deno.test("outbound rejects a header value with a line break before a request is sent", async () => {
   await onStage(always(answer(200, "{}")), async ({ outbound, vendor }) => {
     const bad: Record<string, string>[] = [{ a: "b\r\nx-evil: 1" }, { a: "b\nc" }, { a: "\0" }, { a: "ü" }, {
       "a: b\r\nc": "d",
@@ -254,7 +254,7 @@ Deno.test("outbound refuses a header that would start another, before anything i
   );
 });
 
-Deno.test("outbound gives up on a vendor that never answers, by the clock it was given", async () => {
+Deno.test("outbound times out if a vendor does not respond, by its clock", async () => {
   await onStage(async (side) => void await side.gone(), async ({ outbound, clock, vendor }) => {
     const failing = failureOf(outbound.send(callWith()));
     await until(() => vendor.connections === 1);
@@ -266,7 +266,7 @@ Deno.test("outbound gives up on a vendor that never answers, by the clock it was
   });
 });
 
-Deno.test("outbound gives up on a stream that falls silent while it is awaited, and not on a caller who reads slowly", async () => {
+Deno.test("outbound times out if a stream is silent during a read, and not for a slow reader", async () => {
   let side: VendorSide | null = null;
   await onStage(async (one) => {
     side = one;
@@ -289,7 +289,7 @@ Deno.test("outbound gives up on a stream that falls silent while it is awaited, 
   });
 });
 
-Deno.test("outbound asks for the caller's signal only of calls that last", async () => {
+Deno.test("outbound requests the caller's signal only for calls that last", async () => {
   let asked = 0;
   const callerSignal = () => {
     asked++;
@@ -303,7 +303,7 @@ Deno.test("outbound asks for the caller's signal only of calls that last", async
   });
 });
 
-Deno.test("outbound stops the vendor when the caller leaves before the head", async () => {
+Deno.test("outbound cancels the request if the caller disconnects before the response head", async () => {
   const caller = new AbortController();
   let vendorSawEnd = false;
   await onStage(async (side) => {
@@ -321,7 +321,7 @@ Deno.test("outbound stops the vendor when the caller leaves before the head", as
   });
 });
 
-Deno.test("outbound sees at its first look that the caller had left before", async () => {
+Deno.test("outbound detects at its first check that the caller has disconnected", async () => {
   await onStage(async (side) => void await side.gone(), async ({ outbound, clock, vendor }) => {
     const failing = failureOf(outbound.send(callWith({ callerSignal: () => AbortSignal.abort() })));
     await until(() => vendor.connections === 1);
@@ -330,7 +330,7 @@ Deno.test("outbound sees at its first look that the caller had left before", asy
   });
 });
 
-Deno.test("outbound stops a stream under way when the caller leaves", async () => {
+Deno.test("outbound cancels a stream if the caller disconnects", async () => {
   const caller = new AbortController();
   await onStage(async (side) => {
     await side.request();
@@ -346,7 +346,7 @@ Deno.test("outbound stops a stream under way when the caller leaves", async () =
   });
 });
 
-Deno.test("outbound tells apart a vendor that is not there, one that hangs up and one that is no HTTP server", async () => {
+Deno.test("outbound distinguishes an unreachable vendor, a closed connection and a server without HTTP", async () => {
   const nobody = startScriptedUpstream(async () => {});
   await nobody.stop();
   await onStage(always(""), async ({ clock }) => {
@@ -373,7 +373,7 @@ Deno.test("outbound tells apart a vendor that is not there, one that hangs up an
   });
 });
 
-Deno.test("outbound reports a body that is cut, and one beyond the cap", async () => {
+Deno.test("outbound reports a truncated body and a body above the maximum size", async () => {
   await onStage(async (side) => {
     await side.request();
     await side.say("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n12345");
@@ -387,7 +387,7 @@ Deno.test("outbound reports a body that is cut, and one beyond the cap", async (
   });
 });
 
-Deno.test("outbound's response may be cancelled at any time, also twice, and ends then", async () => {
+Deno.test("outbound's response can be cancelled at any time, even twice, and ends then", async () => {
   await onStage(async (side) => {
     await side.request();
     await side.say(STREAM_HEAD);
@@ -401,7 +401,7 @@ Deno.test("outbound's response may be cancelled at any time, also twice, and end
   });
 });
 
-Deno.test("outbound blames the connection for a closed port and for a vendor without TLS, and nothing that was sent", async () => {
+Deno.test("outbound blames the connection for a closed port and a vendor without TLS, but not after a request was sent", async () => {
   const plain = startScriptedUpstream(async (side) => {
     await side.say("HTTP/1.1 400 Bad Request\r\n\r\n");
     await side.gone();
@@ -437,7 +437,7 @@ Deno.test("outbound blames the connection for a closed port and for a vendor wit
   await silent.stop();
 });
 
-Deno.test("outbound blames nobody for a 2xx that cannot be read, whether bytes or JSON are at fault", async () => {
+Deno.test("outbound blames nothing for an unreadable 2xx, whether bytes or JSON are invalid", async () => {
   const broken = [answer(200, "{", {}), answer(200, '{"n":1}', { "content-encoding": "gzip" })];
   for (const bytes of broken) {
     await onStage(always(bytes), async ({ outbound }) => {
@@ -452,7 +452,7 @@ Deno.test("outbound blames nobody for a 2xx that cannot be read, whether bytes o
   });
 });
 
-Deno.test("outbound goes to another host of its vendor by https and below the vendor's own domain alone", () => {
+Deno.test("outbound uses another host of its vendor only with https and within the vendor's own domain", () => {
   const client = createHttpClient({ clock: new ManualClock() });
   const at = (address: string) => {
     const baseUrl = new URL(address);

@@ -20,7 +20,7 @@ const PATHS = {
 } as const;
 
 for (const [kind, path] of Object.entries(PATHS)) {
-  Deno.test(`${kind}: the probe asks for something that costs nothing`, async () => {
+  Deno.test(`${kind}: the probe sends a free request`, async () => {
     const body = { code: 0, data: [], base_resp: { status_code: 0, status_msg: "success" } };
     await withVendor(kind, [{ body }], async ({ probe }, seen) => {
       await probe!(IDLE);
@@ -28,7 +28,7 @@ for (const [kind, path] of Object.entries(PATHS)) {
     });
   });
 
-  Deno.test(`${kind}: the probe fails as "auth" when the key is rejected, and otherwise when it is not`, async () => {
+  Deno.test(`${kind}: the probe fails as "auth" if the key is rejected, and with another kind otherwise`, async () => {
     for (const [status, expected] of [[401, "auth"], [404, "invalid"], [429, "rate_limited"], [503, "unavailable"]]) {
       await withVendor(kind, [{ status: Number(status), body: { error: { message: "No" } } }], async ({ probe }) => {
         const failure = await assertRejects(() => probe!(IDLE), UpstreamFailure);
@@ -38,7 +38,7 @@ for (const [kind, path] of Object.entries(PATHS)) {
   });
 }
 
-Deno.test("minimax: the probe reads the number in an answer of status 200", async () => {
+Deno.test("minimax: the probe reads the code in a status 200 response", async () => {
   for (const [code, expected] of [[1004, "auth"], [2049, "auth"], [1002, "rate_limited"], [2013, null], ["0", null]]) {
     await withVendor("minimax", [{ body: { base_resp: { status_code: code, status_msg: "" } } }], async ({ probe }) => {
       const kind = await probe!(IDLE).then(() => null, (failure: UpstreamFailure) => failure.kind);
@@ -47,7 +47,7 @@ Deno.test("minimax: the probe reads the number in an answer of status 200", asyn
   }
 });
 
-Deno.test("openai: the probe asks OpenRouter for the key, as everybody is told its models", async () => {
+Deno.test("openai: the probe of OpenRouter requests the key, because its model list needs none", async () => {
   const paths: string[] = [];
   const at = (base: string) => ({
     firstByteMs: 1_000,
@@ -60,14 +60,14 @@ Deno.test("openai: the probe asks OpenRouter for the key, as everybody is told i
   assertEquals(paths, ["/key", "/models"]);
 });
 
-Deno.test("bfl: the probe reads a key that is rejected with 403", async () => {
+Deno.test("bfl: the probe reads a 403 as a rejected key", async () => {
   const body = { detail: "Not authenticated - Invalid Authentication" };
   await withVendor("bfl", [{ status: 403, body }], async ({ probe }) => {
     assertEquals((await assertRejects(() => probe!(IDLE), UpstreamFailure)).kind, "auth");
   });
 });
 
-Deno.test("google: the probe reads a key that is rejected with 400", async () => {
+Deno.test("google: the probe reads a 400 as a rejected key", async () => {
   const body = { error: { code: 400, message: "API key not valid", details: [{ reason: "API_KEY_INVALID" }] } };
   await withVendor("google", [{ status: 400, body }], async ({ probe }) => {
     assertEquals((await assertRejects(() => probe!(IDLE), UpstreamFailure)).kind, "auth");

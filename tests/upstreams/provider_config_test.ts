@@ -10,7 +10,7 @@ function pathsOf(provider: unknown): string[] {
   return error.issues.map(({ path }) => path.join("."));
 }
 
-Deno.test("readProviderConfig() fills in the vendor's address and the usual spans", () => {
+Deno.test("readProviderConfig() adds the vendor's base URL and the default timeouts", () => {
   assertEquals(readProviderConfig({ kind: "openai", api_key: "k" }), {
     kind: "openai",
     baseUrl: "https://api.openai.com/v1",
@@ -27,7 +27,7 @@ Deno.test("readProviderConfig() fills in the vendor's address and the usual span
   }
 });
 
-Deno.test("readProviderConfig() takes a pair of keys for the kinds that sign with one", () => {
+Deno.test("readProviderConfig() accepts a secret key for kinds that sign", () => {
   const { apiKey, secretKey } = readProviderConfig({ kind: "kling", api_key: "access", secret_key: "secret" });
   assertEquals([apiKey, secretKey], ["access", "secret"]);
   assertEquals(readProviderConfig({ kind: "kling", api_key: "k", secret_key: "" }).secretKey, undefined);
@@ -35,7 +35,7 @@ Deno.test("readProviderConfig() takes a pair of keys for the kinds that sign wit
   assertEquals(pathsOf({ kind: "openai", api_key: "k", secret_key: "s" }), ["secret_key"]);
 });
 
-Deno.test("readProviderConfig() takes another's openai address for chat alone, unless told", () => {
+Deno.test("readProviderConfig() defaults to chat for compatible vendors of kind openai", () => {
   const base_url = "https://api.x.ai/v1/";
   assertEquals(readProviderConfig({ kind: "openai", base_url }).speaks, "chat");
   assertEquals(readProviderConfig({ kind: "openai", base_url, speaks: "responses" }).speaks, "responses");
@@ -44,20 +44,20 @@ Deno.test("readProviderConfig() takes another's openai address for chat alone, u
   assertEquals(readProviderConfig({ kind: "xai", api_key: "k", speaks: "both" }).speaks, "both");
 });
 
-Deno.test("readProviderConfig() takes MiniMax's address with and without the version of its text", () => {
+Deno.test("readProviderConfig() accepts MiniMax's base URL with and without its text version", () => {
   for (const base_url of ["https://api.minimaxi.com", "https://api.minimaxi.com/v1/"]) {
     assertEquals(readProviderConfig({ kind: "minimax", base_url }).baseUrl, "https://api.minimaxi.com");
   }
 });
 
-Deno.test("readProviderConfig() needs a key only for the vendor's own address", () => {
+Deno.test("readProviderConfig() requires a key only without a base URL", () => {
   assertEquals(pathsOf({ kind: "google" }), ["api_key"]);
   assertEquals(pathsOf({ kind: "google", api_key: "" }), ["api_key"]);
   assertEquals(readProviderConfig({ kind: "google", base_url: "http://10.0.0.1" }).apiKey, null);
   assertEquals(readProviderConfig({ kind: "openai", base_url: "http://10.0.0.1", api_key: "" }).apiKey, null);
 });
 
-Deno.test("readProviderConfig() refuses what no request could carry", () => {
+Deno.test("readProviderConfig() rejects header names and values that cannot be sent", () => {
   const at = (fields: Record<string, unknown>) => pathsOf({ kind: "openai", api_key: "k", ...fields });
   assertEquals(at({ api_key: "a b" }), ["api_key"]);
   assertEquals(at({ api_key: "a\r\nb: c" }), ["api_key"]);
@@ -83,14 +83,14 @@ Deno.test("readProviderConfig() refuses what no request could carry", () => {
   assertEquals(pathsOf({ kind: "smtp" }), ["kind"]);
 });
 
-Deno.test("isProviderName() takes words that a header and a path can carry", () => {
+Deno.test("isProviderName() accepts names that are valid in a header and in a path", () => {
   for (const name of ["openai", "sandbox-any", "azure_eu.2", "4o"]) assertEquals(isProviderName(name), true, name);
   for (const name of ["", "OpenAI", "a b", "-a", "a/b", "__proto__", "ä", "a".repeat(65)]) {
     assertEquals(isProviderName(name), false, name);
   }
 });
 
-Deno.test("readProviderConfig() knows what vendors differ in by their address, and takes the operator's word before", () => {
+Deno.test("readProviderConfig() derives quirks from the base URL unless the operator sets them", () => {
   const quirksAt = (base_url: string, fields = {}) => [
     ...readProviderConfig({ kind: "openai", base_url, ...fields }).quirks,
   ];
@@ -107,6 +107,6 @@ Deno.test("readProviderConfig() knows what vendors differ in by their address, a
   assertEquals([...quirks], [...RESEMBLING_MESSAGES]);
 });
 
-Deno.test("readProviderConfig() refuses a quirk that it does not know", () => {
+Deno.test("readProviderConfig() rejects an unknown quirk", () => {
   assertEquals(pathsOf({ kind: "openai", api_key: "k", quirks: ["max_token_field"] }), ["quirks.0"]);
 });

@@ -44,19 +44,19 @@ for (
     ["google", "x-goog-api-key", "sk-secret-of-ours"],
   ] as const
 ) {
-  Deno.test(`openProviders() sends a key as ${kind} wants it`, async () => {
+  Deno.test(`openProviders() sends a key in the form of kind ${kind}`, async () => {
     const headers = await headersSentBy({ kind, api_key: "sk-secret-of-ours" });
     assertEquals(headers.get(name), value);
   });
 }
 
-Deno.test("openProviders() sends no key where none is configured, and the operator's headers over its own", async () => {
+Deno.test("openProviders() sends no key if none is configured, and the operator's headers take precedence", async () => {
   assertEquals((await headersSentBy({ kind: "openai" })).get("authorization"), null);
   const headers = await headersSentBy({ kind: "openai", api_key: "k", headers: { Authorization: "Basic abc" } });
   assertEquals(headers.get("authorization"), "Basic abc");
 });
 
-Deno.test("openProviders() redacts the key and the operator's headers from a vendor's words", async () => {
+Deno.test("openProviders() redacts the key and the operator's headers from a vendor's message", async () => {
   const vendor = startScriptedUpstream(always(answer(400, "{}")));
   const config = {
     kind: "openai",
@@ -73,7 +73,7 @@ Deno.test("openProviders() redacts the key and the operator's headers from a ven
   await vendor.stop();
 });
 
-Deno.test("openProviders() says which forms a provider speaks, best first", () => {
+Deno.test("openProviders() returns a provider's text endpoints, preferred first", () => {
   const base_url = "https://a.example/v1";
   const { byName } = opened({
     author: { kind: "openai", api_key: "k" },
@@ -92,13 +92,13 @@ Deno.test("openProviders() says which forms a provider speaks, best first", () =
   ]);
 });
 
-Deno.test("openProviders() waits no longer for a stream's first byte than between two", () => {
+Deno.test("openProviders() limits the wait for a stream's first byte to the idle timeout", () => {
   const { byName } = opened({ one: { kind: "openai", api_key: "k", timeouts: { first_byte: 600, idle: 30 } } });
   const { streamFirstByteMs, wholeFirstByteMs } = byName.get("one")!;
   assertEquals([streamFirstByteMs, wholeFirstByteMs], [30_000, 600_000]);
 });
 
-Deno.test("openProviders() connects to nobody before the first request", () => {
+Deno.test("openProviders() opens no connection before the first request", () => {
   const providers = opened({ one: { kind: "openai", base_url: "http://127.0.0.1:1/v1" } });
   assert(providers.byName.has("one"));
   providers.close();

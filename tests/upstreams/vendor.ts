@@ -6,10 +6,10 @@ import { openProviders } from "../../src/upstreams/providers.ts";
 import { itemAt } from "../support/items.ts";
 import { RECORDINGS } from "../support/recordings.ts";
 
-/** The key that the vendor is called with. */
+/** The key for the vendor. */
 export const VENDOR_KEY = "key-of-vendor-0123456789";
 
-/** What a vendor was sent. */
+/** A request that a vendor received. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
@@ -20,14 +20,14 @@ export interface Seen {
   readonly json: any;
 }
 
-/** What a vendor answers. A body that is no text is sent as JSON. */
+/** A vendor's response. A body that is not text is sent as JSON. */
 export interface VendorAnswer {
   readonly status?: number;
   readonly contentType?: string;
   readonly body: unknown;
 }
 
-/** Opens a provider of that kind whose vendor gives these answers in turn, the last one again and again. */
+/** Opens a provider of that kind whose vendor sends these responses in turn, and repeats the last one. */
 export async function withVendor(
   kind: string,
   answers: readonly VendorAnswer[],
@@ -73,7 +73,7 @@ async function seenIn(request: Request): Promise<Seen> {
   };
 }
 
-/** As {@linkcode withVendor}, for what it makes pictures with. */
+/** Like {@linkcode withVendor}, for its image capability. */
 export function withImageVendor(
   kind: string,
   answer: VendorAnswer | readonly VendorAnswer[],
@@ -83,10 +83,10 @@ export function withImageVendor(
   return withVendor(kind, answers, ({ images }, seen) => test(images!, seen));
 }
 
-/** A call that nobody ends. */
+/** A call without cancellation. */
 export const CALL: ImageCall = { callerSignal: () => new AbortController().signal };
 
-/** An order of which a test names what matters. */
+/** A request with defaults for the fields that a test does not set. */
 export function orderOf(fields: Partial<ImageOrder> = {}): ImageOrder {
   return {
     model: "model-1",
@@ -104,7 +104,7 @@ export function orderOf(fields: Partial<ImageOrder> = {}): ImageOrder {
   };
 }
 
-/** A picture of these bytes, read in pieces of uneven length. */
+/** An image with these bytes, read in chunks of different lengths. */
 export function pictureOf(bytes: readonly number[] | Uint8Array, mediaType = "image/png"): ImageSource {
   const content = Uint8Array.from(bytes);
   return {
@@ -120,16 +120,16 @@ export function pictureOf(bytes: readonly number[] | Uint8Array, mediaType = "im
   };
 }
 
-/** Whether recorded answers are there to be tested with; a test without them is skipped. */
+/** Whether the recordings are available. A test that needs them is skipped otherwise. */
 export const RECORDED = RECORDINGS !== null;
 
-/** A recorded or documented answer, by its place among the recordings of media. */
+/** Reads a recorded or documented response by its name in the media recordings. */
 export function recordedAnswer(name: string): VendorAnswer {
   const { response } = JSON.parse(Deno.readTextFileSync(`${RECORDINGS}/media/${name}.json`));
   return { status: response.status, contentType: response.content_type, body: response.body };
 }
 
-/** The pieces of a body as one. */
+/** Concatenates the chunks of a body. */
 export async function bytesOf(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const parts: BlobPart[] = [];
   for await (const piece of pieces) parts.push(Uint8Array.from(piece));

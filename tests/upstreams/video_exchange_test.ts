@@ -6,7 +6,7 @@ import { ok, withAnswers, withVendor } from "../support/video_stage.ts";
 
 const NOTHING = { message: "", code: null, field: null, retryAfterSeconds: null };
 
-Deno.test("outbound.pathOf() gives the path of an address below the provider's own, and of no other", () =>
+Deno.test("outbound.pathOf() returns the path of a URL below the base URL, and null for any other", () =>
   withAnswers([], ({ outbound, vendor }) => {
     const host = `http://127.0.0.1:${vendor.port}`;
     const paths = [
@@ -24,7 +24,7 @@ Deno.test("outbound.pathOf() gives the path of an address below the provider's o
     return Promise.resolve();
   }, "/base"));
 
-Deno.test("videoExchange() rounds no number that is an id, and leaves the others as they are", () =>
+Deno.test("videoExchange() does not round ids, and leaves other numbers unchanged", () =>
   withAnswers(
     [ok('{"ids":[9007199254740993,-9007199254740993],"small":7,"real":1.5,"long":12345678901234567.5}')],
     async ({ outbound }) => {
@@ -37,7 +37,7 @@ Deno.test("videoExchange() rounds no number that is an id, and leaves the others
     },
   ));
 
-Deno.test("videoExchange() asks for half a minute and creates for three", async () => {
+Deno.test("videoExchange() polls with a timeout of 30 seconds and creates with one of three minutes", async () => {
   const waits = (start: (exchange: ReturnType<typeof videoExchange>) => Promise<unknown>, ms: number) =>
     withVendor(async (side) => {
       await side.request();
@@ -58,7 +58,7 @@ Deno.test("videoExchange() asks for half a minute and creates for three", async 
   await waits((exchange) => exchange.create("/", {}, () => null), 180_000);
 });
 
-Deno.test("videoExchange() tells without caring what is answered", () =>
+Deno.test("videoExchange() ignores the body of a response to a change", () =>
   withAnswers([ok("no JSON"), ok(""), { status: 204, body: "" }], async ({ outbound, vendor }) => {
     const exchange = videoExchange(outbound, () => NOTHING);
     await exchange.tell("DELETE", "/a");
@@ -67,7 +67,7 @@ Deno.test("videoExchange() tells without caring what is answered", () =>
     assertEquals(vendor.seen.map(({ method, path }) => `${method} ${path}`), ["DELETE /a", "PUT /b", "PUT /c"]);
   }));
 
-Deno.test("videoExchange() believes a 5xx in which the vendor's own code refuses the create", async () => {
+Deno.test("videoExchange() treats a 5xx whose body refuses the job as a refusal", async () => {
   const kinds = { rate_limited: "no", auth: "no", forbidden: "no", invalid: "no", unavailable: "unknown" } as const;
   for (const [kind, accepted] of Object.entries(kinds) as [keyof typeof kinds, string][]) {
     const failure = await withAnswers([{ status: 503, body: "{}" }], ({ outbound }) => {

@@ -1,5 +1,6 @@
 /**
- * Which fields of vendors' requests callers may set as options. Source: the vendors' client packages, by their types.
+ * The fields of vendors' requests that callers may set as options. Source: the vendors' client packages, by their
+ * types.
  */
 import { assertEquals } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
@@ -18,7 +19,7 @@ import { withAnswers } from "../support/video_stage.ts";
 interface Vendor {
   readonly name: string;
   readonly open: (outbound: Outbound) => VideoUpstream;
-  /** Neither length, count, size, sound, tier and receiver of news, nor what the video is made from. */
+  /** Fields that affect neither length, count, size, audio, tier nor callbacks, and are not inputs of the video. */
   readonly free: readonly string[];
   readonly refused: readonly string[];
 }
@@ -98,7 +99,7 @@ const VENDORS: readonly Vendor[] = [
 ];
 
 for (const { name, open, free, refused } of VENDORS) {
-  Deno.test(`${name} videos: every field of its requests is refused as an option, or changes no price`, () =>
+  Deno.test(`${name} videos: every request field is a refused option or does not change the price`, () =>
     withAnswers([], ({ outbound }) => {
       const { refusedOptions = {} } = open(outbound);
       const isRefused = (option: string) => {

@@ -47,7 +47,7 @@ export function qwenImages(outbound: Outbound): ImageUpstream {
 
 function requestFor(order: ImageOrder, outbound: Outbound) {
   if (order.images.length > MAX_IMAGES) {
-    const message = `Cannot send ${order.images.length} images: the model takes at most ${MAX_IMAGES}`;
+    const message = `Too many images: expected at most ${MAX_IMAGES}, got ${order.images.length}`;
     throw outbound.failure("invalid", message, { field: "image" });
   }
   const content = [...order.images.map((image) => ({ image: dataUriOf(image) })), { text: order.prompt }];

@@ -33,7 +33,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
   firstframeurl: MEDIA_OPTION,
   lastframeurl: MEDIA_OPTION,
   audiourl: MEDIA_OPTION,
-  shottype: "it changes what is made and what that costs",
+  shottype: "it changes the output and its price",
 };
 
 /**

@@ -97,10 +97,10 @@ function mediaOf(outbound: Outbound, order: VideoOrder, dialect: Dialect, model:
     };
   }
   if (lastFrame !== null) {
-    throw outbound.failure("invalid", `"${model}" takes no last frame`, { field: "frame_images" });
+    throw outbound.failure("invalid", `"${model}" does not support a last frame`, { field: "frame_images" });
   }
   if (references.some(({ medium }) => medium === "audio")) {
-    throw outbound.failure("invalid", `"${model}" takes no audio references`, { field: "input_references" });
+    throw outbound.failure("invalid", `"${model}" does not support audio references`, { field: "input_references" });
   }
   if (firstFrame !== null && !model.includes("-r2v")) return { img_url: firstFrame.value };
   if (references.length === 0 && firstFrame === null) return {};
@@ -131,6 +131,6 @@ function pixelsOf(outbound: Outbound, resolution: string | null, ratio: string |
   if (resolution === null && ratio === null) return {};
   const size = PIXELS[resolution ?? "720P"]?.[ratio ?? "16:9"];
   if (size !== undefined) return { size };
-  const said = `Cannot make a video of ratio ${ratio ?? "16:9"} in ${resolution ?? "720P"}`;
+  const said = `The aspect ratio ${ratio ?? "16:9"} is not supported at ${resolution ?? "720P"}`;
   throw outbound.failure("invalid", said, { field: "aspect_ratio" });
 }

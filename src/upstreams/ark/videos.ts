@@ -92,7 +92,7 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
         if (items.length < PAGE_SIZE || (oldest + 1) * 1_000 < createdAfter) return null;
       }
       // A job beyond the pages read may exist. Reporting it as absent would create it again.
-      throw outbound.failure("unavailable", "The vendor's list of jobs is too long to be searched");
+      throw outbound.failure("unavailable", "The vendor's list of jobs has too many pages to search");
     },
     open: null,
     refusedOptions: REFUSED_OPTIONS,

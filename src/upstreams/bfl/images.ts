@@ -48,13 +48,13 @@ function requestFor(order: ImageOrder, outbound: Outbound) {
   const { image, maxImages } = inputs;
   const { images, outputFormat } = order;
   if (images.length > maxImages) {
-    const message = `Cannot send ${images.length} images: the model takes at most ${maxImages}`;
+    const message = `Too many images: expected at most ${maxImages}, got ${images.length}`;
     throw outbound.failure("invalid", message, { field: "image" });
   }
   const tooLarge = images.find((each) => isTooLarge(each, inputs));
   if (tooLarge !== undefined) {
     const size = `${tooLarge.width}x${tooLarge.height}`;
-    const message = `Cannot send an image of ${size}: expected at most ${inputs.maxImagePixels} pixels`;
+    const message = `The image is too large: expected at most ${inputs.maxImagePixels} pixels, got ${size}`;
     throw outbound.failure("invalid", message, { field: "image" });
   }
   const shape = shapeFor(order, inputs);
@@ -99,7 +99,7 @@ function progressIn(body: unknown, order: ImageOrder, size: string | null, outbo
       return ended(outbound.failure("unavailable", "", { vendorCode: status }));
     case "task not found":
       // Regions replicate jobs with a delay, so the job is polled again.
-      throw outbound.failure("invalid", "The vendor does not know the job", { accepted: "unknown" });
+      throw outbound.failure("invalid", "The vendor did not find the job", { accepted: "unknown" });
     default: // Pending, Reasoning, Generating and future states.
       return { status: "pending" };
   }

@@ -69,7 +69,8 @@ export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
 function endpointOf({ model, images }: ImageOrder, outbound: Outbound): FalImageEndpoint {
   const endpoint = imageEndpointFor(model, images.length);
   if (endpoint !== null) return endpoint;
-  const what = ["makes no image from words alone", "takes no image"][images.length] ?? "takes one image at most";
+  const what = ["requires an input image", "does not support input images"][images.length] ??
+    "supports at most one input image";
   throw outbound.failure("invalid", `"${model}" ${what}`, { field: "image" });
 }
 
@@ -127,7 +128,7 @@ async function resultOf(outbound: Outbound, place: string, extras: JsonExtras): 
   }
 }
 
-const BLACKENED = "The image was blackened by the vendor's content check";
+const BLACKENED = "The image was rejected by the vendor's content check";
 
 /** An image that the content check forbids is black and reported as a success. */
 function readResult(body: unknown, outbound: Outbound): ImageProgress {

@@ -41,7 +41,9 @@ export function falVideos(outbound: Outbound): VideoUpstream {
     mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url", "data_uri"] },
     async create(order) {
       const endpoint = endpointFor(order.model, order.mode);
-      if (endpoint === null) throw outbound.failure("invalid", `"${order.model}" does not make ${order.mode}`);
+      if (endpoint === null) {
+        throw outbound.failure("invalid", `"${order.model}" does not support the mode ${order.mode}`);
+      }
       const body = bodyOf(outbound, order, endpoint.inputs);
       const news = order.callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(order.callbackUrl)}`;
       const created = await exchange.create(`/${endpoint.path}${news}`, body, readSubmission);
@@ -61,7 +63,7 @@ export function falVideos(outbound: Outbound): VideoUpstream {
 }
 
 function placeIn({ id, place }: VideoJobHandle): string {
-  if (place === null) throw new TypeError(`Cannot ask for fal's job "${id}": its place is missing`);
+  if (place === null) throw new TypeError(`Cannot poll the fal job "${id}": its path is missing`);
   return place;
 }
 
@@ -103,7 +105,7 @@ async function resultOf(outbound: Outbound, exchange: VideoExchange, place: stri
   }
 }
 
-const BLACKENED = "The video was blackened by the vendor's content check";
+const BLACKENED = "The video was rejected by the vendor's content check";
 
 async function cancel(exchange: VideoExchange, place: string): Promise<CancelOutcome> {
   try {

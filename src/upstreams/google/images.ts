@@ -79,7 +79,9 @@ function imageConfigFor({ size }: ImageOrder, outbound: Outbound): Record<string
   if (pixels === null) return null;
   const longest = Math.max(pixels.width, pixels.height);
   if (longest < 512) {
-    throw outbound.failure("invalid", `Cannot make an image of ${size}: the smallest is 512x512`, { field: "size" });
+    throw outbound.failure("invalid", `The size ${size} is not supported: expected at least 512x512`, {
+      field: "size",
+    });
   }
   const aspectRatio = nearestRatio(pixels, RATIOS);
   if (longest === 512) return { aspectRatio, imageSize: "512" };
@@ -119,15 +121,18 @@ function failureOf({ promptFeedback, candidates }: z.infer<typeof Answer>, outbo
   const ended = candidate?.finishReason === "STOP" ? null : candidate?.finishReason;
   const word = promptFeedback?.blockReason ?? ended ?? null;
   if (word !== null && ACCIDENTS.has(word)) {
-    return outbound.failure("unavailable", `The model made no image: ${word}`, { vendorCode: word });
+    return outbound.failure("unavailable", `The model created no image: ${word}`, { vendorCode: word });
   }
   if (word !== null) {
-    const said = promptFeedback?.blockReasonMessage || candidate?.finishMessage || `The model made no image: ${word}`;
+    const said = promptFeedback?.blockReasonMessage || candidate?.finishMessage ||
+      `The model created no image: ${word}`;
     return outbound.failure("invalid", said, { vendorCode: word, isContentRefusal: word !== "NO_IMAGE" });
   }
   // The model answers a prompt that does not ask for an image with text. Other providers would not help.
   if (candidate?.content?.parts?.some(({ text }) => text)) {
-    return outbound.failure("invalid", "The model answered in words and made no image", { vendorCode: "NO_IMAGE" });
+    return outbound.failure("invalid", "The model responded with text and created no image", {
+      vendorCode: "NO_IMAGE",
+    });
   }
   return outbound.failure("broken", "", { accepted: "unknown" });
 }

@@ -66,8 +66,8 @@ const Interaction = z.object({
 
 type Answer = z.infer<typeof Interaction>;
 
-const PRICED = "it changes what is made and what that costs";
-const STATE = "it names state or tools at the operator's vendor account";
+const PRICED = "it changes the output and its price";
+const STATE = "it names state or tools in the operator's vendor account";
 
 const REFUSED_OPTIONS: RefusedOptions = {
   responseformat: 'use "resolution", "aspect_ratio" and "duration"',
@@ -174,7 +174,7 @@ function progressOf(outbound: Outbound, interaction: Answer): VideoProgress {
     case "requires_continuation":
       return failed(
         outbound,
-        error?.message || `The interaction ended as ${status}`,
+        error?.message || `The interaction ended with the status ${status}`,
         isRefusal(error?.code, error?.message),
       );
     default:
@@ -213,14 +213,14 @@ async function cancel(exchange: VideoExchange, job: VideoJobHandle): Promise<Can
 
 async function openFile(outbound: Outbound, url: string): Promise<OpenedResult> {
   const path = outbound.pathOf(url);
-  if (path === null) throw outbound.failure("broken", "The vendor keeps the result outside its own host");
+  if (path === null) throw outbound.failure("broken", "The result URL is not on the provider's host");
   return await openStreamedResult(outbound, { path, url }, readRefusal);
 }
 
 async function openInline(exchange: VideoExchange, job: VideoJobHandle): Promise<OpenedResult> {
   const data = await exchange.ask(pathOf(job), (answer) => {
     const part = outputsOf(Interaction.parse(answer)).find((each) => isVideo(each) && each.data);
-    if (part === undefined) throw new TypeError("The interaction has no video any more");
+    if (part === undefined) throw new TypeError("The interaction no longer contains a video");
     return part.data!;
   });
   return { bytes: decoded(data) };

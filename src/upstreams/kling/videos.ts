@@ -36,9 +36,9 @@ const SHAPES: VideoShapes = {
 };
 
 const REFUSED_OPTIONS: RefusedOptions = {
-  mode: 'it decides how large the video is; use "resolution"',
-  aspectratio: 'it decides what shape the video has; use "aspect_ratio" or "size"',
-  externaltaskid: "the gateway finds the job by it",
+  mode: 'it sets the resolution of the video; use "resolution"',
+  aspectratio: 'it sets the shape of the video; use "aspect_ratio" or "size"',
+  externaltaskid: "the gateway uses it to find the job",
   image: MEDIA_OPTION,
   imagetail: MEDIA_OPTION,
   imagelist: MEDIA_OPTION,
@@ -123,12 +123,12 @@ function kindFor(outbound: Outbound, { model, mode }: VideoOrder): JobKind {
     case "imgref2video":
       return "multi-image2video";
     case "mixref2video":
-      throw outbound.failure("invalid", `"${model}" does not make ${mode}`);
+      throw outbound.failure("invalid", `"${model}" does not support the mode ${mode}`);
   }
 }
 
 function placeIn({ id, place }: VideoJobHandle): string {
-  if (place === null) throw new TypeError(`Cannot ask for Kling's job "${id}": its place is missing`);
+  if (place === null) throw new TypeError(`Cannot poll the Kling job "${id}": its path is missing`);
   return place;
 }
 

@@ -97,7 +97,7 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
   // There is no ratio field: text prompts create 16:9, and frames keep their own ratio.
   if (ratio !== null && ratio !== SHAPES.ratios[0] && firstFrame === null) {
-    const said = `Cannot make a video of ratio ${ratio}: "${order.model}" makes ${SHAPES.ratios[0]}`;
+    const said = `"${order.model}" does not support the aspect ratio ${ratio}: expected ${SHAPES.ratios[0]}`;
     throw outbound.failure("invalid", said, { field: "aspect_ratio" });
   }
   return {

@@ -45,7 +45,7 @@ const Moderated = z.object({
 /** A failed job has a message and no code: these words name content rules as the reason. */
 const CONTENT_WORDS = /content[ _-]?(?:policy|filter|moderation|violation)|moderation|safety|sensitive|prohibited/i;
 
-const SHAPE = 'it decides what shape the video has; use "aspect_ratio" or "size"';
+const SHAPE = 'it sets the shape of the video; use "aspect_ratio" or "size"';
 
 /** Options of the router, and of the vendors behind it, which it passes on as `provider.options`. */
 const REFUSED_OPTIONS: RefusedOptions = {
@@ -60,7 +60,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
   loras: UNPRICED_OPTION,
   voicelist: UNPRICED_OPTION,
   multiprompt: UNPRICED_OPTION,
-  previousjobid: "it names a job that may be another caller's; send its video as a reference",
+  previousjobid: "it names a job that may belong to another caller; send its video as a reference",
   frameimages: MEDIA_OPTION,
   inputreferences: MEDIA_OPTION,
   content: MEDIA_OPTION,
@@ -166,7 +166,7 @@ function resultAt(outbound: Outbound, url: string): VideoResult {
 
 function openContent(outbound: Outbound, { url }: VideoResult, { id }: VideoJobHandle) {
   const path = url === null ? `/videos/${encodeURIComponent(id)}/content` : outbound.pathOf(url);
-  if (path === null) throw outbound.failure("invalid", "The result does not lie at the provider");
+  if (path === null) throw outbound.failure("invalid", "The result URL is not on the provider's host");
   return openStreamedResult(outbound, { path, url }, readVideoError);
 }
 

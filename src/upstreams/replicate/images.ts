@@ -77,7 +77,7 @@ function inputFor(order: ImageOrder, inputs: ReplicateImageInputs, images: reado
 function refuseImages({ model, images }: ImageOrder, inputs: ReplicateImageInputs, outbound: Outbound): void {
   const most = inputs.images !== undefined ? Infinity : inputs.image !== undefined ? 1 : 0;
   if (images.length <= most) return;
-  const what = most === 0 ? "takes no image" : "takes one image at most";
+  const what = most === 0 ? "does not support input images" : "supports at most one input image";
   throw outbound.failure("invalid", `"${model}" ${what}`, { field: "image" });
 }
 
@@ -100,7 +100,10 @@ function progressOf(prediction: Prediction, order: ImageOrder, outbound: Outboun
     }
     case "canceled":
     case "aborted":
-      return { status: "failed", failure: outbound.failure("unavailable", `The prediction was ${status}`) };
+      return {
+        status: "failed",
+        failure: outbound.failure("unavailable", `The prediction ended with the status ${status}`),
+      };
     default:
       return { status: "pending" };
   }

@@ -74,7 +74,7 @@ export function isRefusal(said: string): boolean {
 }
 
 /** The message for a deleted result. */
-export const REMOVED = "The vendor removed the result before it was fetched";
+export const REMOVED = "The vendor deleted the result before it was downloaded";
 
 const InvalidFields = z.object({ invalid_fields: z.array(z.object({ field: z.string() })).nonempty() });
 

@@ -20,7 +20,7 @@ import { videoInputsOf } from "./video_inputs.ts";
 
 /** Source: Replicate, the input schemas of its video models. Kling's `mode` is its resolution. */
 const REFUSED_OPTIONS: RefusedOptions = {
-  mode: 'it decides how large the video is; use "resolution"',
+  mode: 'it sets the resolution of the video; use "resolution"',
   ...refusals(UNPRICED_OPTION, [
     "multiprompt",
     "multishot",

@@ -55,7 +55,7 @@ function pixelsFor(outbound: Outbound, order: VideoOrder, table: PixelTable): st
   if (first === undefined) throw refused(outbound, "resolution", `one of ${Object.keys(table).join(", ")}`);
   if (!first.includes(":")) return first;
   const pixels = ratioNextTo(quotientOf(ratio ?? DEFAULT_RATIO), row);
-  if (pixels === null) throw refused(outbound, "aspect_ratio", `one that fits ${row.join(", ")}`);
+  if (pixels === null) throw refused(outbound, "aspect_ratio", `a ratio of one of ${row.join(", ")}`);
   return pixels;
 }
 
@@ -65,5 +65,5 @@ function shapesWith(words: Readonly<Record<string, string>>, ratios: readonly st
 }
 
 function refused(outbound: Outbound, field: string, expected: string) {
-  return outbound.failure("invalid", `Cannot make the video with this ${field}: expected ${expected}`, { field });
+  return outbound.failure("invalid", `This ${field} is not supported: expected ${expected}`, { field });
 }

@@ -27,8 +27,8 @@ import { leavesOutRatio, shapeFields } from "./shape.ts";
 const USD_PER_CREDIT = 0.01;
 
 const REFUSED_OPTIONS: RefusedOptions = {
-  ratio: 'it decides how large the video is; use "resolution", "aspect_ratio" or "size"',
-  targetaspectratio: 'it decides what shape the video has; use "aspect_ratio" or "size"',
+  ratio: 'it sets the resolution of the video; use "resolution", "aspect_ratio" or "size"',
+  targetaspectratio: 'it sets the shape of the video; use "aspect_ratio" or "size"',
   outputformat: UNPRICED_OPTION,
   proresprofile: UNPRICED_OPTION,
   mode: UNPRICED_OPTION,

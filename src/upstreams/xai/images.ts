@@ -101,7 +101,7 @@ function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
     if (!items.some(({ respect_moderation }) => respect_moderation === false)) {
       throw outbound.failure("broken", "", { accepted: "unknown" });
     }
-    throw outbound.failure("invalid", "The images were held back by the vendor's moderation", {
+    throw outbound.failure("invalid", "The images were rejected by the vendor's content moderation", {
       vendorCode: "respect_moderation",
       isContentRefusal: true,
       costUsd: readCostUsd(body) ?? undefined,

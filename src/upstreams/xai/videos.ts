@@ -35,8 +35,7 @@ const Job = z.object({
   error: z.object({ code: text, message: text }).nullish().catch(null),
 });
 
-const MEDIA =
-  'it is what the video is made from, and each picture is charged; use "frame_images" or "input_references"';
+const MEDIA = 'it is an input of the video, and each image is charged; use "frame_images" or "input_references"';
 
 /** Source: xAI API reference, "Video generations", and its price list: each image is charged. */
 const REFUSED_OPTIONS: RefusedOptions = {
@@ -114,7 +113,7 @@ function voicesOf(outbound: Outbound, names: unknown): JsonObject[] {
   if (Array.isArray(names) && names.every((name) => VOICES.includes(name))) {
     return names.map((id) => ({ voice_id: id }));
   }
-  throw outbound.failure("invalid", `Cannot use "reference_voice_ids": expected a list of ${VOICES.join(", ")}`, {
+  throw outbound.failure("invalid", `Invalid "reference_voice_ids": expected a list of ${VOICES.join(", ")}`, {
     field: "provider.options",
   });
 }

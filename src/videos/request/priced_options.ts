@@ -5,7 +5,7 @@ import type { RefusedOptions } from "../../upstreams/video_upstream.ts";
 
 const LENGTH = 'it decides how long the video is; use "duration"';
 const RATE = "it decides how many pictures a second has, which the price does not know";
-const SIZE = 'it decides how large the video is; use "resolution", "aspect_ratio" or "size"';
+const SIZE = 'it sets the resolution of the video; use "resolution", "aspect_ratio" or "size"';
 const TIER = "the model's price is that of the provider's usual tier";
 const NEWS = 'the gateway itself hears of the task; use "callback_url" to hear of its end';
 const RESULT = "the gateway keeps the result";

@@ -89,7 +89,7 @@ function refuseOwnReferences(options: JsonObject, path: string): void {
   if (named === undefined) return;
   throw invalidField(
     `${path}.${named.field}`,
-    "it names something at the operator's vendor account; send data or a web address as a reference",
+    "it names an object in the operator's vendor account; send data or a URL as a reference",
   );
 }
 

@@ -26,7 +26,7 @@ imageUpstreamContract("Qwen", {
   edits: "without_mask",
 });
 
-Deno.test("Qwen-Image: pictures stand before the words, sizes have a star, and no watermark is asked for", async () => {
+Deno.test("Qwen-Image: images precede the prompt, sizes contain a star, and watermarks are off", async () => {
   await withImageVendor("alibaba", { body: made({ image: URL }) }, async (images, seen) => {
     const order = orderOf({ model: "qwen-image-3.0", size: "1536x1024", images: [pictureOf([1, 2], "image/png")] });
     const { size } = await images.generate(order, CALL);
@@ -43,7 +43,7 @@ Deno.test("Qwen-Image: pictures stand before the words, sizes have a star, and n
   });
 });
 
-Deno.test("Qwen-Image: a mask and a fourth picture are refused without a call", async () => {
+Deno.test("Qwen-Image: a mask and a fourth image are rejected without a request", async () => {
   await withImageVendor("alibaba", { body: made({ image: URL }) }, async (images, seen) => {
     const picture = pictureOf([1]);
     const masked = await assertRejects(

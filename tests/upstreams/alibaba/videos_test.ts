@@ -78,7 +78,7 @@ const BOTH = { ...FIRST, mode: "img2video_end" as const, lastFrame: mediaAt("ima
 const MIXED = { mode: "mixref2video" as const, references: [mediaAt("image"), mediaAt("video")] };
 const SYNTHESIS = "video-generation/video-synthesis";
 
-Deno.test("Wan 3: one model makes every mode, by a list of media", async () => {
+Deno.test("Wan 3: one model supports every mode with a list of media", async () => {
   const order = { model: "wan3.0-video", aspectRatio: "9:16", seed: 7, generateAudio: false };
   assertEquals(await sent(order), {
     path: SYNTHESIS,
@@ -98,7 +98,7 @@ Deno.test("Wan 3: one model makes every mode, by a list of media", async () => {
   ]);
 });
 
-Deno.test("Wan before version 3: the mode chooses the model of a family, and each has its own inputs", async () => {
+Deno.test("Wan before version 3: the mode selects the model of a family, and each model has its own inputs", async () => {
   const modelAnd = async (order: Partial<VideoOrder>) => {
     const { path, model, input: { prompt: _, ...input }, parameters: { duration: _five, ...parameters } } = await sent(
       order,
@@ -139,14 +139,14 @@ Deno.test("Wan before version 3: the mode chooses the model of a family, and eac
   assertEquals((await modelAnd({ model: "wan2.6-i2v-flash", ...FIRST }))[1], "wan2.6-i2v-flash");
 });
 
-Deno.test("Wan: options are parameters, a negative prompt is an input", async () => {
+Deno.test("Wan: options are sent as parameters, a negative prompt as an input", async () => {
   const options = { prompt_extend: false, negative_prompt: "people", watermark: true };
   const { input, parameters } = await sent({ model: "wan3.0-video", options, durationSeconds: -1 });
   assertEquals(input, { prompt: "a lighthouse", negative_prompt: "people" });
   assertEquals(parameters, { prompt_extend: false, watermark: true, resolution: "720P" });
 });
 
-Deno.test("Wan: what a model does not take is refused before anything is sent, or named as dropped", async () => {
+Deno.test("Wan: unsupported input is rejected before a request is sent, or named as dropped", async () => {
   const refused = async (order: Partial<VideoOrder>) => {
     const { kind, facts } = await withAnswers(
       [],
@@ -166,7 +166,7 @@ Deno.test("Wan: what a model does not take is refused before anything is sent, o
   });
 });
 
-Deno.test("Wan: what the operator must mend is no fault of the caller", async () => {
+Deno.test("Wan: an account problem is not the caller's error", async () => {
   const kindOf = (status: number, code: string) =>
     withAnswers([{ status, body: error(code, "no") }], async ({ outbound }) => {
       return (await assertRejects(() => wanVideos(outbound).create(videoOrder()), UpstreamFailure)).kind;
@@ -178,7 +178,7 @@ Deno.test("Wan: what the operator must mend is no fault of the caller", async ()
 });
 
 Deno.test({
-  name: "Wan: recorded answers mean what they say (skipped where the recordings are absent)",
+  name: "Wan: recorded responses are read as recorded (skipped where the recordings are absent)",
   ignore: RECORDINGS === null,
   async fn() {
     const recorded = (name: string) => [recordedAnswer(`alibaba/${name}`)!];

@@ -25,7 +25,7 @@ imageUpstreamContract("ark", {
 
 const PLAIN = { model: "m", created: 1_793_491_200, data: [{ b64_json: "AAAA", size: "2048x2048" }] };
 
-Deno.test("Seedream: an order goes without a watermark and asks for base64", async () => {
+Deno.test("Seedream: a request has no watermark and requests base64", async () => {
   await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
     await images.generate(orderOf({ model: "seedream-4-5-251128", quality: "hd", outputFormat: "png" }), CALL);
     assertEquals(seen[0]?.path, "/base/images/generations");
@@ -39,7 +39,7 @@ Deno.test("Seedream: an order goes without a watermark and asks for base64", asy
   });
 });
 
-Deno.test("Seedream: references go as data: URIs, one alone or several in a list; an edit does the same", async () => {
+Deno.test("Seedream: references are sent as data: URIs, one as text or several as a list; an edit likewise", async () => {
   await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
     const [first, second] = [pictureOf([1, 2], "image/png"), pictureOf([3], "image/jpeg")];
     await images.generate(orderOf({ images: [first] }), CALL);
@@ -49,7 +49,7 @@ Deno.test("Seedream: references go as data: URIs, one alone or several in a list
   });
 });
 
-Deno.test("Seedream: a mask is refused without a call", async () => {
+Deno.test("Seedream: a mask is rejected without a request", async () => {
   await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
     const order = orderOf({ images: [pictureOf([1])], mask: pictureOf([2]) });
     const failure = await assertRejects(() => images.edit!(order, CALL), UpstreamFailure);
@@ -75,7 +75,7 @@ for (
     ["seedream-4-0-250828", "99999x100", "2560x1440"],
   ] as const
 ) {
-  Deno.test(`Seedream: ${model} is asked for ${size} as ${sent ?? "its own choice"}`, async () => {
+  Deno.test(`Seedream: for ${model} the size ${size} is sent as ${sent ?? "none"}`, async () => {
     await withImageVendor("ark", { body: { data: [{ b64_json: "AAAA" }] } }, async (images, seen) => {
       const outcome = await images.generate(orderOf({ model, size }), CALL);
       assertEquals(itemAt(seen, 0).json.size, sent);
@@ -92,7 +92,7 @@ for (
     ["seedream-4-0-250828", "png", undefined],
   ] as const
 ) {
-  Deno.test(`Seedream: ${model} is ${sent ? "told" : "not told"} ${outputFormat}`, async () => {
+  Deno.test(`Seedream: the format ${outputFormat} is ${sent ? "sent" : "not sent"} to ${model}`, async () => {
     await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
       const outcome = await images.generate(orderOf({ model, outputFormat }), CALL);
       assertEquals(itemAt(seen, 0).json.output_format, sent);
@@ -102,7 +102,7 @@ for (
 }
 
 Deno.test({
-  name: "Seedream: pictures without anything else are read (skipped without recordings)",
+  name: "Seedream: images without further fields are read (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     await withImageVendor("ark", recordedAnswer("ark/images-two"), async (images) => {
@@ -117,7 +117,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Seedream: an entry that failed does not fail the others (skipped without recordings)",
+  name: "Seedream: a failed entry does not fail the others (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     await withImageVendor("ark", recordedAnswer("ark/shape-images-partial-failure"), async (images) => {
@@ -133,7 +133,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Seedream: a documented refusal keeps its words (skipped without recordings)",
+  name: "Seedream: a documented refusal keeps its message (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     await withImageVendor("ark", recordedAnswer("ark/images-400-invalid-parameter"), async (images) => {
@@ -181,11 +181,11 @@ for (
       "No",
     ],
     ["of the vendor", { data: [{ error: { code: "InternalServiceError", message: "Oops" } }] }, "unavailable", "Oops"],
-    ["without a word", { data: [{ error: {} }] }, "unavailable", 'Provider "vendor" failed'],
-    ["without anything", {}, "broken", 'Provider "vendor" sent an answer that cannot be read'],
+    ["without a word", { data: [{ error: {} }] }, "unavailable", 'Provider "vendor" failed to process the request'],
+    ["without anything", {}, "broken", 'Provider "vendor" returned an invalid response'],
   ] as const
 ) {
-  Deno.test(`Seedream: a failure ${what} inside a 200 is ${kind}`, async () => {
+  Deno.test(`Seedream: a failure ${what} in a status 200 response is ${kind}`, async () => {
     await withImageVendor("ark", { body }, async (images) => {
       const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
       assertEquals([failure.kind, failure.message, failure.facts.status], [kind, word, kind === "broken" ? 200 : null]);
@@ -193,7 +193,7 @@ for (
   });
 }
 
-Deno.test("Seedream: nulls in the usage count as none", async () => {
+Deno.test("Seedream: nulls in the usage count as zero", async () => {
   const usage = { generated_images: 1, output_tokens: null, total_tokens: null };
   await withImageVendor("ark", { body: { ...PLAIN, usage } }, async (images) => {
     assertEquals((await images.generate(orderOf(), CALL)).consumption, null);

@@ -52,7 +52,7 @@ videoUpstreamContract("Ark", {
     },
     {
       answers: [task("failed")],
-      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed' },
+      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed to process the request' },
     },
     { answers: [task("cancelled")], means: { status: "cancelled" } },
     { answers: [task("canceled")], means: { status: "cancelled" } },
@@ -93,7 +93,7 @@ async function sent(order: Partial<VideoOrder>) {
   }, BASE);
 }
 
-Deno.test("Ark videos: words alone carry shape, seed, sound and the mark of our task", async () => {
+Deno.test("Ark videos: a text prompt is sent with shape, seed, audio and the task's mark", async () => {
   const order = videoOrder({ aspectRatio: "16:9", resolution: "4K", seed: 7, generateAudio: false });
   assertEquals(await sent(order), {
     model: "a-model",
@@ -107,7 +107,7 @@ Deno.test("Ark videos: words alone carry shape, seed, sound and the mark of our 
   });
 });
 
-Deno.test("Ark videos: what the caller did not say is left to the vendor", async () => {
+Deno.test("Ark videos: fields that the caller did not set are not sent", async () => {
   assertEquals(Object.keys(await sent({ resolution: null })).sort(), [
     "content",
     "duration",
@@ -116,7 +116,7 @@ Deno.test("Ark videos: what the caller did not say is left to the vendor", async
   ]);
 });
 
-Deno.test("Ark videos: frames carry their roles, and no ratio stands beside them", async () => {
+Deno.test("Ark videos: frames are sent with their roles and without a ratio", async () => {
   const body = await sent({
     mode: "img2video_end",
     aspectRatio: "16:9",
@@ -130,7 +130,7 @@ Deno.test("Ark videos: frames carry their roles, and no ratio stands beside them
   assertEquals("ratio" in body, false);
 });
 
-Deno.test("Ark videos: references keep the caller's order and say what each is", async () => {
+Deno.test("Ark videos: references keep the caller's order and have their type", async () => {
   const body = await sent({
     mode: "mixref2video",
     references: [mediaAt("image"), mediaAt("video"), mediaAt("audio")],
@@ -147,18 +147,18 @@ Deno.test("Ark videos: references keep the caller's order and say what each is",
   });
 });
 
-Deno.test("Ark videos: videos are taken by address only", async () => {
+Deno.test("Ark videos: videos are accepted as URLs only", async () => {
   const forms = await withAnswers([], ({ outbound }) => Promise.resolve(arkVideos(outbound).mediaForms));
   assertEquals(forms.video, ["url"]);
   assertEquals(forms.image.includes("data_uri") && forms.audio.includes("data_uri"), true);
 });
 
-Deno.test("Ark videos: the caller's options go along, and change nothing that is priced", async () => {
+Deno.test("Ark videos: the caller's options are sent, and do not override priced fields", async () => {
   const body = await sent({ options: { watermark: false, duration: 30, model: "dear", service_tier: "flex" } });
   assertEquals([body.watermark, body.duration, body.model, body.service_tier], [false, 5, "a-model", "flex"]);
 });
 
-Deno.test("Ark videos: a size becomes the resolution that holds it and the ratio next to it", async () => {
+Deno.test("Ark videos: a size becomes the resolution that contains it and the nearest ratio", async () => {
   const shapeOf = async (width: number, height: number) => {
     const { resolution, ratio } = await sent({ resolution: null, size: { width, height } });
     return [resolution, ratio];
@@ -177,7 +177,7 @@ Deno.test("Ark videos: a size becomes the resolution that holds it and the ratio
   assertEquals([failure.kind, failure.facts.accepted, failure.facts.field], ["invalid", "no", "size"]);
 });
 
-Deno.test("Ark videos: what the operator must mend is no fault of the caller", async () => {
+Deno.test("Ark videos: an account problem is not the caller's error", async () => {
   const kindOf = (status: number, code: string) =>
     withAnswers([{ status, body: error(code, "no") }], async ({ outbound }) => {
       return (await assertRejects(() => arkVideos(outbound).create(videoOrder()), UpstreamFailure)).kind;
@@ -198,7 +198,7 @@ const listed = (id: string, at: number, mark: string | null) => ({
 const page = (first: number, count: number) =>
   Array.from({ length: count }, (_, nth) => listed(`other-${first + nth}`, NOW_MS - nth, null));
 
-Deno.test("Ark videos: a job whose creation was not answered is found by our mark, page by page", async () => {
+Deno.test("Ark videos: a job whose creation had no response is found by its mark, page by page", async () => {
   const order = videoOrder();
   const answers = [
     ok({ items: page(0, 100), total: 102 }),
@@ -213,7 +213,7 @@ Deno.test("Ark videos: a job whose creation was not answered is found by our mar
   }, BASE);
 });
 
-Deno.test("Ark videos: a list that is too long to be read back to the create proves nothing", async () => {
+Deno.test("Ark videos: a list with too many pages does not mean that the job is absent", async () => {
   const pages = Array.from({ length: 50 }, () => ok({ items: page(0, 100) }));
   await withAnswers(pages, async ({ outbound, vendor }) => {
     const find = () => arkVideos(outbound).find!(videoOrder(), NOW_MS - 3_600_000);
@@ -222,7 +222,7 @@ Deno.test("Ark videos: a list that is too long to be read back to the create pro
   }, BASE);
 });
 
-Deno.test("Ark videos: a job that only looks alike is not taken, and older jobs are not looked at", async () => {
+Deno.test("Ark videos: a similar job without the mark is ignored, and older jobs are not read", async () => {
   const find = (items: unknown[], order = videoOrder()) =>
     withAnswers([ok({ items })], ({ outbound }) => arkVideos(outbound).find!(order, NOW_MS), BASE);
   assertEquals(await find([listed("cgt-8", NOW_MS, "another task"), listed("cgt-7", NOW_MS, null)]), null);
@@ -230,7 +230,7 @@ Deno.test("Ark videos: a job that only looks alike is not taken, and older jobs 
   assertEquals(await find([...page(0, 99), listed("old", NOW_MS - 9_000, null)]), null);
 });
 
-Deno.test("Ark videos: a caller's own end user stands before our mark, within the vendor's 64 characters", async () => {
+Deno.test("Ark videos: a caller's end user identifier precedes the mark, within the vendor's 64 characters", async () => {
   const order = videoOrder({ options: { safety_identifier: "u".repeat(60), service_tier: "flex" } });
   const mark = `${"u".repeat(27)}-${order.taskId}`;
   assertEquals((await sent(order)).safety_identifier, mark);
@@ -241,7 +241,7 @@ Deno.test("Ark videos: a caller's own end user stands before our mark, within th
 });
 
 Deno.test({
-  name: "Ark videos: documented answers mean what they say (skipped where the recordings are absent)",
+  name: "Ark videos: documented responses are read as documented (skipped where the recordings are absent)",
   ignore: RECORDINGS === null,
   async fn() {
     const progress = (name: string) =>
@@ -270,14 +270,14 @@ Deno.test({
   },
 });
 
-Deno.test("Ark videos: a length that is left to the vendor is said as -1, and one that nobody named not at all", async () => {
+Deno.test("Ark videos: a length that the vendor decides is sent as -1, and an unset length is not sent", async () => {
   const references = [mediaAt("video")];
   assertEquals((await sent({ mode: "mixref2video", references, durationSeconds: -1 })).duration, -1);
   const body = await sent({ mode: "mixref2video", references, durationSeconds: null });
   assertEquals(["duration" in body, "ratio" in body], [false, false]);
 });
 
-Deno.test("Ark videos: many jobs are asked for by one list, and what it does not tell is left open", async () => {
+Deno.test("Ark videos: one list request polls several jobs, and omits jobs that it does not contain", async () => {
   const items = [
     { id: "cgt-1", status: "running" },
     { id: "cgt-2", status: "succeeded", content: { video_url: "https://example.invalid/2.mp4" }, duration: 5 },
@@ -301,14 +301,14 @@ Deno.test("Ark videos: many jobs are asked for by one list, and what it does not
   }, BASE);
 });
 
-Deno.test("Ark videos: an answer that is no list is a failure of the list", async () => {
+Deno.test("Ark videos: a response that is not a list is a failure of the list", async () => {
   await withAnswers([ok({ total: 0 })], async ({ outbound }) => {
     const failure = await assertRejects(() => arkVideos(outbound).pollMany!.ask([JOB]), UpstreamFailure);
     assertEquals(failure.kind, "broken");
   }, BASE);
 });
 
-Deno.test("Ark videos: the vendor posts its news to the gateway's address for the task", async () => {
+Deno.test("Ark videos: the vendor sends callbacks to the gateway's URL for the task", async () => {
   assertEquals(
     (await sent({ callbackUrl: "https://gate.example/x?token=1" })).callback_url,
     "https://gate.example/x?token=1",

@@ -46,7 +46,7 @@ async function sent(order: Partial<ImageOrder>) {
 
 const sized = (width: number, height: number) => ({ ...pictureOf([1, 2]), width, height });
 
-Deno.test("FLUX: an order goes to the model's own address", async () => {
+Deno.test("FLUX: a request is sent to the model's own path", async () => {
   assertEquals(await sent({ model: "flux-2-pro", quality: "high", outputFormat: "webp" }), {
     path: "/flux-2-pro",
     body: { prompt: "A fox" },
@@ -65,14 +65,14 @@ for (
     ["flux-pro-1.1-ultra", "auto", {}],
   ] as const
 ) {
-  Deno.test(`FLUX: ${model} is asked for ${size} as ${JSON.stringify(expected)}`, async () => {
+  Deno.test(`FLUX: for ${model} the size ${size} is sent as ${JSON.stringify(expected)}`, async () => {
     const { body, size: used } = await sent({ model, size });
     assertEquals(body, { prompt: "A fox", ...expected });
     assertEquals(used, "width" in expected ? `${expected.width}x${expected.height}` : null);
   });
 }
 
-Deno.test("FLUX: a picture that is changed keeps its shape within what its price covers", async () => {
+Deno.test("FLUX: an edited image keeps its shape up to the area that its price covers", async () => {
   const shapeOf = async (width: number, height: number) => {
     const { body } = await sent({ model: "flux-2-pro", images: [sized(width, height)] });
     return [body.width, body.height];
@@ -84,13 +84,13 @@ Deno.test("FLUX: a picture that is changed keeps its shape within what its price
   assertEquals([body.width, body.aspect_ratio], [undefined, undefined]);
 });
 
-Deno.test("FLUX: pictures go as base64, each under its own name", async () => {
+Deno.test("FLUX: images are sent as base64, each in its own field", async () => {
   const { body } = await sent({ model: "flux-2-pro", images: [pictureOf([1, 2]), pictureOf([3])], size: "1024x1024" });
   assertEquals([body.input_image, body.input_image_2], ["AQI=", "Aw=="]);
   assertEquals((await sent({ model: "flux-pro-1.1-ultra", images: [pictureOf([3])] })).body.image_prompt, "Aw==");
 });
 
-Deno.test("FLUX: more pictures than a model takes, or larger ones than are priced, are refused before anything is sent", async () => {
+Deno.test("FLUX: too many images and images above the priced size are rejected before a request is sent", async () => {
   const refused = (order: Partial<ImageOrder>) =>
     withAnswers([], async ({ outbound }) => {
       const images = bflImages(outbound, new ManualClock());
@@ -103,7 +103,7 @@ Deno.test("FLUX: more pictures than a model takes, or larger ones than are price
   assertEquals(await refused({ model: "flux-2-max", images: [sized(2049, 2048)] }), refusal);
 });
 
-Deno.test("FLUX: the format is told where the vendor has it", async () => {
+Deno.test("FLUX: the format is sent if the vendor supports it", async () => {
   await withAnswers([created, ready], async ({ outbound, vendor }) => {
     const clock = new ManualClock();
     const order = orderOf({ model: "flux-2-pro", outputFormat: "png" });
@@ -112,7 +112,7 @@ Deno.test("FLUX: the format is told where the vendor has it", async () => {
   });
 });
 
-Deno.test("FLUX: a polling address is followed below the base address, and elsewhere the job is asked for by its id", async () => {
+Deno.test("FLUX: a polling URL below the base URL is used, else the job is polled by its id", async () => {
   const polled = (address: (port: number) => string) => {
     const answers: { status: number; body: unknown }[] = [];
     return withAnswers(answers, async ({ outbound, vendor }) => {
@@ -133,7 +133,7 @@ Deno.test("FLUX: a polling address is followed below the base address, and elsew
   assertEquals(await polled(() => "nonsense"), byId);
 });
 
-Deno.test("FLUX: words of a job that goes on are many, and one that is not found at once is asked for again", async () => {
+Deno.test("FLUX: a job has several pending states, and a job that is not found yet is polled again", async () => {
   const words = ["Task not found", "Pending", "Reasoning", "Generating", "Something new", "Task not found"];
   const answers = [created, ...words.map((status) => ok({ status })), ready];
   await withAnswers(answers, async ({ outbound }) => {
@@ -145,7 +145,13 @@ Deno.test("FLUX: words of a job that goes on are many, and one that is not found
 
 for (
   const [what, answers, kind, accepted, message] of [
-    ["failed", [created, ok({ status: "Error" })], "unavailable", "no", 'Provider "acme" failed'],
+    [
+      "failed",
+      [created, ok({ status: "Error" })],
+      "unavailable",
+      "no",
+      'Provider "acme" failed to process the request',
+    ],
     [
       "moderated",
       [created, ok({ status: "Content Moderated", details: { "Moderation Reasons": ["A", "B"] } })],
@@ -158,7 +164,7 @@ for (
       [created, ...Array(5).fill(ok({ status: "Task not found" }))],
       "unavailable",
       "unknown",
-      "The vendor does not know the job",
+      "The vendor did not find the job",
     ],
     [
       "ordered with a bad key",
@@ -187,7 +193,7 @@ for (
 }
 
 Deno.test({
-  name: "FLUX: recorded answers lead to the picture (skipped without recordings)",
+  name: "FLUX: recorded responses lead to the image (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     for (const submitted of ["submit-null-cost", "submit-with-cost"]) {

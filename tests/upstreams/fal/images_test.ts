@@ -124,13 +124,13 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`fal images: ${"model" in order ? order.model : "FLUX.2"} is given ${what}`, async () => {
+  Deno.test(`fal images: ${"model" in order ? order.model : "FLUX.2"} receives ${what}`, async () => {
     const sending = await sent({ model: "fal-ai/flux-2-pro", ...order } as Partial<ImageOrder>);
     assertEquals(sending, { path, body: { prompt: "A fox", ...body } });
   });
 }
 
-Deno.test("fal images: what a model does not take is refused before anything is sent", async () => {
+Deno.test("fal images: unsupported input is rejected before a request is sent", async () => {
   const refused = (order: Partial<ImageOrder>) =>
     withAnswers([], async ({ outbound }) => {
       const images = falImages(outbound, new ManualClock());
@@ -140,21 +140,21 @@ Deno.test("fal images: what a model does not take is refused before anything is 
   assertEquals(await refused({ model: "fal-ai/imagen4/preview", images: [pictureOf([1])] }), [
     "invalid",
     "no",
-    '"fal-ai/imagen4/preview" takes no image',
+    '"fal-ai/imagen4/preview" does not support input images',
   ]);
   assertEquals(await refused({ model: "fal-ai/qwen-image-edit", images: [pictureOf([1]), pictureOf([2])] }), [
     "invalid",
     "no",
-    '"fal-ai/qwen-image-edit" takes one image at most',
+    '"fal-ai/qwen-image-edit" supports at most one input image',
   ]);
   assertEquals(await refused({ model: "fal-ai/gemini-flash-edit" }), [
     "invalid",
     "no",
-    '"fal-ai/gemini-flash-edit" makes no image from words alone',
+    '"fal-ai/gemini-flash-edit" requires an input image',
   ]);
 });
 
-Deno.test("fal images: the size is the picture's own where the vendor tells it", async () => {
+Deno.test("fal images: the size is that of the image if the vendor reports it", async () => {
   const sizeOf = async (file: unknown) => {
     const { outcome } = await play([created, ended, ok({ images: [file] })], {});
     return outcome.size;
@@ -164,7 +164,7 @@ Deno.test("fal images: the size is the picture's own where the vendor tells it",
   assertEquals(await sizeOf({ url: URL, width: 0, height: 7.5 }), null);
 });
 
-Deno.test("fal images: status, result and cancel stand where the vendor says, on its own host alone", async () => {
+Deno.test("fal images: status, result and cancel use the vendor's URLs, on its own host only", async () => {
   const answers: VendorAnswer[] = [];
   await withAnswers(answers, async ({ outbound, vendor }) => {
     const named = `http://127.0.0.1:${vendor.port}/owner/app/requests/r-1`;
@@ -197,7 +197,7 @@ for (
   });
 }
 
-Deno.test("fal images: a result that is not there yet is asked for again", async () => {
+Deno.test("fal images: a result that is not available yet is requested again", async () => {
   const early = { status: 400, body: { detail: "Request is still in progress" } };
   const { outcome } = await play([created, ended, early, ended, result], {});
   assertEquals(outcome.images, made);
@@ -216,7 +216,7 @@ for (
   ]
 ) {
   Deno.test({
-    name: `fal images: the recorded result ${name} gives its picture (skipped without recordings)`,
+    name: `fal images: the recorded result ${name} returns its image (skipped without recordings)`,
     ignore: !RECORDED,
     fn: async () => {
       const { body } = recordedAnswer(`fal/${name}`);
@@ -233,7 +233,7 @@ for (
 }
 
 Deno.test({
-  name: "fal images: recorded failures keep their words (skipped without recordings)",
+  name: "fal images: recorded failures keep their messages (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     const failed = (name: string, before: readonly VendorAnswer[]) =>

@@ -64,7 +64,7 @@ videoUpstreamContract("fal", {
     },
     {
       answers: [ended, ok({ video: { url: URL }, has_nsfw_concepts: [true] })],
-      means: failedAs("content_policy_violation", "The video was blackened by the vendor's content check"),
+      means: failedAs("content_policy_violation", "The video was rejected by the vendor's content check"),
     },
     {
       answers: [ended, { status: 400, body: { detail: "Request is still in progress" } }],
@@ -91,7 +91,7 @@ async function sent(order: Partial<VideoOrder>) {
   });
 }
 
-Deno.test("fal videos: the mode gives a known model its verb, and the model names its inputs", async () => {
+Deno.test("fal videos: the mode decides the path suffix of a known model, and the model its input fields", async () => {
   const frames = {
     mode: "img2video_end" as const,
     firstFrame: mediaAt("image", "https://example.invalid/a"),
@@ -140,7 +140,7 @@ Deno.test("fal videos: the mode gives a known model its verb, and the model name
   ]);
 });
 
-Deno.test("fal videos: a model of the client's table gets the inputs that it has, and the rest is named as dropped", async () => {
+Deno.test("fal videos: a model of the client's table receives its own inputs, and the rest is named as dropped", async () => {
   const frames = {
     mode: "img2video_end" as const,
     firstFrame: mediaAt("image", "https://example.invalid/a"),
@@ -161,7 +161,7 @@ Deno.test("fal videos: a model of the client's table gets the inputs that it has
   assertEquals(dropped, ["resolution", "generate_audio", "seed"]);
 });
 
-Deno.test("fal videos: a model that is not known, or names its verb, is an address by itself", async () => {
+Deno.test("fal videos: an unknown model, or one with a path suffix, is used as the path", async () => {
   const image = { mode: "img2video" as const, firstFrame: mediaAt("image") };
   assertEquals((await sent({ model: "someone/new-model", ...image })).path, "/someone/new-model");
   const whole = await sent({ model: "fal-ai/kling-video/v2.6/pro/image-to-video", ...image });
@@ -171,7 +171,7 @@ Deno.test("fal videos: a model that is not known, or names its verb, is an addre
   ]);
 });
 
-Deno.test("fal videos: a mode that a model does not make is refused before anything is sent", async () => {
+Deno.test("fal videos: a mode that a model does not support is rejected before a request is sent", async () => {
   const order = videoOrder({
     model: "fal-ai/kling-video/v3/pro",
     mode: "mixref2video",
@@ -184,7 +184,7 @@ Deno.test("fal videos: a mode that a model does not make is refused before anyth
   assertEquals([failure.kind, failure.facts.accepted], ["invalid", "no"]);
 });
 
-Deno.test("fal videos: sound, seed, ratio and options go along under the model's names", async () => {
+Deno.test("fal videos: audio, seed, ratio and options are sent in the model's fields", async () => {
   const order = { seed: 3, generateAudio: true, aspectRatio: "9:16", options: { negative_prompt: "rain", seed: 9 } };
   const { body } = await sent({ model: "fal-ai/pixverse/v6", ...order });
   assertEquals(body, {
@@ -198,7 +198,7 @@ Deno.test("fal videos: sound, seed, ratio and options go along under the model's
   });
 });
 
-Deno.test("fal videos: an address of a job is taken from the vendor only when it leads to the vendor and to that job", async () => {
+Deno.test("fal videos: a job URL from the vendor is used only if it is on the vendor's host and names that job", async () => {
   const place = (named: (port: number) => string) => {
     const answers: { status: number; body: unknown }[] = [];
     return withAnswers(answers, async ({ outbound, vendor }) => {
@@ -218,12 +218,12 @@ Deno.test("fal videos: an address of a job is taken from the vendor only when it
   assertEquals(await place(() => "nonsense"), ownWay);
 });
 
-Deno.test("fal videos: a length that is left to the vendor is its own word", async () => {
+Deno.test("fal videos: a length that the vendor decides has its own value", async () => {
   const { body } = await sent({ model: "bytedance/seedance-2.0", durationSeconds: -1 });
   assertEquals(body.duration, "auto");
 });
 
-Deno.test("fal videos: status, result and cancel stand below the job's place", async () => {
+Deno.test("fal videos: status, result and cancel are below the job's path", async () => {
   await withAnswers([ended, ok({ video: { url: URL } }), { status: 202, body: {} }], async ({ outbound, vendor }) => {
     const videos = falVideos(outbound);
     await videos.poll(JOB);
@@ -236,7 +236,7 @@ Deno.test("fal videos: status, result and cancel stand below the job's place", a
   });
 });
 
-Deno.test("fal videos: a result that cannot be asked for now ends no job", async () => {
+Deno.test("fal videos: a failed request for the result does not end the job", async () => {
   for (const status of [401, 404, 429, 502, 503]) {
     await withAnswers(
       [ended, { status, body: "" }],
@@ -245,13 +245,13 @@ Deno.test("fal videos: a result that cannot be asked for now ends no job", async
   }
 });
 
-Deno.test("fal videos: an error with a type is not judged by its text", async () => {
+Deno.test("fal videos: an error with a type is not classified by its text", async () => {
   const body = { detail: "The upstream call is still in progress", error_type: "bad_request" };
   const progress = await withAnswers([ended, { status: 400, body }], ({ outbound }) => falVideos(outbound).poll(JOB));
   assertEquals(progress.status, "failed");
 });
 
-Deno.test("fal videos: an empty balance is the operator's to mend", async () => {
+Deno.test("fal videos: an exhausted balance is not the caller's error", async () => {
   const body = { detail: "User is locked. Reason: Exhausted balance." };
   const { kind } = await withAnswers(
     [{ status: 403, body }],
@@ -261,7 +261,7 @@ Deno.test("fal videos: an empty balance is the operator's to mend", async () => 
 });
 
 Deno.test({
-  name: "fal videos: documented answers mean what they say (skipped where the recordings are absent)",
+  name: "fal videos: documented responses are read as documented (skipped where the recordings are absent)",
   ignore: RECORDINGS === null,
   async fn() {
     const answers = ["shape-queue-status-completed", "shape-queue-result-content-policy"].map((name) =>
@@ -283,7 +283,7 @@ Deno.test({
   },
 });
 
-Deno.test("fal videos: the vendor posts its news to the gateway's address for the task", async () => {
+Deno.test("fal videos: the vendor sends callbacks to the gateway's URL for the task", async () => {
   const { path } = await sent({ model: "fal-ai/pixverse/v6", callbackUrl: "https://gate.example/x?token=1&a" });
   assertEquals(path.split("?")[1], "fal_webhook=https%3A%2F%2Fgate.example%2Fx%3Ftoken%3D1%26a");
 });

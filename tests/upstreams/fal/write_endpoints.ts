@@ -1,6 +1,6 @@
 /**
- * Writes what fal's models that make videos or pictures call their inputs, from the types of its newest official
- * client: `deno task fal-endpoints`. Needs npm and a package registry.
+ * Writes the input fields of fal's video and image models, from the types of its newest official client: `deno task
+ * fal-endpoints`. Requires npm and a package registry.
  */
 import ts from "typescript";
 import type { FalImageInputs } from "../../../src/upstreams/fal/image_inputs.ts";
@@ -10,7 +10,7 @@ import { itemAt } from "../../support/items.ts";
 const VIDEOS = new URL("../../../src/upstreams/fal/endpoints.json", import.meta.url);
 const IMAGES = new URL("../../../src/upstreams/fal/image_endpoints.json", import.meta.url);
 
-/** Names of inputs by what they hold, the better one first. */
+/** Field names by their content, preferred first. */
 const NAMES = {
   firstFrame: ["first_frame_url", "start_image_url", "first_image_url", "image_url"],
   lastFrame: ["last_frame_url", "end_image_url", "tail_image_url", "last_image_url"],
@@ -20,13 +20,10 @@ const NAMES = {
   sound: ["generate_audio", "generate_audio_switch", "enable_audio", "audio"],
 } as const;
 
-/**
- * Inputs that a caller of ours cannot give: what needs one of them is made from something else than words and
- * references.
- */
+/** Inputs that a caller cannot send. A model that requires one has other inputs than prompts and references. */
 const FOREIGN = ["video_url", "audio_url", "mask_url", "mask_video_url", "mask_image_url", "video", "text_input"];
 
-/** What an address that makes pictures may demand of a caller: words, and pictures under one of these names. */
+/** What an image model may require from a caller: a prompt, and images in one of these fields. */
 const IMAGE_NAMES = { image: ["image_url"], images: ["image_urls", "input_image_urls"] } as const;
 const GIVEN: readonly string[] = ["prompt", ...IMAGE_NAMES.image, ...IMAGE_NAMES.images];
 
@@ -64,7 +61,7 @@ await writeTable(
   ).map(({ address, inputs }) => [address, imageInputsOf(inputs)]),
 );
 
-/** Addresses whose inputs are the same stand together. */
+/** Models with the same inputs are grouped. */
 async function writeTable(path: URL, rows: readonly (readonly [address: string, inputs: unknown])[]): Promise<void> {
   const groups = Map.groupBy(rows.toSorted(([a], [b]) => a < b ? -1 : 1), ([, inputs]) => JSON.stringify(inputs));
   const table = [...groups].map(([inputs, members]) => ({
@@ -92,7 +89,7 @@ function imageInputsOf(fields: ReadonlyMap<string, Field>): FalImageInputs {
   });
 }
 
-/** The texts of that form that a type lists; null for none. */
+/** Returns the texts of a type that match; null if there are none. */
 function textsIn(type: string | undefined, form: RegExp): string[] | null {
   const texts = [...(type ?? "").matchAll(/"([^"]+)"/g)].map((match) => itemAt(match, 1)).filter((text) =>
     form.test(text)
@@ -116,7 +113,7 @@ function inputsOf(fields: ReadonlyMap<string, Field>): NamedInputs {
   });
 }
 
-/** The inputs that are there. */
+/** Returns the inputs that are defined. */
 function withoutGaps<T>(inputs: Partial<Record<keyof T, unknown>>): T {
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value)) as T;
 }
@@ -127,7 +124,7 @@ function durationOf(type: string | undefined): NamedInputs["duration"] {
   return type.includes("number") || /(^|\| )\d/.test(type) ? "number" : "text";
 }
 
-/** The words that a type lists; undefined for a field that is not there. */
+/** Returns the values of an enumeration; undefined for a missing field. */
 function wordsIn(type: string | undefined): string[] | undefined {
   if (type === undefined) return undefined;
   const words = [...type.matchAll(/"([^"]+)"/g)].map((match) => itemAt(match, 1)).filter((word) =>

@@ -33,7 +33,7 @@ function withCaches(
   return withVendor("google", answers, ({ caches }, seen) => test(caches!, seen));
 }
 
-Deno.test("google caches: a create sends model, mark, content and end, and reads name, tokens and end", async () => {
+Deno.test("google caches: a creation sends model, mark, content and expiry, and reads name, tokens and expiry", async () => {
   await withCaches([{ body: CACHED }], async (caches, seen) => {
     const expiresAt = Date.parse(CACHED.expireTime);
     assertEquals(await caches.create(ORDER), { name: CACHED.name, tokens: 4711, expiresAt });
@@ -48,7 +48,7 @@ Deno.test("google caches: a create sends model, mark, content and end, and reads
   });
 });
 
-Deno.test("google caches: a refusal keeps the vendor's words, and an answer that is no cache is broken", async () => {
+Deno.test("google caches: a refusal keeps the vendor's message, and a response without a cache is broken", async () => {
   const small = { error: { code: 400, message: "Cached content is too small", status: "INVALID_ARGUMENT" } };
   await withCaches([{ status: 400, body: small }], async (caches) => {
     const failure = await assertRejects(() => caches.create(ORDER), UpstreamFailure, "Cached content is too small");
@@ -67,7 +67,7 @@ Deno.test("google caches: a refusal keeps the vendor's words, and an answer that
   }
 });
 
-Deno.test("google caches: a count that cannot be read is none", async () => {
+Deno.test("google caches: an unreadable token count is zero", async () => {
   for (const totalTokenCount of [-1, 0.5, "7", null]) {
     await withCaches([{ body: { ...CACHED, usageMetadata: { totalTokenCount } } }], async (caches) => {
       assertEquals((await caches.create(ORDER)).tokens, 0);
@@ -75,7 +75,7 @@ Deno.test("google caches: a count that cannot be read is none", async () => {
   }
 });
 
-Deno.test("google caches: an extension patches the end alone, and is false for a cache that is gone", async () => {
+Deno.test("google caches: extend() changes only the expiry, and returns false for a missing cache", async () => {
   await withCaches([{ body: CACHED }, GONE], async (caches, seen) => {
     assertEquals(await caches.extend(CACHED.name, EXPIRES_AT), true);
     assertEquals([seen[0]?.method, seen[0]?.path], ["PATCH", `/base/v1beta/${CACHED.name}?updateMask=expireTime`]);
@@ -84,7 +84,7 @@ Deno.test("google caches: an extension patches the end alone, and is false for a
   });
 });
 
-Deno.test("google caches: a removal deletes, and a cache that is gone is removed already", async () => {
+Deno.test("google caches: remove() deletes a cache, and succeeds for a missing one", async () => {
   await withCaches([{ body: {} }, GONE, { status: 404, body: {} }, { status: 503, body: {} }], async (caches, seen) => {
     await caches.remove(CACHED.name);
     assertEquals([seen[0]?.method, seen[0]?.path, seen[0]?.bytes.length], ["DELETE", `/base/v1beta/${CACHED.name}`, 0]);
@@ -94,7 +94,7 @@ Deno.test("google caches: a removal deletes, and a cache that is gone is removed
   });
 });
 
-Deno.test("google caches: those with a mark are found over all pages", async () => {
+Deno.test("google caches: find() reads all pages for caches with a mark", async () => {
   const other = { ...CACHED, name: "cachedContents/other", displayName: undefined };
   const pages = [{ body: { cachedContents: [other, CACHED], nextPageToken: "a/b" } }, { body: {} }];
   await withCaches(pages, async (caches, seen) => {

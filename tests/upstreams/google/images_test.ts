@@ -39,7 +39,7 @@ const answerOf = (parts: readonly unknown[], more: Record<string, unknown> = {})
   body: { candidates: [{ content: { role: "model", parts }, finishReason: "STOP", ...more }] },
 });
 
-Deno.test("Gemini images: pictures stand before the words, and only pictures are asked for", async () => {
+Deno.test("Gemini images: images precede the prompt, and only images are requested", async () => {
   await withImageVendor("google", answerOf([PICTURE]), async (images, seen) => {
     const order = orderOf({
       model: "gemini-3-pro-image",
@@ -79,7 +79,7 @@ for (
     ["4096x2304", { aspectRatio: "16:9", imageSize: "4K" }],
   ] as const
 ) {
-  Deno.test(`Gemini images: size ${size} is ${JSON.stringify(imageConfig ?? "the model's choice")}`, async () => {
+  Deno.test(`Gemini images: the size ${size} is sent as ${JSON.stringify(imageConfig ?? "none")}`, async () => {
     await withImageVendor("google", answerOf([PICTURE]), async (images, seen) => {
       await images.generate(orderOf({ size }), CALL);
       assertEquals(itemAt(seen, 0).json.generationConfig.imageConfig, imageConfig);
@@ -87,7 +87,7 @@ for (
   });
 }
 
-Deno.test("Gemini images: a size below the smallest is refused without a call", async () => {
+Deno.test("Gemini images: a size below the minimum is rejected without a request", async () => {
   await withImageVendor("google", answerOf([PICTURE]), async (images, seen) => {
     const failure = await assertRejects(() => images.generate(orderOf({ size: "256x256" }), CALL), UpstreamFailure);
     assertEquals([failure.kind, failure.facts.field, seen.length], ["invalid", "size", 0]);
@@ -102,7 +102,7 @@ for (
   ] as const
 ) {
   Deno.test({
-    name: `Gemini images: ${name} gives one picture and its usage (skipped without recordings)`,
+    name: `Gemini images: ${name} contains one image and its usage (skipped without recordings)`,
     ignore: !RECORDED,
     fn: async () => {
       await withImageVendor("google", recordedAnswer(name), async (images) => {
@@ -117,7 +117,7 @@ for (
 }
 
 Deno.test({
-  name: "Gemini images: an answer in words alone is refused without telling the words (skipped without recordings)",
+  name: "Gemini images: a text response is an error without the text (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     await withImageVendor("google", recordedAnswer("google-gemini/gemini-image-or-text-1"), async (images) => {
@@ -128,7 +128,7 @@ Deno.test({
   },
 });
 
-Deno.test("Gemini images: drafts among the thoughts and signatures of any length are dropped", async () => {
+Deno.test("Gemini images: drafts in thoughts and signatures of any length are dropped", async () => {
   const draft = { inlineData: { mimeType: "image/png", data: "DRAFT" }, thought: true };
   const signed = { ...PICTURE, thoughtSignature: "s".repeat(1_100_000) };
   await withImageVendor("google", answerOf([draft, { text: "Here" }, signed]), async (images) => {
@@ -138,7 +138,7 @@ Deno.test("Gemini images: drafts among the thoughts and signatures of any length
   });
 });
 
-Deno.test("Gemini images: usage tells pictures from words on the way in, and counts tools and thoughts", async () => {
+Deno.test("Gemini images: usage distinguishes image and text input, and counts tools and thoughts", async () => {
   const usageMetadata = {
     promptTokenCount: 300,
     toolUsePromptTokenCount: 20,
@@ -175,7 +175,7 @@ for (
     ["an empty end", { candidates: [{ content: { parts: [] }, finishReason: "STOP" }] }, "broken", undefined],
   ] as const
 ) {
-  Deno.test(`Gemini images: ${what} inside a 200 fails as ${kind}`, async () => {
+  Deno.test(`Gemini images: ${what} in a status 200 response fails as ${kind}`, async () => {
     await withImageVendor("google", { body }, async (images) => {
       const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
       assertEquals([failure.kind, failure.facts.vendorCode], [kind, word]);
@@ -185,7 +185,7 @@ for (
   });
 }
 
-Deno.test("Gemini images: the vendor's own words for a refusal are kept, free of the key", async () => {
+Deno.test("Gemini images: the vendor's message for a refusal is kept, without the key", async () => {
   const finishMessage = `Unable to show this image (key ${VENDOR_KEY})`;
   await withImageVendor("google", answerOf([], { finishReason: "IMAGE_SAFETY", finishMessage }), async (images) => {
     const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
@@ -193,7 +193,7 @@ Deno.test("Gemini images: the vendor's own words for a refusal are kept, free of
   });
 });
 
-Deno.test("Gemini images: an error status is the vendor's own", async () => {
+Deno.test("Gemini images: an error status is kept", async () => {
   const error = { code: 429, message: "Quota", status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "7s" }] };
   await withImageVendor("google", { status: 429, body: { error } }, async (images) => {
     const { kind, facts } = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
@@ -201,7 +201,7 @@ Deno.test("Gemini images: an error status is the vendor's own", async () => {
   });
 });
 
-Deno.test("Gemini images: it neither edits nor streams, and makes one picture a call", async () => {
+Deno.test("Gemini images: it neither edits nor streams, and creates one image per request", async () => {
   await withImageVendor("google", { body: {} }, (images) => {
     assertEquals([images.edit, images.stream, images.mostPerCall], [null, null, 1]);
     return Promise.resolve();

@@ -53,7 +53,7 @@ videoUpstreamContract("Gemini Omni", {
     },
     {
       answers: [interaction("budget_exceeded")],
-      means: failedAs("upstream_error", "The interaction ended as budget_exceeded"),
+      means: failedAs("upstream_error", "The interaction ended with the status budget_exceeded"),
     },
     { answers: [interaction("cancelled")], means: { status: "cancelled" } },
   ],
@@ -88,7 +88,7 @@ function picture(value: string): VideoMedia {
   return { medium: "image", mediaType: "image/png", form: "base64", value };
 }
 
-Deno.test("Gemini Omni videos: words alone are made in the background, and a length is a text with its unit", async () => {
+Deno.test("Gemini Omni videos: a text prompt is sent as a background interaction, with the length as text with a unit", async () => {
   assertEquals(await sent({ aspectRatio: "9:16", seed: 7, callbackUrl: "https://gateway.example/news" }), {
     model: "a-model",
     input: [{ type: "text", text: "a lighthouse" }],
@@ -99,7 +99,7 @@ Deno.test("Gemini Omni videos: words alone are made in the background, and a len
   });
 });
 
-Deno.test("Gemini Omni videos: frames stand in their order in time, with their type and bytes", async () => {
+Deno.test("Gemini Omni videos: frames are sent in chronological order, with type and bytes", async () => {
   const { input, generation_config } = await sent({
     mode: "img2video_end",
     firstFrame: picture("AAAA"),
@@ -114,7 +114,7 @@ Deno.test("Gemini Omni videos: frames stand in their order in time, with their t
   assertEquals(generation_config, { temperature: 0.5, video_config: { task: "image_to_video" } });
 });
 
-Deno.test("Gemini Omni videos: a length that is left to the vendor is not said, silence is named as dropped", async () => {
+Deno.test("Gemini Omni videos: a length that the vendor decides is not sent, and a video without audio is named as dropped", async () => {
   assertEquals("duration" in (await sent({ durationSeconds: -1 })).response_format, false);
   await withAnswers([], ({ outbound }) => {
     const { dropped } = googleVideos(outbound);
@@ -139,15 +139,19 @@ async function textOf(result: OpenedResult): Promise<string> {
   return text;
 }
 
-Deno.test("Gemini Omni videos: a file is opened with the key at the provider's own host alone", async () => {
+Deno.test("Gemini Omni videos: a file is opened with the key on the provider's own host only", async () => {
   const path = "/v1beta/files/abc:download?alt=media";
   const file = { status: 200, body: "a video", headers: { "content-type": "video/mp4" } };
   const { text, seen } = await opened([file], (host) => host + path);
   assertEquals([text, seen], ["a video", [path]]);
-  await assertRejects(() => opened([], () => "https://elsewhere.example/files/abc"), UpstreamFailure, "outside");
+  await assertRejects(
+    () => opened([], () => "https://elsewhere.example/files/abc"),
+    UpstreamFailure,
+    "not on the provider's host",
+  );
 });
 
-Deno.test("Gemini Omni videos: where the vendor sends on to is told, and gets no key", async () => {
+Deno.test("Gemini Omni videos: the target of a redirect is returned, and receives no key", async () => {
   const location = "https://store.example/abc?signature=1";
   const moved = await opened([{ status: 302, body: "", headers: { location } }], (host) => `${host}/v1beta/files/abc`);
   assertEquals(moved.result, { movedTo: location });
@@ -158,7 +162,7 @@ Deno.test("Gemini Omni videos: where the vendor sends on to is told, and gets no
   assertEquals(near.result, { movedTo: `${near.host}/there` });
 });
 
-Deno.test("Gemini Omni videos: bytes in an answer are asked for anew, also long ones", async () => {
+Deno.test("Gemini Omni videos: inline bytes are requested again, even long ones", async () => {
   const video = "frame ".repeat(300_000);
   const answer = interaction("completed", output({ type: "video", data: btoa(video) }));
   const { text, seen } = await opened([answer], () => null);
@@ -167,7 +171,7 @@ Deno.test("Gemini Omni videos: bytes in an answer are asked for anew, also long 
 });
 
 Deno.test({
-  name: "Gemini Omni videos: documented answers mean what they say (skipped where the recordings are absent)",
+  name: "Gemini Omni videos: documented responses are read as documented (skipped where the recordings are absent)",
   ignore: RECORDINGS === null,
   async fn() {
     const progress = (name: string) =>

@@ -18,7 +18,7 @@ function partsOf({ authorization }: { readonly authorization: string }) {
   return { header: read(header), claims: read(claims), signed: `${header}.${claims}`, signature };
 }
 
-Deno.test("byKeyOrToken() sends a key alone as it is", () => {
+Deno.test("byKeyOrToken() sends a single key unchanged", () => {
   const authorize = byKeyOrToken();
   const credentials = { apiKey: "a-key" };
   const fields = fieldsAt(authorize, NOW, credentials);
@@ -26,7 +26,7 @@ Deno.test("byKeyOrToken() sends a key alone as it is", () => {
   assertStrictEquals(fieldsAt(authorize, NOW + 1e9, credentials), fields);
 });
 
-Deno.test("byKeyOrToken() signs a token with the secret key that names the access key and is good from a minute ago", async () => {
+Deno.test("byKeyOrToken() signs a token for the access key, valid from a minute ago", async () => {
   const { header, claims, signed, signature } = partsOf(fieldsAt(byKeyOrToken(), NOW));
   assertEquals(header, { alg: "HS256", typ: "JWT" });
   assertEquals(claims, { iss: "the-access-key", nbf: NOW / 1_000 - 60, exp: NOW / 1_000 + 1_740 });
@@ -35,7 +35,7 @@ Deno.test("byKeyOrToken() signs a token with the secret key that names the acces
   assert(await crypto.subtle.verify("HMAC", key, Buffer.from(signature, "base64url"), Buffer.from(signed)));
 });
 
-Deno.test("byKeyOrToken() keeps a token for half of its life, and makes another when the clock was set back", () => {
+Deno.test("byKeyOrToken() keeps a token for half of its lifetime, and renews it if the clock was set back", () => {
   const authorize = byKeyOrToken();
   const first = fieldsAt(authorize, NOW);
   assertStrictEquals(fieldsAt(authorize, NOW + 899_999), first);
@@ -45,7 +45,7 @@ Deno.test("byKeyOrToken() keeps a token for half of its life, and makes another 
   assertEquals(partsOf(afterwards).claims.nbf, (NOW - 3_600_000) / 1_000 - 60);
 });
 
-Deno.test("byKeyOrToken() makes a token for each pair of keys", () => {
+Deno.test("byKeyOrToken() creates a token for each pair of keys", () => {
   const authorize = byKeyOrToken();
   fieldsAt(authorize, NOW);
   assertEquals(partsOf(fieldsAt(authorize, NOW, { apiKey: "b", secretKey: "s" })).claims.iss, "b");

@@ -58,7 +58,7 @@ videoUpstreamContract("Kling", {
     },
     {
       answers: [job("failed")],
-      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed' },
+      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed to process the request' },
     },
   ],
   unknownWord: { answers: [job("resting")], word: "resting" },
@@ -91,7 +91,7 @@ async function sent(order: Partial<VideoOrder>) {
 
 const ID = videoOrder().taskId;
 
-Deno.test("Kling videos: words alone carry mode, shape, sound and where to send news, and the length as text", async () => {
+Deno.test("Kling videos: a text prompt is sent with mode, shape, audio and callback URL, and the length as text", async () => {
   const callbackUrl = "https://gateway.example.invalid/news/secret";
   const order = { resolution: "4K", aspectRatio: "9:16", generateAudio: true, callbackUrl };
   assertEquals(await sent(order), {
@@ -101,7 +101,7 @@ Deno.test("Kling videos: words alone carry mode, shape, sound and where to send 
   assertEquals((await sent({ resolution: null, durationSeconds: -1, generateAudio: false })).fields, { sound: "off" });
 });
 
-Deno.test("Kling videos: frames go bare, and decide the shape by themselves", async () => {
+Deno.test("Kling videos: frames are sent as base64 and decide the shape", async () => {
   const order = {
     mode: "img2video_end",
     resolution: "1080p",
@@ -115,7 +115,7 @@ Deno.test("Kling videos: frames go bare, and decide the shape by themselves", as
   });
 });
 
-Deno.test("Kling videos: pictures to refer to have a path of their own, which makes no sound", async () => {
+Deno.test("Kling videos: reference images have their own path, without audio", async () => {
   const references = [mediaAt("image", "AAAA"), mediaAt("image", "BBBB")];
   assertEquals(await sent({ mode: "imgref2video", references, generateAudio: true, aspectRatio: "1:1" }), {
     place: "multi-image2video",
@@ -123,7 +123,7 @@ Deno.test("Kling videos: pictures to refer to have a path of their own, which ma
   });
 });
 
-Deno.test("Kling videos: an omni model makes every mode at one path", async () => {
+Deno.test("Kling videos: an omni model supports every mode at one path", async () => {
   const model = "kling-v3-omni";
   const frames = { firstFrame: mediaAt("image", "AAAA"), lastFrame: mediaAt("image", "BBBB") };
   assertEquals(await sent({ model, mode: "img2video_end", ...frames }), {
@@ -137,7 +137,7 @@ Deno.test("Kling videos: an omni model makes every mode at one path", async () =
   assertEquals((await sent({ model: "kling-video-o1" })).place, "omni-video");
 });
 
-Deno.test("Kling videos: a video that is referred to has its own length and no sound", async () => {
+Deno.test("Kling videos: a reference video has its own length and no audio", async () => {
   const references = [mediaAt("image", "AAAA"), mediaAt("video")];
   const order = { model: "kling-video-o1", mode: "mixref2video", references, generateAudio: true } as const;
   assertEquals((await sent(order)).fields, {
@@ -157,7 +157,7 @@ Deno.test("Kling videos: a video that is referred to has its own length and no s
   assertEquals([failure.kind, failure.facts.accepted], ["invalid", "no"]);
 });
 
-Deno.test("Kling videos: what its requests cannot hold is named", () =>
+Deno.test("Kling videos: unsupported fields are named as dropped", () =>
   withAnswers([], ({ outbound }) => {
     const dropped = (order: Partial<VideoOrder>) => klingVideos(outbound).dropped!(videoOrder(order));
     assertEquals(dropped({ generateAudio: true, aspectRatio: "16:9" }), []);
@@ -170,25 +170,25 @@ Deno.test("Kling videos: what its requests cannot hold is named", () =>
     return Promise.resolve();
   }));
 
-Deno.test("Kling videos: options go along, and the order's own fields win over them", async () => {
+Deno.test("Kling videos: options are sent, and the request's own fields take precedence", async () => {
   const options = { negative_prompt: "fog", duration: "10", external_task_id: "theirs" };
   const { fields } = await sent({ options });
   assertEquals([fields.negative_prompt, fields.duration], ["fog", "5"]);
 });
 
-Deno.test("Kling videos: pictures go by address or bare, videos by address, sounds not at all", () =>
+Deno.test("Kling videos: images are sent as URLs or base64, videos as URLs, and audio is not supported", () =>
   withAnswers([], ({ outbound }) => {
     assertEquals(klingVideos(outbound).mediaForms, { image: ["url", "base64"], audio: [], video: ["url"] });
     return Promise.resolve();
   }));
 
-Deno.test("Kling videos: a job is asked for below the path that made it", () =>
+Deno.test("Kling videos: a job is polled below the path of its creation", () =>
   withAnswers([job("processing")], async ({ outbound, vendor }) => {
     await klingVideos(outbound).poll({ id: "a/b", place: "omni-video" });
     assertEquals(vendor.seen[0]?.path, "/v1/videos/omni-video/a%2Fb");
   }));
 
-Deno.test("Kling videos: numbers decide what a failure is, also within a 200", async () => {
+Deno.test("Kling videos: the error code decides the failure, even with status 200", async () => {
   const kindOf = (code: number, status: number) =>
     withAnswers([{ status, body: error(code, "no") }], async ({ outbound }) => {
       const { kind, facts } = await assertRejects(() => klingVideos(outbound).create(videoOrder()), UpstreamFailure);
@@ -205,7 +205,7 @@ Deno.test("Kling videos: numbers decide what a failure is, also within a 200", a
   assertEquals(await kindOf(9999, 200), ["unavailable", "unknown"]);
 });
 
-Deno.test("Kling videos: a creation that was not answered is found by our task's id, and by no other", async () => {
+Deno.test("Kling videos: a job whose creation had no response is found by the task id only", async () => {
   const found = (answer: ReturnType<typeof ok>, order: Partial<VideoOrder> = {}) =>
     withAnswers([answer], async ({ outbound, vendor }) => {
       const handle = await klingVideos(outbound).find!(videoOrder(order), 0);
@@ -224,7 +224,7 @@ Deno.test("Kling videos: a creation that was not answered is found by our task's
   await assertRejects(() => found({ status: 503, body: error(5001, "later") }), UpstreamFailure);
 });
 
-Deno.test("Kling's probe takes no answer of status 200 for a good key that says otherwise", async () => {
+Deno.test("Kling's probe reads a rejected key in a status 200 response", async () => {
   const probe = (answer: ReturnType<typeof ok>) =>
     withAnswers([answer], async ({ outbound, vendor }) => {
       await kling.probe(outbound, new AbortController().signal);
@@ -236,7 +236,7 @@ Deno.test("Kling's probe takes no answer of status 200 for a good key that says 
 });
 
 Deno.test({
-  name: "Kling videos: documented answers mean what they say (skipped where the recordings are absent)",
+  name: "Kling videos: documented responses are read as documented (skipped where the recordings are absent)",
   ignore: RECORDINGS === null,
   async fn() {
     const play = <T>(name: string, ask: (videos: ReturnType<typeof klingVideos>) => Promise<T>) =>

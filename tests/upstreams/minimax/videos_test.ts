@@ -46,7 +46,7 @@ videoUpstreamContract("MiniMax H3", {
     },
     {
       answers: [task("failed")],
-      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed' },
+      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed to process the request' },
     },
     { answers: [task("cancelled")], means: { status: "cancelled" } },
     { answers: [task("canceled")], means: { status: "cancelled" } },
@@ -120,7 +120,7 @@ async function sent(order: Partial<VideoOrder>, answered: object = { task_id: "1
   });
 }
 
-Deno.test("MiniMax H3 videos: words alone are given a ratio, as the vendor has none for them", async () => {
+Deno.test("MiniMax H3 videos: a text prompt is sent with a ratio, because the vendor has no default", async () => {
   assertEquals(await sent({ seed: 7, generateAudio: false }), {
     path: "/v2/video_generation",
     body: {
@@ -134,7 +134,7 @@ Deno.test("MiniMax H3 videos: words alone are given a ratio, as the vendor has n
   assertEquals((await sent({ aspectRatio: "9:16" })).body.ratio, "9:16");
 });
 
-Deno.test("MiniMax videos: a seed, and sound other than the model's, are named as dropped", async () => {
+Deno.test("MiniMax videos: a seed and unsupported audio settings are named as dropped", async () => {
   await withAnswers([], ({ outbound }) => {
     const { dropped } = minimaxVideos(outbound);
     const named = (model: string, generateAudio: boolean | null, seed: number | null = null) =>
@@ -147,7 +147,7 @@ Deno.test("MiniMax videos: a seed, and sound other than the model's, are named a
   });
 });
 
-Deno.test("MiniMax H3 videos: frames keep their own ratio, references take the caller's", async () => {
+Deno.test("MiniMax H3 videos: frames keep their own ratio, references use the caller's", async () => {
   const frame = await sent({ mode: "img2video", aspectRatio: "1:1", firstFrame: mediaAt("image") });
   assertEquals(["ratio" in frame.body, frame.body.content[1].role], [false, "first_frame"]);
   const references = [mediaAt("image"), mediaAt("audio")];
@@ -156,14 +156,14 @@ Deno.test("MiniMax H3 videos: frames keep their own ratio, references take the c
   assertEquals("ratio" in (await sent({ mode: "imgref2video", references })).body, false);
 });
 
-Deno.test("MiniMax H3 videos: resolutions are told in the vendor's words", async () => {
+Deno.test("MiniMax H3 videos: resolutions are sent in the vendor's values", async () => {
   const wordFor = async (resolution: string) => (await sent({ resolution })).body.resolution;
   assertEquals(await Promise.all(["480p", "720p", "2K"].map(wordFor)), ["480P", "768P", "2K"]);
   const { body } = await sent({ resolution: null, size: { width: 2560, height: 1440 } });
   assertEquals([body.resolution, body.ratio], ["2K", "16:9"]);
 });
 
-Deno.test("MiniMax Hailuo videos: frames and a subject stand in fields of their own", async () => {
+Deno.test("MiniMax Hailuo videos: frames and a subject have their own fields", async () => {
   const model = "MiniMax-Hailuo-02";
   assertEquals(
     await sent({
@@ -192,7 +192,7 @@ Deno.test("MiniMax Hailuo videos: frames and a subject stand in fields of their 
   assertEquals(body.subject_reference, [{ type: "character", image: ["https://example.invalid/image"] }]);
 });
 
-Deno.test("MiniMax Hailuo videos: a ratio that cannot be asked for is refused before anything is sent", async () => {
+Deno.test("MiniMax Hailuo videos: an unsupported ratio is rejected before a request is sent", async () => {
   const order = videoOrder({ model: "MiniMax-Hailuo-2.3", aspectRatio: "9:16" });
   const failure = await withAnswers(
     [],
@@ -202,7 +202,7 @@ Deno.test("MiniMax Hailuo videos: a ratio that cannot be asked for is refused be
 });
 
 for (const model of ["MiniMax-Hailuo-2.3", "MiniMax-H3"]) {
-  Deno.test(`MiniMax videos: the number in an answer of status 200 decides, ${model}`, () => testNumbers(model));
+  Deno.test(`MiniMax videos: the code in a status 200 response decides, ${model}`, () => testNumbers(model));
 }
 
 async function testNumbers(model: string): Promise<void> {
@@ -224,7 +224,7 @@ async function testNumbers(model: string): Promise<void> {
   assertEquals(await failing(9999), ["unavailable", "unknown", "9999"]);
 }
 
-Deno.test("MiniMax Hailuo videos: a question that is refused by its number ends no job", async () => {
+Deno.test("MiniMax Hailuo videos: an error code in a poll does not end the job", async () => {
   const failure = await withAnswers(
     [query("", base(1002, "too fast"))],
     ({ outbound }) => assertRejects(() => minimaxVideos(outbound).poll(HAILUO_JOB), UpstreamFailure),
@@ -232,7 +232,7 @@ Deno.test("MiniMax Hailuo videos: a question that is refused by its number ends 
   assertEquals(failure.kind, "rate_limited");
 });
 
-Deno.test("MiniMax Hailuo videos: job and file are asked for by their ids", async () => {
+Deno.test("MiniMax Hailuo videos: job and file are requested by their ids", async () => {
   await withAnswers([query("Success", { file_id: "205/1" }), file(URL)], async ({ outbound, vendor }) => {
     await minimaxVideos(outbound).poll(HAILUO_JOB);
     assertEquals(vendor.seen.map(({ path }) => path), [
@@ -243,7 +243,7 @@ Deno.test("MiniMax Hailuo videos: job and file are asked for by their ids", asyn
 });
 
 Deno.test({
-  name: "MiniMax videos: documented answers mean what they say (skipped where the recordings are absent)",
+  name: "MiniMax videos: documented responses are read as documented (skipped where the recordings are absent)",
   ignore: RECORDINGS === null,
   async fn() {
     const progress = (name: string, job = JOB) =>
@@ -270,7 +270,7 @@ Deno.test({
   },
 });
 
-Deno.test("MiniMax videos: many jobs of H3 are asked for by one list, those of Hailuo by themselves", async () => {
+Deno.test("MiniMax videos: one list request polls several H3 jobs, but no Hailuo jobs", async () => {
   const items = [{ id: "task-1", status: "running" }, { id: 2, status: "succeeded", content: { url: URL } }];
   await withAnswers([ok({ items, total: 2 })], async ({ outbound, vendor }) => {
     const { pollMany } = minimaxVideos(outbound);
@@ -284,7 +284,7 @@ Deno.test("MiniMax videos: many jobs of H3 are asked for by one list, those of H
   });
 });
 
-Deno.test("MiniMax videos: the vendor posts its news to the gateway's address for the task, in both versions", async () => {
+Deno.test("MiniMax videos: the vendor sends callbacks to the gateway's URL for the task, in both versions", async () => {
   for (const model of ["MiniMax-H3", "MiniMax-Hailuo-2.3"]) {
     await withAnswers([ok({ task_id: "task-1" })], async ({ outbound, vendor }) => {
       await minimaxVideos(outbound).create(videoOrder({ model, callbackUrl: "https://gate.example/x?token=1" }));

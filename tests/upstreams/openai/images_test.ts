@@ -50,7 +50,7 @@ async function formIn(seen: Seen): Promise<FormData> {
   return await new Response(seen.bytes, { headers: { "content-type": seen.headers.get("content-type")! } }).formData();
 }
 
-/** The body that an order becomes on generations. */
+/** Returns the generation body of a request. */
 async function bodyFor(order: Partial<ImageOrder>): Promise<Record<string, unknown>> {
   let body = {};
   await withImageVendor("openai", { body: PLAIN }, async (images, seen) => {
@@ -60,7 +60,7 @@ async function bodyFor(order: Partial<ImageOrder>): Promise<Record<string, unkno
   return body;
 }
 
-Deno.test("OpenAI images: an order goes to generations with what it says, and without response_format", async () => {
+Deno.test("OpenAI images: a request is sent to generations with its fields and without response_format", async () => {
   await withImageVendor("openai", { body: PLAIN }, async (images, seen) => {
     const order = orderOf({
       model: "gpt-image-2",
@@ -87,7 +87,7 @@ Deno.test("OpenAI images: an order goes to generations with what it says, and wi
   });
 });
 
-Deno.test("OpenAI images: what is automatic or single is left out", async () => {
+Deno.test("OpenAI images: the value auto and a count of one are not sent", async () => {
   assertEquals(await bodyFor({ size: "auto", quality: "auto", inputFidelity: "high" }), {
     model: "model-1",
     prompt: "A fox",
@@ -105,14 +105,14 @@ for (
     ["some-other-model", "1792x1024", "hd", ["1792x1024", "hd"]],
   ] as const
 ) {
-  Deno.test(`OpenAI images: ${model} is asked for ${size}, ${quality} as ${sent.join(", ")}`, async () => {
+  Deno.test(`OpenAI images: for ${model} the values ${size}, ${quality} are sent as ${sent.join(", ")}`, async () => {
     const body = await bodyFor({ model, size, quality });
     assertEquals([body.size, body.quality], [...sent]);
   });
 }
 
 Deno.test({
-  name: "OpenAI images: a complete answer is read in full (skipped without recordings)",
+  name: "OpenAI images: a complete response is read in full (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     await withImageVendor("openai", recordedAnswer("openai/shape-images-completed-gpt-image"), async (images) => {
@@ -126,7 +126,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "OpenAI images: an answer without usage, size and type is read as far as it goes (skipped without recordings)",
+  name: "OpenAI images: a response without usage, size and type is read (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     await withImageVendor("openai", recordedAnswer("openai/images-generations-two-images"), async (images) => {
@@ -145,7 +145,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "OpenAI images: a recorded refusal keeps message, field and word (skipped without recordings)",
+  name: "OpenAI images: a recorded refusal keeps message, field and code (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     await withImageVendor("openai", recordedAnswer("openai/images-generations-unknown-parameter"), async (images) => {
@@ -166,7 +166,7 @@ for (
     [500, { message: "Sorry" }, "unavailable"],
   ] as const
 ) {
-  Deno.test(`OpenAI images: ${status} with "${error.message.slice(0, 20)}" is ${kind}, and free of the key`, async () => {
+  Deno.test(`OpenAI images: ${status} with "${error.message.slice(0, 20)}" is ${kind}, without the key`, async () => {
     await withImageVendor("openai", { status, body: { error } }, async (images) => {
       const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
       assertEquals([failure.kind, failure.facts.status], [kind, status]);
@@ -185,7 +185,7 @@ for (
     ["another type of picture", { data: [{ b64_json: 7 }] }],
   ] as const
 ) {
-  Deno.test(`OpenAI images: an answer with ${what} is broken, and the work may have been done`, async () => {
+  Deno.test(`OpenAI images: a response with ${what} is broken, and the work may have been done`, async () => {
     await withImageVendor("openai", { body }, async (images) => {
       const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
       assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"]);
@@ -193,7 +193,7 @@ for (
   });
 }
 
-Deno.test("OpenAI images: an address, and a data: URI in either field, are understood", async () => {
+Deno.test("OpenAI images: a URL, and a data: URI in either field, are read", async () => {
   const data = [
     { url: "https://media.example/1.png" },
     { url: "data:image/webp;base64,AAAA" },
@@ -208,7 +208,7 @@ Deno.test("OpenAI images: an address, and a data: URI in either field, are under
   });
 });
 
-Deno.test("OpenAI images: usage without its split counts as text, and nulls as nothing", async () => {
+Deno.test("OpenAI images: usage without details counts as text, and nulls as zero", async () => {
   const answers = [{ input_tokens: 20, output_tokens: 100 }, { input_tokens: null, output_tokens: null }, {
     input_tokens: 50,
     input_tokens_details: { image_tokens: 30, cached_tokens: 10 },
@@ -222,7 +222,7 @@ Deno.test("OpenAI images: usage without its split counts as text, and nulls as n
   });
 });
 
-Deno.test("OpenAI images: an edit is a form with fields, pictures in their order, and the mask", async () => {
+Deno.test("OpenAI images: an edit is a form with fields, images in their order, and the mask", async () => {
   await withImageVendor("openai", { body: PLAIN }, async (images, seen) => {
     const order = orderOf({
       model: "gpt-image-1.5",
@@ -257,7 +257,7 @@ Deno.test("OpenAI images: an edit is a form with fields, pictures in their order
   });
 });
 
-Deno.test("OpenAI images: a picture alone goes as image, and references of a generation go to edits", async () => {
+Deno.test("OpenAI images: a single image is sent as image, and references of a generation are sent to edits", async () => {
   await withImageVendor("openai", { body: PLAIN }, async (images, seen) => {
     await images.generate(orderOf({ images: [pictureOf([1])] }), CALL);
     assertEquals(seen[0]?.path, "/base/images/edits");
@@ -283,7 +283,7 @@ const completed = (data: string, kind = "image_generation") =>
     usage: USAGE,
   }] as const;
 
-Deno.test("OpenAI images: a stream gives unfinished pictures, then the outcome with usage", async () => {
+Deno.test("OpenAI images: a stream returns partial images, then the outcome with usage", async () => {
   const partial = ["image_generation.partial_image", {
     type: "image_generation.partial_image",
     b64_json: "PART",
@@ -312,7 +312,7 @@ Deno.test("OpenAI images: a stream gives unfinished pictures, then the outcome w
   });
 });
 
-Deno.test("OpenAI images: a streamed edit is a form; several completed pictures are one outcome", async () => {
+Deno.test("OpenAI images: a streamed edit is a form; several completed images are one outcome", async () => {
   const answer = sse(completed("ONE", "image_edit"), completed("TWO", "image_edit"));
   await withImageVendor("openai", { ...answer, body: `${answer.body}data: [DONE]\n\n` }, async (images, seen) => {
     const order = orderOf({ images: [pictureOf([1])], count: 2 });
@@ -330,7 +330,7 @@ Deno.test("OpenAI images: a streamed edit is a form; several completed pictures 
   });
 });
 
-Deno.test("OpenAI images: a vendor that answers a stream as a whole is understood", async () => {
+Deno.test("OpenAI images: a complete response to a stream request is read", async () => {
   await withImageVendor("openai", { body: PLAIN }, async (images) => {
     const events = await Array.fromAsync(images.stream!(orderOf(), CALL, "generate"));
     assertEquals(events.map(({ type }) => type), ["completed"]);
@@ -378,7 +378,7 @@ for (
   });
 }
 
-Deno.test("OpenAI images: an error before the stream is the vendor's own", async () => {
+Deno.test("OpenAI images: an error before the stream is kept", async () => {
   const answer = { status: 400, body: { error: { message: "Bad size", param: "size", code: "invalid_value" } } };
   await withImageVendor("openai", answer, async (images) => {
     const stream = () => Array.fromAsync(images.stream!(orderOf(), CALL, "generate"));

@@ -73,7 +73,7 @@ videoUpstreamContract("OpenRouter", {
     },
     {
       answers: [job("failed")],
-      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed' },
+      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed to process the request' },
     },
     { answers: [job("cancelled")], means: { status: "cancelled" } },
     { answers: [job("expired")], means: { status: "expired" } },
@@ -101,7 +101,7 @@ async function sent(order: Partial<VideoOrder>) {
   }, BASE);
 }
 
-Deno.test("OpenRouter videos: words alone carry shape, seed, sound and where to send news", async () => {
+Deno.test("OpenRouter videos: a text prompt is sent with shape, seed, audio and callback URL", async () => {
   const callbackUrl = "https://gateway.example.invalid/v1/vendor-news/secret";
   const order = { aspectRatio: "16:9", resolution: "4K", seed: 7, generateAudio: false, callbackUrl };
   assertEquals(await sent(order), {
@@ -116,18 +116,18 @@ Deno.test("OpenRouter videos: words alone carry shape, seed, sound and where to 
   });
 });
 
-Deno.test("OpenRouter videos: what the caller did not say is left to the model", async () => {
+Deno.test("OpenRouter videos: fields that the caller did not set are not sent", async () => {
   for (const durationSeconds of [null, -1]) {
     assertEquals(Object.keys(await sent({ durationSeconds, resolution: null })).sort(), ["model", "prompt"]);
   }
 });
 
-Deno.test("OpenRouter videos: a size goes as it is, without the resolution that it is priced as", async () => {
+Deno.test("OpenRouter videos: a size is sent unchanged, without the resolution that is charged", async () => {
   const { size, resolution, aspect_ratio } = await sent({ size: { width: 1280, height: 720 }, resolution: "720p" });
   assertEquals([size, resolution, aspect_ratio], ["1280x720", undefined, undefined]);
 });
 
-Deno.test("OpenRouter videos: frames carry their roles, references their kinds", async () => {
+Deno.test("OpenRouter videos: frames are sent with their roles, references with their types", async () => {
   const frames = await sent({
     mode: "img2video_end",
     firstFrame: mediaAt("image", "https://example.invalid/a.png"),
@@ -148,13 +148,13 @@ Deno.test("OpenRouter videos: frames carry their roles, references their kinds",
   ]);
 });
 
-Deno.test("OpenRouter videos: options go along, and the order's own fields win over them", async () => {
+Deno.test("OpenRouter videos: options are sent, and the request's own fields take precedence", async () => {
   const provider = { options: { "google-vertex": { negativePrompt: "fog" } } };
   const body = await sent({ options: { provider, session_id: "s-1", model: "dear", duration: 30 } });
   assertEquals([body.provider, body.session_id, body.model, body.duration], [provider, "s-1", "a-model", 5]);
 });
 
-Deno.test("OpenRouter videos: what decides size, quality and whose job goes on is no option", () =>
+Deno.test("OpenRouter videos: options for size, quality and an earlier job are refused", () =>
   withAnswers([], ({ outbound }) => {
     const refused = openrouterVideos(outbound).refusedOptions!;
     for (const name of ["aspectratio", "previousjobid", "creativity", "mode", "inputreferences"]) {
@@ -163,7 +163,7 @@ Deno.test("OpenRouter videos: what decides size, quality and whose job goes on i
     return Promise.resolve();
   }));
 
-/** Plays with a vendor whose answers depend on the origin that it is reached at. */
+/** Runs with a vendor whose responses depend on the origin of the request. */
 function replying<T>(
   answers: readonly ((origin: string) => string)[],
   play: (videos: VideoUpstream, vendor: VideoStage["vendor"]) => Promise<T>,
@@ -180,7 +180,7 @@ function replying<T>(
   );
 }
 
-Deno.test("OpenRouter videos: a polling address counts at the provider's own host and for this job only", async () => {
+Deno.test("OpenRouter videos: a polling URL is used only on the provider's own host and for this job", async () => {
   const placeFor = (pollingUrl: (origin: string) => string) =>
     replying(
       [(origin) => answer(202, JSON.stringify({ id: ID, polling_url: pollingUrl(origin) }))],
@@ -193,7 +193,7 @@ Deno.test("OpenRouter videos: a polling address counts at the provider's own hos
   assertEquals(await placeFor(() => `https://evil.example.invalid${BASE}/videos/${ID}`), null);
 });
 
-Deno.test("OpenRouter videos: a result at the provider's own host is opened with its key", () => {
+Deno.test("OpenRouter videos: a result on the provider's own host is opened with its key", () => {
   const content = `${BASE}/videos/${ID}/content`;
   const finished = (origin: string) => ({ status: "completed", unsigned_urls: [`${origin}${content}?index=0`] });
   return replying([
@@ -214,7 +214,7 @@ Deno.test("OpenRouter videos: a result at the provider's own host is opened with
   });
 });
 
-Deno.test("OpenRouter videos: the key goes to no address elsewhere", () =>
+Deno.test("OpenRouter videos: the key is sent to no other host", () =>
   withAnswers([], async ({ outbound, vendor }) => {
     const result = { url: "https://evil.example.invalid/api/v1/videos/x", needsCredential: true };
     await assertRejects(() => openrouterVideos(outbound).open!(result, JOB), UpstreamFailure);

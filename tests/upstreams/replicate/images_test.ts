@@ -86,13 +86,13 @@ for (
     ["owner/name:short", "/predictions", "short"],
   ] as const
 ) {
-  Deno.test(`Replicate images: ${model.slice(0, 40)} is ordered at ${path}`, async () => {
+  Deno.test(`Replicate images: requests to ${model.slice(0, 40)} are sent to ${path}`, async () => {
     const { path: seen, body } = await sent({ model });
     assertEquals([seen, body], [path, { ...version && { version }, input: { prompt: "A fox" } }]);
   });
 }
 
-Deno.test("Replicate images: the order waits for its picture, and ends by itself when nobody does", async () => {
+Deno.test("Replicate images: the request waits for its image and sets a deadline", async () => {
   const { headers } = await sent({ model: "black-forest-labs/flux-schnell" });
   assertEquals([headers.get("prefer"), headers.get("cancel-after")], ["wait=30", "600s"]);
 });
@@ -123,13 +123,13 @@ for (
     ["someone/new-model", { images: [pictureOf([1, 2])], quality: "high", outputFormat: "png" }, { image: URI }],
   ] as const
 ) {
-  Deno.test(`Replicate images: ${model} is told what it has names for`, async () => {
+  Deno.test(`Replicate images: ${model} receives its own fields`, async () => {
     const { body } = await sent({ model, ...order } as Partial<ImageOrder>);
     assertEquals(body, { input: { prompt: "A fox", ...input } });
   });
 }
 
-Deno.test("Replicate images: a large picture is uploaded first, and named by its address", async () => {
+Deno.test("Replicate images: a large image is uploaded first and sent as a URL", async () => {
   const address = "https://api.replicate.example/v1/files/f-1";
   const upload = { status: 201, body: { id: "f-1", urls: { get: address } } };
   const bytes = new Uint8Array(65_537).fill(65);
@@ -144,7 +144,7 @@ Deno.test("Replicate images: a large picture is uploaded first, and named by its
   assertEquals(JSON.parse(itemAt(seen, 1).body).input.input_images, [address, URI]);
 });
 
-Deno.test("Replicate images: an upload that fails orders nothing", async () => {
+Deno.test("Replicate images: no prediction is created if an upload fails", async () => {
   for (const answer of [{ status: 500, body: "" }, { status: 504, body: "" }, ok({ id: "f-1" })]) {
     const failure = await withAnswers([answer], ({ outbound }) => {
       const order = orderOf({ model: "owner/name", images: [pictureOf(new Uint8Array(65_537))] });
@@ -155,7 +155,7 @@ Deno.test("Replicate images: an upload that fails orders nothing", async () => {
   }
 });
 
-Deno.test("Replicate images: pictures that a model does not take are refused before anything is sent", async () => {
+Deno.test("Replicate images: unsupported images are rejected before a request is sent", async () => {
   const refused = (model: string, count: number) =>
     withAnswers([], async ({ outbound }) => {
       const order = orderOf({ model, images: Array(count).fill(pictureOf([1])) });
@@ -166,17 +166,17 @@ Deno.test("Replicate images: pictures that a model does not take are refused bef
   assertEquals(await refused("black-forest-labs/flux-schnell", 1), [
     "invalid",
     "no",
-    '"black-forest-labs/flux-schnell" takes no image',
+    '"black-forest-labs/flux-schnell" does not support input images',
   ]);
   assertEquals(await refused("black-forest-labs/flux-kontext-max", 2), [
     "invalid",
     "no",
-    '"black-forest-labs/flux-kontext-max" takes one image at most',
+    '"black-forest-labs/flux-kontext-max" supports at most one input image',
   ]);
 });
 
 for (const status of ["canceled", "aborted"]) {
-  Deno.test(`Replicate images: a prediction that was ${status} made nothing`, async () => {
+  Deno.test(`Replicate images: a prediction in the state ${status} is a failure`, async () => {
     const failure = await withAnswers([created, ok(prediction(status))], ({ outbound }) => {
       const clock = new ManualClock();
       const images = replicateImages(outbound, clock);
@@ -195,7 +195,7 @@ for (
   ]
 ) {
   Deno.test({
-    name: `Replicate images: the recorded answer ${name} holds its output already (skipped without recordings)`,
+    name: `Replicate images: the recorded response ${name} already contains its output (skipped without recordings)`,
     ignore: !RECORDED,
     fn: async () => {
       const answer = recordedAnswer(`replicate/${name}`) as VendorAnswer;
@@ -207,7 +207,7 @@ for (
 }
 
 Deno.test({
-  name: "Replicate images: recorded and documented failures keep their words (skipped without recordings)",
+  name: "Replicate images: recorded and documented failures keep their messages (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     const failed = (name: string, before: readonly VendorAnswer[] = []) =>

@@ -47,13 +47,13 @@ videoUpstreamContract("replicate", {
     { answers: [prediction("failed", { error: SENSITIVE })], means: failedAs("content_policy_violation", SENSITIVE) },
     {
       answers: [prediction("failed", { error: { code: 7 } })],
-      means: failedAs("upstream_error", 'Provider "acme" failed'),
+      means: failedAs("upstream_error", 'Provider "acme" failed to process the request'),
     },
     { answers: [prediction("canceled")], means: { status: "cancelled" } },
     { answers: [prediction("aborted")], means: { status: "expired" } },
     {
       answers: [prediction("succeeded", { data_removed: true })],
-      means: failedAs("upstream_error", "The vendor removed the result before it was fetched"),
+      means: failedAs("upstream_error", "The vendor deleted the result before it was downloaded"),
     },
   ],
   unknownWord: { answers: [prediction("booting")], word: "booting" },
@@ -128,25 +128,25 @@ for (
     }],
   ] as const
 ) {
-  Deno.test(`Replicate videos: ${model} is told what it has names for`, async () => {
+  Deno.test(`Replicate videos: ${model} receives its own fields`, async () => {
     const { path, body } = await sent({ model, ...order } as Partial<VideoOrder>);
     assertEquals(path, `/models/${model}/predictions`);
     assertEquals(body, { input: { prompt: "a lighthouse", ...input } });
   });
 }
 
-Deno.test("Replicate videos: a version is named in the body, and its model's inputs hold", async () => {
+Deno.test("Replicate videos: a version is sent in the body, with the input fields of its model", async () => {
   const { path, body } = await sent({ model: "minimax/hailuo-02:abc", resolution: "480p" });
   assertEquals(path, "/predictions");
   assertEquals(body, { version: "abc", input: { prompt: "a lighthouse", duration: 5, resolution: "512p" } });
 });
 
-Deno.test("Replicate videos: the vendor's news come to the gateway's own address", async () => {
+Deno.test("Replicate videos: the vendor sends callbacks to the gateway's URL", async () => {
   const { body } = await sent({ model: MODEL, callbackUrl: "https://gateway.example/news/1" });
   assertEquals([body.webhook, body.webhook_events_filter], ["https://gateway.example/news/1", ["completed"]]);
 });
 
-Deno.test("Replicate videos: large media that stand inline are uploaded first", async () => {
+Deno.test("Replicate videos: large inline media are uploaded first", async () => {
   const inline = (length: number): VideoMedia => ({
     ...mediaAt("image", `data:image/jpeg;base64,${new Uint8Array(length).toBase64()}`),
     form: "data_uri",
@@ -167,7 +167,7 @@ Deno.test("Replicate videos: large media that stand inline are uploaded first", 
   });
 });
 
-Deno.test("Replicate videos: what a model does not take is refused before anything is sent, or named as dropped", async () => {
+Deno.test("Replicate videos: unsupported input is rejected before a request is sent, or named as dropped", async () => {
   const refused = (order: Partial<VideoOrder>) =>
     withAnswers([], async ({ outbound }) => {
       const creating = () => replicateVideos(outbound).create(videoOrder(order));
@@ -177,14 +177,14 @@ Deno.test("Replicate videos: what a model does not take is refused before anythi
   assertEquals(await refused({ model: MODEL, ...FRAMES }), [
     "invalid",
     "no",
-    '"kwaivgi/kling-v2.6" takes no last frame',
+    '"kwaivgi/kling-v2.6" does not support a last frame',
   ]);
   assertEquals(
     await refused({ model: "kwaivgi/kling-v3-omni-video", references: [mediaAt("video"), mediaAt("video")] }),
     [
       "invalid",
       "no",
-      '"kwaivgi/kling-v3-omni-video" takes no video references',
+      '"kwaivgi/kling-v3-omni-video" does not support video references',
     ],
   );
   await withAnswers([], ({ outbound }) => {
@@ -196,7 +196,7 @@ Deno.test("Replicate videos: what a model does not take is refused before anythi
   });
 });
 
-Deno.test("Replicate videos: how long to wait stands in the words of a 429, and an empty account is the operator's", async () => {
+Deno.test("Replicate videos: the retry delay is in the text of a 429, and an exhausted balance is not the caller's error", async () => {
   const creating = (status: number, detail: string) =>
     withAnswers(
       [{ status, body: { detail, status } }],
@@ -208,7 +208,7 @@ Deno.test("Replicate videos: how long to wait stands in the words of a 429, and 
 });
 
 Deno.test({
-  name: "Replicate videos: documented answers mean what they say (skipped where the recordings are absent)",
+  name: "Replicate videos: documented responses are read as documented (skipped where the recordings are absent)",
   ignore: RECORDINGS === null,
   async fn() {
     const progress = await withAnswers(
@@ -224,7 +224,7 @@ Deno.test({
   },
 });
 
-Deno.test("Replicate videos: a resolution that a model lacks does not become one that costs half as much again", async () => {
+Deno.test("Replicate videos: an unsupported resolution does not become one with a higher price", async () => {
   const { body } = await sent({ model: "minimax/hailuo-2.3", resolution: "480p" });
   assertEquals(body.input.resolution, "480p");
 });

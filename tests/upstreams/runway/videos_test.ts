@@ -63,7 +63,7 @@ videoUpstreamContract("Runway", {
     },
     {
       answers: [task("FAILED")],
-      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed' },
+      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed to process the request' },
     },
     { answers: [task("CANCELLED", { cost: { credits: 0 } })], means: { status: "cancelled" } },
   ],
@@ -95,7 +95,7 @@ async function sent(order: Partial<VideoOrder>) {
   });
 }
 
-Deno.test("Runway videos: words alone carry pixels, seed and sound as the model takes them", async () => {
+Deno.test("Runway videos: a text prompt is sent with the pixels, seed and audio that the model supports", async () => {
   const order = { aspectRatio: "9:16", seed: 7, generateAudio: false } as const;
   const text = { promptText: "a lighthouse", duration: 5, ratio: "720:1280" };
   assertEquals(await sent({ ...order, model: "gen4.5" }), ["/v1/text_to_video", { ...text, seed: 7 }]);
@@ -105,7 +105,7 @@ Deno.test("Runway videos: words alone carry pixels, seed and sound as the model 
   ]);
 });
 
-Deno.test("Runway videos: models that take words get a resolution and a ratio, or a resolution alone", async () => {
+Deno.test("Runway videos: models without pixels receive a resolution with or without a ratio", async () => {
   const fieldsOf = async (order: Partial<VideoOrder>) => {
     const [, { ratio, resolution }] = await sent(order) as [string, { ratio?: string; resolution?: string }];
     return [ratio, resolution];
@@ -119,7 +119,7 @@ Deno.test("Runway videos: models that take words get a resolution and a ratio, o
   assertEquals(await fieldsOf({ model: "happyhorse_1_0", resolution: "1080p", ...frame }), [undefined, "1080p"]);
 });
 
-Deno.test("Runway videos: pixels are those of the resolution, next to the ratio, and 16:9 where none is asked for", async () => {
+Deno.test("Runway videos: pixels have the resolution and the nearest ratio, 16:9 by default", async () => {
   const ratioOf = async (order: Partial<VideoOrder>) => (await sent(order))[1].ratio;
   assertEquals(await ratioOf({ model: "seedance2_5", resolution: "480p" }), "854:480");
   assertEquals(await ratioOf({ model: "seedance2", resolution: "4K", aspectRatio: "21:9" }), "3840:1646");
@@ -131,7 +131,7 @@ Deno.test("Runway videos: pixels are those of the resolution, next to the ratio,
   assertEquals(await sized(600, 600), "960:960");
 });
 
-Deno.test("Runway videos: a shape that the model does not make is refused before the vendor is asked", async () => {
+Deno.test("Runway videos: an unsupported shape is rejected before a request is sent", async () => {
   const refused = (order: Partial<VideoOrder>) =>
     withAnswers([], async ({ outbound }) => {
       const { kind, facts } = await assertRejects(
@@ -146,7 +146,7 @@ Deno.test("Runway videos: a shape that the model does not make is refused before
   assertEquals(await refused({ model: "veo3.1", resolution: null, size }), ["invalid", "no", "size"]);
 });
 
-Deno.test("Runway videos: frames carry their positions and have an endpoint of their own", async () => {
+Deno.test("Runway videos: frames are sent with their positions to their own endpoint", async () => {
   const [path, { promptImage, ratio }] = await sent({
     model: "gen4.5",
     mode: "img2video_end",
@@ -161,7 +161,7 @@ Deno.test("Runway videos: frames carry their positions and have an endpoint of t
   ]);
 });
 
-Deno.test("Runway videos: references stand in a list for each kind", async () => {
+Deno.test("Runway videos: references are sent in a list per media type", async () => {
   const references = [mediaAt("image"), mediaAt("audio"), mediaAt("video")];
   const [path, fields] = await sent({ model: "seedance2", mode: "mixref2video", references });
   assertEquals([path, fields.references, fields.referenceAudio, fields.referenceVideos], [
@@ -172,7 +172,7 @@ Deno.test("Runway videos: references stand in a list for each kind", async () =>
   ]);
 });
 
-Deno.test("Runway videos: a length that is left to the vendor is auto where the model knows that", async () => {
+Deno.test("Runway videos: a length that the vendor decides is auto if the model supports it", async () => {
   const lengthOf = async (model: string, durationSeconds: number | null) =>
     (await sent({ model, durationSeconds }))[1].duration;
   assertEquals(await lengthOf("seedance2_5", -1), "auto");
@@ -180,7 +180,7 @@ Deno.test("Runway videos: a length that is left to the vendor is auto where the 
   assertEquals(await lengthOf("seedance2_5", null), undefined);
 });
 
-Deno.test("Runway videos: what the model has no field for is named", () =>
+Deno.test("Runway videos: unsupported fields are named as dropped", () =>
   withAnswers([], ({ outbound }) => {
     const dropped = (order: Partial<VideoOrder>) => runwayVideos(outbound).dropped!(videoOrder(order));
     const all = { seed: 1, generateAudio: false, aspectRatio: "16:9" } as const;
@@ -196,13 +196,13 @@ Deno.test("Runway videos: what the model has no field for is named", () =>
     return Promise.resolve();
   }));
 
-Deno.test("Runway videos: options go along, and the order's own fields win over them", async () => {
+Deno.test("Runway videos: options are sent, and the request's own fields take precedence", async () => {
   const options = { contentModeration: { publicFigureThreshold: "low" }, duration: 10, ratio: "1920:1080" };
   const [, fields] = await sent({ model: "gen4.5", options });
   assertEquals([fields.contentModeration, fields.duration, fields.ratio], [options.contentModeration, 5, "1280:720"]);
 });
 
-Deno.test("Runway videos: a refusal says what is wrong where", async () => {
+Deno.test("Runway videos: a refusal contains the first issue and its path", async () => {
   const body = {
     error: "Validation of body failed",
     issues: [{ code: "invalid_value", path: ["promptImage", 0, "uri"], message: "Invalid URL" }],
@@ -213,7 +213,7 @@ Deno.test("Runway videos: a refusal says what is wrong where", async () => {
   });
 });
 
-Deno.test("Runway's requests carry the version of its API, and its probe costs nothing", () =>
+Deno.test("Runway's requests contain the API version, and its probe is free", () =>
   withVendor("runway", [{ body: { creditBalance: 1 } }], async (provider, seen) => {
     await provider.probe!(new AbortController().signal);
     assertEquals([seen[0]?.method, seen[0]?.path], ["GET", "/base/v1/organization"]);
@@ -221,7 +221,7 @@ Deno.test("Runway's requests carry the version of its API, and its probe costs n
   }));
 
 Deno.test({
-  name: "Runway videos: documented answers mean what they say (skipped where the recordings are absent)",
+  name: "Runway videos: documented responses are read as documented (skipped where the recordings are absent)",
   ignore: RECORDINGS === null,
   async fn() {
     const progress = (name: string) =>

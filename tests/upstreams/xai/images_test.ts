@@ -36,7 +36,7 @@ async function sentFor(order: Partial<ImageOrder>) {
   return sent!;
 }
 
-Deno.test("Grok Imagine: an order without a shape asks for base64 and nothing that xAI refuses", async () => {
+Deno.test("Grok Imagine: a request without a shape requests base64 and has no field that xAI rejects", async () => {
   assertEquals(await sentFor({ model: "grok-imagine-image", quality: "high", outputFormat: "png", size: "auto" }), {
     path: "/base/images/generations",
     json: { model: "grok-imagine-image", prompt: "A fox", response_format: "b64_json" },
@@ -76,7 +76,7 @@ for (
   });
 }
 
-Deno.test("Grok Imagine: pictures go to edits inside the JSON, one alone or several in a list", async () => {
+Deno.test("Grok Imagine: images are sent to edits inside the JSON, one as an object or several as a list", async () => {
   const [first, second] = [pictureOf([1, 2], "image/png"), pictureOf([3], "image/jpeg")];
   const one = await sentFor({ images: [first], count: 2 });
   assertEquals(one, {
@@ -94,7 +94,7 @@ Deno.test("Grok Imagine: pictures go to edits inside the JSON, one alone or seve
   assertEquals("image" in json, false);
 });
 
-Deno.test("Grok Imagine: an edit goes the same way, and a mask is refused without a call", async () => {
+Deno.test("Grok Imagine: an edit is sent the same way, and a mask is rejected without a request", async () => {
   await withImageVendor("xai", { body: PLAIN }, async (images, seen) => {
     await images.edit!(orderOf({ images: [pictureOf([1])] }), CALL);
     assertEquals(seen[0]?.path, "/base/images/edits");
@@ -106,7 +106,7 @@ Deno.test("Grok Imagine: an edit goes the same way, and a mask is refused withou
 
 for (const name of ["xai/images-b64", "xai/images-revised-prompt"]) {
   Deno.test({
-    name: `Grok Imagine: ${name} gives its picture (skipped without recordings)`,
+    name: `Grok Imagine: ${name} returns its image (skipped without recordings)`,
     ignore: !RECORDED,
     fn: async () => {
       await withImageVendor("xai", recordedAnswer(name), async (images) => {
@@ -123,7 +123,7 @@ for (const name of ["xai/images-b64", "xai/images-revised-prompt"]) {
 }
 
 Deno.test({
-  name: "Grok Imagine: a picture that moderation held back is a refusal (skipped without recordings)",
+  name: "Grok Imagine: an image that moderation rejected is a refusal (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     await withImageVendor("xai", recordedAnswer("xai/images-200-moderated"), async (images) => {
@@ -135,7 +135,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Grok Imagine: a documented refusal keeps its words (skipped without recordings)",
+  name: "Grok Imagine: a documented refusal keeps its message (skipped without recordings)",
   ignore: !RECORDED,
   fn: async () => {
     await withImageVendor("xai", recordedAnswer("xai/images-400"), async (images) => {
@@ -145,7 +145,7 @@ Deno.test({
   },
 });
 
-Deno.test("Grok Imagine: pictures that passed are given although others were held back", async () => {
+Deno.test("Grok Imagine: accepted images are returned if moderation rejected others", async () => {
   const data = [{ url: null, respect_moderation: false }, {
     url: "https://media.example/2.jpg",
     respect_moderation: true,
@@ -156,12 +156,12 @@ Deno.test("Grok Imagine: pictures that passed are given although others were hel
   });
 });
 
-Deno.test("Grok Imagine: a refusal that is billed tells its cost, with either status", async () => {
+Deno.test("Grok Imagine: a billed refusal reports its cost, with either status", async () => {
   const usage = { cost_in_usd_ticks: 200_000_000 };
   const refused = { code: "invalid-argument", error: "Image rejected by content moderation.", usage };
   const held = { data: [{ respect_moderation: false }], usage };
   await withImageVendor("xai", [{ status: 400, body: refused }, { body: held }], async (images) => {
-    for (const message of [refused.error, "The images were held back by the vendor's moderation"]) {
+    for (const message of [refused.error, "The images were rejected by the vendor's content moderation"]) {
       const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
       assertEquals([failure.kind, failure.message], ["invalid", message]);
       assertEquals([Number(failure.facts.costUsd), failure.facts.isContentRefusal], [0.02, true]);
@@ -169,7 +169,7 @@ Deno.test("Grok Imagine: a refusal that is billed tells its cost, with either st
   });
 });
 
-Deno.test("Grok Imagine: success without a picture is broken", async () => {
+Deno.test("Grok Imagine: a success without an image is broken", async () => {
   await withImageVendor("xai", { body: { data: [{ url: null }] } }, async (images) => {
     const failure = await assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure);
     assertEquals([failure.kind, failure.facts.accepted], ["broken", "unknown"]);

@@ -64,7 +64,7 @@ videoUpstreamContract("xAI", {
     },
     {
       answers: [ok({ status: "failed", error: null })],
-      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed' },
+      means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed to process the request' },
     },
     { answers: [ok({ status: "expired" })], means: { status: "expired" } },
   ],
@@ -88,7 +88,7 @@ async function sent(order: Partial<VideoOrder>) {
   }, BASE);
 }
 
-Deno.test("xAI videos: words alone carry their shape, and a seed is nowhere to be put", async () => {
+Deno.test("xAI videos: a text prompt is sent with its shape, and without the seed", async () => {
   assertEquals(await sent({ aspectRatio: "3:2", seed: 7 }), {
     model: "a-model",
     prompt: "a lighthouse",
@@ -98,12 +98,12 @@ Deno.test("xAI videos: words alone carry their shape, and a seed is nowhere to b
   });
 });
 
-Deno.test("xAI videos: sound comes by itself, and is spoken of only to do without", async () => {
+Deno.test("xAI videos: the audio field is sent only to turn audio off", async () => {
   assertEquals((await sent({ generateAudio: false })).generate_audio, false);
   assertEquals("generate_audio" in await sent({ generateAudio: true }), false);
 });
 
-Deno.test("xAI videos: frames and references are objects with an address", async () => {
+Deno.test("xAI videos: frames and references are objects with a URL", async () => {
   const frames = await sent({
     mode: "img2video_end",
     firstFrame: mediaAt("image", "https://example.invalid/a"),
@@ -120,7 +120,7 @@ Deno.test("xAI videos: frames and references are objects with an address", async
   ]);
 });
 
-Deno.test("xAI videos: voices that the vendor has stand beside the clips that are sent", async () => {
+Deno.test("xAI videos: the vendor's voices are sent in the same list as audio clips", async () => {
   const options = { reference_voice_ids: ["ara"] };
   const both = await sent({ mode: "mixref2video", references: [mediaAt("image"), mediaAt("audio")], options });
   assertEquals([both.reference_audios, "reference_voice_ids" in both], [
@@ -153,7 +153,7 @@ Deno.test("xAI videos: a size becomes resolution and ratio", async () => {
 });
 
 Deno.test({
-  name: "xAI videos: documented answers mean what they say (skipped where the recordings are absent)",
+  name: "xAI videos: documented responses are read as documented (skipped where the recordings are absent)",
   ignore: RECORDINGS === null,
   async fn() {
     const progress = (name: string) =>
