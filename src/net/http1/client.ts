@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
-import { IdleConnections } from "../idle_connections.ts";
+import { IdleConnections, type IdleLimits } from "../idle_connections.ts";
 import { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection_error.ts";
 import { NO_PROXIES, type Proxies, type Proxy, proxyFor } from "../proxy.ts";
@@ -61,11 +61,11 @@ class PooledClient implements HttpClient {
   constructor(options: HttpClientOptions) {
     this.#options = options;
     const { clock, idleMs } = options;
-    const limits = {
+    const limits: IdleLimits = {
       ...(idleMs !== undefined && { idleMs }),
       ageMs: MAX_AGE_MS,
       perHost: MAX_IDLE_PER_HOST,
-      inAll: MAX_IDLE,
+      total: MAX_IDLE,
     };
     this.#kept = new IdleConnections(clock, limits);
   }
