@@ -4,7 +4,7 @@ import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { type CachedContent, cacheNotFound } from "./cached_content.ts";
 import { GRACE_MS } from "./expire.ts";
-import { endWithin } from "./lifetime.ts";
+import { limitExpiry } from "./lifetime.ts";
 import { readUsableCache } from "./read.ts";
 import { addExpiry, changeCache, endCache } from "./records.ts";
 import { readCachePatch } from "./request.ts";
@@ -35,7 +35,7 @@ export async function patchCache(parts: CacheParts, patch: CachePatch): Promise<
     const entry = await readUsableCache(store, patch.keyId, patch.name);
     const now = store.now();
     const asked = readCachePatch(patch.body, patch.updateMask, now);
-    const expiresAt = endWithin(parts.maxLifeMs, entry.value.createdAt, asked);
+    const expiresAt = limitExpiry(parts.maxLifeMs, entry.value.createdAt, asked);
     await extendAtHome(parts, entry.value, expiresAt);
     const { id, revision } = entry.value;
     const change = { expiresAt, updatedAt: now, revision: revision + 1 };

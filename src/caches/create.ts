@@ -21,7 +21,7 @@ import { checkCacheLimits } from "./cache_limits.ts";
 import { type CachedContent, cacheFileOf, type CacheHome, newCacheId } from "./cached_content.ts";
 import { storeEmulated } from "./emulated.ts";
 import { GRACE_MS } from "./expire.ts";
-import { endWithin } from "./lifetime.ts";
+import { limitExpiry } from "./lifetime.ts";
 import type { CacheCreation, StoredContent } from "./cache_creation.ts";
 import { storeNative } from "./native.ts";
 import {
@@ -138,7 +138,7 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
 async function begin(provider: Provider, { parts, call, request, model, now }: Creation): Promise<CacheEntry> {
   const { store } = parts;
   const { modelName, displayName } = request;
-  const expiresAt = endWithin(parts.maxLifeMs, now, request.expiresAt);
+  const expiresAt = limitExpiry(parts.maxLifeMs, now, request.expiresAt);
   const cache: CachedContent = {
     id: newCacheId(store.now()),
     account: call.accountId,

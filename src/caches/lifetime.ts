@@ -37,7 +37,7 @@ export function readNewExpiry(body: JsonObject, now: number): number {
 }
 
 /** The requested expiry, limited by the maximum life of a cache. All in Unix milliseconds. */
-export function endWithin(maxLifeMs: number | null, createdAt: number, expiresAt: number): number {
+export function limitExpiry(maxLifeMs: number | null, createdAt: number, expiresAt: number): number {
   return maxLifeMs === null ? expiresAt : Math.min(expiresAt, createdAt + maxLifeMs);
 }
 

@@ -153,7 +153,7 @@ export interface Continuation {
 }
 
 /** Joins the prefix and the conversation, with the vendor's own marker for the cached part. */
-export function continued(
+export function joinPrefix(
   prefix: Prefix,
   { conversation, isMarked, isKeyed, cacheKey }: Continuation,
 ): Conversation {

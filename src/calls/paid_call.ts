@@ -3,7 +3,7 @@ import type { Model } from "../catalog/model.ts";
 import type { FormatAuthor } from "../conversation/caller_format.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
-import { tryInTurn } from "../routing/fallback.ts";
+import { tryInOrder } from "../routing/fallback.ts";
 import type { FallbackRule } from "../routing/fallback_rule.ts";
 import { errorForCaller, logFallback } from "../routing/caller_error.ts";
 import { resolvePin } from "../routing/pin.ts";
@@ -113,7 +113,7 @@ export async function tryCandidates<T>(
   { breaker, log }: Pick<CallParts, "breaker" | "log">,
 ): Promise<T> {
   const onFallback = (candidate: Candidate, error: unknown) => logFallback(log, candidate, error, requestId);
-  return await tryInTurn(candidates, { breaker, accountId, rule, onFallback }, attempt);
+  return await tryInOrder(candidates, { breaker, accountId, rule, onFallback }, attempt);
 }
 
 async function admit<T>({ facts, reserve }: PaidCall<T>, parts: CallParts): Promise<Settlement> {

@@ -28,7 +28,7 @@ const MAX_HOSTED_CALLS = 50;
 const MAX_SEARCHES = 100;
 
 /** What must have consumed tokens. */
-export interface SeenUsage {
+export interface UsageEvidence {
   /** Whether the vendor counts prompts; some do not count those of images. */
   readonly hasPrompt: boolean;
   /** Whether the vendor sent countable output. */
@@ -36,7 +36,11 @@ export interface SeenUsage {
 }
 
 /** Checks the reported usage. The ceiling is (context + output × choices) × (hosted calls + 1). See docs/money.md. */
-export function checkUsage(reported: Usage, limits: UsageLimits, { hasPrompt, hasOutput }: SeenUsage): CheckedUsage {
+export function checkUsage(
+  reported: Usage,
+  limits: UsageLimits,
+  { hasPrompt, hasOutput }: UsageEvidence,
+): CheckedUsage {
   const prompt = promptTokensOf(reported);
   const output = reported.outputTokens;
   const isMissing = (hasPrompt && prompt <= 0) || (hasOutput && output <= 0);

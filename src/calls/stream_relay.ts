@@ -88,7 +88,7 @@ function overdrawn(): GatewayError {
  *
  * @param admission The admission of the call. The call ends if its account exceeds its overdraft limit.
  */
-export function relayed<T>(
+export function relayStream<T>(
   source: StreamSource<T>,
   relay: Relay<T>,
   admission: Pick<Admission, "onOverdrawn">,

@@ -3,7 +3,7 @@ import { bareNameOf, providerPartOf } from "./catalog.ts";
 import { type Model, readModel } from "./model.ts";
 
 /** The built-in properties of a model: its fields as an operator would write them, without id and serves. */
-export type BuiltInFacts = Readonly<Record<string, unknown>>;
+export type BuiltInFields = Readonly<Record<string, unknown>>;
 
 /** The version suffix of a vendor's model name: `-20260630`, `-2026-06-30`. */
 const VERSION_DATE = /-20\d{2}-?\d{2}-?\d{2}$/;
@@ -11,7 +11,7 @@ const VERSION_DATE = /-20\d{2}-?\d{2}-?\d{2}$/;
 const byVendorName = new Map(
   written.map(({ id, vendor_name, ...facts }) => {
     const family = providerPartOf(id);
-    return [`${family} ${vendor_name ?? bareNameOf(id)}`, facts as BuiltInFacts] as const;
+    return [`${family} ${vendor_name ?? bareNameOf(id)}`, facts as BuiltInFields] as const;
   }),
 );
 
@@ -20,7 +20,7 @@ const byVendorName = new Map(
  *
  * @param family The first part of the vendor's built-in ids: `anthropic`.
  */
-export function builtInFacts(family: string, vendorName: string): BuiltInFacts | null {
+export function builtInFields(family: string, vendorName: string): BuiltInFields | null {
   return byVendorName.get(`${family} ${vendorName}`) ??
     byVendorName.get(`${family} ${vendorName.replace(VERSION_DATE, "")}`) ?? null;
 }

@@ -2,7 +2,7 @@ import { eTag, ifNoneMatch } from "@std/http/etag";
 import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Catalog, type CatalogProtocol, providerPartOf } from "./catalog.ts";
-import { modelNotFound, nearestHint, shownName } from "./model_not_found.ts";
+import { displayName, modelNotFound, nearestHint } from "./model_not_found.ts";
 import type { Model } from "./model.ts";
 
 /** How one protocol presents the catalog. */
@@ -20,14 +20,14 @@ export interface CatalogStyle {
 }
 
 /** Sends a body that is created once and sent many times. */
-export type Prepared = (inbound: Inbound) => Promise<Response>;
+export type PreparedResponse = (inbound: Inbound) => Promise<Response>;
 
 /** The prepared responses of one revision of the catalog. */
 interface Answers {
   readonly revision: number;
-  readonly all: Prepared;
-  readonly byProvider: ReadonlyMap<string, Prepared>;
-  readonly single: ReadonlyMap<Model, Prepared>;
+  readonly all: PreparedResponse;
+  readonly byProvider: ReadonlyMap<string, PreparedResponse>;
+  readonly single: ReadonlyMap<Model, PreparedResponse>;
 }
 
 /**
@@ -48,7 +48,7 @@ export function catalogRoutes(catalog: Catalog, style: CatalogStyle, renderError
     const named = catalog.named(name);
     const found = named && single.get(named.model);
     if (!found) throw missOf(catalog, name, (model) => single.has(model), named !== null);
-    return named.isAlias ? prepared(style.writeModel({ ...named.model, id: name }))(inbound) : found(inbound);
+    return named.isAlias ? preparedResponse(style.writeModel({ ...named.model, id: name }))(inbound) : found(inbound);
   };
   const { path } = style;
   return [
@@ -61,8 +61,8 @@ function answersOf(catalog: Catalog, style: CatalogStyle): Answers {
   const models = catalog.forProtocol(style.protocol);
   const reachable = new Set(models);
   const aliases = catalog.listedAliases.filter(({ model }) => reachable.has(model));
-  const single = new Map(models.map((model) => [model, prepared(style.writeModel(model))] as const));
-  const byProvider = new Map<string, Prepared>();
+  const single = new Map(models.map((model) => [model, preparedResponse(style.writeModel(model))] as const));
+  const byProvider = new Map<string, PreparedResponse>();
   const listFor = (isListed: (model: Model) => boolean) =>
     listOf(style, [
       ...models.filter(isListed),
@@ -86,21 +86,21 @@ function missOf(
 ): GatewayError {
   if (name.includes("/") || isElsewhere) return modelNotFound(catalog, name, isReachable);
   const hint = nearestHint(catalog, name, isReachable);
-  return new GatewayError("not_found", `Cannot find a provider or model "${shownName(name)}"${hint}`);
+  return new GatewayError("not_found", `Cannot find a provider or model "${displayName(name)}"${hint}`);
 }
 
-function listOf(style: CatalogStyle, models: readonly Model[]): Prepared {
+function listOf(style: CatalogStyle, models: readonly Model[]): PreparedResponse {
   const written = models.map(style.writeModel);
-  const whole = prepared(style.writeList(written, models));
+  const whole = preparedResponse(style.writeList(written, models));
   return (inbound) => {
     if (!style.writePage || inbound.query === "") return whole(inbound);
     const page = style.writePage(written, models, new URLSearchParams(inbound.query));
-    return page === null ? whole(inbound) : prepared(page)(inbound);
+    return page === null ? whole(inbound) : preparedResponse(page)(inbound);
   };
 }
 
 /** Returns a value as JSON with an entity tag. The tag is computed on first use, since digests are asynchronous. */
-export function prepared(body: unknown): Prepared {
+export function preparedResponse(body: unknown): PreparedResponse {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   let tag: Promise<string> | undefined;
   return async ({ request, requestId }) => {

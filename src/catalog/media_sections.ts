@@ -202,7 +202,7 @@ function isLengthOf({ min, max, only }: Span, seconds: number): boolean {
  * default with this sound, else the default. Null if none is set, which cannot happen for a validated model with one of
  * its own resolutions and sounds.
  */
-export function secondPriceOf(video: VideoSection, resolution: VideoResolution, withAudio: boolean): string | null {
+export function pricePerSecondOf(video: VideoSection, resolution: VideoResolution, withAudio: boolean): string | null {
   return secondPriceIn(video.pricePerSecond, resolution, withAudio ? "audio" : "silent");
 }
 

@@ -18,7 +18,7 @@ export function modelNotFound(
   name: string,
   isFit: (model: Model) => boolean = () => true,
 ): GatewayError {
-  const message = `Cannot find the model "${shownName(name)}"${nearestHint(catalog, name, isFit)}`;
+  const message = `Cannot find the model "${displayName(name)}"${nearestHint(catalog, name, isFit)}`;
   return new GatewayError("model_not_found", message, { field: "model" });
 }
 
@@ -52,7 +52,7 @@ function nearestNames(catalog: Catalog, name: string, isFit: (model: Model) => b
 }
 
 /** A caller's value for an error message: one line, truncated. */
-export function shownName(name: string): string {
+export function displayName(name: string): string {
   return name.slice(0, MAX_SHOWN_CHARACTERS).replace(/[^\x20-\x7e]/g, "?");
 }
 

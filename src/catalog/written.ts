@@ -1,4 +1,4 @@
-import { secondPriceOf } from "./media_sections.ts";
+import { pricePerSecondOf } from "./media_sections.ts";
 import type { Architecture, Model, TopProvider } from "./model.ts";
 
 /** `architecture` as in all three catalogs; inner keys stay snake_case. Source: docs/api/models.md#default-style. */
@@ -35,8 +35,8 @@ export function writePricing(model: Model): Record<string, string> {
   const { video } = model;
   if (video === null) return written;
   for (const resolution of video.resolutions) {
-    const audio = secondPriceOf(video, resolution, true);
-    const silent = secondPriceOf(video, resolution, false);
+    const audio = pricePerSecondOf(video, resolution, true);
+    const silent = pricePerSecondOf(video, resolution, false);
     if (audio === silent) add(`per_second_${resolution}`, audio);
     else {
       add(`per_second_${resolution}_audio`, audio);

@@ -11,7 +11,7 @@ export function nearestWord(word: string, known: readonly string[]): string | nu
   let nearest: string | null = null;
   let least = Math.min(3, Math.max(1, Math.floor(plain.length / 3))) + 1;
   for (const candidate of known) {
-    const edits = editsBetween(plain, plainOf(candidate));
+    const edits = editDistance(plain, plainOf(candidate));
     if (edits < least) [nearest, least] = [candidate, edits];
   }
   return nearest;
@@ -21,7 +21,7 @@ export function nearestWord(word: string, known: readonly string[]): string | nu
  * The number of insertions, deletions, replacements and swaps of neighbours between two words: the optimal string
  * alignment distance, also called restricted Damerau-Levenshtein.
  */
-export function editsBetween(one: string, other: string): number {
+export function editDistance(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > 64) return Math.max(one.length, other.length);
   let before: number[] = [];
   let above = Array.from({ length: other.length + 1 }, (_, column) => column);

@@ -33,7 +33,7 @@ export class FormText {
     // Another parser could take the other value, so the request would be routed and billed by one and served by the
     // other.
     if (known !== undefined && known !== text) {
-      throw closing(invalidField(this.field, "expected it once, got two values"));
+      throw closingError(invalidField(this.field, "expected it once, got two values"));
     }
     if (text !== "") fields.set(this.field, text);
   }
@@ -42,19 +42,19 @@ export class FormText {
     try {
       return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(this.#pieces));
     } catch (cause) {
-      throw closing(invalidField(this.field, "expected text in UTF-8", { cause }));
+      throw closingError(invalidField(this.field, "expected text in UTF-8", { cause }));
     }
   }
 }
 
 /** Rejects a body that is still arriving: its connection must not be reused. */
-export function closing({ code, message, details }: GatewayError): GatewayError {
+export function closingError({ code, message, details }: GatewayError): GatewayError {
   return new GatewayError(code, message, { ...details, closeConnection: true });
 }
 
 /** The error for a field above its maximum size. */
 export function fieldTooLarge(field: string, capBytes: number): GatewayError {
-  return closing(
+  return closingError(
     new GatewayError("request_too_large", `Cannot read "${field}": expected at most ${capBytes} bytes`, { field }),
   );
 }

@@ -11,7 +11,7 @@ export interface ImageBill {
 }
 
 /** The result of a request: its pictures, and the vendor's report; null if there is none. */
-export interface BilledWork {
+export interface BilledImages {
   readonly provider: string;
   readonly made: number;
   readonly consumption: ImageConsumption | null;
@@ -26,7 +26,7 @@ const NOTHING_REPORTED: ImageConsumption = { textTokens: 0, imageTokens: 0, cach
  */
 export function consumptionOf(
   bill: ImageBill,
-  { consumption: reported, made }: Pick<BilledWork, "consumption" | "made">,
+  { consumption: reported, made }: Pick<BilledImages, "consumption" | "made">,
 ): ImageConsumption {
   const { settlement, measure } = bill;
   const consumption = reported === null ? null : checkConsumption(bill, reported, made).consumption;
@@ -36,7 +36,7 @@ export function consumptionOf(
 }
 
 /** Charges an image request. Resolves when the charge is durable. A second call has no effect. */
-export async function chargeImages(bill: ImageBill, work: BilledWork): Promise<void> {
+export async function chargeImages(bill: ImageBill, work: BilledImages): Promise<void> {
   const { settlement, measure } = bill;
   const { provider, made, state } = work;
   const consumption = consumptionOf(bill, work);
@@ -54,7 +54,7 @@ export async function chargeImages(bill: ImageBill, work: BilledWork): Promise<v
   await settlement.charge({ provider, state, parts: [{ quantities, tariff }], usage, logged: { count: made } });
 }
 
-function logImplausible(bill: ImageBill, { provider, made, consumption }: BilledWork): void {
+function logImplausible(bill: ImageBill, { provider, made, consumption }: BilledImages): void {
   const reason = consumption === null ? null : checkConsumption(bill, consumption, made).reason;
   if (reason === null) return;
   const { facts: { requestId, accountId, model }, parts: { log } } = bill.settlement;

@@ -15,7 +15,7 @@ export interface ImageDryRun {
   /** The providers that may serve it, most likely first; at least one. */
   readonly providers: readonly string[];
   /** The maximum cost there. */
-  readonly most: Money;
+  readonly maxCost: Money;
   /** Whether the balance is sufficient. If not, references were not checked. */
   readonly balanceCovers: boolean;
 }
@@ -41,7 +41,7 @@ export async function dryRunImages(
     await parts.readReferences(request.references, { accountId, signal: asker.callerSignal(), reserve });
   }
   const likely = byWeight(candidates, { breaker: parts.breaker, accountId });
-  return { request, providers: likely.map(({ provider }) => provider), most: amount, balanceCovers };
+  return { request, providers: likely.map(({ provider }) => provider), maxCost: amount, balanceCovers };
 }
 
 async function isCovered(options: readonly ImageOption[], accountId: string, { meter }: ImageParts): Promise<boolean> {

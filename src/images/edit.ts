@@ -7,13 +7,13 @@ import type { EditForm } from "./edit_form.ts";
 import {
   BACKGROUNDS,
   booleanOf,
+  integerOr,
   MAX_IMAGES,
   MAX_PARTIAL_IMAGES,
   oneOf,
   oneOfOrNull,
   OUTPUT_FORMATS,
   promptOf,
-  wholeOr,
 } from "./fields.ts";
 import type { ImageRequest } from "./image_request.ts";
 import { MAX_PIXELS } from "./reference_image.ts";
@@ -32,7 +32,7 @@ export async function readEdit({ fields, images, mask }: EditForm, catalog: Cata
   const modelName = fields.get("model") ?? "";
   const model = editingModel(catalog, modelName);
   const stream = booleanOf("stream", truthIn(fields.get("stream")));
-  const partialImages = wholeOr("partial_images", numberIn(fields.get("partial_images")), 0, MAX_PARTIAL_IMAGES, 0);
+  const partialImages = integerOr("partial_images", numberIn(fields.get("partial_images")), 0, MAX_PARTIAL_IMAGES, 0);
   return {
     kind: "edit",
     model,
@@ -40,7 +40,7 @@ export async function readEdit({ fields, images, mask }: EditForm, catalog: Cata
     prompt: promptOf(fields.get("prompt")),
     quality: qualityFor(fields.get("quality"), model.image, EDIT_QUALITIES),
     size: sizeFor(fields.get("size"), model.image),
-    count: wholeOr("n", numberIn(fields.get("n")), 1, MAX_IMAGES, 1),
+    count: integerOr("n", numberIn(fields.get("n")), 1, MAX_IMAGES, 1),
     references: [],
     outputFormat: oneOfOrNull("output_format", fields.get("output_format"), OUTPUT_FORMATS),
     background: oneOfOrNull("background", fields.get("background"), BACKGROUNDS),

@@ -1,6 +1,6 @@
 import type { RequestSpool, Spooled, SpoolWriter } from "../files/spool.ts";
 import { type BodyLimits, type BodySource, chunksOf } from "../http/body.ts";
-import { closing, fieldTooLarge, FormText } from "../http/form_text.ts";
+import { closingError, fieldTooLarge, FormText } from "../http/form_text.ts";
 import { readForm } from "../http/multipart.ts";
 import { boundaryOf, type PartHead } from "../http/multipart_head.ts";
 import { invalidField } from "../lib/gateway_error.ts";
@@ -81,11 +81,11 @@ class FormBuilder {
     const isImage = IMAGE_FIELDS.includes(name);
     if (isImage || name === "mask") {
       const field = isImage ? `image[${this.#images.length}]` : "mask";
-      if (!isFile) throw closing(invalidField(field, "expected a file upload, got text"));
-      if (!isImage && this.#mask) throw closing(invalidField("mask", "expected one file, got two"));
+      if (!isFile) throw closingError(invalidField(field, "expected a file upload, got text"));
+      if (!isImage && this.#mask) throw closingError(invalidField("mask", "expected one file, got two"));
       this.#part = { kind: "file", field, writer: this.room.create() };
     } else if (TEXT_FIELDS.has(name)) {
-      if (isFile) throw closing(invalidField(name, "expected text, got a file upload"));
+      if (isFile) throw closingError(invalidField(name, "expected text, got a file upload"));
       this.#part = { kind: "text", text: new FormText(name) };
     }
   }

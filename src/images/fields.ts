@@ -26,7 +26,7 @@ export function oneOfOrNull(field: string, value: unknown, words: readonly strin
 }
 
 /** A whole number, or the default for a missing field. Throws `invalid_request` that names the range. */
-export function wholeOr(field: string, value: unknown, least: number, most: number, fallback: number): number {
+export function integerOr(field: string, value: unknown, least: number, most: number, fallback: number): number {
   if (value === undefined || value === null) return fallback;
   if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;
   throw invalidField(field, `expected a whole number from ${least} to ${most}${got(value)}`);

@@ -4,12 +4,12 @@ import { readBodyPin } from "../routing/pin.ts";
 import {
   BACKGROUNDS,
   booleanOf,
+  integerOr,
   MAX_IMAGES,
   MAX_PARTIAL_IMAGES,
   oneOfOrNull,
   OUTPUT_FORMATS,
   promptOf,
-  wholeOr,
 } from "./fields.ts";
 import type { ImageRequest } from "./image_request.ts";
 import { generatingModel, type ImageModel } from "./series.ts";
@@ -27,7 +27,7 @@ export function readGeneration(body: { readonly [key: string]: unknown }, catalo
   const modelName = typeof body.model === "string" ? body.model : "";
   const model = generatingModel(catalog, modelName);
   const stream = booleanOf("stream", body.stream);
-  const partialImages = wholeOr("partial_images", body.partial_images, 0, MAX_PARTIAL_IMAGES, 0);
+  const partialImages = integerOr("partial_images", body.partial_images, 0, MAX_PARTIAL_IMAGES, 0);
   return {
     kind: "generate",
     model,
@@ -53,7 +53,7 @@ function countOf(n: unknown, { id, image }: ImageModel): number {
   if (image.series === "multimodal" && n !== undefined && n !== null) {
     throw invalidField("n", `it must not be sent for "${id}", which makes one image a call`);
   }
-  return wholeOr("n", n, 1, MAX_IMAGES, 1);
+  return integerOr("n", n, 1, MAX_IMAGES, 1);
 }
 
 /** The references for a model that supports them. For other models the field is unknown and ignored. */

@@ -12,7 +12,7 @@ import { type FinishedImages, imageResponse } from "./image_response.ts";
 import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
 import { CallerLink } from "./caller_link.ts";
 import type { ImageFinisher } from "./finished_image.ts";
-import { ImageMemory, isLackOfMemory } from "./image_memory.ts";
+import { ImageMemory, isOutOfMemory } from "./image_memory.ts";
 import { imageOptionsOf, imageUpstreamOf } from "./image_option.ts";
 import type { ImageCaller, ImageRequest } from "./image_request.ts";
 import type { ReferenceReader } from "./reference_image.ts";
@@ -102,7 +102,7 @@ export class ImageCalls {
       const outcome = await makeImages(attempt.upstream, request.kind, attempt.order, callOf(attempt));
       return await this.#finished(outcome, attempt);
     } catch (error) {
-      if (isLackOfMemory(error)) {
+      if (isOutOfMemory(error)) {
         await chargeImages(bill, { provider, made: request.count, consumption: null, state: "cut" });
       }
       throw error;

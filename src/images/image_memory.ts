@@ -68,6 +68,6 @@ export class ImageMemory {
 }
 
 /** Whether the failure is a lack of memory. */
-export function isLackOfMemory(error: unknown): boolean {
+export function isOutOfMemory(error: unknown): boolean {
   return error instanceof GatewayError && (error.code === "overloaded" || error.code === "request_too_large");
 }

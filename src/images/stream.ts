@@ -1,4 +1,4 @@
-import { type Bytes, type Relay, relayed, type RelayParts, type StreamSource } from "../calls/stream_relay.ts";
+import { type Bytes, type Relay, type RelayParts, relayStream, type StreamSource } from "../calls/stream_relay.ts";
 import type { EndState } from "../calls/settlement.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
@@ -37,7 +37,7 @@ const MAX_DRAIN_MS = 30_000;
 export function imageStreamResponse(opened: OpenedStream, parts: RelayParts): Response {
   const headers = imageResponseHeaders(opened.provider, "text/event-stream", opened.request);
   const stream = new ImageStream(opened, parts.clock);
-  return new Response(relayed(stream, stream, opened.bill.settlement.admission, parts), {
+  return new Response(relayStream(stream, stream, opened.bill.settlement.admission, parts), {
     headers: [...headers, ["cache-control", "no-cache"]],
   });
 }

@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
  * The class of an address. Only `public` and `allowed` addresses may be connected to. Logs, metrics and responses use
  * these names.
  */
-export type Verdict =
+export type AddressClass =
   | "public"
   /** Exempt by the operator's configuration. */
   | "allowed"
@@ -88,7 +88,7 @@ const NAT64 = readCidr("64:ff9b::/96");
  * @param text IPv4 in four decimal parts or IPv6, without brackets. Any other notation is `not_an_address`.
  * @param allow Blocks that the operator exempts.
  */
-export function verdictOf(text: string, allow: readonly Cidr[] = []): Verdict {
+export function classifyAddress(text: string, allow: readonly Cidr[] = []): AddressClass {
   const address = addressIn(text);
   if (address === null) return "not_an_address";
   if (allow.some((cidr) => holds(cidr, address))) return "allowed";
@@ -96,7 +96,7 @@ export function verdictOf(text: string, allow: readonly Cidr[] = []): Verdict {
 }
 
 /** Whether an address of this class may be connected to. */
-export function isReachable(verdict: Verdict): boolean {
+export function isReachable(verdict: AddressClass): boolean {
   return verdict === "public" || verdict === "allowed";
 }
 
@@ -106,12 +106,12 @@ function addressIn(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   return text.includes(":") && !text.includes("%") && ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : null;
 }
 
-function ipv4Verdict(address: ipaddr.IPv4 | ipaddr.IPv6): Verdict {
+function ipv4Verdict(address: ipaddr.IPv4 | ipaddr.IPv6): AddressClass {
   return IPV4_VERDICTS.find(([cidr]) => holds(cidr, address))?.[1] ?? "public";
 }
 
-function ipv6Verdict(address: ipaddr.IPv6, allow: readonly Cidr[]): Verdict {
-  if (holds(NAT64, address)) return verdictOf(address.toByteArray().slice(12).join("."), allow);
+function ipv6Verdict(address: ipaddr.IPv6, allow: readonly Cidr[]): AddressClass {
+  if (holds(NAT64, address)) return classifyAddress(address.toByteArray().slice(12).join("."), allow);
   if (!holds(GLOBAL_UNICAST, address)) return "not_global_unicast";
   return IPV6_VERDICTS.find(([cidr]) => holds(cidr, address))?.[1] ?? "public";
 }
@@ -120,6 +120,6 @@ function holds({ network, prefixLength }: Cidr, address: ipaddr.IPv4 | ipaddr.IP
   return network.kind() === address.kind() && address.match(network, prefixLength);
 }
 
-function table(rows: readonly (readonly [string, Verdict])[]): readonly (readonly [Cidr, Verdict])[] {
+function table(rows: readonly (readonly [string, AddressClass])[]): readonly (readonly [Cidr, AddressClass])[] {
   return rows.map(([cidr, verdict]) => [readCidr(cidr), verdict] as const);
 }

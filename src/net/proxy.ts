@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type Cidr, readCidr, verdictOf } from "./address.ts";
+import { type Cidr, classifyAddress, readCidr } from "./address.ts";
 import type { Origin } from "./http1/wire_request.ts";
 
 /** An HTTP proxy for requests to vendors. */
@@ -112,7 +112,7 @@ function blockOf(text: string): Cidr | null {
 
 function isExcepted(host: string, port: number, exception: ProxyException): boolean {
   if (exception.port !== null && exception.port !== port) return false;
-  if (exception.block !== null) return verdictOf(host, [exception.block]) === "allowed";
+  if (exception.block !== null) return classifyAddress(host, [exception.block]) === "allowed";
   return exception.name === null || host === exception.name || host.endsWith(`.${exception.name}`);
 }
 

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import { type Cidr, isReachable, type Verdict, verdictOf } from "./address.ts";
+import { type AddressClass, type Cidr, classifyAddress, isReachable } from "./address.ts";
 import { EgressError, refusal } from "./egress_error.ts";
 
 /** Resolves a name to all its addresses, IPv4 and IPv6. Rejects with the code `ENOTFOUND` if it has none. */
@@ -114,7 +114,7 @@ function checkParts(url: URL, policy: EgressPolicy): void {
   if (isOwn(host, portOf(url), policy)) {
     throw refusal("own_address", "expected an address other than the gateway's own");
   }
-  const verdict = verdictOf(host, policy.allow);
+  const verdict = classifyAddress(host, policy.allow);
   if (verdict === "not_an_address") checkName(host, policy);
   else refuseUnreachable(verdict);
 }
@@ -139,10 +139,10 @@ function checkName(name: string, policy: EgressPolicy): void {
 export async function vetTarget(text: unknown, schemes: Schemes, policy: EgressPolicy): Promise<VettedTarget> {
   const url = checkTargetUrl(text, schemes, policy);
   const host = hostOf(url);
-  if (verdictOf(host, policy.allow) !== "not_an_address") return { url, addresses: [host] };
+  if (classifyAddress(host, policy.allow) !== "not_an_address") return { url, addresses: [host] };
   const addresses = await addressesOf(host, policy);
   for (const address of addresses) {
-    const verdict = verdictOf(address, policy.allow);
+    const verdict = classifyAddress(address, policy.allow);
     refuseUnreachable(verdict);
     if (isLocalName(host) && verdict !== "allowed") throw refusal("local_name", "expected a public host name");
     if (isOwn(address, portOf(url), policy)) {
@@ -187,7 +187,7 @@ function isOwn(host: string, port: number, policy: EgressPolicy): boolean {
   return policy.own.some((own) => own.host === host && own.port === port);
 }
 
-function refuseUnreachable(verdict: Verdict): void {
+function refuseUnreachable(verdict: AddressClass): void {
   if (!isReachable(verdict)) throw refusal("private_address", "expected a host with public addresses only", verdict);
 }
 

@@ -1,4 +1,4 @@
-import { builtInFacts } from "../catalog/built_in.ts";
+import { builtInFields } from "../catalog/built_in.ts";
 import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
 import { isModelId, type Model, readModel } from "../catalog/model.ts";
 import type { ModelPattern } from "../catalog/model_pattern.ts";
@@ -35,7 +35,7 @@ export async function discoveredModels(
     if (index % MODELS_AT_ONCE === MODELS_AT_ONCE - 1) await new Promise((resolve) => setTimeout(resolve, 0));
     const pattern = longestFirst.find(({ before }) => each.id.startsWith(before));
     if (pattern === undefined) continue;
-    const known = family === null ? null : builtInFacts(family, each.id);
+    const known = family === null ? null : builtInFields(family, each.id);
     const model = known === null && !pattern.servesUnpriced ? null : modelFor(pattern, each, known);
     if (model !== null) models.push(model);
     else if (isModelId(idFor(pattern, each))) unpriced++;

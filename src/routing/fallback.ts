@@ -3,7 +3,7 @@ import type { CircuitBreaker } from "./circuit_breaker.ts";
 import { type FallbackRule, isFallbackAllowed } from "./fallback_rule.ts";
 import { bestFailure } from "./helpful_failure.ts";
 
-/** Options of {@linkcode tryInTurn}. */
+/** Options of {@linkcode tryInOrder}. */
 export interface FallbackOptions {
   readonly breaker: Pick<CircuitBreaker, "onStart">;
   /** The account that is charged. */
@@ -20,7 +20,7 @@ export interface FallbackOptions {
  * @param candidates At least one.
  * @param attempt Resolves before the first byte is sent to the caller, so that another candidate can still be used.
  */
-export async function tryInTurn<T>(
+export async function tryInOrder<T>(
   candidates: readonly Candidate[],
   { breaker, accountId, rule, onFallback }: FallbackOptions,
   attempt: (candidate: Candidate) => Promise<T>,

@@ -1,6 +1,6 @@
 import type { CacheReference } from "../caches/reference.ts";
 import { usageWithCache } from "../caches/hit.ts";
-import { continued, type OpenPrefix } from "../caches/prefix.ts";
+import { joinPrefix, type OpenPrefix } from "../caches/prefix.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
@@ -66,7 +66,7 @@ export function withPrefix(
 ): Conversation {
   if (prefix === null) return conversation;
   const hint = endpoint.format.cacheHint(provider.quirks);
-  return continued(prefix.conversation, {
+  return joinPrefix(prefix.conversation, {
     conversation,
     isMarked: hint === "marks",
     isKeyed: hint === "key",

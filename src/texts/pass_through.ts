@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { relayed } from "../calls/stream_relay.ts";
+import { relayStream } from "../calls/stream_relay.ts";
 import type { PassThrough } from "../conversation/pass_through.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
@@ -45,7 +45,7 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
   const events = withIssuedIds(new PassRelay(attempt, pass), attempt, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(turn.framing), losses);
-  return new Response(relayed(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
+  return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
     headers,
   });
 }

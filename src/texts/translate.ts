@@ -1,4 +1,4 @@
-import { relayed } from "../calls/stream_relay.ts";
+import { relayStream } from "../calls/stream_relay.ts";
 import type { ReplyContext } from "../conversation/caller_format.ts";
 import { withCallerFieldName } from "../conversation/caller_field_error.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
@@ -54,7 +54,7 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(turn.framing), translation.droppedFields);
-  return new Response(relayed(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
+  return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
     headers,
   });
 }

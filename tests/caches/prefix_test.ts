@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { continued, type OpenPrefix, readPrefix, writePrefix } from "../../src/caches/prefix.ts";
+import { joinPrefix, type OpenPrefix, readPrefix, writePrefix } from "../../src/caches/prefix.ts";
 import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
 import type { StoredFile } from "../../src/files/files.ts";
 import { concatBytes } from "../../src/lib/concat_bytes.ts";
@@ -71,10 +71,10 @@ Deno.test("a stored prefix is sent byte for byte as part of the conversation, in
         const settings = { isMarked: form === "messages", isKeyed: form === "responses", cacheKey: "key" };
         const write = (conversation: Conversation) =>
           CODECS[form].upstream.writeRequest(conversation, TARGETS[form]).body;
-        const whole = write(continued(kept, { conversation: asked, ...settings }));
+        const whole = write(joinPrefix(kept, { conversation: asked, ...settings }));
         const streamed = await textOf(
           prefix,
-          write(continued(prefix.conversation, { conversation: asked, ...settings })),
+          write(joinPrefix(prefix.conversation, { conversation: asked, ...settings })),
         );
         assertEquals(streamed, JSON.stringify(whole), form);
       }
@@ -108,7 +108,7 @@ Deno.test("continued() joins adjacent turns of one role and takes instructions, 
     turns: [{ role: "user", parts: [{ kind: "text", text: "Which colour?" }] }],
     beyond: ["safetySettings"],
   });
-  const whole = continued(kept, { conversation: asked, isMarked: true, isKeyed: true, cacheKey: "key" });
+  const whole = joinPrefix(kept, { conversation: asked, isMarked: true, isKeyed: true, cacheKey: "key" });
   assertEquals(whole.turns, [{
     role: "user",
     parts: [{ kind: "text", text: "The sky", cache: { ttl: "1h" } }, { kind: "text", text: "Which colour?" }],
@@ -126,10 +126,10 @@ Deno.test("continued() marks the last part that can have a mark, and none by def
   ];
   const kept = conversationOf({ turns: [{ role: "user", parts }] });
   const conversation = conversationOf({ turns: [] });
-  const marked = continued(kept, { conversation, isMarked: true, isKeyed: false, cacheKey: "key" });
+  const marked = joinPrefix(kept, { conversation, isMarked: true, isKeyed: false, cacheKey: "key" });
   assertEquals(marked.turns[0]?.parts[0], { kind: "text", text: "Listen", cache: { ttl: "1h" } });
   assertEquals(marked.cacheKey, null);
-  const plain = continued(kept, { conversation, isMarked: false, isKeyed: false, cacheKey: "key" });
+  const plain = joinPrefix(kept, { conversation, isMarked: false, isKeyed: false, cacheKey: "key" });
   assertEquals(itemAt(plain.turns, 0).parts, parts);
 });
 

@@ -1,6 +1,6 @@
 import { passRelayOf } from "../texts/support.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bytes, OpenStreams, type Relay, relayed } from "../../src/calls/stream_relay.ts";
+import { type Bytes, OpenStreams, type Relay, relayStream } from "../../src/calls/stream_relay.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { vendorStream } from "../../src/texts/vendor_stream.ts";
@@ -54,7 +54,7 @@ function passRelay(form: CallerFormatName, till: AdmissionRecorder): PassRelay {
 
 /** What the caller gets of a vendor's response. */
 function relayedOf(response: FakeResponse, relay: Relay, parts: Stage): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return relayed(vendorStream(response, parts.clock), relay, { onOverdrawn() {} }, parts);
+  return relayStream(vendorStream(response, parts.clock), relay, { onOverdrawn() {} }, parts);
 }
 
 async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {

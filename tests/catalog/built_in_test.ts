@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { builtInModels } from "../../src/catalog/built_in.ts";
 import { createCatalog, providerPartOf } from "../../src/catalog/catalog.ts";
-import { secondPriceOf } from "../../src/catalog/media_sections.ts";
+import { pricePerSecondOf } from "../../src/catalog/media_sections.ts";
 import { VENDORS } from "../../src/config/environment.ts";
 import { readRate } from "../../src/lib/money.ts";
 import { itemAt } from "../support/items.ts";
@@ -47,7 +47,7 @@ Deno.test("every built-in video model has a price above zero for every setting",
     assertEquals(architecture.outputModalities, ["video"]);
     for (const resolution of video!.resolutions) {
       for (const withAudio of [true, false]) {
-        const price = secondPriceOf(video!, resolution, withAudio);
+        const price = pricePerSecondOf(video!, resolution, withAudio);
         const isMade = video!.audio === "switch" || (video!.audio === "always") === withAudio;
         assert(!isMade || readRate(price!) > 0n, `${id} ${resolution}`);
       }

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
-import { IMAGE_QUALITIES, IMAGE_SIZES, secondPriceOf, type VideoSection } from "../../src/catalog/media_sections.ts";
+import { IMAGE_QUALITIES, IMAGE_SIZES, pricePerSecondOf, type VideoSection } from "../../src/catalog/media_sections.ts";
 import { modelOf } from "./support.ts";
 
 function videoOf(fields: Record<string, unknown>): VideoSection {
@@ -44,9 +44,9 @@ Deno.test("secondPriceOf() falls back from resolution and sound to the default p
     resolutions: ["480p", "720p", "1080p"],
     price_per_second: { "720p_audio": "4", "720p": "3", "1080p": "5", default_audio: "2", default: "1" },
   });
-  assertEquals([true, false].map((audio) => secondPriceOf(video, "720p", audio)), ["4", "3"]);
-  assertEquals([true, false].map((audio) => secondPriceOf(video, "1080p", audio)), ["5", "5"]);
-  assertEquals([true, false].map((audio) => secondPriceOf(video, "480p", audio)), ["2", "1"]);
+  assertEquals([true, false].map((audio) => pricePerSecondOf(video, "720p", audio)), ["4", "3"]);
+  assertEquals([true, false].map((audio) => pricePerSecondOf(video, "1080p", audio)), ["5", "5"]);
+  assertEquals([true, false].map((audio) => pricePerSecondOf(video, "480p", audio)), ["2", "1"]);
 });
 
 Deno.test("a video section is rejected when a setting it offers has no price", () => {

@@ -1,21 +1,21 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { editsBetween, nearestWord } from "../../src/config/unknown_key.ts";
+import { editDistance, nearestWord } from "../../src/config/unknown_key.ts";
 
 Deno.test("editsBetween() counts what is put in, taken out, replaced and swapped", () => {
-  assertEquals(editsBetween("port", "port"), 0);
-  assertEquals(editsBetween("prot", "port"), 1);
-  assertEquals(editsBetween("pot", "port"), 1);
-  assertEquals(editsBetween("ports", "port"), 1);
-  assertEquals(editsBetween("part", "port"), 1);
-  assertEquals(editsBetween("", "port"), 4);
-  assertEquals(editsBetween("kitten", "sitting"), 3);
+  assertEquals(editDistance("port", "port"), 0);
+  assertEquals(editDistance("prot", "port"), 1);
+  assertEquals(editDistance("pot", "port"), 1);
+  assertEquals(editDistance("ports", "port"), 1);
+  assertEquals(editDistance("part", "port"), 1);
+  assertEquals(editDistance("", "port"), 4);
+  assertEquals(editDistance("kitten", "sitting"), 3);
 });
 
 Deno.test("editsBetween() is the same in both directions and zero only between equals", () => {
   fc.assert(fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (one, other) => {
-    assertEquals(editsBetween(one, other), editsBetween(other, one));
-    assertEquals(editsBetween(one, other) === 0, one === other);
+    assertEquals(editDistance(one, other), editDistance(other, one));
+    assertEquals(editDistance(one, other) === 0, one === other);
   }));
 });
 

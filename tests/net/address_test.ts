@@ -1,10 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { isReachable, readCidr, type Verdict, verdictOf } from "../../src/net/address.ts";
+import { type AddressClass, classifyAddress, isReachable, readCidr } from "../../src/net/address.ts";
 import { itemAt } from "../support/items.ts";
 
 Deno.test("verdictOf() names the category of an address", () => {
-  const cases: Record<string, Verdict> = {
+  const cases: Record<string, AddressClass> = {
     "8.8.8.8": "public",
     "1.1.1.1": "public",
     "0.0.0.0": "this_network",
@@ -49,7 +49,7 @@ Deno.test("verdictOf() names the category of an address", () => {
     "100::1": "not_global_unicast",
     "5f00::1": "not_global_unicast",
   };
-  for (const [text, verdict] of Object.entries(cases)) assertEquals([text, verdictOf(text)], [text, verdict]);
+  for (const [text, verdict] of Object.entries(cases)) assertEquals([text, classifyAddress(text)], [text, verdict]);
 });
 
 Deno.test("verdictOf() ends each private block at its last address", () => {
@@ -62,8 +62,8 @@ Deno.test("verdictOf() ends each private block at its last address", () => {
     ["1fff:ffff::", "2001::", "2001:1ff:ffff::", "2001:200::"],
   ];
   for (const [before, first, last, after] of blocks) {
-    assertEquals([first, last].map((text) => isReachable(verdictOf(text))), [false, false]);
-    assertEquals([before, after].map((text) => isReachable(verdictOf(text))), [before.includes("."), true]);
+    assertEquals([first, last].map((text) => isReachable(classifyAddress(text))), [false, false]);
+    assertEquals([before, after].map((text) => isReachable(classifyAddress(text))), [before.includes("."), true]);
   }
 });
 
@@ -84,7 +84,7 @@ Deno.test("verdictOf() rejects every other spelling of an address", () => {
       "256.1.1.1",
     ]
   ) {
-    assertEquals([text, verdictOf(text)], [text, "not_an_address"]);
+    assertEquals([text, classifyAddress(text)], [text, "not_an_address"]);
   }
 });
 
@@ -101,7 +101,7 @@ Deno.test("verdictOf() exempts only the operator's blocks", () => {
     "64:ff9b::7f00:1",
     "8.8.8.8",
   ]
-    .map((text) => verdictOf(text, allow));
+    .map((text) => classifyAddress(text, allow));
   assertEquals(verdicts, [
     "allowed",
     "loopback",
@@ -181,7 +181,7 @@ Deno.test("every spelling of an IPv4 address gets the verdict of its block", () 
   fc.assert(
     fc.property(spelling, ({ value, written }) => {
       const { hostname } = new URL(`https://${written}/`);
-      assertEquals([written, isReachable(verdictOf(hostname))], [written, !isForbidden(value)]);
+      assertEquals([written, isReachable(classifyAddress(hostname))], [written, !isForbidden(value)]);
     }),
     { numRuns: 3000 },
   );
@@ -193,9 +193,9 @@ Deno.test("an IPv4 address inside IPv6 is allowed only through NAT64, and judged
     fc.property(ipv4, fc.constantFrom(...prefixes), (value, prefix) => {
       const [high, low] = [Math.floor(value / 65_536), value % 65_536].map((part) => part.toString(16));
       const hostOf = (text: string) => new URL(`https://[${text}]/`).hostname.slice(1, -1);
-      assertEquals(isReachable(verdictOf(hostOf(`${prefix}${high}:${low}`))), false);
-      assertEquals(isReachable(verdictOf(hostOf(`64:ff9b::${high}:${low}`))), !isForbidden(value));
-      assertEquals(isReachable(verdictOf(hostOf(`2002:${high}:${low}::1`))), false);
+      assertEquals(isReachable(classifyAddress(hostOf(`${prefix}${high}:${low}`))), false);
+      assertEquals(isReachable(classifyAddress(hostOf(`64:ff9b::${high}:${low}`))), !isForbidden(value));
+      assertEquals(isReachable(classifyAddress(hostOf(`2002:${high}:${low}::1`))), false);
     }),
     { numRuns: 1000 },
   );
@@ -217,7 +217,7 @@ Deno.test("an IPv6 address is allowed only inside global unicast and outside its
       const isNat64 = value >> 32n === 0x0064_ff9b_0000_0000_0000_0000n;
       fc.pre(!isNat64);
       const text = groups.map((part) => part.toString(16)).join(":");
-      assertEquals([text, isReachable(verdictOf(text))], [text, value >> 125n === 1n && !isSpecial]);
+      assertEquals([text, isReachable(classifyAddress(text))], [text, value >> 125n === 1n && !isSpecial]);
     }),
     { numRuns: 3000 },
   );

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { builtInFacts } from "../../src/catalog/built_in.ts";
+import { builtInFields } from "../../src/catalog/built_in.ts";
 import { type ModelPattern, readModelPattern } from "../../src/catalog/model_pattern.ts";
 import { discoveredModels } from "../../src/routing/discovered_models.ts";
 import type { ListedModel } from "../../src/upstreams/model_listing.ts";
@@ -65,7 +65,7 @@ Deno.test("discoveredModels() gives built-in models their built-in prices and fa
   const mine = readModelPattern({ id: "mine/*", serves: [{ provider: "my-anthropic" }] });
   const { models, unpriced } = await discoveredModels([mine], list, "anthropic");
   assertEquals(models.map(({ id }) => id), ["mine/claude-opus-5-5", "mine/claude-opus-5-5-20260922"]);
-  const known = builtInFacts("anthropic", "claude-opus-5-5")!;
+  const known = builtInFields("anthropic", "claude-opus-5-5")!;
   for (const model of models) assertEquals(model.pricing as unknown, known.pricing);
   assertEquals([models[0]?.serves[0]?.provider, models[0]?.contextLength, unpriced], ["my-anthropic", 1_000_000, 1]);
   const priced = await discoveredModels([pattern({ pricing: { prompt: "0.5" } })], list, "anthropic");

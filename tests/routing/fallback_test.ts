@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import { tryInTurn } from "../../src/routing/fallback.ts";
+import { tryInOrder } from "../../src/routing/fallback.ts";
 import { CACHE_FALLBACK, type FallbackRule, MEDIA_FALLBACK, TEXT_FALLBACK } from "../../src/routing/fallback_rule.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -22,7 +22,7 @@ async function outcomeOf(outcomes: readonly (string | Error)[], rule: FallbackRu
     rule,
     onFallback: ({ provider }: { provider: string }) => void passedOver.push(provider),
   };
-  const result = await tryInTurn(candidates.slice(0, outcomes.length), options, ({ provider }) => {
+  const result = await tryInOrder(candidates.slice(0, outcomes.length), options, ({ provider }) => {
     const outcome = outcomes[tried.push(provider) - 1];
     return typeof outcome === "string" ? Promise.resolve(outcome) : Promise.reject(outcome);
   }).catch((error: Error) => error);
@@ -97,7 +97,7 @@ Deno.test("tryInTurn() throws the only candidate's failure unchanged", async () 
   const options = { breaker, accountId: "demo", rule: TEXT_FALLBACK, onFallback: () => {} };
   const down = failureOf("unreachable");
   assertStrictEquals(
-    await assertRejects(() => tryInTurn([itemAt(candidates, 0)], options, () => Promise.reject(down))),
+    await assertRejects(() => tryInOrder([itemAt(candidates, 0)], options, () => Promise.reject(down))),
     down,
   );
 });

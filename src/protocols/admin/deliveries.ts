@@ -10,7 +10,7 @@ import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
 import { readFields } from "./fields.ts";
-import { readPlace, readRange, readTimePage, writePlace } from "./time_page.ts";
+import { formatCursor, parseCursor, readRange, readTimePage } from "./time_page.ts";
 
 /** The dependencies of the delivery endpoints. */
 export interface AdminDeliveryOptions {
@@ -54,7 +54,7 @@ function listHandler(desk: DeliveryAdmin): Handler {
     const page = readTimePage(query);
     const range = { state: stateIn(new URLSearchParams(query).get("state")), ...readRange(query) };
     const { deliveries, next } = await desk.list(range, page);
-    return answerJson({ data: deliveries.map(writeDelivery), next: next && writePlace(next) });
+    return answerJson({ data: deliveries.map(writeDelivery), next: next && formatCursor(next) });
   };
 }
 
@@ -89,8 +89,8 @@ function redeliverRangeHandler(desk: DeliveryAdmin, readJson: ReadJson): Handler
     const { from, to, state, after } = readFields(Range, await readJson(inbound));
     if (to <= from) throw invalidField("to", "expected a time after from");
     const range = { state, from: from * 1_000, to: to * 1_000 };
-    const { redelivered, next } = await desk.redeliverRange(range, after === undefined ? null : readPlace(after));
-    return answerJson({ redelivered, next: next && writePlace(next) }, 202);
+    const { redelivered, next } = await desk.redeliverRange(range, after === undefined ? null : parseCursor(after));
+    return answerJson({ redelivered, next: next && formatCursor(next) }, 202);
   };
 }
 

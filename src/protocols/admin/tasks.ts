@@ -9,7 +9,7 @@ import { VIDEO_STATUSES, type VideoStatus } from "../../videos/tasks/task.ts";
 import type { TaskAdmin, TaskWithHold } from "../../videos/tasks/task_admin.ts";
 import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
-import { readRange, readTimePage, writePlace } from "./time_page.ts";
+import { formatCursor, readRange, readTimePage } from "./time_page.ts";
 
 /** The dependencies of the task endpoints. */
 export interface AdminTaskOptions {
@@ -39,7 +39,7 @@ function listHandler(desk: TaskAdmin): Handler {
     const page = readTimePage(query);
     const filter = { ...filterIn(query), ...readRange(query) };
     const { stories, next } = await desk.list(filter, page);
-    return answerJson({ data: stories.map(writeTask), next: next && writePlace(next) });
+    return answerJson({ data: stories.map(writeTask), next: next && formatCursor(next) });
   };
 }
 

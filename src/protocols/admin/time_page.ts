@@ -57,20 +57,20 @@ export interface TimePage {
 export function readTimePage(query: string): TimePage {
   const { limit, after } = readPage(query);
   const reverse = readsNewestFirst(query, "desc");
-  return { limit, after: after === undefined ? null : readPlace(after), reverse };
+  return { limit, after: after === undefined ? null : parseCursor(after), reverse };
 }
 
 /** Serialises an entry as the `next` of a page. */
-export function writePlace({ createdAt, id }: TimeIndexEntry): string {
+export function formatCursor({ createdAt, id }: TimeIndexEntry): string {
   return `${createdAt}.${id}`;
 }
 
 /**
- * Parses the result of {@linkcode writePlace}.
+ * Parses the result of {@linkcode formatCursor}.
  *
  * @throws {GatewayError} `invalid_request` that names `after`.
  */
-export function readPlace(text: string): TimeIndexEntry {
+export function parseCursor(text: string): TimeIndexEntry {
   const [, createdAt, id] = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(text) ?? [];
   if (createdAt === undefined || id === undefined) {
     throw invalidField("after", 'expected the "next" of an earlier page');

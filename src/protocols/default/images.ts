@@ -76,7 +76,7 @@ async function carryOut(
   return isTrial ? trialAnswer(await dryRunImages(requests, asker, images.parts)) : await images.run(requests, asker);
 }
 
-function trialAnswer({ request, providers, most, balanceCovers }: ImageDryRun): Response {
+function trialAnswer({ request, providers, maxCost: most, balanceCovers }: ImageDryRun): Response {
   const { model: { id: model }, kind: mode, count: images, losses: dropped } = request;
   const decimal = writeMoney(most);
   const estimate = { images, image_cost: decimal, cost: Number(decimal) };

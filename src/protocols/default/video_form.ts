@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type BodyLimits, type BodySource, chunksOf } from "../../http/body.ts";
-import { closing, FormText } from "../../http/form_text.ts";
+import { closingError, FormText } from "../../http/form_text.ts";
 import { type JsonBody, jsonObjectOf } from "../../http/json_body.ts";
 import { readForm } from "../../http/multipart.ts";
 import { boundaryOf, type PartHead } from "../../http/multipart_head.ts";
@@ -83,14 +83,14 @@ class FormBuilder {
     const top = MEMBER.exec(name)?.[1] ?? name;
     this.#part = null;
     if (name === FILE_FIELD && isFile) {
-      if (this.#file !== null) throw closing(invalidField(FILE_FIELD, "expected one file, got two"));
+      if (this.#file !== null) throw closingError(invalidField(FILE_FIELD, "expected one file, got two"));
       const reserve = (bytes: number) => this.memory.reserve(bytes * FILE_MEMORY_FACTOR);
       this.#part = this.#file = new GrowingBytes({ expectedBytes: null, reserve });
     } else if (isKnown(top)) {
-      if (isFile) throw closing(invalidField(name, "expected text, got a file upload"));
+      if (isFile) throw closingError(invalidField(name, "expected text, got a file upload"));
       this.#part = new FormText(name);
     } else if (isKnown(/^[a-z_]+(?=\[)/.exec(name)?.[0] ?? "")) {
-      throw closing(invalidField(name.slice(0, 100), "expected this field as JSON text"));
+      throw closingError(invalidField(name.slice(0, 100), "expected this field as JSON text"));
     }
   }
 

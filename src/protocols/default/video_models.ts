@@ -1,6 +1,6 @@
 import type { Catalog } from "../../catalog/catalog.ts";
-import { type Prepared, prepared } from "../../catalog/listing.ts";
-import { secondPriceOf, type VideoSection } from "../../catalog/media_sections.ts";
+import { type PreparedResponse, preparedResponse } from "../../catalog/listing.ts";
+import { pricePerSecondOf, type VideoSection } from "../../catalog/media_sections.ts";
 import type { Model } from "../../catalog/model.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 
@@ -12,14 +12,14 @@ const MAX_LISTED_DURATIONS = 120;
  * other catalogs. Source: OpenRouter API reference, "List all video generation models".
  */
 export function videoModelRoute(catalog: Catalog, renderError: ErrorRenderer): Route {
-  let made: { readonly revision: number; readonly answer: Prepared } | null = null;
+  let made: { readonly revision: number; readonly answer: PreparedResponse } | null = null;
   return {
     method: "GET",
     path: "/v1/videos/models",
     renderError,
     handler(inbound) {
       const { revision } = catalog;
-      if (made?.revision !== revision) made = { revision, answer: prepared({ data: videoModelsOf(catalog) }) };
+      if (made?.revision !== revision) made = { revision, answer: preparedResponse({ data: videoModelsOf(catalog) }) };
       return made.answer(inbound);
     },
   };
@@ -75,8 +75,8 @@ function pricesOf(video: VideoSection): Record<string, string> {
     if (price !== null) prices[sku] = price;
   };
   for (const resolution of video.resolutions) {
-    const audio = secondPriceOf(video, resolution, true);
-    const silent = secondPriceOf(video, resolution, false);
+    const audio = pricePerSecondOf(video, resolution, true);
+    const silent = pricePerSecondOf(video, resolution, false);
     if (audio === silent) add(`duration_seconds_${resolution}`, audio);
     else {
       add(`duration_seconds_with_audio_${resolution}`, audio);

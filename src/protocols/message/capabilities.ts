@@ -65,7 +65,7 @@ export function capabilitiesOf(model: Model, { passes, searches }: MessageServic
 }
 
 /** The family of a Claude model, such as `opus`; null for others. */
-export function lineOf(model: Model): string | null {
+export function claudeFamilyOf(model: Model): string | null {
   return /claude-(?:[\d.-]+-)?(haiku|sonnet|opus|fable|mythos)\b/.exec(claudeNameOf(model) ?? "")?.[1] ?? null;
 }
 

@@ -3,7 +3,7 @@ import { catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import { writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
-import { capabilitiesOf, lineOf, type MessageService } from "./capabilities.ts";
+import { capabilitiesOf, claudeFamilyOf, type MessageService } from "./capabilities.ts";
 
 const MAX_PAGE_SIZE = 1000;
 
@@ -36,7 +36,7 @@ function writeMessageModel(model: Model, service: MessageService): Record<string
     max_tokens: model.topProvider.maxCompletionTokens || null,
     capabilities: capabilitiesOf(model, service),
     lifecycle: lifecycleOf(model),
-    line: lineOf(model),
+    line: claudeFamilyOf(model),
     deprecated_at: null,
     retires_at: model.expirationDate === null ? null : `${model.expirationDate}T00:00:00Z`,
     owned_by: model.ownedBy,

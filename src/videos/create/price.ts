@@ -1,5 +1,5 @@
 import { costOf, videoSecondTariff } from "../../billing/tariff.ts";
-import { secondPriceOf } from "../../catalog/media_sections.ts";
+import { pricePerSecondOf } from "../../catalog/media_sections.ts";
 import { type Money, type Rate, readMoney, readRate } from "../../lib/money.ts";
 import type { FittedOrder, VideoModel } from "./order.ts";
 import type { ReportedConsumption, TaskPrice, TaskUsage } from "../tasks/task.ts";
@@ -16,7 +16,7 @@ const ROUNDING_SECONDS = 1;
  * @throws {RangeError} If the model has no price for it; validated catalogs always have one.
  */
 export function priceOf({ video }: VideoModel, fitted: FittedOrder, preauthorize: boolean): TaskPrice {
-  const second = secondPriceOf(video, fitted.pricedAs, fitted.withAudio);
+  const second = pricePerSecondOf(video, fitted.pricedAs, fitted.withAudio);
   if (second === null) throw new RangeError(`Cannot price a video in ${fitted.pricedAs}`);
   const perSecond = readRate(second);
   const { mostSeconds } = video.duration;

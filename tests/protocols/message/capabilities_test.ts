@@ -1,6 +1,6 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { assertEquals } from "@std/assert";
-import { capabilitiesOf, lineOf } from "../../../src/protocols/message/capabilities.ts";
+import { capabilitiesOf, claudeFamilyOf } from "../../../src/protocols/message/capabilities.ts";
 import { modelOf } from "../../catalog/support.ts";
 
 /** Names of the capabilities that a model has; groups as `effort: low high`. */
@@ -83,7 +83,7 @@ Deno.test("the family of a Claude model is named, others have none", () => {
     "gpt-6",
     "claude-x-1",
   ];
-  assertEquals(lines.map((name) => lineOf(modelOf({ id: `a/${name}` }))), [
+  assertEquals(lines.map((name) => claudeFamilyOf(modelOf({ id: `a/${name}` }))), [
     "opus",
     "haiku",
     "sonnet",
