@@ -4,7 +4,7 @@ import { download } from "../net/download.ts";
 import type { MediaFetch } from "../net/media_inliner.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import type { MadeImage } from "../upstreams/image_upstream.ts";
+import type { GeneratedImage } from "../upstreams/image_upstream.ts";
 import { base64Length, firstBytesOf, isBase64, piecesOfBytes, piecesOfText } from "./base64.ts";
 
 /** A picture in memory. */
@@ -21,7 +21,7 @@ export interface FinishedImage {
  * Obtains a vendor's picture from its response or address. Rejects with {@linkcode UpstreamFailure}, and with what
  * `reserve` throws as a `GatewayError`.
  */
-export type ImageFinisher = (image: MadeImage, provider: string, fetch: MediaFetch) => Promise<FinishedImage>;
+export type ImageFinisher = (image: GeneratedImage, provider: string, fetch: MediaFetch) => Promise<FinishedImage>;
 
 const MAX_RESULT_BYTES = 64_000_000;
 const MAX_DOWNLOAD_MS = 60_000;

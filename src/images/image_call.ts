@@ -158,7 +158,7 @@ function leftBefore(provider: string): UpstreamFailure {
 /** The vendor's own stream, or its response as the only event of one. */
 async function* eventsOf(attempt: ImageAttempt): AsyncGenerator<ImageEvent, void> {
   const { upstream, order, request: { kind } } = attempt;
-  if (upstream.stream !== null && order.count <= upstream.mostPerCall) {
+  if (upstream.stream !== null && order.count <= upstream.maxPerCall) {
     return yield* upstream.stream(order, callOf(attempt), kind);
   }
   yield { type: "completed", outcome: await makeImages(upstream, kind, order, callOf(attempt)) };

@@ -62,7 +62,7 @@ function mostQuantities(
   parts: RouteParts,
 ): Quantities {
   const { count: made, mask, partialImages } = request;
-  const calls = Math.max(...candidates.map((each) => Math.ceil(made / imageUpstreamOf(each, parts)!.mostPerCall)));
+  const calls = Math.max(...candidates.map((each) => Math.ceil(made / imageUpstreamOf(each, parts)!.maxPerCall)));
   const most = maxConsumption({ ...measure, hasMask: mask !== null, partialImages, calls });
   return imageQuantitiesOf(most, { made, given: measure.given });
 }

@@ -17,9 +17,9 @@ export async function makeImages(
   call: ImageCall,
 ): Promise<ImageOutcome> {
   const make = (part: ImageOrder) => kind === "edit" ? upstream.edit!(part, call) : upstream.generate(part, call);
-  if (order.count <= upstream.mostPerCall) return await make(order);
+  if (order.count <= upstream.maxPerCall) return await make(order);
   const settled = await Promise.allSettled(
-    countsOf(order.count, upstream.mostPerCall).map((count) => make({ ...order, count })),
+    countsOf(order.count, upstream.maxPerCall).map((count) => make({ ...order, count })),
   );
   const outcomes = settled.flatMap((each) => each.status === "fulfilled" ? [each.value] : []);
   const [first, ...others] = outcomes;

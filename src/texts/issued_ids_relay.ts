@@ -18,7 +18,7 @@ export const MAX_IDS_PER_REPLY = 2_000;
  * @param bytes The reply as the vendor sent it.
  */
 export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt, parts: IssuedIdsParts) {
-  const reader = attempt.endpoint.pass?.issuedIds ?? null;
+  const reader = attempt.endpoint.passThrough?.issuedIds ?? null;
   if (reader === null) return;
   const text = latin1Of(bytes);
   const policy = statePolicyOf(attempt.turn.body);
@@ -29,7 +29,7 @@ export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: Tex
 
 /** Returns the relay for a passed-through stream. It keeps ids if the format has any. */
 export function withIssuedIds(inner: Relay, attempt: TextAttempt, parts: IssuedIdsParts): Relay {
-  const reader = attempt.endpoint.pass?.issuedIds ?? null;
+  const reader = attempt.endpoint.passThrough?.issuedIds ?? null;
   return reader === null ? inner : new IssuedIdsRelay(inner, reader, attempt, parts);
 }
 

@@ -10,7 +10,7 @@ import { offersSearch, searchingCandidates } from "./hosted_search.ts";
 
 /** Returns the endpoint at which a provider receives the request's original bytes. Null if they must be rewritten. */
 export function passThroughEndpointOf(turn: TextRequest, provider: Provider): TextEndpoint | null {
-  const own = provider.text.find((endpoint) => endpoint.pass !== null && isSameFormat(turn, endpoint));
+  const own = provider.text.find((endpoint) => endpoint.passThrough !== null && isSameFormat(turn, endpoint));
   return own && turn.cache?.kind !== "emulated" ? own : null;
 }
 

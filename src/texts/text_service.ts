@@ -58,7 +58,7 @@ export class TextService {
     const endpoint = own ?? translationEndpointOf(turn, provider, begun);
     const attempt = { ...begun, provider, endpoint };
     try {
-      const pass = own?.pass ?? null;
+      const pass = own?.passThrough ?? null;
       return await (pass === null ? translate(attempt, this.parts) : passThrough(attempt, pass, this.parts));
     } catch (error) {
       await chargeIfLeft(attempt, error);

@@ -10,7 +10,7 @@ import type { TextEndpoint } from "./upstream.ts";
 export function chatEndpointAt(path: string): TextEndpoint {
   return {
     format: chat.upstream,
-    pass: chat.passThrough,
+    passThrough: chat.passThrough,
     path: () => path,
     mustInline: (part) => part.kind !== "image" && part.source.kind === "url",
     counter: null,

@@ -31,7 +31,7 @@ export const COMPATIBLE_QUIRKS: readonly Quirk[] = [
 ];
 
 /** The default quirks of compatible vendors of the messages format. */
-export const RESEMBLING_MESSAGES: readonly Quirk[] = [
+export const COMPATIBLE_MESSAGES_QUIRKS: readonly Quirk[] = [
   "thinking_budgets",
   "temperature_with_top_p",
   "no_output_schemas",
@@ -86,7 +86,7 @@ export function defaultQuirks(kind: string, baseUrl: URL): Quirks {
     case "google":
       return NO_QUIRKS;
     case "anthropic":
-      return new Set(isAnthropicsOwn(baseUrl.hostname) ? [] : RESEMBLING_MESSAGES);
+      return new Set(isAnthropicsOwn(baseUrl.hostname) ? [] : COMPATIBLE_MESSAGES_QUIRKS);
     case "ark":
       return new Set(ARK);
     default: {
@@ -97,7 +97,7 @@ export function defaultQuirks(kind: string, baseUrl: URL): Quirks {
 }
 
 /** Hosts of vendors with a compatible messages format. Other hosts are treated as relays to Anthropic. */
-const RESEMBLING_HOSTS = [
+const COMPATIBLE_HOSTS = [
   "api.deepseek.com",
   "api.z.ai",
   "open.bigmodel.cn",
@@ -111,7 +111,7 @@ const RESEMBLING_HOSTS = [
 ];
 
 function isAnthropicsOwn(hostname: string): boolean {
-  return !RESEMBLING_HOSTS.some((host) => isAt(hostname, host));
+  return !COMPATIBLE_HOSTS.some((host) => isAt(hostname, host));
 }
 
 function isAt(hostname: string, host: string): boolean {

@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type DeadlineWheel, type Watched, wheelOf } from "../net/deadline.ts";
 
 /** Most calls end before this time. Requesting the caller's signal costs more than the watch itself. */
-const PATIENCE_BEFORE_WATCHING_MS = 250;
+const FIRST_CHECK_MS = 250;
 
 /**
  * Cancels an exchange when no bytes arrive within a time limit, or when the caller disconnects. The shared deadline
@@ -38,23 +38,23 @@ export class ExchangeWatch implements Watched {
   /** Starts watching. `cancel` ends the exchange. */
   start(cancel: () => void): void {
     this.#cancel = cancel;
-    this.#sleep(Math.min(this.spanMs, PATIENCE_BEFORE_WATCHING_MS));
+    this.#sleep(Math.min(this.spanMs, FIRST_CHECK_MS));
   }
 
   /** Restarts the silence timer: a read is pending from now on. */
-  awaits(): void {
+  onReadStart(): void {
     this.#silentSince = this.clock.monotonicMs();
   }
 
   /** Stops the silence timer: bytes arrived and no read is pending. */
-  rests(): void {
+  onReadEnd(): void {
     this.#silentSince = null;
   }
 
   /** Changes the maximum silence. */
-  arm(spanMs: number): void {
+  setLimit(spanMs: number): void {
     this.spanMs = spanMs;
-    this.awaits();
+    this.onReadStart();
     this.deadlineAt = Math.min(this.deadlineAt, this.clock.monotonicMs() + spanMs);
   }
 

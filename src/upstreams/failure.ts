@@ -108,7 +108,7 @@ const REFUSALS: ReadonlySet<FailureKind> = new Set(["auth", "forbidden", "rate_l
  *
  * @param resentStatuses Statuses after which the vendor's own client creates the job again. Default: none.
  */
-export function withDoubt(failure: UpstreamFailure, resentStatuses: readonly number[] = []): UpstreamFailure {
+export function creationFailureOf(failure: UpstreamFailure, resentStatuses: readonly number[] = []): UpstreamFailure {
   const { provider, kind, message, facts } = failure;
   const { status } = facts;
   if (status === null || (status >= 400 && status < 500)) return failure;

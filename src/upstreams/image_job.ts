@@ -1,8 +1,8 @@
 import type { Clock } from "../lib/clock.ts";
-import { UpstreamFailure, withDoubt } from "./failure.ts";
-import { imageExtras } from "./image_extras.ts";
+import { creationFailureOf, UpstreamFailure } from "./failure.ts";
+import { imageRequestOptions } from "./image_request_options.ts";
 import type { ImageCall, ImageOutcome } from "./image_upstream.ts";
-import type { JsonExtras, Outbound } from "./outbound_call.ts";
+import type { JsonRequestOptions, Outbound } from "./outbound_call.ts";
 import type { OutboundBody } from "./outbound_body.ts";
 
 /** The state of an image job. */
@@ -21,9 +21,9 @@ export interface ImageJob {
    *
    * @throws {UpstreamFailure}
    */
-  poll(extras: JsonExtras): Promise<ImageProgress>;
+  poll(extras: JsonRequestOptions): Promise<ImageProgress>;
   /** Cancels the job; null if the vendor does not support it. */
-  readonly cancel: ((extras: JsonExtras) => Promise<void>) | null;
+  readonly cancel: ((extras: JsonRequestOptions) => Promise<void>) | null;
 }
 
 /** The dependencies of one image request. */
@@ -32,7 +32,7 @@ export interface ImageJobParts {
   /** Used for the pauses between polls and for the overall time limit. */
   readonly clock: Clock;
   readonly call: ImageCall;
-  readonly readError: NonNullable<JsonExtras["readError"]>;
+  readonly readError: NonNullable<JsonRequestOptions["readError"]>;
   /** Statuses after which the vendor's own client submits again, so that no image was created. Default: none. */
   readonly resentStatuses?: readonly number[];
 }
@@ -59,12 +59,12 @@ export async function startImageJob<T>(
 ): Promise<T> {
   try {
     return await outbound.json("POST", path, body, read, {
-      ...imageExtras(call, readError),
+      ...imageRequestOptions(call, readError),
       headers,
       freshConnection: true,
     });
   } catch (thrown) {
-    throw thrown instanceof UpstreamFailure ? withDoubt(thrown, resentStatuses) : thrown;
+    throw thrown instanceof UpstreamFailure ? creationFailureOf(thrown, resentStatuses) : thrown;
   }
 }
 
@@ -75,7 +75,7 @@ export async function startImageJob<T>(
  *
  * @throws {UpstreamFailure} The failure of the job, or one with `accepted: "unknown"`.
  */
-export async function imagesOf(job: ImageJob, parts: ImageJobParts): Promise<ImageOutcome> {
+export async function waitForImages(job: ImageJob, parts: ImageJobParts): Promise<ImageOutcome> {
   const { outbound, clock, call } = parts;
   const signal = call.callerSignal();
   const endsAt = clock.now() + outbound.firstByteMs;
@@ -121,8 +121,8 @@ class RefusedPolls {
   }
 }
 
-function pollExtras({ outbound, call, readError }: ImageJobParts): JsonExtras {
-  return { ...imageExtras(call, readError), firstByteMs: Math.min(POLL_MS, outbound.firstByteMs) };
+function pollExtras({ outbound, call, readError }: ImageJobParts): JsonRequestOptions {
+  return { ...imageRequestOptions(call, readError), firstByteMs: Math.min(POLL_MS, outbound.firstByteMs) };
 }
 
 /** Cancels the job, ignoring errors, and returns the failure to throw. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { MAX_COUNTER_TOKENS } from "../conversation/usage.ts";
-import type { ImageConsumption, MadeImage } from "./image_upstream.ts";
+import type { GeneratedImage, ImageConsumption } from "./image_upstream.ts";
 
 /** The maximum size of a response with images. Ten images of the largest size of any vendor are smaller. */
 export const IMAGE_REPLY_CAP_BYTES = 134_217_728;
@@ -20,10 +20,10 @@ export const listedImage = z.object({ b64_json: z.string().nullish(), url: z.str
  *
  * @param mediaType The media type that the vendor reports; null if it reports none.
  */
-export function madeImageOf(
+export function generatedImageOf(
   { b64_json, url }: z.infer<typeof listedImage>,
   mediaType: string | null,
-): MadeImage | null {
+): GeneratedImage | null {
   const [head, writtenType] = /^data:([^;,]+);base64,/.exec((b64_json || url || "").slice(0, 100)) ?? [];
   if (head !== undefined && writtenType !== undefined) {
     const data = (b64_json || url || "").slice(head.length);

@@ -39,7 +39,7 @@ export interface ImageOrder {
 }
 
 /** A finished image. */
-export interface MadeImage {
+export interface GeneratedImage {
   /** Inline, or at a URL. The vendor supplies the URL, so it must be downloaded through the guarded client. */
   readonly result: { readonly kind: "base64"; readonly data: string } | { readonly kind: "url"; readonly url: string };
   /** The media type that the vendor reports; null if it reports none, so that the bytes must be inspected. */
@@ -65,7 +65,7 @@ export interface ImageOutcome {
   /** Unix seconds; null if not reported. */
   readonly createdAt: number | null;
   /** At least one. A refusal is an {@linkcode UpstreamFailure} of kind `invalid`, whatever its status. */
-  readonly images: readonly MadeImage[];
+  readonly images: readonly GeneratedImage[];
   /** The size of the images, `<width>x<height>`; null if not reported. */
   readonly size: string | null;
   /** The quality of the images; null if not reported. */
@@ -102,5 +102,5 @@ export interface ImageUpstream {
     | ((order: ImageOrder, call: ImageCall, kind: "generate" | "edit") => AsyncIterable<ImageEvent>)
     | null;
   /** The maximum number of images per request. More images are created by several requests. */
-  readonly mostPerCall: number;
+  readonly maxPerCall: number;
 }

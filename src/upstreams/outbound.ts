@@ -9,7 +9,7 @@ import { type HttpResponse, readAll } from "../net/http1/response.ts";
 import { type Origin, originOf } from "../net/http1/wire_request.ts";
 import type { HeaderFields, RequestToAuthorize } from "./authorization.ts";
 import { ExchangeWatch } from "./exchange_watch.ts";
-import { blamesCredential } from "./credential_refusal.ts";
+import { isCredentialRejected } from "./rejected_credential.ts";
 import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
 import { isStreamedBody, watchedBody } from "./outbound_body.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
@@ -52,10 +52,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const prefix = options.baseUrl.pathname.replace(/\/+$/, "");
   const outbound: Outbound = {
     firstByteMs: options.firstByteMs,
-    json: (method, path, body, read, extras = {}) => exchangeJson(outbound, { method, path, body, read, extras }),
+    json: (method, path, body, read, extras = {}) =>
+      exchangeJson(outbound, { method, path, body, read, options: extras }),
     failure: (kind, said, facts = {}) => toldFailureOf(kind, said, facts, options),
     pathOf: (address) => pathBelow(options.baseUrl.origin, prefix, address),
-    siblingOf(address, domains) {
+    siblingHost(address, domains) {
       const url = URL.parse(address);
       if (url === null || !isSibling(url, options.baseUrl, domains)) return null;
       const baseUrl = new URL(url.origin);
@@ -71,7 +72,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const authorization = typeof authorized === "string" ? authorized : await authorized;
       const headerLines = fixed + authorization + contentType + headerLinesOf(call.headers);
       const watch = new ExchangeWatch(options.clock, call.firstByteMs, call.callerSignal);
-      const body = streamed === null ? call.body : watchedBody(streamed, () => watch.awaits());
+      const body = streamed === null ? call.body : watchedBody(streamed, () => watch.onReadStart());
       const wire = {
         method: call.method,
         path,
@@ -109,10 +110,10 @@ function bytesOf(body: OutboundCall["body"]): Uint8Array | null {
 }
 
 async function accept(response: HttpResponse, call: OutboundCall, options: OutboundOptions, watch: ExchangeWatch) {
-  const isTakenRedirect = call.takesRedirect === true && response.head.get("location") !== null &&
+  const isTakenRedirect = call.acceptsRedirect === true && response.head.get("location") !== null &&
     response.status >= 300 && response.status < 400;
   if ((response.status < 200 || response.status > 299) && !isTakenRedirect) {
-    watch.arm(ERROR_BODY_MS);
+    watch.setLimit(ERROR_BODY_MS);
     const bytes = await readAll(response, ERROR_BODY_CAP_BYTES).catch(() => new Uint8Array(0));
     throw refusalOf(response, bytes, call, options);
   }
@@ -122,7 +123,7 @@ async function accept(response: HttpResponse, call: OutboundCall, options: Outbo
     const message = messageOf(options, 'returned a "content-encoding" that was not requested');
     throw new UpstreamFailure(options.provider, "broken", message, { status: response.status, accepted: "unknown" });
   }
-  watch.arm(call.idleMs ?? options.idleMs);
+  watch.setLimit(call.idleMs ?? options.idleMs);
   return new WatchedResponse(response, options, watch);
 }
 
@@ -177,9 +178,9 @@ class WatchedResponse implements OutboundResponse {
   }
 
   async #watched(): Promise<Uint8Array<ArrayBuffer> | null> {
-    this.watch.awaits();
+    this.watch.onReadStart();
     const bytes = await this.response.read();
-    this.watch.rests();
+    this.watch.onReadEnd();
     return bytes;
   }
 }
@@ -187,7 +188,7 @@ class WatchedResponse implements OutboundResponse {
 function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall, options: OutboundOptions) {
   const body = parsedOrNull(new TextDecoder().decode(bytes));
   const said = call.readError(body);
-  const badKey = blamesCredential(response.status, body, said);
+  const badKey = isCredentialRejected(response.status, body, said);
   const redirects = response.status < 400 ? ": redirects are not followed" : "";
   const fallback = messageOf(options, `responded with status ${response.status}${redirects}`);
   return new UpstreamFailure(

@@ -28,7 +28,7 @@ export interface OutboundCall {
    */
   readonly freshConnection?: boolean;
   /** True if a redirect is a valid response. Its `location` is not followed here. Default: it is a failure. */
-  readonly takesRedirect?: boolean;
+  readonly acceptsRedirect?: boolean;
   /** Reads an error body in the endpoint's format. */
   readError(body: unknown): VendorRefusal;
 }
@@ -65,7 +65,7 @@ export interface Outbound {
     path: string,
     body: JsonObject | OutboundBody | null,
     read: (answer: unknown) => T,
-    extras?: JsonExtras,
+    extras?: JsonRequestOptions,
   ): Promise<T>;
   /**
    * Creates a failure that the vendor reports in a successful response.
@@ -86,13 +86,13 @@ export interface Outbound {
    *
    * @param domains The vendor's domains, such as `vendor.example`.
    */
-  siblingOf(address: string, domains: readonly string[]): SiblingAddress | null;
+  siblingHost(address: string, domains: readonly string[]): SiblingHost | null;
   /** The time limit for the response head when it arrives only after the work is done, in milliseconds. */
   readonly firstByteMs: number;
 }
 
 /** A URL on another host of the vendor. */
-export interface SiblingAddress {
+export interface SiblingHost {
   /** The client for that host. Its paths begin at the root. */
   readonly outbound: Outbound;
   /** With query. */
@@ -122,7 +122,7 @@ export interface OutboundResponse {
 }
 
 /** The options of a JSON exchange. */
-export interface JsonExtras {
+export interface JsonRequestOptions {
   /** Returns the signal that aborts when the caller disconnects. Default: no caller. */
   readonly callerSignal?: OutboundCall["callerSignal"];
   /** Default: only the provider's own. */

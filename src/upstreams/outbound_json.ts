@@ -1,7 +1,7 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import { chat } from "../conversation/codecs/chat/mod.ts";
 import { UpstreamFailure } from "./failure.ts";
-import type { JsonExtras, Outbound, OutboundCall } from "./outbound_call.ts";
+import type { JsonRequestOptions, Outbound, OutboundCall } from "./outbound_call.ts";
 import { isStreamedBody, type OutboundBody } from "./outbound_body.ts";
 
 /** A JSON request and the reader of its response. */
@@ -10,7 +10,7 @@ export interface JsonExchange<T> {
   readonly path: string;
   readonly body: JsonObject | OutboundBody | null;
   readonly read: (answer: unknown) => T;
-  readonly extras: JsonExtras;
+  readonly options: JsonRequestOptions;
 }
 
 const ANSWER_CAP_BYTES = 1_048_576;
@@ -22,7 +22,7 @@ const encoder = new TextEncoder();
  * @throws {UpstreamFailure} `broken` also for a response that is not JSON or has another shape.
  */
 export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange<T>): Promise<T> {
-  const { method, path, body, read, extras } = exchange;
+  const { method, path, body, read, options: extras } = exchange;
   const response = await outbound.send({
     method,
     path,
@@ -33,7 +33,7 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
     freshConnection: extras.freshConnection ?? false,
     readError: extras.readError ?? chat.upstream.readError,
   });
-  return digest(
+  return readJsonResponse(
     outbound,
     await response.readAll(extras.capBytes ?? ANSWER_CAP_BYTES, extras.reserve),
     read,
@@ -42,7 +42,7 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
 }
 
 /** Parses and reads the bytes of a whole response. Throws like {@linkcode exchangeJson}. */
-export function digest<T>(
+export function readJsonResponse<T>(
   outbound: Outbound,
   bytes: Uint8Array,
   read: (answer: unknown) => T,

@@ -7,7 +7,7 @@ import { defaultQuirks } from "./default_quirks.ts";
 import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
 /** The text endpoints of a provider of kind openai or xai: chat completions, responses or both. */
-export type SpokenForms = "chat" | "responses" | "both";
+export type TextFormats = "chat" | "responses" | "both";
 
 /** The timeouts of a provider. */
 export interface ProviderTimeouts {
@@ -30,7 +30,7 @@ export interface ProviderConfig {
   /** Signs tokens that name `apiKey`, for kinds with a key pair. Default: none, so that `apiKey` itself is sent. */
   readonly secretKey?: string;
   /** Default: `both` at api.openai.com, `chat` elsewhere. Only for the kinds openai and xai. */
-  readonly speaks: SpokenForms;
+  readonly speaks: TextFormats;
   /** Sent with every request, by lower-case name. The values are secrets. Default: none. */
   readonly headers: Readonly<Record<string, string>>;
   /** The timeouts. */
@@ -116,7 +116,7 @@ const schema: z.ZodType<ProviderConfig> = written
         message: "the vendor's key, which is required without base_url",
       });
     }
-    if (provider.secret_key && !kindOf(provider.kind).takesSecretKey) {
+    if (provider.secret_key && !kindOf(provider.kind).supportsSecretKey) {
       context.addIssue({
         code: "custom",
         path: ["secret_key"],

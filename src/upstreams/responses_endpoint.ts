@@ -9,7 +9,7 @@ import type { TextEndpoint, TokenCounter } from "./upstream.ts";
 export function responsesEndpointWith(counter: TokenCounter | null): TextEndpoint {
   return {
     format: responses.upstream,
-    pass: responses.passThrough,
+    passThrough: responses.passThrough,
     path: () => "/responses",
     mustInline: () => false,
     counter,

@@ -4,7 +4,7 @@ import type { OpenedResult } from "./video_upstream.ts";
 const FIRST_BYTE_MS = 60_000;
 
 /** A file on the provider's own host. */
-export interface StoredFile {
+export interface VendorFile {
   /** Below the provider's base URL, with query. */
   readonly path: string;
   /** The absolute URL if known, as the base of a relative redirect. */
@@ -19,7 +19,7 @@ export interface StoredFile {
  */
 export async function openStreamedResult(
   outbound: Outbound,
-  { path, url }: StoredFile,
+  { path, url }: VendorFile,
   readError: (body: unknown) => VendorRefusal,
 ): Promise<OpenedResult> {
   const response = await outbound.send({
@@ -29,7 +29,7 @@ export async function openStreamedResult(
     body: null,
     firstByteMs: Math.min(FIRST_BYTE_MS, outbound.firstByteMs),
     callerSignal: null,
-    takesRedirect: true,
+    acceptsRedirect: true,
     readError,
   });
   const isFile = response.status < 300 && !/^(?:text\/|application\/json$)/.test(response.mediaType);

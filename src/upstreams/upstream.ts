@@ -16,7 +16,7 @@ export interface TextEndpoint {
   /** The format of requests, responses, streams and errors. */
   readonly format: UpstreamFormat;
   /** Passes requests and responses of the same format through; null if they must always be rewritten. */
-  readonly pass: PassThrough | null;
+  readonly passThrough: PassThrough | null;
   /**
    * Returns the path below the provider's base URL, with query.
    *
@@ -53,7 +53,7 @@ export interface UpstreamKind {
   /** Authorizes requests. */
   readonly authorize: Authorize;
   /** Whether a secret key for signing is supported. Default: false. */
-  readonly takesSecretKey?: boolean;
+  readonly supportsSecretKey?: boolean;
   /** Header fields that the vendor requires. Default: none. */
   readonly demands?: Readonly<Record<string, string>>;
   /** The text endpoints, preferred first for a caller of another format; empty if there are none. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json_object.ts";
-import { UpstreamFailure, withDoubt } from "./failure.ts";
-import type { JsonExtras, Outbound, VendorRefusal } from "./outbound_call.ts";
+import { creationFailureOf, UpstreamFailure } from "./failure.ts";
+import type { JsonRequestOptions, Outbound, VendorRefusal } from "./outbound_call.ts";
 
 /** The requests of a video adapter. `read` converts a response, which is null if it is empty. */
 export interface VideoExchange {
@@ -11,9 +11,9 @@ export interface VideoExchange {
    */
   create<T>(path: string, body: JsonObject, read: (answer: unknown) => T): Promise<T>;
   /** Sends a `GET` that the vendor responds to at once. */
-  ask<T>(path: string, read: (answer: unknown) => T): Promise<T>;
+  get<T>(path: string, read: (answer: unknown) => T): Promise<T>;
   /** Changes a job at the vendor. Only the status of the response counts. */
-  tell(method: "POST" | "PUT" | "DELETE", path: string): Promise<void>;
+  send(method: "POST" | "PUT" | "DELETE", path: string): Promise<void>;
 }
 
 /** Vendors download the input images before they respond. */
@@ -42,7 +42,7 @@ export function videoExchange(
   { capBytes = ANSWER_CAP_BYTES, resentStatuses = [], createHeaders = {} }: VideoExchangeOptions = {},
 ): VideoExchange {
   const within = (ms: number) => Math.min(ms, outbound.firstByteMs);
-  const extras: JsonExtras = {
+  const extras: JsonRequestOptions = {
     capBytes,
     firstByteMs: within(REQUEST_TIMEOUT_MS),
     parse: parseKeepingIds,
@@ -58,11 +58,11 @@ export function videoExchange(
           headers: createHeaders,
         });
       } catch (thrown) {
-        throw thrown instanceof UpstreamFailure ? withDoubt(thrown, resentStatuses) : thrown;
+        throw thrown instanceof UpstreamFailure ? creationFailureOf(thrown, resentStatuses) : thrown;
       }
     },
-    ask: (path, read) => outbound.json("GET", path, null, read, extras),
-    tell: (method, path) => outbound.json(method, path, null, () => {}, { ...extras, parse: () => null }),
+    get: (path, read) => outbound.json("GET", path, null, read, extras),
+    send: (method, path) => outbound.json(method, path, null, () => {}, { ...extras, parse: () => null }),
   };
 }
 

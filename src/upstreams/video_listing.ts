@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { VideoJobHandle, VideoProgress } from "./video_upstream.ts";
 
 /** The maximum number of jobs per list request. It fits into a URL and into a page of every vendor's list. */
-export const JOBS_PER_LIST = 100;
+export const MAX_JOBS_PER_LIST = 100;
 
 const List = z.object({ items: z.array(z.unknown()) });
 const Item = z.object({ id: z.string().or(z.number().transform(String)) });

@@ -15,7 +15,7 @@ export function pending(isRunning: boolean | null, details: VideoProgressDetails
 }
 
 /** An unknown state means that the job is pending. */
-export function pendingAs(word: string): VideoProgress {
+export function unknownStatus(word: string): VideoProgress {
   return { status: "pending", isRunning: null, unknownWord: word.slice(0, 64) };
 }
 
@@ -43,7 +43,7 @@ export function progressOfStatus(
     case "expired":
       return { status: "expired" };
     default:
-      return pendingAs(status);
+      return unknownStatus(status);
   }
 }
 
@@ -89,7 +89,7 @@ export function failedWith({ message, facts }: UpstreamFailure): VideoProgress {
  *
  * @param remove Deletes the job at the vendor. If it fails, the job is polled for the reason.
  */
-export async function cancelWaiting(
+export async function cancelPending(
   job: VideoJobHandle,
   poll: (job: VideoJobHandle) => Promise<VideoProgress>,
   remove: (job: VideoJobHandle) => Promise<void>,

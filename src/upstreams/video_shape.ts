@@ -34,7 +34,7 @@ export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShap
   if (size === null) return { resolution: asked, ratio: aspectRatio };
   const short = Math.min(size.width, size.height);
   const holding = Object.values(shapes.resolutions).find(({ shortSide }) => shortSide >= short)?.word ?? null;
-  const ratio = ratioNextTo(size.width / size.height, shapes.ratios);
+  const ratio = matchingRatio(size.width / size.height, shapes.ratios);
   const word = asked ?? holding;
   if (word !== null && ratio !== null) return { resolution: word, ratio };
   const expected = word ? `one of the ratios ${shapes.ratios.join(", ")}` : "a smaller size";
@@ -47,7 +47,7 @@ export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShap
  * Returns the ratio, `<width>:<height>`, nearest to a quotient of width and height; null if none is within
  * {@linkcode RATIO_TOLERANCE}.
  */
-export function ratioNextTo(wanted: number, ratios: readonly string[]): string | null {
+export function matchingRatio(wanted: number, ratios: readonly string[]): string | null {
   const distanceTo = (ratio: string) => Math.abs(wanted / quotientOf(ratio) - 1);
   const [nearest] = [...ratios].sort((a, b) => distanceTo(a) - distanceTo(b));
   return nearest !== undefined && distanceTo(nearest) <= RATIO_TOLERANCE ? nearest : null;

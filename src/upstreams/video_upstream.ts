@@ -199,11 +199,11 @@ export interface VideoUpstream {
    * Names the caller's fields that are not sent, because this vendor's request has no such field: `seed`,
    * `generate_audio`. The values of media are not read. Absent if every field is sent or refused.
    */
-  readonly dropped?: (order: VideoOrder) => readonly string[];
+  readonly droppedFields?: (order: VideoOrder) => readonly string[];
   /** URL schemes of files in the operator's account at this vendor, such as `asset:`. Default: none. */
-  readonly ownSchemes?: readonly string[];
+  readonly accountSchemes?: readonly string[];
   /** Whether a poll of a finished job returns new URLs. Default: false. */
-  readonly renewsAddresses?: boolean;
+  readonly renewsUrls?: boolean;
   /** How long result URLs are valid, in milliseconds. Default: 24 hours. */
-  readonly resultLifeMs?: number;
+  readonly resultLifetimeMs?: number;
 }

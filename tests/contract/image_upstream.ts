@@ -3,13 +3,13 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Clock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { ImageOrder, ImageUpstream, MadeImage } from "../../src/upstreams/image_upstream.ts";
+import type { GeneratedImage, ImageOrder, ImageUpstream } from "../../src/upstreams/image_upstream.ts";
 import type { Outbound } from "../../src/upstreams/outbound_call.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { whilePassing } from "../support/passing_time.ts";
 import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
-import { CALL, pictureOf } from "../upstreams/vendor.ts";
+import { CALL, imageOf } from "../upstreams/vendor.ts";
 
 /** One adapter, and the vendor's responses in each situation. */
 export interface ImageDialect {
@@ -22,7 +22,10 @@ export interface ImageDialect {
   /** The model that accepts images, if it differs. Default: the model of `order`. */
   readonly editor?: string;
   /** Responses that lead to images, one per request, and the images. At least one. */
-  readonly successes: readonly { readonly answers: readonly VendorAnswer[]; readonly images: readonly MadeImage[] }[];
+  readonly successes: readonly {
+    readonly answers: readonly VendorAnswer[];
+    readonly images: readonly GeneratedImage[];
+  }[];
   /** Successes without an image. */
   readonly emptySuccesses: readonly (readonly VendorAnswer[])[];
   /** Content refusals, at once or later. */
@@ -51,7 +54,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
     }, basePath);
   const failing = (answers: readonly VendorAnswer[]) =>
     answering(answers, (images) => assertRejects(() => images.generate(order, CALL), UpstreamFailure));
-  const withPicture = { ...order, model: dialect.editor ?? order.model, images: [pictureOf(PICTURE_BYTES)] };
+  const withPicture = { ...order, model: dialect.editor ?? order.model, images: [imageOf(PICTURE_BYTES)] };
 
   law("generate() orders once and returns what the vendor made", async () => {
     for (const { answers, images: expected } of dialect.successes) {
@@ -186,10 +189,10 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
   law("mostPerCall is at least one, and an order of that many states the number or is one", async () => {
     const { answers } = itemAt(dialect.successes, 0);
     await answering(answers, async (images, { vendor }) => {
-      assert(Number.isInteger(images.mostPerCall) && images.mostPerCall >= 1);
-      await images.generate({ ...order, count: images.mostPerCall }, CALL);
+      assert(Number.isInteger(images.maxPerCall) && images.maxPerCall >= 1);
+      await images.generate({ ...order, count: images.maxPerCall }, CALL);
       const { body } = itemAt(vendor.seen, 0);
-      assert(images.mostPerCall === 1 || body.includes(`:${images.mostPerCall}`), body);
+      assert(images.maxPerCall === 1 || body.includes(`:${images.maxPerCall}`), body);
     });
   });
 
@@ -225,7 +228,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
   if (dialect.edits === "without_mask") {
     law("a mask is rejected before any request", () =>
       answering([], async (images) => {
-        const masked = { ...withPicture, mask: pictureOf([1]) };
+        const masked = { ...withPicture, mask: imageOf([1]) };
         const failure = await assertRejects(() => images.edit!(masked, CALL), UpstreamFailure);
         assertEquals([failure.kind, failure.facts.accepted, failure.facts.field], ["invalid", "no", "mask"]);
       }));
@@ -237,7 +240,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
       () =>
         answering(itemAt(dialect.successes, 0).answers, async (images, { vendor }) => {
           const mask = new TextEncoder().encode("the bytes of a mask");
-          await images.edit!({ ...withPicture, mask: pictureOf(mask) }, CALL);
+          await images.edit!({ ...withPicture, mask: imageOf(mask) }, CALL);
           const { body } = itemAt(vendor.seen, 0);
           assert(body.includes(mask.toBase64()) || body.includes(new TextDecoder().decode(mask)));
         }),

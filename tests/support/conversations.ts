@@ -3,12 +3,12 @@ import type { RequestTarget } from "../../src/conversation/upstream_format.ts";
 import { type Conversation, NO_SAMPLING } from "../../src/conversation/conversation.ts";
 import { modelFacts } from "../../src/conversation/known_models.ts";
 import { NO_QUIRKS, type Quirks } from "../../src/conversation/quirks.ts";
-import { COMPATIBLE_QUIRKS, RESEMBLING_MESSAGES } from "../../src/upstreams/default_quirks.ts";
+import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/upstreams/default_quirks.ts";
 
 /** Quirks of a vendor that resembles the author of each format, as far as it can. */
 export const RESEMBLING_QUIRKS: Quirks = new Set([
   ...COMPATIBLE_QUIRKS,
-  ...RESEMBLING_MESSAGES,
+  ...COMPATIBLE_MESSAGES_QUIRKS,
   "openapi_schemas",
   "no_call_ids",
   "no_validated_mode",

@@ -182,7 +182,7 @@ export function attemptOf(
 export function endpointOf(form: CallerFormatName): TextEndpoint {
   return {
     format: CODECS[form].upstream,
-    pass: CODECS[form].passThrough,
+    passThrough: CODECS[form].passThrough,
     path: (model, stream) => `/${form}/${model}/${stream}`,
     mustInline: () => false,
     counter: null,
@@ -209,7 +209,7 @@ export function outboundOf(send: Outbound["send"]): Outbound {
   const unused = () => {
     throw new Error("Only send() is expected to be called");
   };
-  return { send, json: unused, failure: unused, pathOf: unused, siblingOf: unused, firstByteMs: 1_000 };
+  return { send, json: unused, failure: unused, pathOf: unused, siblingHost: unused, firstByteMs: 1_000 };
 }
 
 const NO_OUTBOUND = outboundOf(() => Promise.reject(new Error("Nothing is expected to be sent")));
@@ -294,5 +294,5 @@ export function cutAt(text: string, places: readonly number[]): Uint8Array<Array
 
 /** A relay for a stream that passes through. */
 export function passRelayOf(attempt: TextAttempt): PassRelay {
-  return new PassRelay(attempt, attempt.endpoint.pass!);
+  return new PassRelay(attempt, attempt.endpoint.passThrough!);
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { base64Of, dataUriOf, jsonBody } from "../../src/upstreams/json_body.ts";
-import { bytesOf, pictureOf } from "./vendor.ts";
+import { bytesOf, imageOf } from "./vendor.ts";
 
 const jsonIn = async (body: ReturnType<typeof jsonBody>) => {
   const bytes = await bytesOf(body.open());
@@ -19,9 +19,9 @@ Deno.test("jsonBody() writes images of any length, and can be opened repeatedly"
   await fc.assert(
     fc.asyncProperty(fc.array(picture, { maxLength: 4 }), fc.string(), async (pictures, prompt) => {
       const body = jsonBody({
-        first: pictures.map((bytes) => ({ url: dataUriOf(pictureOf(bytes, "image/webp")) })),
+        first: pictures.map((bytes) => ({ url: dataUriOf(imageOf(bytes, "image/webp")) })),
         prompt,
-        last: pictures.map((bytes) => base64Of(pictureOf(bytes))),
+        last: pictures.map((bytes) => base64Of(imageOf(bytes))),
       });
       for (let time = 0; time < 2; time++) {
         assertEquals(await jsonIn(body), {
@@ -37,7 +37,7 @@ Deno.test("jsonBody() writes images of any length, and can be opened repeatedly"
 
 Deno.test("jsonBody() splits a large image into small chunks", async () => {
   const bytes = new Uint8Array(1_000_001).fill(7);
-  const whole = { ...pictureOf([]), lengthBytes: bytes.length, open: () => ReadableStream.from([bytes]) };
+  const whole = { ...imageOf([]), lengthBytes: bytes.length, open: () => ReadableStream.from([bytes]) };
   const body = jsonBody({ image: base64Of(whole) });
   let longest = 0;
   for await (const piece of body.open()) longest = Math.max(longest, piece.length);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { type FormField, multipartBody } from "../../src/upstreams/multipart_body.ts";
 import type { OutboundBody } from "../../src/upstreams/outbound_body.ts";
 import { atLeast } from "../support/items.ts";
-import { bytesOf, pictureOf } from "./vendor.ts";
+import { bytesOf, imageOf } from "./vendor.ts";
 
 async function formIn(body: OutboundBody): Promise<FormData> {
   const bytes = await bytesOf(body.open());
@@ -14,8 +14,8 @@ async function formIn(body: OutboundBody): Promise<FormData> {
 Deno.test("multipartBody() writes the fields in their order and the files byte for byte", async () => {
   const form = await formIn(multipartBody([
     { name: "prompt", text: "Zwei Füchse 🦊\r\n--switchyard" },
-    { name: "image[]", file: pictureOf([0, 13, 10, 255], "image/png"), filename: "image_1.png" },
-    { name: "image[]", file: pictureOf([], "image/jpeg"), filename: "image_2.jpeg" },
+    { name: "image[]", file: imageOf([0, 13, 10, 255], "image/png"), filename: "image_1.png" },
+    { name: "image[]", file: imageOf([], "image/jpeg"), filename: "image_2.jpeg" },
   ]));
   assertEquals([...form.keys()], ["prompt", "image[]", "image[]"]);
   assertEquals(form.get("prompt"), "Zwei Füchse 🦊\r\n--switchyard");
@@ -33,7 +33,7 @@ Deno.test("multipartBody() is exact for any text and bytes, and can be opened re
     fc.asyncProperty(fc.array(field, { minLength: 1, maxLength: 5 }), async (wanted) => {
       const body = multipartBody(
         wanted.map((each): FormField =>
-          "text" in each ? each : { name: "file", file: pictureOf(each.bytes), filename: "a.png" }
+          "text" in each ? each : { name: "file", file: imageOf(each.bytes), filename: "a.png" }
         ),
       );
       for (let time = 0; time < 2; time++) {

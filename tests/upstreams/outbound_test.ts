@@ -469,7 +469,7 @@ Deno.test("outbound uses another host of its vendor only with https and within t
     });
   };
   const sibling = (address: string, own = "https://api.vendor.example/v1") =>
-    at(own).siblingOf(address, ["other.example", "vendor.example"])?.path ?? null;
+    at(own).siblingHost(address, ["other.example", "vendor.example"])?.path ?? null;
   assertEquals(sibling("https://api.eu.vendor.example/v2/jobs?id=1"), "/v2/jobs?id=1");
   for (
     const address of [
@@ -484,7 +484,7 @@ Deno.test("outbound uses another host of its vendor only with https and within t
     ]
   ) assertEquals(sibling(address), null, address);
   assertEquals(sibling("https://api.eu.vendor.example/v2/jobs", "https://proxy.example/v1"), null);
-  const far = at("https://api.vendor.example/v1").siblingOf("https://api.eu.vendor.example/v2/jobs", [
+  const far = at("https://api.vendor.example/v1").siblingHost("https://api.eu.vendor.example/v2/jobs", [
     "vendor.example",
   ]);
   assertEquals(far!.outbound.pathOf("https://api.eu.vendor.example/v3/x"), "/v3/x");

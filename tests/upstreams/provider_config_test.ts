@@ -3,7 +3,7 @@ import * as z from "zod";
 import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import { BASE_URLS, isProviderName, readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
-import { COMPATIBLE_QUIRKS, RESEMBLING_MESSAGES } from "../../src/upstreams/default_quirks.ts";
+import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/upstreams/default_quirks.ts";
 
 function pathsOf(provider: unknown): string[] {
   const error = assertThrows(() => readProviderConfig(provider), z.ZodError) as z.ZodError;
@@ -104,7 +104,7 @@ Deno.test("readProviderConfig() derives quirks from the base URL unless the oper
   assertEquals(quirksAt("https://api.mistral.ai/v1", { quirks: [] }), []);
   assertEquals([...readProviderConfig({ kind: "anthropic", api_key: "k" }).quirks], []);
   const { quirks } = readProviderConfig({ kind: "anthropic", base_url: "https://api.deepseek.com/anthropic" });
-  assertEquals([...quirks], [...RESEMBLING_MESSAGES]);
+  assertEquals([...quirks], [...COMPATIBLE_MESSAGES_QUIRKS]);
 });
 
 Deno.test("readProviderConfig() rejects an unknown quirk", () => {

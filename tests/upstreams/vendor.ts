@@ -105,7 +105,7 @@ export function orderOf(fields: Partial<ImageOrder> = {}): ImageOrder {
 }
 
 /** An image with these bytes, read in chunks of different lengths. */
-export function pictureOf(bytes: readonly number[] | Uint8Array, mediaType = "image/png"): ImageSource {
+export function imageOf(bytes: readonly number[] | Uint8Array, mediaType = "image/png"): ImageSource {
   const content = Uint8Array.from(bytes);
   return {
     mediaType,

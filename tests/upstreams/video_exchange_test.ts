@@ -28,7 +28,7 @@ Deno.test("videoExchange() does not round ids, and leaves other numbers unchange
   withAnswers(
     [ok('{"ids":[9007199254740993,-9007199254740993],"small":7,"real":1.5,"long":12345678901234567.5}')],
     async ({ outbound }) => {
-      assertEquals(await videoExchange(outbound, () => NOTHING).ask("/", (answer) => answer), {
+      assertEquals(await videoExchange(outbound, () => NOTHING).get("/", (answer) => answer), {
         ids: ["9007199254740993", "-9007199254740993"],
         small: 7,
         real: 1.5,
@@ -53,17 +53,17 @@ Deno.test("videoExchange() polls with a timeout of 30 seconds and creates with o
       clock.advance(1);
       await failing;
     });
-  await waits((exchange) => exchange.ask("/", () => null), 30_000);
-  await waits((exchange) => exchange.tell("DELETE", "/"), 30_000);
+  await waits((exchange) => exchange.get("/", () => null), 30_000);
+  await waits((exchange) => exchange.send("DELETE", "/"), 30_000);
   await waits((exchange) => exchange.create("/", {}, () => null), 180_000);
 });
 
 Deno.test("videoExchange() ignores the body of a response to a change", () =>
   withAnswers([ok("no JSON"), ok(""), { status: 204, body: "" }], async ({ outbound, vendor }) => {
     const exchange = videoExchange(outbound, () => NOTHING);
-    await exchange.tell("DELETE", "/a");
-    await exchange.tell("PUT", "/b");
-    await exchange.tell("PUT", "/c");
+    await exchange.send("DELETE", "/a");
+    await exchange.send("PUT", "/b");
+    await exchange.send("PUT", "/c");
     assertEquals(vendor.seen.map(({ method, path }) => `${method} ${path}`), ["DELETE /a", "PUT /b", "PUT /c"]);
   }));
 

@@ -60,7 +60,7 @@ for (const lifeMs of [undefined, 3_600_000]) {
     `a copy is given up when the vendor keeps the result no more: after ${lifeMs ?? "a day"}`,
     async (on) => {
       const { stage } = on;
-      if (lifeMs !== undefined) stage.vendor.resultLifeMs = lifeMs;
+      if (lifeMs !== undefined) stage.vendor.resultLifetimeMs = lifeMs;
       stage.vendor.open = () => Promise.resolve({ bytes: cut() });
       const id = await on.complete(WITH_KEY);
       stage.clock.advance((lifeMs ?? DAY_MS) - 1);
@@ -91,7 +91,7 @@ onResultStage("of two results the one that can be copied keeps its copy when the
 
 onResultStage("a copy is made from a new address where the vendor gives one", async (on) => {
   const { stage, host } = on;
-  stage.vendor.renewsAddresses = true;
+  stage.vendor.renewsUrls = true;
   host.answer = (request) => new Response(SAMPLE_VIDEO, { status: request.url.endsWith("new.mp4") ? 200 : 403 });
   const id = await on.complete([{ url: `${host.url}/old.mp4`, needsCredential: false }]);
   const results = [{ url: `${host.url}/new.mp4`, needsCredential: false }];

@@ -108,7 +108,7 @@ onResultStage(
 onResultStage(
   "copies that are made anew while the old ones come of age are kept, and named by their task",
   async (on) => {
-    on.stage.vendor.resultLifeMs = 2 * FILES_MS;
+    on.stage.vendor.resultLifetimeMs = 2 * FILES_MS;
     const id = await on.complete();
     await on.run("video_mirror");
     on.stage.clock.advance(FILES_MS);

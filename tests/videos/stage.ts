@@ -43,8 +43,8 @@ export class StageVendor implements VideoUpstream {
     return Promise.resolve(id === undefined ? null : { id, place: null });
   };
   open: VideoUpstream["open"] = null;
-  renewsAddresses = false;
-  resultLifeMs?: number;
+  renewsUrls = false;
+  resultLifetimeMs?: number;
 
   async create(order: VideoOrder) {
     await this.before(order);

@@ -99,7 +99,7 @@ onResultStage(
   "an address that died is asked for anew, at most once a minute however often it is opened",
   async (on) => {
     const { stage, host } = on;
-    stage.vendor.renewsAddresses = true;
+    stage.vendor.renewsUrls = true;
     let polls = 0;
     host.answer = (request) => new Response(SAMPLE_VIDEO, { status: request.url.endsWith("new.mp4") ? 200 : 403 });
     const name = `${await on.complete([{ url: `${host.url}/old.mp4`, needsCredential: false }])}-0.mp4`;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { editWithoutMask } from "../image_edit.ts";
-import { imageExtras } from "../image_extras.ts";
-import { madeImageOf } from "../image_reply.ts";
+import { imageRequestOptions } from "../image_request_options.ts";
+import { generatedImageOf } from "../image_reply.ts";
 import { pixelsOf } from "../image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { dataUriOf, jsonBody } from "../json_body.ts";
@@ -35,13 +35,13 @@ export function qwenImages(outbound: Outbound): ImageUpstream {
       GENERATION,
       requestFor(order, outbound),
       (answer) => readOutcome(answer, order, outbound),
-      imageExtras(call, readAlibabaError),
+      imageRequestOptions(call, readAlibabaError),
     );
   return {
     generate: make,
     edit: editWithoutMask(outbound, make),
     stream: null,
-    mostPerCall: 1,
+    maxPerCall: 1,
   };
 }
 
@@ -66,7 +66,7 @@ function requestFor(order: ImageOrder, outbound: Outbound) {
 function readOutcome(body: unknown, { size }: ImageOrder, outbound: Outbound): ImageOutcome {
   const { output, code, message } = Answer.parse(body);
   const parts = (output?.choices ?? []).flatMap((choice) => choice.message?.content ?? []);
-  const images = parts.flatMap(({ image }) => madeImageOf({ url: image }, null) ?? []);
+  const images = parts.flatMap(({ image }) => generatedImageOf({ url: image }, null) ?? []);
   if (images.length > 0) {
     return { createdAt: null, images, size: pixelsOf(size) === null ? null : size, quality: null, consumption: null };
   }

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { Outbound } from "../outbound_call.ts";
-import { MEDIA_OPTION } from "../refused_options.ts";
+import { MEDIA_REASON } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
-import { cancelWaiting, failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { cancelPending, failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import type { RefusedOptions, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { isAlibabaRefusal, readAlibabaError } from "./refusal.ts";
 import { wanDroppedOf, wanRequestOf } from "./wan_request.ts";
@@ -26,13 +26,13 @@ const SHAPE = 'use "resolution", "aspect_ratio" or "size"';
 const REFUSED_OPTIONS: RefusedOptions = {
   size: SHAPE,
   ratio: SHAPE,
-  input: MEDIA_OPTION,
-  media: MEDIA_OPTION,
-  imgurl: MEDIA_OPTION,
-  referenceurls: MEDIA_OPTION,
-  firstframeurl: MEDIA_OPTION,
-  lastframeurl: MEDIA_OPTION,
-  audiourl: MEDIA_OPTION,
+  input: MEDIA_REASON,
+  media: MEDIA_REASON,
+  imgurl: MEDIA_REASON,
+  referenceurls: MEDIA_REASON,
+  firstframeurl: MEDIA_REASON,
+  lastframeurl: MEDIA_REASON,
+  audiourl: MEDIA_REASON,
   shottype: "it changes the output and its price",
 };
 
@@ -43,7 +43,7 @@ export function wanVideos(outbound: Outbound): VideoUpstream {
   // Without this header the vendor rejects the request: it does not create videos synchronously.
   const exchange = videoExchange(outbound, readAlibabaError, { createHeaders: { "x-dashscope-async": "enable" } });
   const pathOf = ({ id }: VideoJobHandle) => `${TASKS}/${encodeURIComponent(id)}`;
-  const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));
+  const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (answer) => progressOf(outbound, answer));
   return {
     // Videos and audio are sent as URLs only; images can also be sent inline.
     mediaForms: { image: ["url", "data_uri"], audio: ["url"], video: ["url"] },
@@ -53,11 +53,11 @@ export function wanVideos(outbound: Outbound): VideoUpstream {
       return { id: output.task_id, place: null };
     },
     poll,
-    cancel: (job) => cancelWaiting(job, poll, (waiting) => exchange.tell("POST", `${pathOf(waiting)}/cancel`)),
+    cancel: (job) => cancelPending(job, poll, (waiting) => exchange.send("POST", `${pathOf(waiting)}/cancel`)),
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
-    dropped: wanDroppedOf,
+    droppedFields: wanDroppedOf,
   };
 }
 
@@ -81,6 +81,6 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
       // The vendor deletes a task record after a day.
       return { status: "expired" };
     default:
-      return pendingAs(output.task_status);
+      return unknownStatus(output.task_status);
   }
 }

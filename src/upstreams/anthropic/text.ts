@@ -5,7 +5,7 @@ import type { TextEndpoint } from "../upstream.ts";
 /** The Messages endpoint and its token counter. Source: Messages API reference, "Messages", "Count message tokens". */
 export const messagesEndpoint: TextEndpoint = {
   format: messages.upstream,
-  pass: messages.passThrough,
+  passThrough: messages.passThrough,
   path: () => "/v1/messages",
   mustInline: () => false,
   counter: {

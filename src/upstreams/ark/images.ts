@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { editWithoutMask } from "../image_edit.ts";
-import { imageExtras } from "../image_extras.ts";
-import { consumptionOf, listedImage, madeImageOf, tokenCount } from "../image_reply.ts";
+import { imageRequestOptions } from "../image_request_options.ts";
+import { consumptionOf, generatedImageOf, listedImage, tokenCount } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { dataUriOf, jsonBody } from "../json_body.ts";
@@ -28,13 +28,13 @@ export function arkImages(outbound: Outbound): ImageUpstream {
       "/images/generations",
       requestFor(order),
       (answer) => readOutcome(answer, order, outbound),
-      imageExtras(call, readArkError),
+      imageRequestOptions(call, readArkError),
     );
   return {
     generate: make,
     edit: editWithoutMask(outbound, make),
     stream: null, // The vendor's streams report complete images only.
-    mostPerCall: 1,
+    maxPerCall: 1,
   };
 }
 
@@ -82,7 +82,7 @@ function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): Imag
   const format = formatFor(order);
   const mediaType = format === null ? null : `image/${format}`;
   const made = (answer.data ?? []).flatMap((item) => {
-    const image = madeImageOf(item, mediaType);
+    const image = generatedImageOf(item, mediaType);
     return image === null ? [] : [{ image, size: item.size ?? null }];
   });
   const [first] = made;

@@ -2,11 +2,11 @@ import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { contentPartsOf } from "../video_content.ts";
-import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
+import { MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
 import { seedanceOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
-import { JOBS_PER_LIST, listedProgress, listQueryOf } from "../video_listing.ts";
-import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
+import { listedProgress, listQueryOf, MAX_JOBS_PER_LIST } from "../video_listing.ts";
+import { cancelPending, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { isArkRefusal, readArkError } from "./failure_kind.ts";
@@ -49,20 +49,20 @@ const MAX_PAGES = 50;
 
 /** `frames` takes precedence over `duration`. Drafts and requests with a priority have other prices. */
 const REFUSED_OPTIONS: RefusedOptions = {
-  content: MEDIA_OPTION,
-  draft: UNPRICED_OPTION,
-  draftvideo: UNPRICED_OPTION,
-  drafttask: UNPRICED_OPTION,
-  drafttaskid: UNPRICED_OPTION,
-  priority: UNPRICED_OPTION,
-  tools: UNPRICED_OPTION,
+  content: MEDIA_REASON,
+  draft: PRICE_REASON,
+  draftvideo: PRICE_REASON,
+  drafttask: PRICE_REASON,
+  drafttaskid: PRICE_REASON,
+  priority: PRICE_REASON,
+  tools: PRICE_REASON,
 };
 
 /** Creates the video upstream for Ark. */
 export function arkVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readArkError);
   const pathOf = ({ id }: VideoJobHandle) => `${TASKS}/${encodeURIComponent(id)}`;
-  const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));
+  const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (answer) => progressOf(outbound, answer));
   return {
     // Videos are sent as URLs only; images and audio can also be sent inline.
     mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url"] },
@@ -72,19 +72,19 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
     },
     poll,
     pollMany: {
-      limit: JOBS_PER_LIST,
+      limit: MAX_JOBS_PER_LIST,
       // The list omits jobs of another service tier and jobs older than seven days.
       ask: (jobs) =>
-        exchange.ask(
+        exchange.get(
           `${TASKS}?${listQueryOf(jobs)}`,
           (answer) => listedProgress(answer, (item) => progressOf(outbound, item)),
         ),
     },
-    cancel: (job) => cancelWaiting(job, poll, (waiting) => exchange.tell("DELETE", pathOf(waiting))),
+    cancel: (job) => cancelPending(job, poll, (waiting) => exchange.send("DELETE", pathOf(waiting))),
     async find(order, createdAfter) {
       const mark = markOf(order);
       for (let page = 1; page <= MAX_PAGES; page++) {
-        const { items } = await exchange.ask(listPathOf(order, page), (answer) => List.parse(answer));
+        const { items } = await exchange.get(listPathOf(order, page), (answer) => List.parse(answer));
         const found = items.find(({ safety_identifier }) => safety_identifier === mark);
         if (found) return { id: found.id, place: null };
         // Newest first. One second of tolerance, because the vendor's timestamps are whole seconds.
@@ -97,7 +97,7 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
     open: null,
     refusedOptions: REFUSED_OPTIONS,
     optionInPrompt: seedanceOptionIn,
-    ownSchemes: ["asset:"],
+    accountSchemes: ["asset:"],
   };
 }
 

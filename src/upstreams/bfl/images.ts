@@ -3,10 +3,10 @@ import type { Clock } from "../../lib/clock.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { UpstreamFailure } from "../failure.ts";
 import { editWithoutMask } from "../image_edit.ts";
-import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from "../image_job.ts";
+import { type ImageJobParts, type ImageProgress, startImageJob, waitForImages } from "../image_job.ts";
 import type { ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { base64Of, jsonBody } from "../json_body.ts";
-import type { JsonExtras, Outbound } from "../outbound_call.ts";
+import type { JsonRequestOptions, Outbound } from "../outbound_call.ts";
 import { inputsOf, isTooLarge, shapeFor, sizeOf } from "./inputs.ts";
 
 /** FLUX at Black Forest Labs. Source: BFL API reference, "Image generation", "Get result", "Errors". */
@@ -32,14 +32,14 @@ export function bflImages(outbound: Outbound, clock: Clock): ImageUpstream {
     const { body, size } = requestFor(order, outbound);
     const created = await startImageJob(parts, `/${encodeURI(order.model)}`, body, (answer) => Created.parse(answer));
     const ask = pollOf(created, outbound);
-    const poll = (extras: JsonExtras) => ask(extras, (answer) => progressIn(answer, order, size, outbound));
-    return await imagesOf({ progress: { status: "pending" }, poll, cancel: null }, parts);
+    const poll = (extras: JsonRequestOptions) => ask(extras, (answer) => progressIn(answer, order, size, outbound));
+    return await waitForImages({ progress: { status: "pending" }, poll, cancel: null }, parts);
   };
   return {
     generate: make,
     edit: editWithoutMask(outbound, make),
     stream: null,
-    mostPerCall: 1,
+    maxPerCall: 1,
   };
 }
 
@@ -75,10 +75,10 @@ const DOMAINS = ["bfl.ai", "bfl.ml"];
  */
 function pollOf({ id, polling_url }: z.infer<typeof Created>, outbound: Outbound) {
   const own = polling_url ? outbound.pathOf(polling_url) : null;
-  const region = polling_url && own === null ? outbound.siblingOf(polling_url, DOMAINS) : null;
+  const region = polling_url && own === null ? outbound.siblingHost(polling_url, DOMAINS) : null;
   const way = region?.outbound ?? outbound;
   const path = region?.path ?? own ?? `/get_result?id=${encodeURIComponent(id)}`;
-  return <T>(extras: JsonExtras, read: (answer: unknown) => T) => way.json("GET", path, null, read, extras);
+  return <T>(extras: JsonRequestOptions, read: (answer: unknown) => T) => way.json("GET", path, null, read, extras);
 }
 
 function progressIn(body: unknown, order: ImageOrder, size: string | null, outbound: Outbound): ImageProgress {

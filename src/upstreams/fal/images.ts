@@ -2,18 +2,18 @@ import * as z from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import { UpstreamFailure } from "../failure.ts";
 import { editWithoutMask } from "../image_edit.ts";
-import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from "../image_job.ts";
-import { madeImageOf } from "../image_reply.ts";
+import { type ImageJobParts, type ImageProgress, startImageJob, waitForImages } from "../image_job.ts";
+import { generatedImageOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf, withinArea } from "../image_size.ts";
 import type { ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { dataUriOf, jsonBody } from "../json_body.ts";
-import type { JsonExtras, Outbound } from "../outbound_call.ts";
+import type { JsonRequestOptions, Outbound } from "../outbound_call.ts";
 import { type FalImageEndpoint, type FalImageInputs, imageEndpointFor } from "./image_inputs.ts";
 import {
-  isJobsOwn,
+  isJobFailure,
   isRefusal,
   isResultPending,
-  placeOf,
+  jobPathOf,
   readRefusal,
   readStatus,
   readSubmission,
@@ -51,8 +51,8 @@ export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
       bodyOf(order, endpoint.inputs),
       readSubmission,
     );
-    const place = placeOf(outbound, created, endpoint.path);
-    return await imagesOf({
+    const place = jobPathOf(outbound, created, endpoint.path);
+    return await waitForImages({
       progress: { status: "pending" },
       poll: (extras) => progressOf(outbound, place, extras),
       cancel: (extras) => outbound.json("PUT", `${place}/cancel`, null, () => {}, { ...extras, parse: () => null }),
@@ -62,7 +62,7 @@ export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
     generate: make,
     edit: editWithoutMask(outbound, make),
     stream: null,
-    mostPerCall: 1,
+    maxPerCall: 1,
   };
 }
 
@@ -106,7 +106,7 @@ function shapeFor({ size, images }: ImageOrder, { takesPixels, sizes, ratios }: 
   };
 }
 
-async function progressOf(outbound: Outbound, place: string, extras: JsonExtras): Promise<ImageProgress> {
+async function progressOf(outbound: Outbound, place: string, extras: JsonRequestOptions): Promise<ImageProgress> {
   const answer = await outbound.json("GET", `${place}/status`, null, readStatus, extras);
   const { status, error, error_type } = answer;
   if (status.toUpperCase() !== "COMPLETED") return { status: "pending" };
@@ -117,18 +117,18 @@ async function progressOf(outbound: Outbound, place: string, extras: JsonExtras)
 }
 
 /** The queue status `COMPLETED` does not imply success. The status of the result response decides. */
-async function resultOf(outbound: Outbound, place: string, extras: JsonExtras): Promise<ImageProgress> {
+async function resultOf(outbound: Outbound, place: string, extras: JsonRequestOptions): Promise<ImageProgress> {
   try {
     return await outbound.json("GET", place, null, (body) => readResult(body, outbound), extras);
   } catch (thrown) {
     if (!(thrown instanceof UpstreamFailure)) throw thrown;
     if (isResultPending(thrown)) return { status: "pending" };
-    if (isJobsOwn(thrown)) return { status: "failed", failure: thrown };
+    if (isJobFailure(thrown)) return { status: "failed", failure: thrown };
     throw thrown;
   }
 }
 
-const BLACKENED = "The image was rejected by the vendor's content check";
+const CONTENT_REJECTED = "The image was rejected by the vendor's content check";
 
 /** An image that the content check forbids is black and reported as a success. */
 function readResult(body: unknown, outbound: Outbound): ImageProgress {
@@ -136,7 +136,7 @@ function readResult(body: unknown, outbound: Outbound): ImageProgress {
   const files = [...images ?? [], ...image ? [image] : []];
   const isBlack = has_nsfw_concepts ?? nsfw_content_detected ?? [];
   const shown = files.filter((_, nth) => !isBlack[nth]);
-  const made = shown.map(({ url, content_type }) => madeImageOf({ url }, content_type ?? null))
+  const made = shown.map(({ url, content_type }) => generatedImageOf({ url }, content_type ?? null))
     .filter((each) => each !== null);
   if (made.length > 0) {
     const [first] = shown;
@@ -145,7 +145,7 @@ function readResult(body: unknown, outbound: Outbound): ImageProgress {
     return { status: "completed", outcome };
   }
   const failure = isBlack.includes(true)
-    ? outbound.failure("invalid", BLACKENED, { vendorCode: "has_nsfw_concepts", isContentRefusal: true })
+    ? outbound.failure("invalid", CONTENT_REJECTED, { vendorCode: "has_nsfw_concepts", isContentRefusal: true })
     : outbound.failure("broken", "", { accepted: "unknown" });
   return { status: "failed", failure };
 }

@@ -52,7 +52,7 @@ export function readStatus(answer: unknown): FalStatus {
  * Returns the path of a job, which contains only the owner and the app. It is taken from the response URL if that is on
  * the provider's own host and names this job. Otherwise it is derived.
  */
-export function placeOf(outbound: Outbound, created: FalSubmission, endpoint: string): string {
+export function jobPathOf(outbound: Outbound, created: FalSubmission, endpoint: string): string {
   const ending = `/requests/${encodeURIComponent(created.request_id)}`;
   const named = created.response_url ? outbound.pathOf(created.response_url) : null;
   if (named?.endsWith(ending)) return named;
@@ -60,7 +60,7 @@ export function placeOf(outbound: Outbound, created: FalSubmission, endpoint: st
 }
 
 /** Whether a failure is the result of the job, and not of the request for it, which can be repeated. */
-export function isJobsOwn({ kind, facts: { status } }: UpstreamFailure): boolean {
+export function isJobFailure({ kind, facts: { status } }: UpstreamFailure): boolean {
   return status === 500 || (kind === "invalid" && status !== null && status !== 404);
 }
 

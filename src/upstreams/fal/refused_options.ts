@@ -1,4 +1,4 @@
-import { ACCOUNT_OPTION, MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";
+import { ACCOUNT_REASON, MEDIA_REASON, PRICE_REASON, refusedFor } from "../refused_options.ts";
 import type { RefusedOptions } from "../video_upstream.ts";
 
 /**
@@ -6,17 +6,17 @@ import type { RefusedOptions } from "../video_upstream.ts";
  * audio. Source: fal, "Model API reference", the input schemas and prices of each model.
  */
 export const REFUSED_OPTIONS: RefusedOptions = {
-  ...refusals(UNPRICED_OPTION, [
+  ...refusedFor(PRICE_REASON, [
     ...["acceleration", "mode", "priority", "draft", "draftmode", "interpolatormodel", "adjustfpsforinterpolation"],
     ...["promode", "turbomode", "useturbo", "enabledetailpass", "userife", "generatemulticlipswitch", "multiprompt"],
     ...["loras", "voiceids", "voicelist", "endframenum", "startframenum", "extend", "extendduration", "autoduration"],
   ]),
-  ...refusals(MEDIA_OPTION, [
+  ...refusedFor(MEDIA_REASON, [
     ...["image", "imageurl", "imageurls", "images", "startimageurl", "endimageurl", "tailimageurl", "firstframeurl"],
     ...["lastframeurl", "firstimageurl", "lastimageurl", "referenceimageurl", "referenceimageurls", "referenceimages"],
     ...["subjectreferenceimageurl", "video", "videourl", "videourls", "referencevideourl", "referencevideourls"],
     ...["audiourl", "audiourls", "referenceaudiourl", "referenceaudiourls", "maskurl", "maskimageurl", "keyframes"],
     ...["elements", "dynamicmasks"],
   ]),
-  ...refusals(ACCOUNT_OPTION, ["characterids", "keyframeid", "videoid"]),
+  ...refusedFor(ACCOUNT_REASON, ["characterids", "keyframeid", "videoid"]),
 };

@@ -4,14 +4,14 @@ import { bodyOf, droppedOf } from "../named_inputs.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
-import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
+import { failed, failedWith, finished, pending, unknownStatus } from "../video_progress.ts";
 import type { CancelOutcome, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { endpointFor } from "./inputs.ts";
 import {
-  isJobsOwn,
+  isJobFailure,
   isRefusal,
   isResultPending,
-  placeOf,
+  jobPathOf,
   readRefusal,
   readStatus,
   readSubmission,
@@ -47,7 +47,7 @@ export function falVideos(outbound: Outbound): VideoUpstream {
       const body = bodyOf(outbound, order, endpoint.inputs);
       const news = order.callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(order.callbackUrl)}`;
       const created = await exchange.create(`/${endpoint.path}${news}`, body, readSubmission);
-      return { id: created.request_id, place: placeOf(outbound, created, endpoint.path) };
+      return { id: created.request_id, place: jobPathOf(outbound, created, endpoint.path) };
     },
     poll: (job) => progressOf(outbound, exchange, placeIn(job)),
     cancel: (job) => cancel(exchange, placeIn(job)),
@@ -55,7 +55,7 @@ export function falVideos(outbound: Outbound): VideoUpstream {
     open: null,
     refusedOptions: REFUSED_OPTIONS,
     optionInPrompt: routedOptionIn,
-    dropped(order) {
+    droppedFields(order) {
       const endpoint = endpointFor(order.model, order.mode);
       return endpoint === null ? [] : droppedOf(order, endpoint.inputs);
     },
@@ -68,7 +68,7 @@ function placeIn({ id, place }: VideoJobHandle): string {
 }
 
 async function progressOf(outbound: Outbound, exchange: VideoExchange, place: string): Promise<VideoProgress> {
-  const { status, queue_position, error, error_type } = await exchange.ask(
+  const { status, queue_position, error, error_type } = await exchange.get(
     `${place}/status`,
     readStatus,
   );
@@ -81,17 +81,17 @@ async function progressOf(outbound: Outbound, exchange: VideoExchange, place: st
       if (error) return failed(outbound, error, isRefusal(error_type ?? null));
       return await resultOf(outbound, exchange, place);
     default:
-      return pendingAs(status);
+      return unknownStatus(status);
   }
 }
 
 /** The queue status `COMPLETED` does not imply success. The status of the result response decides. */
 async function resultOf(outbound: Outbound, exchange: VideoExchange, place: string): Promise<VideoProgress> {
   try {
-    return await exchange.ask(place, (answer) => {
+    return await exchange.get(place, (answer) => {
       const { video, videos, thumbnail, has_nsfw_concepts } = Result.parse(answer);
       const files = [video, ...videos ?? []];
-      if (has_nsfw_concepts?.includes(true)) return failed(outbound, BLACKENED, true);
+      if (has_nsfw_concepts?.includes(true)) return failed(outbound, CONTENT_REJECTED, true);
       const seconds = files.find((file) => file?.duration)?.duration ?? null;
       return finished(outbound, files.map((file) => file?.url), { seconds, costUsd: null }, {
         thumbnail: thumbnail?.url ?? null,
@@ -100,16 +100,16 @@ async function resultOf(outbound: Outbound, exchange: VideoExchange, place: stri
   } catch (thrown) {
     if (!(thrown instanceof UpstreamFailure)) throw thrown;
     if (isResultPending(thrown)) return pending(true);
-    if (isJobsOwn(thrown)) return failedWith(thrown);
+    if (isJobFailure(thrown)) return failedWith(thrown);
     throw thrown;
   }
 }
 
-const BLACKENED = "The video was rejected by the vendor's content check";
+const CONTENT_REJECTED = "The video was rejected by the vendor's content check";
 
 async function cancel(exchange: VideoExchange, place: string): Promise<CancelOutcome> {
   try {
-    await exchange.tell("PUT", `${place}/cancel`);
+    await exchange.send("PUT", `${place}/cancel`);
     // Most running jobs stop, but not all.
     return "requested";
   } catch (thrown) {

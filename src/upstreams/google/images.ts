@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { content } from "../../conversation/codecs/content/mod.ts";
-import { imageExtras } from "../image_extras.ts";
+import { imageRequestOptions } from "../image_request_options.ts";
 import { consumptionOf, tokenCount } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
-import type { ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream, MadeImage } from "../image_upstream.ts";
+import type { GeneratedImage, ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { base64Of, jsonBody } from "../json_body.ts";
 import type { Outbound } from "../outbound_call.ts";
 
@@ -48,12 +48,12 @@ export function googleImages(outbound: Outbound): ImageUpstream {
         path,
         requestFor(order, outbound),
         (answer) => readOutcome(answer, outbound),
-        imageExtras(call, content.upstream.readError),
+        imageRequestOptions(call, content.upstream.readError),
       );
     },
     edit: null, // Images are edited in a conversation, through the content protocol.
     stream: null, // A streamed response contains the whole image in one event.
-    mostPerCall: 1,
+    maxPerCall: 1,
   };
 }
 
@@ -97,15 +97,15 @@ function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
 }
 
 /** Drafts are marked as thoughts and left out. */
-function imagesOf({ content }: z.infer<typeof Candidate>): MadeImage[] {
-  return (content?.parts ?? []).flatMap(({ thought, inlineData }): MadeImage[] => {
+function imagesOf({ content }: z.infer<typeof Candidate>): GeneratedImage[] {
+  return (content?.parts ?? []).flatMap(({ thought, inlineData }): GeneratedImage[] => {
     if (thought || !inlineData) return [];
     return [{ result: { kind: "base64", data: inlineData.data }, mediaType: inlineData.mimeType ?? null }];
   });
 }
 
 /** Finish reasons that do not concern the request: another attempt may succeed. */
-const ACCIDENTS: ReadonlySet<string> = new Set([
+const TRANSIENT_REASONS: ReadonlySet<string> = new Set([
   "OTHER",
   "IMAGE_OTHER",
   "FINISH_REASON_UNSPECIFIED",
@@ -120,7 +120,7 @@ function failureOf({ promptFeedback, candidates }: z.infer<typeof Answer>, outbo
   const candidate = candidates?.[0];
   const ended = candidate?.finishReason === "STOP" ? null : candidate?.finishReason;
   const word = promptFeedback?.blockReason ?? ended ?? null;
-  if (word !== null && ACCIDENTS.has(word)) {
+  if (word !== null && TRANSIENT_REASONS.has(word)) {
     return outbound.failure("unavailable", `The model created no image: ${word}`, { vendorCode: word });
   }
   if (word !== null) {

@@ -9,7 +9,7 @@ import type { TextEndpoint } from "../upstream.ts";
  */
 export const contentEndpoint: TextEndpoint = {
   format: content.upstream,
-  pass: content.passThrough,
+  passThrough: content.passThrough,
   path: (model, stream) =>
     `/v1beta/models/${encodeURI(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
   mustInline: ({ source }) => needsInlining(source),

@@ -7,7 +7,7 @@ import { UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 import { openStreamedResult } from "../streamed_result.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
-import { failed, pending, pendingAs } from "../video_progress.ts";
+import { failed, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type {
   CancelOutcome,
@@ -103,15 +103,15 @@ export function googleVideos(outbound: Outbound): VideoUpstream {
       const { id } = await exchange.create(INTERACTIONS, bodyOf(outbound, order), (answer) => Created.parse(answer));
       return { id, place: null };
     },
-    poll: (job) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, Interaction.parse(answer))),
+    poll: (job) => exchange.get(pathOf(job), (answer) => progressOf(outbound, Interaction.parse(answer))),
     cancel: (job) => cancel(exchange, job),
     find: null,
     open: (result, job) => result.url === null ? openInline(exchange, job) : openFile(outbound, result.url),
     refusedOptions: REFUSED_OPTIONS,
     // Every video has audio.
-    dropped: ({ generateAudio }) => generateAudio === false ? ["generate_audio"] : [],
-    renewsAddresses: true,
-    resultLifeMs: FILE_LIFE_MS,
+    droppedFields: ({ generateAudio }) => generateAudio === false ? ["generate_audio"] : [],
+    renewsUrls: true,
+    resultLifetimeMs: FILE_LIFE_MS,
   };
 }
 
@@ -178,7 +178,7 @@ function progressOf(outbound: Outbound, interaction: Answer): VideoProgress {
         isRefusal(error?.code, error?.message),
       );
     default:
-      return pendingAs(status);
+      return unknownStatus(status);
   }
 }
 
@@ -201,7 +201,7 @@ function isVideo({ type, uri, data }: z.infer<typeof Part>): boolean {
 
 async function cancel(exchange: VideoExchange, job: VideoJobHandle): Promise<CancelOutcome> {
   try {
-    await exchange.tell("POST", `${pathOf(job)}/cancel`);
+    await exchange.send("POST", `${pathOf(job)}/cancel`);
     // Most running jobs stop, but not all.
     return "requested";
   } catch (thrown) {
@@ -218,7 +218,7 @@ async function openFile(outbound: Outbound, url: string): Promise<OpenedResult> 
 }
 
 async function openInline(exchange: VideoExchange, job: VideoJobHandle): Promise<OpenedResult> {
-  const data = await exchange.ask(pathOf(job), (answer) => {
+  const data = await exchange.get(pathOf(job), (answer) => {
     const part = outputsOf(Interaction.parse(answer)).find((each) => isVideo(each) && each.data);
     if (part === undefined) throw new TypeError("The interaction no longer contains a video");
     return part.data!;

@@ -7,7 +7,7 @@ import { klingVideos } from "./videos.ts";
 /** Kling. Source: Kling API reference, "General Information". */
 export const kling = {
   authorize: byKeyOrToken(),
-  takesSecretKey: true,
+  supportsSecretKey: true,
   text: () => [],
   images: () => null,
   videos: klingVideos,

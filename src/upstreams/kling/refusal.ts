@@ -6,16 +6,16 @@ import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 /** Kling's error codes. A status 200 response can contain one, too. */
 
 /** The meaning of a code, and whether the vendor may have started the work. */
-interface Verdict {
+interface CodeMeaning {
   readonly kind: FailureKind;
   readonly accepted: "no" | "unknown";
 }
 
-const refused = (kind: FailureKind): Verdict => ({ kind, accepted: "no" });
-const broken: Verdict = { kind: "unavailable", accepted: "unknown" };
+const refused = (kind: FailureKind): CodeMeaning => ({ kind, accepted: "no" });
+const broken: CodeMeaning = { kind: "unavailable", accepted: "unknown" };
 
 /** Source: Kling API reference, "General Information", "Error Code". */
-const VERDICTS: Readonly<Record<number, Verdict>> = {
+const CODE_MEANINGS: Readonly<Record<number, CodeMeaning>> = {
   1000: refused("auth"),
   1001: refused("auth"),
   1002: refused("auth"),
@@ -50,7 +50,7 @@ const Envelope = z.object({ code: z.number(), message: z.string().nullish().catc
 /** Reads an error body, `{code, message}`. */
 export function readKlingError(body: unknown): VendorRefusal {
   const said = Envelope.safeParse(body).data;
-  const verdict = said && VERDICTS[said.code];
+  const verdict = said && CODE_MEANINGS[said.code];
   return {
     message: said?.message ?? "",
     code: said ? String(said.code) : null,
@@ -69,7 +69,7 @@ export function readKlingError(body: unknown): VendorRefusal {
 export function throwReportedFailure(outbound: Outbound, answer: unknown): void {
   const { code, message } = Envelope.parse(answer);
   if (code === 0) return;
-  const { kind, accepted } = VERDICTS[code] ?? broken;
+  const { kind, accepted } = CODE_MEANINGS[code] ?? broken;
   const isContentRefusal = CONTENT_CODES.has(code);
   throw outbound.failure(kind, message ?? "", { accepted, vendorCode: String(code), isContentRefusal });
 }

@@ -2,9 +2,9 @@ import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound_call.ts";
-import { ACCOUNT_OPTION, MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
+import { ACCOUNT_REASON, MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
-import { failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type {
   RefusedOptions,
@@ -39,16 +39,16 @@ const REFUSED_OPTIONS: RefusedOptions = {
   mode: 'it sets the resolution of the video; use "resolution"',
   aspectratio: 'it sets the shape of the video; use "aspect_ratio" or "size"',
   externaltaskid: "the gateway uses it to find the job",
-  image: MEDIA_OPTION,
-  imagetail: MEDIA_OPTION,
-  imagelist: MEDIA_OPTION,
-  videolist: MEDIA_OPTION,
-  videourl: MEDIA_OPTION,
-  staticmask: MEDIA_OPTION,
-  dynamicmasks: MEDIA_OPTION,
-  videoid: ACCOUNT_OPTION,
-  elementlist: ACCOUNT_OPTION,
-  voicelist: UNPRICED_OPTION,
+  image: MEDIA_REASON,
+  imagetail: MEDIA_REASON,
+  imagelist: MEDIA_REASON,
+  videolist: MEDIA_REASON,
+  videourl: MEDIA_REASON,
+  staticmask: MEDIA_REASON,
+  dynamicmasks: MEDIA_REASON,
+  videoid: ACCOUNT_REASON,
+  elementlist: ACCOUNT_REASON,
+  voicelist: PRICE_REASON,
 };
 
 const text = z.string().nullish().catch(null);
@@ -72,7 +72,7 @@ const Job = z.object({
 export function klingVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readKlingError);
   const ask = <T>(kind: string, id: string, read: (job: z.infer<typeof Job>["data"]) => T) =>
-    exchange.ask(`${VIDEOS}/${kind}/${encodeURIComponent(id)}`, (answer) => {
+    exchange.get(`${VIDEOS}/${kind}/${encodeURIComponent(id)}`, (answer) => {
       throwReportedFailure(outbound, answer);
       return read(Job.parse(answer).data);
     });
@@ -102,8 +102,8 @@ export function klingVideos(outbound: Outbound): VideoUpstream {
     },
     open: null,
     refusedOptions: REFUSED_OPTIONS,
-    dropped: droppedOf,
-    resultLifeMs: 30 * 86_400_000,
+    droppedFields: droppedOf,
+    resultLifetimeMs: 30 * 86_400_000,
   };
 }
 
@@ -209,7 +209,7 @@ function progressOf(outbound: Outbound, job: z.infer<typeof Job>["data"]): Video
       return failed(outbound, words, isContentFailure(words));
     }
     default:
-      return pendingAs(job.task_status);
+      return unknownStatus(job.task_status);
   }
 }
 

@@ -3,10 +3,10 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import type { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound_call.ts";
 import type { VideoExchange } from "../video_exchange.ts";
-import { failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { VideoJobHandle, VideoOrder, VideoProgress } from "../video_upstream.ts";
-import { codeNumber, verdictOn } from "./refusal.ts";
+import { errorCode, meaningOf } from "./refusal.ts";
 
 /**
  * Hailuo and earlier models. Every response has the status 200 and reports its outcome as a code. Source: MiniMax API
@@ -14,7 +14,7 @@ import { codeNumber, verdictOn } from "./refusal.ts";
  */
 
 /** The `place` of a job of this version. */
-export const HAILUO = "v1";
+export const VERSION_1 = "v1";
 
 /** The model that keeps a person's face, from images of one person. */
 const SUBJECT_MODEL = "S2V-01";
@@ -28,7 +28,7 @@ const SHAPES: VideoShapes = {
   ratios: ["16:9"],
 };
 
-const BaseResponse = z.object({ status_code: codeNumber, status_msg: z.string().nullish().catch(null) }).nullish()
+const BaseResponse = z.object({ status_code: errorCode, status_msg: z.string().nullish().catch(null) }).nullish()
   .catch(null);
 const identifier = z.string().min(1).or(z.number().transform(String));
 
@@ -49,10 +49,10 @@ export async function createHailuo(
   order: VideoOrder,
 ): Promise<VideoJobHandle> {
   const { task_id } = await exchange.create("/v1/video_generation", bodyOf(outbound, order), (answer) => {
-    refuseTold(outbound, answer);
+    throwReportedFailure(outbound, answer);
     return Created.parse(answer);
   });
-  return { id: task_id, place: HAILUO };
+  return { id: task_id, place: VERSION_1 };
 }
 
 /** Polls a job. Once it has a file, requests its URL. */
@@ -61,10 +61,10 @@ export async function pollHailuo(
   exchange: VideoExchange,
   { id }: VideoJobHandle,
 ): Promise<VideoProgress> {
-  const job = await exchange.ask(`/v1/query/video_generation?task_id=${encodeURIComponent(id)}`, (answer) => {
+  const job = await exchange.get(`/v1/query/video_generation?task_id=${encodeURIComponent(id)}`, (answer) => {
     const query = Query.safeParse(answer);
     // A failed job has a code, too. It is that of the job's failure, not of the poll.
-    if (query.data?.status.toLowerCase() !== "fail") refuseTold(outbound, answer);
+    if (query.data?.status.toLowerCase() !== "fail") throwReportedFailure(outbound, answer);
     return Query.parse(answer);
   });
   switch (job.status.toLowerCase()) {
@@ -77,17 +77,17 @@ export async function pollHailuo(
       return finished(outbound, [await addressOf(outbound, exchange, job.file_id)], { seconds: null, costUsd: null });
     case "fail": {
       const code = job.base_resp?.status_code;
-      return failed(outbound, job.base_resp?.status_msg ?? "", code ? verdictOn(code).isContentRefusal : false);
+      return failed(outbound, job.base_resp?.status_msg ?? "", code ? meaningOf(code).isContentRefusal : false);
     }
     default:
-      return pendingAs(job.status);
+      return unknownStatus(job.status);
   }
 }
 
 async function addressOf(outbound: Outbound, exchange: VideoExchange, file: string | null | undefined) {
   if (!file) return null;
-  return await exchange.ask(`/v1/files/retrieve?file_id=${encodeURIComponent(file)}`, (answer) => {
-    refuseTold(outbound, answer);
+  return await exchange.get(`/v1/files/retrieve?file_id=${encodeURIComponent(file)}`, (answer) => {
+    throwReportedFailure(outbound, answer);
     return File.parse(answer).file?.download_url;
   });
 }
@@ -116,13 +116,13 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
 }
 
 /** Throws the failure that a status 200 response reports. The code zero means success. */
-export function refuseTold(outbound: Outbound, answer: unknown): void {
+export function throwReportedFailure(outbound: Outbound, answer: unknown): void {
   const told = Told.safeParse(answer).data?.base_resp;
   if (!told || told.status_code === null || told.status_code === "0") return;
-  throw toldFailure(outbound, told.status_code, told.status_msg ?? "");
+  throw reportedFailure(outbound, told.status_code, told.status_msg ?? "");
 }
 
-function toldFailure(outbound: Outbound, code: string, said: string): UpstreamFailure {
-  const { kind, accepted, isContentRefusal } = verdictOn(code);
+function reportedFailure(outbound: Outbound, code: string, said: string): UpstreamFailure {
+  const { kind, accepted, isContentRefusal } = meaningOf(code);
   return outbound.failure(kind, said, { vendorCode: code, accepted, isContentRefusal });
 }

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { probeByGet } from "../probe.ts";
 import type { CredentialProbe } from "../upstream.ts";
-import { codeNumber, verdictOn } from "./refusal.ts";
+import { errorCode, meaningOf } from "./refusal.ts";
 
-const Answer = z.object({ base_resp: z.object({ status_code: codeNumber }) });
+const Answer = z.object({ base_resp: z.object({ status_code: errorCode }) });
 
 /**
  * Queries a task that cannot exist. The vendor checks the key first and reports the outcome as a code with status 200.
@@ -12,6 +12,6 @@ const Answer = z.object({ base_resp: z.object({ status_code: codeNumber }) });
 export const probeMinimax: CredentialProbe = probeByGet("/v1/query/video_generation?task_id=0", (answer, outbound) => {
   const code = Answer.parse(answer).base_resp.status_code;
   if (code === null || code === "0") return;
-  const { kind } = verdictOn(code);
+  const { kind } = meaningOf(code);
   if (kind !== "invalid") throw outbound.failure(kind, "");
 });

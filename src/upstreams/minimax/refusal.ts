@@ -7,22 +7,22 @@ import type { VendorRefusal } from "../outbound_call.ts";
 /** MiniMax's error codes, which status 200 responses contain, too. */
 
 /** The meaning of a code, and whether the vendor may have started the work. */
-export interface Verdict {
+export interface CodeMeaning {
   readonly kind: FailureKind;
   readonly accepted: "no" | "unknown";
   readonly isContentRefusal: boolean;
 }
 
-const plain = (kind: FailureKind, accepted: "no" | "unknown" = "no"): Verdict => ({
+const plain = (kind: FailureKind, accepted: "no" | "unknown" = "no"): CodeMeaning => ({
   kind,
   accepted,
   isContentRefusal: false,
 });
 
-const CONTENT: Verdict = { kind: "invalid", accepted: "no", isContentRefusal: true };
+const CONTENT: CodeMeaning = { kind: "invalid", accepted: "no", isContentRefusal: true };
 
 /** Source: MiniMax API reference, "Error codes". */
-const VERDICTS: Readonly<Record<string, Verdict>> = {
+const CODE_MEANINGS: Readonly<Record<string, CodeMeaning>> = {
   1001: plain("timeout", "unknown"),
   1002: plain("rate_limited"),
   1004: plain("auth"),
@@ -38,17 +38,17 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
 };
 
 /** Returns the verdict on a code. An unknown code means a failure, perhaps after the work started. */
-export function verdictOn(code: string): Verdict {
-  return VERDICTS[code] ?? plain("unavailable", "unknown");
+export function meaningOf(code: string): CodeMeaning {
+  return CODE_MEANINGS[code] ?? plain("unavailable", "unknown");
 }
 
 /** A code, written as `1026` or as `"1026"`. */
-export const codeNumber: z.ZodType<string | null> = z.union([z.string(), z.number().transform(String)]).nullish()
+export const errorCode: z.ZodType<string | null> = z.union([z.string(), z.number().transform(String)]).nullish()
   .transform((code) => code ?? null).catch(null);
 
 const Inside = z.object({
-  error: z.object({ code: codeNumber, type: z.string().nullish(), message: z.string().nullish() }).nullish(),
-  base_resp: z.object({ status_code: codeNumber, status_msg: z.string().nullish() }).nullish(),
+  error: z.object({ code: errorCode, type: z.string().nullish(), message: z.string().nullish() }).nullish(),
+  base_resp: z.object({ status_code: errorCode, status_msg: z.string().nullish() }).nullish(),
 });
 
 /**
@@ -60,7 +60,7 @@ export function readRefusal(body: unknown): VendorRefusal {
   const inside = Inside.safeParse(body).data;
   const code = inside?.error?.code ?? inside?.base_resp?.status_code ?? null;
   const message = said.message || inside?.base_resp?.status_msg || "";
-  const known = code === null ? undefined : VERDICTS[code];
+  const known = code === null ? undefined : CODE_MEANINGS[code];
   const isContentRefusal = known?.isContentRefusal ?? ERROR_TEXTS.minimaxContentRefusal.test(message);
   return {
     ...said,

@@ -2,14 +2,14 @@ import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { contentPartsOf } from "../video_content.ts";
-import { MEDIA_OPTION } from "../refused_options.ts";
+import { MEDIA_REASON } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
-import { JOBS_PER_LIST, listedProgress, listQueryOf } from "../video_listing.ts";
-import { cancelWaiting, failed, finished, progressOfStatus } from "../video_progress.ts";
+import { listedProgress, listQueryOf, MAX_JOBS_PER_LIST } from "../video_listing.ts";
+import { cancelPending, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
-import { createHailuo, HAILUO, isHailuo, pollHailuo, refuseTold } from "./hailuo.ts";
-import { codeNumber, readRefusal, verdictOn } from "./refusal.ts";
+import { createHailuo, isHailuo, pollHailuo, throwReportedFailure, VERSION_1 } from "./hailuo.ts";
+import { errorCode, meaningOf, readRefusal } from "./refusal.ts";
 
 /** MiniMax H3. Source: MiniMax API reference, "Video generation v2" (create, query, cancel or delete). */
 
@@ -36,17 +36,17 @@ const Answer = z.object({
     content: z.object({ url: text }).nullish().catch(null),
     duration: number,
     usage: z.object({ output_seconds: number }).nullish().catch(null),
-    error: z.object({ code: codeNumber, message: text }).nullish().catch(null),
+    error: z.object({ code: errorCode, message: text }).nullish().catch(null),
   }),
 });
 
 /** For both versions. The length of an edited video (`base_video`) is that of its input. */
 const REFUSED_OPTIONS: RefusedOptions = {
-  content: MEDIA_OPTION,
-  basevideo: MEDIA_OPTION,
-  firstframeimage: MEDIA_OPTION,
-  lastframeimage: MEDIA_OPTION,
-  subjectreference: MEDIA_OPTION,
+  content: MEDIA_REASON,
+  basevideo: MEDIA_REASON,
+  firstframeimage: MEDIA_REASON,
+  lastframeimage: MEDIA_REASON,
+  subjectreference: MEDIA_REASON,
 };
 
 /**
@@ -56,25 +56,25 @@ const REFUSED_OPTIONS: RefusedOptions = {
 export function minimaxVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal);
   const pollH3 = ({ id }: VideoJobHandle) =>
-    exchange.ask(`/v2/query/video_generation/${encodeURIComponent(id)}`, (answer) => progressOf(outbound, answer));
+    exchange.get(`/v2/query/video_generation/${encodeURIComponent(id)}`, (answer) => progressOf(outbound, answer));
   return {
     mediaForms: { image: ["url", "data_uri"], audio: ["url"], video: ["url"] },
     async create(order) {
       if (isHailuo(order.model)) return await createHailuo(outbound, exchange, order);
       const body = bodyOf(outbound, order);
       const { task_id } = await exchange.create("/v2/video_generation", body, (answer) => {
-        refuseTold(outbound, answer);
+        throwReportedFailure(outbound, answer);
         return Created.parse(answer);
       });
       return { id: task_id, place: null };
     },
-    poll: (job) => job.place === HAILUO ? pollHailuo(outbound, exchange, job) : pollH3(job),
+    poll: (job) => job.place === VERSION_1 ? pollHailuo(outbound, exchange, job) : pollH3(job),
     pollMany: {
-      limit: JOBS_PER_LIST,
+      limit: MAX_JOBS_PER_LIST,
       async ask(jobs) {
-        const listed = jobs.filter(({ place }) => place !== HAILUO); // version 1 has no list
+        const listed = jobs.filter(({ place }) => place !== VERSION_1); // version 1 has no list
         if (listed.length === 0) return new Map();
-        return await exchange.ask(
+        return await exchange.get(
           `/v2/query/video_generation?${listQueryOf(listed)}`,
           (answer) => listedProgress(answer, (task) => progressOf(outbound, { task })),
         );
@@ -82,22 +82,22 @@ export function minimaxVideos(outbound: Outbound): VideoUpstream {
     },
     cancel(job) {
       // Version 1 cannot cancel a job.
-      if (job.place === HAILUO) return Promise.resolve("too_late");
+      if (job.place === VERSION_1) return Promise.resolve("too_late");
       const remove = ({ id }: VideoJobHandle) =>
-        exchange.tell("DELETE", `/v2/video_generation/${encodeURIComponent(id)}`);
-      return cancelWaiting(job, pollH3, remove);
+        exchange.send("DELETE", `/v2/video_generation/${encodeURIComponent(id)}`);
+      return cancelPending(job, pollH3, remove);
     },
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
     // H3 always creates audio, Hailuo never does.
-    dropped: ({ model, seed, generateAudio }) => [
+    droppedFields: ({ model, seed, generateAudio }) => [
       ...(seed !== null ? ["seed"] : []),
       ...(generateAudio === isHailuo(model) ? ["generate_audio"] : []),
     ],
-    ownSchemes: ["mm_file:"],
-    renewsAddresses: true,
-    resultLifeMs: 9 * 3_600_000,
+    accountSchemes: ["mm_file:"],
+    renewsUrls: true,
+    resultLifetimeMs: 9 * 3_600_000,
   };
 }
 
@@ -122,6 +122,6 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
   return progressOfStatus(task.status, {
     succeeded: () =>
       finished(outbound, [content?.url], { seconds: usage?.output_seconds ?? duration ?? null, costUsd: null }),
-    failed: () => failed(outbound, error?.message ?? "", error?.code ? verdictOn(error.code).isContentRefusal : false),
+    failed: () => failed(outbound, error?.message ?? "", error?.code ? meaningOf(error.code).isContentRefusal : false),
   });
 }

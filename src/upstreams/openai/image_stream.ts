@@ -5,7 +5,7 @@ import type { FailureKind } from "../failure.ts";
 import { IMAGE_REPLY_CAP_BYTES } from "../image_reply.ts";
 import type { ImageConsumption, ImageEvent, ImageOutcome } from "../image_upstream.ts";
 import type { Outbound, OutboundResponse } from "../outbound_call.ts";
-import { digest } from "../outbound_json.ts";
+import { readJsonResponse } from "../outbound_json.ts";
 import { readImageError } from "./image_error.ts";
 
 const AnyEvent = z.object({ type: z.string().nullish() });
@@ -32,7 +32,7 @@ export async function* readImageStream(
   readOutcome: (answer: unknown) => ImageOutcome,
 ): AsyncGenerator<ImageEvent> {
   if (response.mediaType !== "text/event-stream") {
-    const outcome = digest(outbound, await response.readAll(IMAGE_REPLY_CAP_BYTES), readOutcome);
+    const outcome = readJsonResponse(outbound, await response.readAll(IMAGE_REPLY_CAP_BYTES), readOutcome);
     return yield { type: "completed", outcome };
   }
   let outcome: ImageOutcome | null = null;

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { imageExtras } from "../image_extras.ts";
-import { consumptionOf, listedImage, madeImageOf, tokenCount } from "../image_reply.ts";
+import { imageRequestOptions } from "../image_request_options.ts";
+import { consumptionOf, generatedImageOf, listedImage, tokenCount } from "../image_reply.ts";
 import type { ImageCall, ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { jsonBody } from "../json_body.ts";
 import { type FormField, multipartBody } from "../multipart_body.ts";
@@ -43,7 +43,7 @@ export function openaiImages(outbound: Outbound): ImageUpstream {
       path,
       body,
       (answer) => readOutcome(answer, order, outbound),
-      imageExtras(call, readImageError),
+      imageRequestOptions(call, readImageError),
     );
   };
   return {
@@ -65,7 +65,7 @@ export function openaiImages(outbound: Outbound): ImageUpstream {
       });
       yield* readImageStream(response, outbound, (answer) => readOutcome(answer, order, outbound));
     },
-    mostPerCall: 10,
+    maxPerCall: 10,
   };
 }
 
@@ -129,7 +129,7 @@ function qualityFor({ model, quality }: ImageOrder): string | null {
 function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): ImageOutcome {
   const answer = Answer.parse(body);
   const mediaType = answer.output_format ? `image/${answer.output_format.replace(/^jpg$/, "jpeg")}` : null;
-  const images = answer.data.map((item) => madeImageOf(item, mediaType)).filter((image) => image !== null);
+  const images = answer.data.map((item) => generatedImageOf(item, mediaType)).filter((image) => image !== null);
   if (images.length === 0) throw outbound.failure("broken", "", { accepted: "unknown" });
   return {
     createdAt: answer.created ?? null,

@@ -4,7 +4,7 @@ import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 import { reportedUsd } from "../reported_cost.ts";
 import { openStreamedResult } from "../streamed_result.ts";
-import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
+import { MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, progressOfStatus } from "../video_progress.ts";
@@ -51,30 +51,30 @@ const SHAPE = 'it sets the shape of the video; use "aspect_ratio" or "size"';
 const REFUSED_OPTIONS: RefusedOptions = {
   aspectratio: SHAPE,
   ratio: SHAPE,
-  creativity: UNPRICED_OPTION,
-  mode: UNPRICED_OPTION,
-  draft: UNPRICED_OPTION,
-  priority: UNPRICED_OPTION,
-  tools: UNPRICED_OPTION,
-  outputformat: UNPRICED_OPTION,
-  loras: UNPRICED_OPTION,
-  voicelist: UNPRICED_OPTION,
-  multiprompt: UNPRICED_OPTION,
+  creativity: PRICE_REASON,
+  mode: PRICE_REASON,
+  draft: PRICE_REASON,
+  priority: PRICE_REASON,
+  tools: PRICE_REASON,
+  outputformat: PRICE_REASON,
+  loras: PRICE_REASON,
+  voicelist: PRICE_REASON,
+  multiprompt: PRICE_REASON,
   previousjobid: "it names a job that may belong to another caller; send its video as a reference",
-  frameimages: MEDIA_OPTION,
-  inputreferences: MEDIA_OPTION,
-  content: MEDIA_OPTION,
-  image: MEDIA_OPTION,
-  images: MEDIA_OPTION,
-  imageurl: MEDIA_OPTION,
-  imagelist: MEDIA_OPTION,
-  referenceimages: MEDIA_OPTION,
-  lastframe: MEDIA_OPTION,
-  keyframes: MEDIA_OPTION,
-  video: MEDIA_OPTION,
-  videourl: MEDIA_OPTION,
-  videolist: MEDIA_OPTION,
-  elementlist: MEDIA_OPTION,
+  frameimages: MEDIA_REASON,
+  inputreferences: MEDIA_REASON,
+  content: MEDIA_REASON,
+  image: MEDIA_REASON,
+  images: MEDIA_REASON,
+  imageurl: MEDIA_REASON,
+  imagelist: MEDIA_REASON,
+  referenceimages: MEDIA_REASON,
+  lastframe: MEDIA_REASON,
+  keyframes: MEDIA_REASON,
+  video: MEDIA_REASON,
+  videourl: MEDIA_REASON,
+  videolist: MEDIA_REASON,
+  elementlist: MEDIA_REASON,
 };
 
 /**
@@ -90,7 +90,7 @@ export function openrouterVideos(outbound: Outbound): VideoUpstream {
       const created = await exchange.create("/videos", bodyOf(order), (answer) => Created.parse(answer));
       return { id: created.id, place: placeOf(outbound, created) };
     },
-    poll: (job) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer)),
+    poll: (job) => exchange.get(pathOf(job), (answer) => progressOf(outbound, answer)),
     cancel: null,
     find: null,
     open: async (result, job) => await openContent(outbound, result, job),

@@ -1,20 +1,20 @@
 import type { Clock } from "../../lib/clock.ts";
 import { editWithoutMask } from "../image_edit.ts";
-import { type ImageJobParts, type ImageProgress, imagesOf, startImageJob } from "../image_job.ts";
-import { madeImageOf } from "../image_reply.ts";
+import { type ImageJobParts, type ImageProgress, startImageJob, waitForImages } from "../image_job.ts";
+import { generatedImageOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
-import type { ImageOrder, ImageOutcome, ImageUpstream, MadeImage } from "../image_upstream.ts";
+import type { GeneratedImage, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { type InlineImage, jsonBody } from "../json_body.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { imageInput } from "./files.ts";
 import { imageInputsOf, type ReplicateImageInputs } from "./image_inputs.ts";
 import {
   isRefusal,
-  placeOf,
   type Prediction,
+  predictionPathOf,
   readPrediction,
   readReplicateError,
-  REMOVED,
+  RESULT_DELETED,
   targetOf,
 } from "./prediction.ts";
 
@@ -43,8 +43,8 @@ export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream
     const images = await Promise.all(order.images.map((image) => imageInput(outbound, image, call.callerSignal)));
     const body = jsonBody({ ...fields, input: inputFor(order, inputs, images) });
     const made = await startImageJob(parts, path, body, readPrediction, headers);
-    const place = placeOf(made.id);
-    return await imagesOf({
+    const place = predictionPathOf(made.id);
+    return await waitForImages({
       progress: progressOf(made, order, outbound),
       poll: (extras) =>
         outbound.json("GET", place, null, (body) => progressOf(readPrediction(body), order, outbound), extras),
@@ -55,7 +55,7 @@ export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream
     generate: make,
     edit: editWithoutMask(outbound, make),
     stream: null,
-    mostPerCall: 1,
+    maxPerCall: 1,
   };
 }
 
@@ -90,7 +90,7 @@ function progressOf(prediction: Prediction, order: ImageOrder, outbound: Outboun
     case "processing":
       return urls.length < order.count ? { status: "pending" } : outcomeOf(urls, outbound);
     case "succeeded":
-      return outcomeOf(urls, outbound, urls.length === 0 && isRemoved ? REMOVED : "");
+      return outcomeOf(urls, outbound, urls.length === 0 && isRemoved ? RESULT_DELETED : "");
     case "failed": {
       const isForbidden = isRefusal(error);
       const failure = outbound.failure(isForbidden ? "invalid" : "unavailable", error, {
@@ -110,7 +110,9 @@ function progressOf(prediction: Prediction, order: ImageOrder, outbound: Outboun
 }
 
 function outcomeOf(urls: readonly string[], outbound: Outbound, said = ""): ImageProgress {
-  const images = urls.map((url) => madeImageOf({ url }, null)).filter((image): image is MadeImage => image !== null);
+  const images = urls.map((url) => generatedImageOf({ url }, null)).filter((image): image is GeneratedImage =>
+    image !== null
+  );
   if (images.length === 0) {
     return { status: "failed", failure: outbound.failure("broken", said, { accepted: "unknown" }) };
   }

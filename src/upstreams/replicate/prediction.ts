@@ -64,7 +64,7 @@ export function targetOf(model: string): PredictionTarget {
 }
 
 /** Returns the path of a prediction. */
-export function placeOf(id: string): string {
+export function predictionPathOf(id: string): string {
   return `/predictions/${encodeURIComponent(id)}`;
 }
 
@@ -74,7 +74,7 @@ export function isRefusal(said: string): boolean {
 }
 
 /** The message for a deleted result. */
-export const REMOVED = "The vendor deleted the result before it was downloaded";
+export const RESULT_DELETED = "The vendor deleted the result before it was downloaded";
 
 const InvalidFields = z.object({ invalid_fields: z.array(z.object({ field: z.string() })).nonempty() });
 

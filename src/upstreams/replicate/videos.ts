@@ -1,19 +1,19 @@
 import type { Outbound } from "../outbound_call.ts";
 import { bodyOf, droppedOf } from "../named_inputs.ts";
 import { UpstreamFailure } from "../failure.ts";
-import { MEDIA_OPTION, refusals, UNPRICED_OPTION } from "../refused_options.ts";
+import { MEDIA_REASON, PRICE_REASON, refusedFor } from "../refused_options.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
-import { failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import type { RefusedOptions, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { withUploads } from "./files.ts";
 import {
   isRefusal,
-  placeOf,
   type Prediction,
+  predictionPathOf,
   readPrediction,
   readReplicateError,
-  REMOVED,
+  RESULT_DELETED,
   targetOf,
 } from "./prediction.ts";
 import { videoInputsOf } from "./video_inputs.ts";
@@ -21,7 +21,7 @@ import { videoInputsOf } from "./video_inputs.ts";
 /** Source: Replicate, the input schemas of its video models. Kling's `mode` is its resolution. */
 const REFUSED_OPTIONS: RefusedOptions = {
   mode: 'it sets the resolution of the video; use "resolution"',
-  ...refusals(UNPRICED_OPTION, [
+  ...refusedFor(PRICE_REASON, [
     "multiprompt",
     "multishot",
     "interpolateoutput",
@@ -30,7 +30,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
     "extralora",
     "loraweights",
   ]),
-  ...refusals(MEDIA_OPTION, [
+  ...refusedFor(MEDIA_REASON, [
     ...["image", "images", "startimage", "endimage", "firstframe", "firstframeimage", "lastframe", "lastframeimage"],
     ...["lastimage", "referenceimage", "referenceimages", "referencevideo", "referencevideos", "referenceaudio"],
     ...["referenceaudios", "subjectreference", "inputimage", "inputimages", "imageinput", "video", "videos", "mask"],
@@ -57,16 +57,16 @@ export function replicateVideos(outbound: Outbound): VideoUpstream {
       };
       return { id: (await exchange.create(path, body, readPrediction)).id, place: null };
     },
-    poll: ({ id }) => exchange.ask(placeOf(id), (answer) => progressOf(outbound, readPrediction(answer))),
+    poll: ({ id }) => exchange.get(predictionPathOf(id), (answer) => progressOf(outbound, readPrediction(answer))),
     async cancel({ id }) {
       try {
-        await exchange.tell("POST", `${placeOf(id)}/cancel`);
+        await exchange.send("POST", `${predictionPathOf(id)}/cancel`);
       } catch (thrown) {
         if (thrown instanceof UpstreamFailure && thrown.facts.status === 404) return "gone";
         throw thrown;
       }
       // The response is the same for a running and an ended prediction.
-      const { status } = await exchange.ask(placeOf(id), readPrediction);
+      const { status } = await exchange.get(predictionPathOf(id), readPrediction);
       if (status === "canceled" || status === "aborted") return "cancelled";
       return status === "succeeded" || status === "failed" ? "gone" : "requested";
     },
@@ -74,8 +74,8 @@ export function replicateVideos(outbound: Outbound): VideoUpstream {
     open: null,
     refusedOptions: REFUSED_OPTIONS,
     optionInPrompt: routedOptionIn,
-    dropped: (order) => droppedOf(order, videoInputsOf(order.model)),
-    resultLifeMs: RESULT_LIFE_MS,
+    droppedFields: (order) => droppedOf(order, videoInputsOf(order.model)),
+    resultLifetimeMs: RESULT_LIFE_MS,
   };
 }
 
@@ -86,7 +86,7 @@ function progressOf(outbound: Outbound, { status, urls, error, isRemoved, starte
     case "processing":
       return pending(true, startedAt === null ? {} : { startedAt });
     case "succeeded":
-      if (urls.length === 0 && isRemoved) return failed(outbound, REMOVED);
+      if (urls.length === 0 && isRemoved) return failed(outbound, RESULT_DELETED);
       return finished(outbound, urls, { seconds: null, costUsd: null });
     case "failed":
       return failed(outbound, error, isRefusal(error));
@@ -95,6 +95,6 @@ function progressOf(outbound: Outbound, { status, urls, error, isRemoved, starte
     case "aborted": // A deadline passed before the start.
       return { status: "expired" };
     default:
-      return pendingAs(status);
+      return unknownStatus(status);
   }
 }

@@ -47,7 +47,7 @@ const WAN: RunwayModel = {
   takesSeed: false,
 };
 
-const ALWAYS_LOUD = { takesAudio: false, takesSeed: false };
+const WITH_AUDIO = { takesAudio: false, takesSeed: false };
 
 const MODELS: Readonly<Record<string, RunwayModel>> = {
   "gen4.5": {
@@ -82,23 +82,23 @@ const MODELS: Readonly<Record<string, RunwayModel>> = {
     },
     framePixels: {},
     resolutions: { "720p": "720p", "1080p": "1080p" },
-    ...ALWAYS_LOUD,
+    ...WITH_AUDIO,
   },
-  "gemini_omni_flash": { pixels: { "720p": LANDSCAPE_OR_PORTRAIT }, ...ALWAYS_LOUD },
+  "gemini_omni_flash": { pixels: { "720p": LANDSCAPE_OR_PORTRAIT }, ...WITH_AUDIO },
   "gemini_omni_flash_1.1": {
     pixels: { "720p": LANDSCAPE_OR_PORTRAIT, "1080p": FULL_HD, "4K": ["3840:2160", "2160:3840"] },
     takesAutoLength: true,
-    ...ALWAYS_LOUD,
+    ...WITH_AUDIO,
   },
   "hailuo3": {
     resolutions: { "720p": "768p", "2K": "2k" },
     ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"],
-    ...ALWAYS_LOUD,
+    ...WITH_AUDIO,
   },
   "grok_imagine_1_5": {
     resolutions: { "480p": "480p", "720p": "720p", "1080p": "1080p" },
     ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3"],
-    ...ALWAYS_LOUD,
+    ...WITH_AUDIO,
   },
   "h3_max": { resolutions: { "480p": "480p", "720p": "768p" }, takesAudio: false, takesSeed: true },
 };

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { ownValue } from "../../lib/own_value.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { quotientOf } from "../quotient.ts";
-import { ratioNextTo, shapeOf, type VideoShapes } from "../video_shape.ts";
+import { matchingRatio, shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { VideoOrder } from "../video_upstream.ts";
 import type { PixelTable, RunwayModel } from "./models.ts";
 
@@ -38,7 +38,7 @@ export function shapeFields(outbound: Outbound, order: VideoOrder, model: Runway
 }
 
 /** Whether the caller's ratio is not sent, because the model has no field for it here. */
-export function leavesOutRatio({ aspectRatio, firstFrame }: VideoOrder, model: RunwayModel): boolean {
+export function dropsRatio({ aspectRatio, firstFrame }: VideoOrder, model: RunwayModel): boolean {
   if (aspectRatio === null) return false;
   const table = firstFrame === null ? model.pixels : model.framePixels ?? model.pixels;
   if (table && Object.keys(table).length > 0) return Object.values(table).flat().every((each) => !each.includes(":"));
@@ -54,7 +54,7 @@ function pixelsFor(outbound: Outbound, order: VideoOrder, table: PixelTable): st
   const [first] = row;
   if (first === undefined) throw refused(outbound, "resolution", `one of ${Object.keys(table).join(", ")}`);
   if (!first.includes(":")) return first;
-  const pixels = ratioNextTo(quotientOf(ratio ?? DEFAULT_RATIO), row);
+  const pixels = matchingRatio(quotientOf(ratio ?? DEFAULT_RATIO), row);
   if (pixels === null) throw refused(outbound, "aspect_ratio", `a ratio of one of ${row.join(", ")}`);
   return pixels;
 }

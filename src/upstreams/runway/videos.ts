@@ -4,10 +4,10 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 import { reportedUsd } from "../reported_cost.ts";
-import { MEDIA_OPTION, UNPRICED_OPTION } from "../refused_options.ts";
+import { MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
-import { failed, finished, pending, pendingAs } from "../video_progress.ts";
+import { failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import type {
   CancelOutcome,
   RefusedOptions,
@@ -17,7 +17,7 @@ import type {
   VideoUpstream,
 } from "../video_upstream.ts";
 import { type RunwayModel, runwayModel } from "./models.ts";
-import { leavesOutRatio, shapeFields } from "./shape.ts";
+import { dropsRatio, shapeFields } from "./shape.ts";
 
 /**
  * Runway's videos. Source: Runway API reference, "Text to video", "Image to video", "Tasks", "Handle Task Failures".
@@ -29,17 +29,17 @@ const USD_PER_CREDIT = 0.01;
 const REFUSED_OPTIONS: RefusedOptions = {
   ratio: 'it sets the resolution of the video; use "resolution", "aspect_ratio" or "size"',
   targetaspectratio: 'it sets the shape of the video; use "aspect_ratio" or "size"',
-  outputformat: UNPRICED_OPTION,
-  proresprofile: UNPRICED_OPTION,
-  mode: UNPRICED_OPTION,
-  promptimage: MEDIA_OPTION,
-  promptvideo: MEDIA_OPTION,
-  videouri: MEDIA_OPTION,
-  keyframes: MEDIA_OPTION,
-  references: MEDIA_OPTION,
-  referenceimages: MEDIA_OPTION,
-  referencevideos: MEDIA_OPTION,
-  referenceaudio: MEDIA_OPTION,
+  outputformat: PRICE_REASON,
+  proresprofile: PRICE_REASON,
+  mode: PRICE_REASON,
+  promptimage: MEDIA_REASON,
+  promptvideo: MEDIA_REASON,
+  videouri: MEDIA_REASON,
+  keyframes: MEDIA_REASON,
+  references: MEDIA_REASON,
+  referenceimages: MEDIA_REASON,
+  referencevideos: MEDIA_REASON,
+  referenceaudio: MEDIA_REASON,
 };
 
 const text = z.string().nullish().catch(null);
@@ -65,7 +65,7 @@ const Issues = z.object({
  */
 export function runwayVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRunwayError);
-  const poll = (job: VideoJobHandle) => exchange.ask(pathOf(job), (answer) => progressOf(outbound, answer));
+  const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (answer) => progressOf(outbound, answer));
   const forms = ["url", "data_uri"] as const;
   return {
     mediaForms: { image: forms, audio: forms, video: forms },
@@ -81,9 +81,9 @@ export function runwayVideos(outbound: Outbound): VideoUpstream {
     open: null,
     refusedOptions: REFUSED_OPTIONS,
     optionInPrompt: routedOptionIn,
-    dropped: droppedOf,
-    ownSchemes: ["runway:"],
-    renewsAddresses: true,
+    droppedFields: droppedOf,
+    accountSchemes: ["runway:"],
+    renewsUrls: true,
   };
 }
 
@@ -126,7 +126,7 @@ function droppedOf(order: VideoOrder): string[] {
   return [
     ...(order.seed !== null && !model.takesSeed ? ["seed"] : []),
     ...(order.generateAudio !== null && !model.takesAudio ? ["generate_audio"] : []),
-    ...(leavesOutRatio(order, model) ? ["aspect_ratio"] : []),
+    ...(dropsRatio(order, model) ? ["aspect_ratio"] : []),
   ];
 }
 
@@ -148,7 +148,7 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
     case "CANCELED":
       return { status: "cancelled" };
     default:
-      return pendingAs(status);
+      return unknownStatus(status);
   }
 }
 
@@ -162,7 +162,7 @@ async function cancel(
   if (status === "cancelled") return "cancelled";
   if (status !== "pending") return "gone";
   try {
-    await exchange.tell("DELETE", pathOf(job));
+    await exchange.send("DELETE", pathOf(job));
   } catch (thrown) {
     // The vendor forgets cancelled tasks.
     if (!(thrown instanceof UpstreamFailure) || thrown.facts.status !== 404) throw thrown;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { editWithoutMask } from "../image_edit.ts";
-import { imageExtras } from "../image_extras.ts";
-import { listedImage, madeImageOf } from "../image_reply.ts";
+import { imageRequestOptions } from "../image_request_options.ts";
+import { generatedImageOf, listedImage } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { dataUriOf, jsonBody } from "../json_body.ts";
@@ -30,14 +30,14 @@ export function xaiImages(outbound: Outbound): ImageUpstream {
       path,
       requestFor(order),
       (answer) => readOutcome(answer, outbound),
-      imageExtras(call, readXaiError),
+      imageRequestOptions(call, readXaiError),
     );
   };
   return {
     generate: make,
     edit: editWithoutMask(outbound, make),
     stream: null,
-    mostPerCall: 10,
+    maxPerCall: 10,
   };
 }
 
@@ -96,7 +96,7 @@ function qualityFor({ model, quality }: ImageOrder): string | null {
 function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
   const answer = Answer.parse(body);
   const items = answer.data ?? [];
-  const images = items.map((item) => madeImageOf(item, item.mime_type ?? null)).filter((image) => image !== null);
+  const images = items.map((item) => generatedImageOf(item, item.mime_type ?? null)).filter((image) => image !== null);
   if (images.length === 0) {
     if (!items.some(({ respect_moderation }) => respect_moderation === false)) {
       throw outbound.failure("broken", "", { accepted: "unknown" });

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { videoExchange } from "../video_exchange.ts";
-import { failed, failedWith, finished, pending, pendingAs } from "../video_progress.ts";
+import { failed, failedWith, finished, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { RefusedOptions, VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { readCostUsd } from "./cost.ts";
@@ -68,7 +68,7 @@ export function xaiVideos(outbound: Outbound): VideoUpstream {
     },
     async poll({ id }) {
       try {
-        return await exchange.ask(`/videos/${encodeURIComponent(id)}`, (answer) => progressOf(outbound, answer));
+        return await exchange.get(`/videos/${encodeURIComponent(id)}`, (answer) => progressOf(outbound, answer));
       } catch (thrown) {
         // A moderation refusal can be a 400 response to a poll.
         if (thrown instanceof UpstreamFailure && thrown.facts.isContentRefusal) return failedWith(thrown);
@@ -79,9 +79,9 @@ export function xaiVideos(outbound: Outbound): VideoUpstream {
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
-    dropped: ({ seed }) => seed === null ? [] : ["seed"],
+    droppedFields: ({ seed }) => seed === null ? [] : ["seed"],
     // Result URLs are signed for hours.
-    resultLifeMs: 3_600_000,
+    resultLifetimeMs: 3_600_000,
   };
 }
 
@@ -143,7 +143,7 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
     case "expired":
       return { status: "expired" };
     default:
-      return pendingAs(status ?? "");
+      return unknownStatus(status ?? "");
   }
 }
 

@@ -26,7 +26,7 @@ export interface ToldOrder {
 export function droppedFields(told: ToldOrder, upstreams: ReadonlyMap<string, VideoUpstream>): readonly string[] {
   const { request: { generateAudio }, model: { video: { audio } }, candidates } = told;
   const isUnheard = audio === "always" ? generateAudio === false : audio === "never" && generateAudio === true;
-  const names = candidates.flatMap((each) => upstreams.get(each.provider)?.dropped?.(orderFor(told, each)) ?? []);
+  const names = candidates.flatMap((each) => upstreams.get(each.provider)?.droppedFields?.(orderFor(told, each)) ?? []);
   const all = new Set([...names, ...isUnheard ? ["generate_audio"] : []]);
   return [...all].filter((name) => {
     const [field = name] = name.split(/[.[]/);

@@ -1,6 +1,6 @@
 import { VIDEO_RATIOS, type VideoSection } from "../../catalog/media_sections.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
-import { ratioNextTo } from "../../upstreams/video_shape.ts";
+import { matchingRatio } from "../../upstreams/video_shape.ts";
 import { videoRefusal } from "../tasks/refusal.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { Medium } from "../../lib/video_mode.ts";
@@ -22,7 +22,7 @@ function refuseRatio({ aspectRatio, size, firstFrame }: VideoRequest, video: Vid
   if (firstFrame !== null || aspectRatios.length === VIDEO_RATIOS.length) return;
   const expected = `expected one of ${aspectRatios.join(", ")} for "${id}"`;
   if (aspectRatio !== null && !aspectRatios.includes(aspectRatio)) throw invalidField("aspect_ratio", expected);
-  if (size !== null && ratioNextTo(size.width / size.height, aspectRatios) === null) {
+  if (size !== null && matchingRatio(size.width / size.height, aspectRatios) === null) {
     throw invalidField("size", `expected the shape of one of ${aspectRatios.join(", ")} for "${id}"`);
   }
 }

@@ -46,7 +46,7 @@ export function vendorAssetsOf(
 
 function holdsScheme({ upstreams }: Pick<VideoParts, "upstreams">, provider: string, url: string): boolean {
   const scheme = /^[a-z][a-z0-9+._-]*:/i.exec(url)?.[0].toLowerCase();
-  return scheme !== undefined && (upstreams.get(provider)?.ownSchemes ?? []).includes(scheme);
+  return scheme !== undefined && (upstreams.get(provider)?.accountSchemes ?? []).includes(scheme);
 }
 
 function isAllowed(parts: Pick<VideoParts, "upstreams" | "allowancesOf">, provider: string, url: string): boolean {

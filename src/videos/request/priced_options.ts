@@ -1,6 +1,6 @@
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { MEDIA_OPTION } from "../../upstreams/refused_options.ts";
+import { MEDIA_REASON } from "../../upstreams/refused_options.ts";
 import type { RefusedOptions } from "../../upstreams/video_upstream.ts";
 
 const LENGTH = 'it decides how long the video is; use "duration"';
@@ -68,7 +68,7 @@ const REFUSED_PATTERNS: readonly (readonly [why: string, pattern: RegExp])[] = [
   [TIER, /tier$/],
   [NEWS, /callback|webhook/],
   [RESULT, /upload(?:url|uri)/],
-  [MEDIA_OPTION, /(?:image|video|audio|mask)s?(?:url|uri)/],
+  [MEDIA_REASON, /(?:image|video|audio|mask)s?(?:url|uri)/],
 ];
 
 /**

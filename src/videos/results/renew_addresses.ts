@@ -24,7 +24,7 @@ export class AddressRenewal {
     const { store, egress, upstreams, log } = this.parts;
     const { value: task } = entry;
     const upstream = upstreamOf(upstreams, task);
-    if (!upstream?.renewsAddresses || task.stage.step !== "submitted" || !this.#mayAsk(task.id)) return null;
+    if (!upstream?.renewsUrls || task.stage.step !== "submitted" || !this.#mayAsk(task.id)) return null;
     try {
       const progress = await upstream.poll(task.stage.job);
       const end = progress.status === "completed" ? endOf(egress, progress) : null;

@@ -56,7 +56,7 @@ export function madeThingsOf({ id, results, extras = [] }: VideoTask): readonly 
 
 /** Returns until when the vendor retains the results of an ended task, in Unix milliseconds. */
 export function sourcesEndAt({ upstreams }: Pick<VideoParts, "upstreams">, task: VideoTask): number {
-  return (task.renewedAt ?? task.updatedAt) + (upstreamOf(upstreams, task)?.resultLifeMs ?? DEFAULT_LIFE_MS);
+  return (task.renewedAt ?? task.updatedAt) + (upstreamOf(upstreams, task)?.resultLifetimeMs ?? DEFAULT_LIFE_MS);
 }
 
 /** Returns the vendor that generated a task's results; null if it is no longer configured. */

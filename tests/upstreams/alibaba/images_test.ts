@@ -4,7 +4,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
-import { CALL, orderOf, pictureOf, withImageVendor } from "../vendor.ts";
+import { CALL, imageOf, orderOf, withImageVendor } from "../vendor.ts";
 
 const URL = "https://example.invalid/picture.png";
 const made = (...content: object[]) => ({ output: { choices: [{ message: { role: "assistant", content } }] } });
@@ -28,7 +28,7 @@ imageUpstreamContract("Qwen", {
 
 Deno.test("Qwen-Image: images precede the prompt, sizes contain a star, and watermarks are off", async () => {
   await withImageVendor("alibaba", { body: made({ image: URL }) }, async (images, seen) => {
-    const order = orderOf({ model: "qwen-image-3.0", size: "1536x1024", images: [pictureOf([1, 2], "image/png")] });
+    const order = orderOf({ model: "qwen-image-3.0", size: "1536x1024", images: [imageOf([1, 2], "image/png")] });
     const { size } = await images.generate(order, CALL);
     assertEquals(seen[0]?.json, {
       model: "qwen-image-3.0",
@@ -45,7 +45,7 @@ Deno.test("Qwen-Image: images precede the prompt, sizes contain a star, and wate
 
 Deno.test("Qwen-Image: a mask and a fourth image are rejected without a request", async () => {
   await withImageVendor("alibaba", { body: made({ image: URL }) }, async (images, seen) => {
-    const picture = pictureOf([1]);
+    const picture = imageOf([1]);
     const masked = await assertRejects(
       () => images.edit!(orderOf({ images: [picture], mask: picture }), CALL),
       UpstreamFailure,

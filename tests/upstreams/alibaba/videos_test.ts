@@ -159,7 +159,7 @@ Deno.test("Wan: unsupported input is rejected before a request is sent, or named
   assertEquals(await refused({ model: "wan2.7", ...MIXED, references: [mediaAt("audio")] }), "input_references");
   assertEquals(await refused({ model: "wan2.6", aspectRatio: "21:9" }), "aspect_ratio");
   await withAnswers([], ({ outbound }) => {
-    const { dropped } = wanVideos(outbound);
+    const { droppedFields: dropped } = wanVideos(outbound);
     assertEquals(dropped!(videoOrder({ model: "wan2.7", generateAudio: false })), ["generate_audio"]);
     assertEquals(dropped!(videoOrder({ model: "wan3.0-video", generateAudio: false, seed: 1 })), []);
     return Promise.resolve();

@@ -4,7 +4,7 @@ import { arkImages } from "../../../src/upstreams/ark/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
-import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
+import { CALL, imageOf, orderOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
 imageUpstreamContract("ark", {
   open: arkImages,
@@ -41,7 +41,7 @@ Deno.test("Seedream: a request has no watermark and requests base64", async () =
 
 Deno.test("Seedream: references are sent as data: URIs, one as text or several as a list; an edit likewise", async () => {
   await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
-    const [first, second] = [pictureOf([1, 2], "image/png"), pictureOf([3], "image/jpeg")];
+    const [first, second] = [imageOf([1, 2], "image/png"), imageOf([3], "image/jpeg")];
     await images.generate(orderOf({ images: [first] }), CALL);
     await images.edit!(orderOf({ images: [first, second] }), CALL);
     assertEquals(seen[0]?.json.image, "data:image/png;base64,AQI=");
@@ -51,7 +51,7 @@ Deno.test("Seedream: references are sent as data: URIs, one as text or several a
 
 Deno.test("Seedream: a mask is rejected without a request", async () => {
   await withImageVendor("ark", { body: PLAIN }, async (images, seen) => {
-    const order = orderOf({ images: [pictureOf([1])], mask: pictureOf([2]) });
+    const order = orderOf({ images: [imageOf([1])], mask: imageOf([2]) });
     const failure = await assertRejects(() => images.edit!(order, CALL), UpstreamFailure);
     assertEquals([failure.kind, failure.facts.field, seen.length], ["invalid", "mask", 0]);
   });
@@ -197,6 +197,6 @@ Deno.test("Seedream: nulls in the usage count as zero", async () => {
   const usage = { generated_images: 1, output_tokens: null, total_tokens: null };
   await withImageVendor("ark", { body: { ...PLAIN, usage } }, async (images) => {
     assertEquals((await images.generate(orderOf(), CALL)).consumption, null);
-    assertEquals([images.stream, images.mostPerCall], [null, 1]);
+    assertEquals([images.stream, images.maxPerCall], [null, 1]);
   });
 });

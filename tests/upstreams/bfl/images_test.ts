@@ -1,18 +1,18 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { bflImages } from "../../../src/upstreams/bfl/images.ts";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import type { ImageOrder, MadeImage } from "../../../src/upstreams/image_upstream.ts";
+import type { GeneratedImage, ImageOrder } from "../../../src/upstreams/image_upstream.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ok, withAnswers } from "../../support/video_stage.ts";
-import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer } from "../vendor.ts";
+import { CALL, imageOf, orderOf, RECORDED, recordedAnswer } from "../vendor.ts";
 import { whilePassing } from "../../support/passing_time.ts";
 
 const SAMPLE = "https://delivery-us1.bfl.example/sample.jpeg";
 const created = ok({ id: "job-1", polling_url: "https://elsewhere.example/v1/get_result?id=job-1", cost: null });
 const ready = ok({ id: "job-1", status: "Ready", result: { sample: SAMPLE, seed: 1 }, progress: null });
-const made = (mediaType: string | null): MadeImage[] => [{ result: { kind: "url", url: SAMPLE }, mediaType }];
+const made = (mediaType: string | null): GeneratedImage[] => [{ result: { kind: "url", url: SAMPLE }, mediaType }];
 
 imageJobContract("bfl", {
   open: bflImages,
@@ -44,7 +44,7 @@ async function sent(order: Partial<ImageOrder>) {
   });
 }
 
-const sized = (width: number, height: number) => ({ ...pictureOf([1, 2]), width, height });
+const sized = (width: number, height: number) => ({ ...imageOf([1, 2]), width, height });
 
 Deno.test("FLUX: a request is sent to the model's own path", async () => {
   assertEquals(await sent({ model: "flux-2-pro", quality: "high", outputFormat: "webp" }), {
@@ -85,9 +85,9 @@ Deno.test("FLUX: an edited image keeps its shape up to the area that its price c
 });
 
 Deno.test("FLUX: images are sent as base64, each in its own field", async () => {
-  const { body } = await sent({ model: "flux-2-pro", images: [pictureOf([1, 2]), pictureOf([3])], size: "1024x1024" });
+  const { body } = await sent({ model: "flux-2-pro", images: [imageOf([1, 2]), imageOf([3])], size: "1024x1024" });
   assertEquals([body.input_image, body.input_image_2], ["AQI=", "Aw=="]);
-  assertEquals((await sent({ model: "flux-pro-1.1-ultra", images: [pictureOf([3])] })).body.image_prompt, "Aw==");
+  assertEquals((await sent({ model: "flux-pro-1.1-ultra", images: [imageOf([3])] })).body.image_prompt, "Aw==");
 });
 
 Deno.test("FLUX: too many images and images above the priced size are rejected before a request is sent", async () => {
@@ -98,8 +98,8 @@ Deno.test("FLUX: too many images and images above the priced size are rejected b
       return [kind, facts.accepted, facts.field];
     });
   const refusal = ["invalid", "no", "image"];
-  assertEquals(await refused({ model: "flux-pro-1.1", images: [pictureOf([1]), pictureOf([2])] }), refusal);
-  assertEquals(await refused({ model: "flux-2-max", images: Array(9).fill(pictureOf([1])) }), refusal);
+  assertEquals(await refused({ model: "flux-pro-1.1", images: [imageOf([1]), imageOf([2])] }), refusal);
+  assertEquals(await refused({ model: "flux-2-max", images: Array(9).fill(imageOf([1])) }), refusal);
   assertEquals(await refused({ model: "flux-2-max", images: [sized(2049, 2048)] }), refusal);
 });
 

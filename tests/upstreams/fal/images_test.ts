@@ -1,19 +1,19 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { falImages } from "../../../src/upstreams/fal/images.ts";
-import type { ImageOrder, ImageOutcome, MadeImage } from "../../../src/upstreams/image_upstream.ts";
+import type { GeneratedImage, ImageOrder, ImageOutcome } from "../../../src/upstreams/image_upstream.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { whilePassing } from "../../support/passing_time.ts";
 import { ok, type VendorAnswer, withAnswers } from "../../support/video_stage.ts";
-import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer } from "../vendor.ts";
+import { CALL, imageOf, orderOf, RECORDED, recordedAnswer } from "../vendor.ts";
 
 const URL = "https://v3.fal.example/files/1.png";
 const created = ok({ request_id: "r-1", queue_position: 0 });
 const ended = ok({ status: "COMPLETED", request_id: "r-1", logs: null });
 const result = ok({ images: [{ url: URL, width: 1024, height: 768, content_type: "image/png" }], seed: 1 });
-const made: MadeImage[] = [{ result: { kind: "url", url: URL }, mediaType: "image/png" }];
+const made: GeneratedImage[] = [{ result: { kind: "url", url: URL }, mediaType: "image/png" }];
 const detail = (type: string, msg: string) => ({ detail: [{ loc: ["body"], msg, type }] });
 const black = (count: number) => ({
   images: Array(count).fill({ url: URL, content_type: "image/png" }),
@@ -74,7 +74,7 @@ async function sent(order: Partial<ImageOrder>) {
   return { path: itemAt(seen, 0).path, body: JSON.parse(itemAt(seen, 0).body) };
 }
 
-const sized = (width: number, height: number) => ({ ...pictureOf([1, 2]), width, height });
+const sized = (width: number, height: number) => ({ ...imageOf([1, 2]), width, height });
 const URI = "data:image/png;base64,AQI=";
 
 for (
@@ -137,12 +137,12 @@ Deno.test("fal images: unsupported input is rejected before a request is sent", 
       const failure = await assertRejects(() => images.generate(orderOf(order), CALL), UpstreamFailure);
       return [failure.kind, failure.facts.accepted, failure.message];
     });
-  assertEquals(await refused({ model: "fal-ai/imagen4/preview", images: [pictureOf([1])] }), [
+  assertEquals(await refused({ model: "fal-ai/imagen4/preview", images: [imageOf([1])] }), [
     "invalid",
     "no",
     '"fal-ai/imagen4/preview" does not support input images',
   ]);
-  assertEquals(await refused({ model: "fal-ai/qwen-image-edit", images: [pictureOf([1]), pictureOf([2])] }), [
+  assertEquals(await refused({ model: "fal-ai/qwen-image-edit", images: [imageOf([1]), imageOf([2])] }), [
     "invalid",
     "no",
     '"fal-ai/qwen-image-edit" supports at most one input image',

@@ -155,7 +155,7 @@ Deno.test("fal videos: a model of the client's table receives its own inputs, an
     ["duration", "image_url", "prompt", "tail_image_url"],
   ]);
   const dropped = await withAnswers([], ({ outbound }) => {
-    const { dropped } = falVideos(outbound);
+    const { droppedFields: dropped } = falVideos(outbound);
     return Promise.resolve(dropped!(videoOrder({ model: "fal-ai/kling-video/v2.5-turbo/pro", ...frames })));
   });
   assertEquals(dropped, ["resolution", "generate_audio", "seed"]);

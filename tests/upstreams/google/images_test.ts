@@ -4,7 +4,7 @@ import { googleImages } from "../../../src/upstreams/google/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
-import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
+import { CALL, imageOf, orderOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
 imageUpstreamContract("google", {
   open: googleImages,
@@ -46,7 +46,7 @@ Deno.test("Gemini images: images precede the prompt, and only images are request
       quality: "hd",
       outputFormat: "png",
       background: "transparent",
-      images: [pictureOf([1, 2, 3, 4], "image/png"), pictureOf([5], "image/webp")],
+      images: [imageOf([1, 2, 3, 4], "image/png"), imageOf([5], "image/webp")],
     });
     await images.generate(order, CALL);
     assertEquals(seen[0]?.path, "/base/v1beta/models/gemini-3-pro-image:generateContent");
@@ -203,7 +203,7 @@ Deno.test("Gemini images: an error status is kept", async () => {
 
 Deno.test("Gemini images: it neither edits nor streams, and creates one image per request", async () => {
   await withImageVendor("google", { body: {} }, (images) => {
-    assertEquals([images.edit, images.stream, images.mostPerCall], [null, null, 1]);
+    assertEquals([images.edit, images.stream, images.maxPerCall], [null, null, 1]);
     return Promise.resolve();
   });
 });

@@ -117,7 +117,7 @@ Deno.test("Gemini Omni videos: frames are sent in chronological order, with type
 Deno.test("Gemini Omni videos: a length that the vendor decides is not sent, and a video without audio is named as dropped", async () => {
   assertEquals("duration" in (await sent({ durationSeconds: -1 })).response_format, false);
   await withAnswers([], ({ outbound }) => {
-    const { dropped } = googleVideos(outbound);
+    const { droppedFields: dropped } = googleVideos(outbound);
     assertEquals(dropped!(videoOrder({ generateAudio: false })), ["generate_audio"]);
     assertEquals(dropped!(videoOrder({ generateAudio: true, seed: 1 })), []);
     return Promise.resolve();

@@ -159,7 +159,7 @@ Deno.test("Kling videos: a reference video has its own length and no audio", asy
 
 Deno.test("Kling videos: unsupported fields are named as dropped", () =>
   withAnswers([], ({ outbound }) => {
-    const dropped = (order: Partial<VideoOrder>) => klingVideos(outbound).dropped!(videoOrder(order));
+    const dropped = (order: Partial<VideoOrder>) => klingVideos(outbound).droppedFields!(videoOrder(order));
     assertEquals(dropped({ generateAudio: true, aspectRatio: "16:9" }), []);
     assertEquals(dropped({ seed: 7 }), ["seed"]);
     const frame = { mode: "img2video", firstFrame: mediaAt("image"), aspectRatio: "16:9" } as const;

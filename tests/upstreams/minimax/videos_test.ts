@@ -136,7 +136,7 @@ Deno.test("MiniMax H3 videos: a text prompt is sent with a ratio, because the ve
 
 Deno.test("MiniMax videos: a seed and unsupported audio settings are named as dropped", async () => {
   await withAnswers([], ({ outbound }) => {
-    const { dropped } = minimaxVideos(outbound);
+    const { droppedFields: dropped } = minimaxVideos(outbound);
     const named = (model: string, generateAudio: boolean | null, seed: number | null = null) =>
       dropped!(videoOrder({ model, generateAudio, seed }));
     assertEquals(named("MiniMax-H3", false, 7), ["seed", "generate_audio"]);

@@ -5,16 +5,7 @@ import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
 import type { ImageEvent, ImageOrder } from "../../../src/upstreams/image_upstream.ts";
-import {
-  CALL,
-  orderOf,
-  pictureOf,
-  RECORDED,
-  recordedAnswer,
-  type Seen,
-  VENDOR_KEY,
-  withImageVendor,
-} from "../vendor.ts";
+import { CALL, imageOf, orderOf, RECORDED, recordedAnswer, type Seen, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
 imageUpstreamContract("openai", {
   open: openaiImages,
@@ -230,8 +221,8 @@ Deno.test("OpenAI images: an edit is a form with fields, images in their order, 
       quality: "low",
       count: 2,
       inputFidelity: "high",
-      images: [pictureOf([1, 2, 3, 13, 10], "image/png"), pictureOf([4, 5], "image/jpeg")],
-      mask: pictureOf([6], "image/png"),
+      images: [imageOf([1, 2, 3, 13, 10], "image/png"), imageOf([4, 5], "image/jpeg")],
+      mask: imageOf([6], "image/png"),
     });
     await images.edit!(order, CALL);
     assertEquals([seen[0]?.method, seen[0]?.path], ["POST", "/base/images/edits"]);
@@ -259,7 +250,7 @@ Deno.test("OpenAI images: an edit is a form with fields, images in their order, 
 
 Deno.test("OpenAI images: a single image is sent as image, and references of a generation are sent to edits", async () => {
   await withImageVendor("openai", { body: PLAIN }, async (images, seen) => {
-    await images.generate(orderOf({ images: [pictureOf([1])] }), CALL);
+    await images.generate(orderOf({ images: [imageOf([1])] }), CALL);
     assertEquals(seen[0]?.path, "/base/images/edits");
     assertEquals([...(await formIn(itemAt(seen, 0))).keys()], ["model", "prompt", "image"]);
   });
@@ -315,7 +306,7 @@ Deno.test("OpenAI images: a stream returns partial images, then the outcome with
 Deno.test("OpenAI images: a streamed edit is a form; several completed images are one outcome", async () => {
   const answer = sse(completed("ONE", "image_edit"), completed("TWO", "image_edit"));
   await withImageVendor("openai", { ...answer, body: `${answer.body}data: [DONE]\n\n` }, async (images, seen) => {
-    const order = orderOf({ images: [pictureOf([1])], count: 2 });
+    const order = orderOf({ images: [imageOf([1])], count: 2 });
     const events = await Array.fromAsync(images.stream!(order, CALL, "edit"));
     const form = await formIn(itemAt(seen, 0));
     assertEquals([form.get("stream"), form.get("partial_images"), form.get("n")], ["true", "0", "2"]);

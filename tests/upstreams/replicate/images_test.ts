@@ -1,13 +1,13 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import type { ImageOrder, MadeImage } from "../../../src/upstreams/image_upstream.ts";
+import type { GeneratedImage, ImageOrder } from "../../../src/upstreams/image_upstream.ts";
 import { replicateImages } from "../../../src/upstreams/replicate/images.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { whilePassing } from "../../support/passing_time.ts";
 import { ok, type VendorAnswer, withAnswers } from "../../support/video_stage.ts";
-import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer } from "../vendor.ts";
+import { CALL, imageOf, orderOf, RECORDED, recordedAnswer } from "../vendor.ts";
 
 const FIRST = "https://replicate.example/out-0.webp";
 const SECOND = "https://replicate.example/out-1.webp";
@@ -19,7 +19,7 @@ const prediction = (status: string, fields: Record<string, unknown> = {}) => ({
 });
 const created: VendorAnswer = { status: 201, body: prediction("starting", { error: null, data_removed: false }) };
 const succeeded = ok(prediction("succeeded", { output: [FIRST] }));
-const imageAt = (url: string): MadeImage => ({ result: { kind: "url", url }, mediaType: null });
+const imageAt = (url: string): GeneratedImage => ({ result: { kind: "url", url }, mediaType: null });
 const SENSITIVE = "The input or output was flagged as sensitive. Please try again with different inputs. (E005)";
 
 imageJobContract("replicate", {
@@ -103,15 +103,15 @@ for (
       aspect_ratio: "16:9",
       output_format: "jpg",
     }],
-    ["black-forest-labs/flux-2-pro", { images: [pictureOf([1, 2])] }, {
+    ["black-forest-labs/flux-2-pro", { images: [imageOf([1, 2])] }, {
       input_images: [URI],
       aspect_ratio: "match_input_image",
     }],
-    ["black-forest-labs/flux-kontext-pro", { images: [pictureOf([1, 2])], size: "1024x1536" }, {
+    ["black-forest-labs/flux-kontext-pro", { images: [imageOf([1, 2])], size: "1024x1536" }, {
       input_image: URI,
       aspect_ratio: "2:3",
     }],
-    ["google/nano-banana-2", { images: [pictureOf([1, 2]), pictureOf([1, 2])], outputFormat: "webp" }, {
+    ["google/nano-banana-2", { images: [imageOf([1, 2]), imageOf([1, 2])], outputFormat: "webp" }, {
       image_input: [URI, URI],
       aspect_ratio: "match_input_image",
     }],
@@ -120,7 +120,7 @@ for (
       background: "opaque",
       aspect_ratio: "3:2",
     }],
-    ["someone/new-model", { images: [pictureOf([1, 2])], quality: "high", outputFormat: "png" }, { image: URI }],
+    ["someone/new-model", { images: [imageOf([1, 2])], quality: "high", outputFormat: "png" }, { image: URI }],
   ] as const
 ) {
   Deno.test(`Replicate images: ${model} receives its own fields`, async () => {
@@ -133,7 +133,7 @@ Deno.test("Replicate images: a large image is uploaded first and sent as a URL",
   const address = "https://api.replicate.example/v1/files/f-1";
   const upload = { status: 201, body: { id: "f-1", urls: { get: address } } };
   const bytes = new Uint8Array(65_537).fill(65);
-  const order = { model: "black-forest-labs/flux-2-pro", images: [pictureOf(bytes), pictureOf([1, 2])] };
+  const order = { model: "black-forest-labs/flux-2-pro", images: [imageOf(bytes), imageOf([1, 2])] };
   const { seen } = await play([upload, succeeded], order);
   assertEquals(seen.map(({ method, path }) => `${method} ${path}`), [
     "POST /files",
@@ -147,7 +147,7 @@ Deno.test("Replicate images: a large image is uploaded first and sent as a URL",
 Deno.test("Replicate images: no prediction is created if an upload fails", async () => {
   for (const answer of [{ status: 500, body: "" }, { status: 504, body: "" }, ok({ id: "f-1" })]) {
     const failure = await withAnswers([answer], ({ outbound }) => {
-      const order = orderOf({ model: "owner/name", images: [pictureOf(new Uint8Array(65_537))] });
+      const order = orderOf({ model: "owner/name", images: [imageOf(new Uint8Array(65_537))] });
       const images = replicateImages(outbound, new ManualClock());
       return assertRejects(() => images.generate(order, CALL), UpstreamFailure);
     });
@@ -158,7 +158,7 @@ Deno.test("Replicate images: no prediction is created if an upload fails", async
 Deno.test("Replicate images: unsupported images are rejected before a request is sent", async () => {
   const refused = (model: string, count: number) =>
     withAnswers([], async ({ outbound }) => {
-      const order = orderOf({ model, images: Array(count).fill(pictureOf([1])) });
+      const order = orderOf({ model, images: Array(count).fill(imageOf([1])) });
       const images = replicateImages(outbound, new ManualClock());
       const failure = await assertRejects(() => images.generate(order, CALL), UpstreamFailure);
       return [failure.kind, failure.facts.accepted, failure.message];

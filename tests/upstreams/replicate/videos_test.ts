@@ -188,7 +188,7 @@ Deno.test("Replicate videos: unsupported input is rejected before a request is s
     ],
   );
   await withAnswers([], ({ outbound }) => {
-    const { dropped } = replicateVideos(outbound);
+    const { droppedFields: dropped } = replicateVideos(outbound);
     const order = { seed: 1, generateAudio: true, durationSeconds: 5 };
     assertEquals(dropped!(videoOrder({ model: "minimax/hailuo-2.3", ...order })), ["generate_audio", "seed"]);
     assertEquals(dropped!(videoOrder({ model: "google/veo-3.1", ...order })), []);

@@ -182,7 +182,7 @@ Deno.test("Runway videos: a length that the vendor decides is auto if the model 
 
 Deno.test("Runway videos: unsupported fields are named as dropped", () =>
   withAnswers([], ({ outbound }) => {
-    const dropped = (order: Partial<VideoOrder>) => runwayVideos(outbound).dropped!(videoOrder(order));
+    const dropped = (order: Partial<VideoOrder>) => runwayVideos(outbound).droppedFields!(videoOrder(order));
     const all = { seed: 1, generateAudio: false, aspectRatio: "16:9" } as const;
     const frame = { mode: "img2video", firstFrame: mediaAt("image") } as const;
     assertEquals(dropped({ ...all, model: "veo3.1" }), []);

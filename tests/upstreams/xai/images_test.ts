@@ -5,7 +5,7 @@ import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/video_stage.ts";
 import type { ImageOrder } from "../../../src/upstreams/image_upstream.ts";
-import { CALL, orderOf, pictureOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
+import { CALL, imageOf, orderOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
 imageUpstreamContract("xai", {
   open: xaiImages,
@@ -77,7 +77,7 @@ for (
 }
 
 Deno.test("Grok Imagine: images are sent to edits inside the JSON, one as an object or several as a list", async () => {
-  const [first, second] = [pictureOf([1, 2], "image/png"), pictureOf([3], "image/jpeg")];
+  const [first, second] = [imageOf([1, 2], "image/png"), imageOf([3], "image/jpeg")];
   const one = await sentFor({ images: [first], count: 2 });
   assertEquals(one, {
     path: "/base/images/edits",
@@ -96,9 +96,9 @@ Deno.test("Grok Imagine: images are sent to edits inside the JSON, one as an obj
 
 Deno.test("Grok Imagine: an edit is sent the same way, and a mask is rejected without a request", async () => {
   await withImageVendor("xai", { body: PLAIN }, async (images, seen) => {
-    await images.edit!(orderOf({ images: [pictureOf([1])] }), CALL);
+    await images.edit!(orderOf({ images: [imageOf([1])] }), CALL);
     assertEquals(seen[0]?.path, "/base/images/edits");
-    const order = orderOf({ images: [pictureOf([1])], mask: pictureOf([2]) });
+    const order = orderOf({ images: [imageOf([1])], mask: imageOf([2]) });
     const failure = await assertRejects(() => images.edit!(order, CALL), UpstreamFailure);
     assertEquals([failure.kind, failure.facts.field, seen.length], ["invalid", "mask", 1]);
   });

@@ -141,7 +141,7 @@ Deno.test("xAI videos: the vendor's voices are sent in the same list as audio cl
 
 Deno.test("xAI videos: a seed is named as dropped", async () => {
   await withAnswers([], ({ outbound }) => {
-    const { dropped } = xaiVideos(outbound);
+    const { droppedFields: dropped } = xaiVideos(outbound);
     assertEquals([dropped!(videoOrder({ seed: 7 })), dropped!(videoOrder())], [["seed"], []]);
     return Promise.resolve();
   });

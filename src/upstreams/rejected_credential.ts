@@ -16,7 +16,7 @@ const KEY_REASON = /^(?:API_KEY_|CREDENTIALS_MISSING$|ACCESS_TOKEN_|ACCOUNT_STAT
  * @param body The parsed error body.
  * @param said The neutral form of the error body.
  */
-export function blamesCredential(status: number, body: unknown, said: VendorError): boolean {
+export function isCredentialRejected(status: number, body: unknown, said: VendorError): boolean {
   if (status !== 400 && status !== 403) return false;
   const details = Details.safeParse(Array.isArray(body) ? body[0] : body).data?.error.details ?? [];
   if (details.some(({ reason }) => reason !== undefined && KEY_REASON.test(reason))) return true;

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
-import { blamesCredential } from "../../src/upstreams/credential_refusal.ts";
+import { isCredentialRejected } from "../../src/upstreams/rejected_credential.ts";
 
 const google = (message: string, reason?: string) => ({
   error: { code: 403, message, status: "PERMISSION_DENIED", details: reason === undefined ? [] : [{ reason }] },
@@ -52,7 +52,7 @@ for (
 ) {
   Deno.test(`blamesCredential() is ${expected} for ${what}`, () => {
     for (const { upstream: { readError } } of [chat, content]) {
-      assertEquals(blamesCredential(status, body, readError(body)), expected);
+      assertEquals(isCredentialRejected(status, body, readError(body)), expected);
     }
   });
 }
