@@ -27,7 +27,7 @@ export interface StoredContent extends Pick<CachedContent, "home" | "tokens" | "
   /** The bytes stored by the gateway; 0 for none. */
   readonly bytes: number;
   /** The fields, in the caller's spelling, that the model does not receive. */
-  readonly losses: readonly string[];
+  readonly droppedFields: readonly string[];
 }
 
 /** The codec's view of the provider and model. */

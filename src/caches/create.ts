@@ -56,7 +56,7 @@ export interface CacheCall {
 export interface CreatedCache {
   readonly cache: CachedContent;
   /** The fields, in the caller's spelling, that the model does not receive. */
-  readonly losses: readonly string[];
+  readonly droppedFields: readonly string[];
 }
 
 /** The time limit of a create, longer than the limit of any step. A cache that is not ready by then has failed. */
@@ -132,7 +132,7 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
     await abandon(parts, entry, null, error);
     throw error;
   }
-  return { cache: await finish(entry, kept, creation), losses: kept.losses };
+  return { cache: await finish(entry, kept, creation), droppedFields: kept.droppedFields };
 }
 
 async function begin(provider: Provider, { parts, call, request, model, now }: Creation): Promise<CacheEntry> {

@@ -23,7 +23,7 @@ export async function storeEmulated(parts: CacheParts, making: CacheCreation): P
   if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
   const read = withoutSearch(content.caller.read({ ...making.content, model: model.id }));
   const conversation = await parts.inlined(read, provider, making);
-  const { losses } = endpoint.format.writeRequest(conversation, targetOf(making));
+  const { droppedFields } = endpoint.format.writeRequest(conversation, targetOf(making));
   const { tokens, countedBy } = await parts.countAt(serving, model, { conversation, callerSignal, memory });
   const prefix = writePrefix(conversation);
   const bytes = await parts.files.write(cacheFileOf(id), bytesOf(prefix), { capBytes: MAX_CONTENT_BYTES });
@@ -33,7 +33,7 @@ export async function storeEmulated(parts: CacheParts, making: CacheCreation): P
     countedBy,
     expiresAt: making.expiresAt,
     bytes,
-    losses: [...read.beyond, ...content.caller.droppedFields(making.content, losses)],
+    droppedFields: [...read.unsupportedFields, ...content.caller.droppedFields(making.content, droppedFields)],
   };
 }
 

@@ -25,7 +25,7 @@ export async function storeNative(upstream: CacheUpstream, making: CacheCreation
     countedBy: provider.name,
     expiresAt: Math.min(expiresAt ?? making.expiresAt, making.expiresAt),
     bytes: 0,
-    losses: [],
+    droppedFields: [],
   };
 }
 

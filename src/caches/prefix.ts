@@ -3,9 +3,10 @@ import type { StoredFile } from "../files/files.ts";
 import { elementAt } from "../lib/element_at.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { OutboundBody } from "../upstreams/outbound_body.ts";
+import { fromStoredNames, toStoredNames } from "./stored_names.ts";
 
 /** The stored part of a conversation. Generation settings belong to each request. */
-export type Prefix = Pick<Conversation, "instructions" | "turns" | "tools" | "toolChoice" | "beyond">;
+export type Prefix = Pick<Conversation, "instructions" | "turns" | "tools" | "toolChoice" | "unsupportedFields">;
 
 /**
  * A prefix in a file: a head, followed by the long texts of the conversation, each as the inside of a JSON string. In
@@ -32,7 +33,8 @@ interface Head {
   readonly mark: string;
   /** The size of each piece in bytes. */
   readonly lengths: readonly number[];
-  readonly conversation: Prefix;
+  /** Under the member names of the stored format; see `stored_names.ts`. */
+  readonly conversation: Omit<Prefix, "unsupportedFields"> & { readonly beyond: readonly string[] };
 }
 
 /** Shorter texts are not replaced. */
@@ -44,7 +46,9 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** Serialises a prefix for {@linkcode readPrefix}. */
-export function writePrefix({ instructions, turns, tools, toolChoice, beyond }: Conversation): WrittenPrefix {
+export function writePrefix(
+  { instructions, turns, tools, toolChoice, unsupportedFields }: Conversation,
+): WrittenPrefix {
   const mark = `~${crypto.randomUUID()}~`;
   const pieces: Uint8Array<ArrayBuffer>[] = [];
 
@@ -63,11 +67,11 @@ export function writePrefix({ instructions, turns, tools, toolChoice, beyond }: 
       turns: turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => shortenedPart(part, shortened)) })),
       tools,
       toolChoice,
-      beyond,
+      beyond: unsupportedFields,
     },
     lengths: pieces.map(({ length }) => length),
   };
-  return { head: encoder.encode(JSON.stringify(head)), pieces };
+  return { head: encoder.encode(JSON.stringify(head, toStoredNames)), pieces };
 }
 
 /** Never splits a surrogate pair, and never leaves only spaces before the cut. */
@@ -106,7 +110,8 @@ function shortenedMedium(part: MediaPart, shortened: (text: string) => string): 
  * @param headBytes The size of its head.
  */
 export async function readPrefix(file: StoredFile, headBytes: number): Promise<OpenPrefix> {
-  const { mark, lengths, conversation }: Head = JSON.parse(await headOf(file, headBytes));
+  const head: Head = JSON.parse(await headOf(file, headBytes), fromStoredNames);
+  const { mark, lengths, conversation: { beyond, ...conversation } } = head;
   const places: { first: number; bytes: number }[] = [];
   let first = headBytes;
   for (const bytes of lengths) {
@@ -114,7 +119,7 @@ export async function readPrefix(file: StoredFile, headBytes: number): Promise<O
     first += bytes;
   }
   return {
-    conversation,
+    conversation: { ...conversation, unsupportedFields: beyond },
     bodyOf(body) {
       // Every second item is the number of a piece.
       const items = JSON.stringify(body).split(new RegExp(`${mark}(\\d+)~`));
@@ -170,7 +175,7 @@ export function joinPrefix(
     tools: prefix.tools,
     toolChoice: prefix.toolChoice,
     cacheKey: conversation.cacheKey ?? (isKeyed ? cacheKey : null),
-    beyond: [...new Set([...prefix.beyond, ...conversation.beyond])],
+    unsupportedFields: [...new Set([...prefix.unsupportedFields, ...conversation.unsupportedFields])],
   };
 }
 

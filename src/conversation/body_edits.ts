@@ -10,7 +10,7 @@ export interface BodyEdits {
   /** Edits of the body, in no order. */
   readonly edits: readonly JsonEdit[];
   /** Neutral names of what is removed: `reasoning_signature`. */
-  readonly losses: readonly string[];
+  readonly droppedFields: readonly string[];
 }
 
 /** The start of a wrapped signature in a body. */
@@ -20,21 +20,21 @@ export const WRAPPED_SIGNATURE_MARK: string = `"${WRAPPED_SIGNATURE_PREFIX}`;
 export interface EditedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly scan: JsonScan;
-  readonly losses: readonly string[];
+  readonly droppedFields: readonly string[];
 }
 
 /** Applies edits to a body. The body is returned as it is when there are none, which is the usual case. */
 export function withEdits(
   { bytes, scan }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly scan: JsonScan },
-  { edits, losses }: BodyEdits,
+  { edits, droppedFields }: BodyEdits,
 ): EditedBody {
-  if (edits.length === 0) return { bytes, scan, losses };
+  if (edits.length === 0) return { bytes, scan, droppedFields };
   const edited = editJson(bytes, edits);
-  return { bytes: edited, scan: scanJson(edited), losses };
+  return { bytes: edited, scan: scanJson(edited), droppedFields };
 }
 
 /** No edits. */
-export const NO_EDITS: BodyEdits = { edits: [], losses: [] };
+export const NO_EDITS: BodyEdits = { edits: [], droppedFields: [] };
 
 /** True for the text of a signature that the gateway wrapped. */
 export function isWrapped(value: unknown): value is string {
@@ -42,6 +42,11 @@ export function isWrapped(value: unknown): value is string {
 }
 
 /** Whether a signature that a caller sent may be passed to this provider, which speaks the same format. */
-export function isOwnSignature(seal: ReasoningSignature, form: ReasoningSignature["form"], provider: string): boolean {
-  return seal.form === form && seal.value !== "" && (seal.issuer === null || seal.issuer === provider);
+export function isOwnSignature(
+  signature: ReasoningSignature,
+  format: ReasoningSignature["format"],
+  provider: string,
+): boolean {
+  return signature.format === format && signature.value !== "" &&
+    (signature.issuer === null || signature.issuer === provider);
 }

@@ -48,7 +48,7 @@ export interface ReplayPolicy {
    * The signatures of a reply that are stored. `all`: every one. `last`: those that would end the reply, which its
    * writer then leaves out. `none`: the format carries every signature itself.
    */
-  readonly seals: "all" | "last" | "none";
+  readonly signatures: "all" | "last" | "none";
   /** Whether clients send output items back by id only. */
   readonly items: boolean;
 }
@@ -69,9 +69,9 @@ export interface CallerFormat {
   /**
    * The fields of a request that were not sent to the vendor, in the caller's spelling.
    *
-   * @param losses Neutral names, from the writer of the vendor's format.
+   * @param droppedFields Neutral names, from the writer of the vendor's format.
    */
-  droppedFields(body: JsonObject, losses: readonly string[]): string[];
+  droppedFields(body: JsonObject, droppedFields: readonly string[]): string[];
 
   /**
    * Checks the rules that hold for every target, also when the bytes pass through: required fields, types, ranges,

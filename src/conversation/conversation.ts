@@ -47,7 +47,7 @@ export interface Conversation {
   /** Settings that the chat and responses formats share by name and meaning, as sent; absent when none was sent. */
   readonly defaultSettings?: DefaultSettings;
   /** Dotted names, in the caller's spelling, of fields that were sent and that have no neutral form. */
-  readonly beyond: readonly string[];
+  readonly unsupportedFields: readonly string[];
 }
 
 /**
@@ -103,7 +103,7 @@ export interface TextPart {
   /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
   /** A signature that the content format attaches to text. */
-  readonly seal?: ReasoningSignature;
+  readonly signature?: ReasoningSignature;
   /** Web sources that a reply's text cites. */
   readonly citations?: readonly Citation[];
   /** The tokens of a reply's text with their probabilities, if requested. */
@@ -123,7 +123,7 @@ export interface Citation {
   /** The cited text of the page, if the vendor reports it. */
   readonly citedText?: string;
   /** The vendor's signature of the position on the page, to be sent back unchanged. */
-  readonly seal?: ReasoningSignature;
+  readonly signature?: ReasoningSignature;
 }
 
 /** A picture. */
@@ -179,7 +179,7 @@ export interface ReasoningPart {
   /** The reasoning, or the vendor's summary of it. */
   readonly text: string;
   /** The vendor's signature of the reasoning; absent when it sent none. */
-  readonly seal?: ReasoningSignature;
+  readonly signature?: ReasoningSignature;
   /** True when the vendor withholds the text and the signature holds it encrypted (`redacted_thinking`). */
   readonly redacted?: boolean;
   /** The vendor's id of the item (responses format). */
@@ -210,7 +210,7 @@ export interface ToolCallPart {
   /** True for a tool of kind `custom`. */
   readonly custom?: boolean;
   /** The vendor's signature of the reasoning that led to the call; absent when it sent none. */
-  readonly seal?: ReasoningSignature;
+  readonly signature?: ReasoningSignature;
   /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
 }

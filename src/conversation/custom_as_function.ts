@@ -14,12 +14,12 @@ export const CUSTOM_PARAMETERS: JsonSchema = {
  * The description of a function that stands in for a custom tool. The tool's grammar is added as text, because vendors
  * do not enforce a grammar on a function, and is reported as dropped.
  *
- * @param losses Receives `custom_format` where the tool has a grammar.
+ * @param droppedFields Receives `custom_format` where the tool has a grammar.
  */
-export function customDescription(tool: Tool & { kind: "custom" }, losses: Set<string>): string | null {
+export function customDescription(tool: Tool & { kind: "custom" }, droppedFields: Set<string>): string | null {
   const { description, format } = tool;
   if (!isObject(format) || format.type === "text") return description;
-  losses.add("custom_format");
+  droppedFields.add("custom_format");
   const { syntax, definition } = isObject(format.grammar) ? format.grammar : format;
   const grammar = textOf(definition);
   if (grammar === "") return description;

@@ -15,15 +15,15 @@ export function readDefaultSettings(body: JsonObject): Pick<Conversation, "metad
  * The inverse of {@linkcode readDefaultSettings}.
  *
  * @param isSupported False for OpenAI-compatible vendors: few of them support these settings.
- * @param losses Receives the names of settings that are left out.
+ * @param droppedFields Receives the names of settings that are left out.
  */
 export function writeDefaultSettings(
   { metadata, defaultSettings }: Conversation,
   isSupported: boolean,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject {
   const settings = { ...(metadata ? { metadata } : {}), ...defaultSettings };
   if (isSupported) return settings;
-  for (const name of Object.keys(settings)) losses.add(name);
+  for (const name of Object.keys(settings)) droppedFields.add(name);
   return {};
 }

@@ -12,18 +12,18 @@ export type DroppedFieldPaths = Readonly<Record<string, readonly string[]>>;
 /**
  * The caller's names of dropped fields: those of their paths that the request contains.
  *
- * @param losses Neutral names. A name without paths is used as the name of a top-level member.
+ * @param droppedFields Neutral names. A name without paths is used as the name of a top-level member.
  * @param isTwofold True for a format with two spellings of each name; paths are then in camel case.
  * @returns Paths in the caller's spelling; none for fields that the caller did not send.
  */
 export function droppedFieldNames(
   body: JsonObject,
-  losses: readonly string[],
+  droppedFields: readonly string[],
   paths: DroppedFieldPaths,
   isTwofold: boolean = false,
 ): string[] {
   const found = new Set<string>();
-  for (const loss of losses) {
+  for (const loss of droppedFields) {
     for (const path of ownValue(paths, loss) ?? [loss]) {
       collect(body, path.split("."), "", isTwofold, found);
     }

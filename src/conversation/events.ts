@@ -16,9 +16,9 @@ export type PartOpening =
  * One event of a streamed reply in the neutral form. Every reader gives them in this order:
  *
  * 1. `start`, once.
- * 2. For each part: one `part-start`, any number of `part-delta` and `part-seal`, one `part-end`, all with the part's
- *    index, which counts from 0 in order of opening. Parts may overlap, because a vendor may interleave tool calls; a
- *    writer whose format forbids that buffers them.
+ * 2. For each part: one `part-start`, any number of `part-delta` and `part-signature`, one `part-end`, all with the
+ *    part's index, which counts from 0 in order of opening. Parts may overlap, because a vendor may interleave tool
+ *    calls; a writer whose format forbids that buffers them.
  * 3. `finish`, once, or `error` when the vendor reports a failure in the stream.
  */
 export type ReplyEvent =
@@ -43,7 +43,7 @@ export type ReplyEvent =
     readonly text: string;
     readonly logprobs?: readonly TokenLogprob[];
   }
-  | { readonly type: "part-seal"; readonly index: number; readonly seal: ReasoningSignature }
+  | { readonly type: "part-signature"; readonly index: number; readonly signature: ReasoningSignature }
   /** Citations of a text part, if the format reports them in a stream. Offsets count from the start of the part. */
   | { readonly type: "part-end"; readonly index: number; readonly citations?: readonly Citation[] }
   /** A whole image. It has an index of its own and no start, delta or end. */

@@ -19,7 +19,7 @@ export interface PlainSchema {
   /** An object at the top level. */
   readonly schema: JsonSchema;
   /** True when it accepts more than the original schema. */
-  readonly isLoose: boolean;
+  readonly isRelaxed: boolean;
 }
 
 /**
@@ -29,15 +29,18 @@ export interface PlainSchema {
  * @param refused Other keywords that the vendor rejects at the top; they are removed.
  */
 export function plainSchema(schema: JsonSchema | null, refused: readonly string[] = []): PlainSchema {
-  if (schema === null) return { schema: objectSchema(null), isLoose: false };
+  if (schema === null) return { schema: objectSchema(null), isRelaxed: false };
   const removed = [...CHOICES, ...refused].filter((keyword) => schema[keyword] !== undefined);
-  const isLoose = removed.length > 0 || !mayBeObject(schema);
-  if (removed.length === 0) return { schema: objectSchema(schema), isLoose };
+  const isRelaxed = removed.length > 0 || !mayBeObject(schema);
+  if (removed.length === 0) return { schema: objectSchema(schema), isRelaxed };
   const { properties, required } = shapeOf(schema, budgetFor(schema), 0);
   const { required: _, ...kept } = schema;
   const rest = Object.fromEntries(Object.entries(kept).filter(([keyword]) => !removed.includes(keyword)));
   const requiredField = required.size > 0 ? { required: [...required] } : {};
-  return { schema: { ...rest, type: "object", properties: Object.fromEntries(properties), ...requiredField }, isLoose };
+  return {
+    schema: { ...rest, type: "object", properties: Object.fromEntries(properties), ...requiredField },
+    isRelaxed,
+  };
 }
 
 /** Other keywords that OpenAI rejects at the top of a function's parameters. */

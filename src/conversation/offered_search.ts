@@ -9,14 +9,14 @@ const SETTINGS = ["maxUses", "allowedDomains", "blockedDomains", "contextSize", 
 /** The web search settings that a format supports. */
 export interface SearchSupport {
   /** The name of the format. */
-  readonly form: WireFormatName;
+  readonly format: WireFormatName;
   /** The supported settings. */
-  readonly takes: readonly SearchSetting[];
+  readonly settings: readonly SearchSetting[];
 }
 
 /**
- * The web search that a request offers; null when it offers none. Settings without an equivalent are added to `losses`
- * in the caller's spelling.
+ * The web search that a request offers; null when it offers none. Settings without an equivalent are added to
+ * `droppedFields` in the caller's spelling.
  *
  * @param canSearch Whether the model's vendor has a search that the caller may use.
  * @throws {GatewayError} `invalid_request`, naming the tool, when the vendor cannot search and the request depends on
@@ -25,20 +25,22 @@ export interface SearchSupport {
 export function searchToWrite(
   conversation: Conversation,
   canSearch: boolean,
-  { form, takes }: SearchSupport,
-  losses: Set<string>,
+  { format, settings }: SearchSupport,
+  droppedFields: Set<string>,
 ): WebSearch | null {
   const search = conversation.webSearch ?? null;
   if (search === null) return null;
   if (!canSearch) {
     if (isSearchNeeded(conversation)) throw searchUnavailable(search);
-    losses.add(search.name);
+    droppedFields.add(search.name);
     return null;
   }
-  if (search.sent.form === form) return search;
-  for (const name of search.beyond) losses.add(name);
+  if (search.sent.format === format) return search;
+  for (const name of search.unsupportedFields) droppedFields.add(name);
   for (const setting of SETTINGS) {
-    if (search[setting] !== null && !takes.includes(setting)) losses.add(search.names[setting] ?? search.name);
+    if (search[setting] !== null && !settings.includes(setting)) {
+      droppedFields.add(search.names[setting] ?? search.name);
+    }
   }
   return search;
 }
@@ -64,7 +66,9 @@ export function webSearchField(search: WebSearch | null): { webSearch?: WebSearc
 /** The conversation with its web search moved to the fields that have no equivalent. */
 export function withoutSearch(conversation: Conversation): Conversation {
   const { webSearch, ...rest } = conversation;
-  return webSearch === undefined ? conversation : { ...rest, beyond: [...rest.beyond, webSearch.name] };
+  return webSearch === undefined
+    ? conversation
+    : { ...rest, unsupportedFields: [...rest.unsupportedFields, webSearch.name] };
 }
 
 /** The non-empty texts of a list; null when there are none. */

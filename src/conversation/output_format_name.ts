@@ -6,8 +6,8 @@ export const DEFAULT_OUTPUT_NAMES = { chat: "reply", messages: "output", content
 const USUAL: ReadonlySet<string> = new Set(Object.values(DEFAULT_OUTPUT_NAMES));
 
 /** Adds the name and description of an output format to the dropped fields, for formats that have neither. */
-export function addDroppedFormatFields(format: OutputFormat | null, losses: Set<string>): void {
+export function addDroppedFormatFields(format: OutputFormat | null, droppedFields: Set<string>): void {
   if (format?.kind !== "json_schema") return;
-  if (!USUAL.has(format.name)) losses.add("output_name");
-  if (format.description !== null) losses.add("output_description");
+  if (!USUAL.has(format.name)) droppedFields.add("output_name");
+  if (format.description !== null) droppedFields.add("output_description");
 }

@@ -12,7 +12,7 @@ export type WireFormatName = CallerFormatName;
  */
 export interface ReasoningSignature {
   /** The wire format that it was issued in. */
-  readonly form: WireFormatName;
+  readonly format: WireFormatName;
   /** The provider that issued it; null when unknown (sent by a caller unwrapped, or just read from a reply). */
   readonly issuer: string | null;
   /** The vendor's value, unchanged. */
@@ -29,22 +29,22 @@ export const WRAPPED_SIGNATURE_PREFIX: string = Buffer.from(`${MARK}.`).toString
  * caller sends it back. Standard base64, because the content format decodes it to bytes. A signature of the caller's
  * own format and of an unknown issuer is not wrapped.
  */
-export function writeSignature(seal: ReasoningSignature, callerForm: WireFormatName): string {
-  if (seal.issuer === null && seal.form === callerForm) return seal.value;
-  const issuer = withoutDots(seal.issuer ?? "");
-  return Buffer.from(`${MARK}.${seal.form}.${issuer}.${seal.value}`).toString("base64");
+export function writeSignature(signature: ReasoningSignature, callerFormat: WireFormatName): string {
+  if (signature.issuer === null && signature.format === callerFormat) return signature.value;
+  const issuer = withoutDots(signature.issuer ?? "");
+  return Buffer.from(`${MARK}.${signature.format}.${issuer}.${signature.value}`).toString("base64");
 }
 
 /** The inverse of {@linkcode writeSignature}: an unwrapped value has the caller's format and an unknown issuer. */
-export function readSignature(text: string, callerForm: WireFormatName): ReasoningSignature {
+export function readSignature(text: string, callerFormat: WireFormatName): ReasoningSignature {
   if (text.startsWith(WRAPPED_SIGNATURE_PREFIX)) {
     // Some clients send the value back in the URL-safe alphabet; Buffer reads both.
-    const [mark, form, issuer, ...value] = Buffer.from(text, "base64").toString().split(".");
-    if (mark === MARK && isForm(form) && issuer !== undefined) {
-      return { form, issuer: withDots(issuer) || null, value: value.join(".") };
+    const [mark, format, issuer, ...value] = Buffer.from(text, "base64").toString().split(".");
+    if (mark === MARK && isFormatName(format) && issuer !== undefined) {
+      return { format, issuer: withDots(issuer) || null, value: value.join(".") };
     }
   }
-  return { form: callerForm, issuer: null, value: text };
+  return { format: callerFormat, issuer: null, value: text };
 }
 
 /** Escapes dots in a provider's name, because dots separate the fields of a wrapped signature. */
@@ -56,6 +56,6 @@ function withDots(issuer: string): string {
   return issuer.replace(/%2E|%25/g, (code) => code === "%2E" ? "." : "%");
 }
 
-function isForm(word: string | undefined): word is WireFormatName {
+function isFormatName(word: string | undefined): word is WireFormatName {
   return word === "chat" || word === "responses" || word === "messages" || word === "content";
 }

@@ -20,7 +20,7 @@ export interface Reply {
   /** Null when the vendor reported none. */
   readonly usage: Usage | null;
   /** Dotted names, in the vendor's spelling, of parts of the reply that have no neutral form. */
-  readonly beyond: readonly string[];
+  readonly unsupportedFields: readonly string[];
 }
 
 /** Why a model stopped: the neutral reason. */

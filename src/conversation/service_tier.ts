@@ -28,17 +28,18 @@ export function isSupportedTier(tier: string, words: TierNames): boolean {
 /**
  * A tier by a format's own name, as a field to spread.
  *
- * @param losses Receives `service_tier` for an unsupported tier, except those that every vendor serves by default.
+ * @param droppedFields Receives `service_tier` for an unsupported tier, except those that every vendor serves by
+ * default.
  */
 export function writeTier(
   tier: ServiceTier | undefined,
   field: string,
   words: TierNames,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): Readonly<Record<string, string>> {
   if (tier === undefined) return {};
   const word = ownValue(words, tier);
   if (word !== undefined) return { [field]: word };
-  if (tier !== "auto" && tier !== "standard") losses.add("service_tier");
+  if (tier !== "auto" && tier !== "standard") droppedFields.add("service_tier");
   return {};
 }

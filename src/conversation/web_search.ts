@@ -14,9 +14,9 @@ export interface WebSearch extends SearchSettings {
   /** The caller's field that requests the pages found; absent when it does not request them. */
   readonly wantsPages?: string;
   /** The tool as sent, for a vendor of the caller's own format. */
-  readonly sent: { readonly form: WireFormatName; readonly tool: JsonObject };
+  readonly sent: { readonly format: WireFormatName; readonly tool: JsonObject };
   /** Dotted names, in the caller's spelling, of its settings that have no neutral form. */
-  readonly beyond: readonly string[];
+  readonly unsupportedFields: readonly string[];
 }
 
 /** Settings of a search; null when not set. */
@@ -69,7 +69,7 @@ export interface WebSearchPart {
 /** Who ran a search. */
 export interface SearchOrigin {
   /** The wire format of the vendor's reply. */
-  readonly form: WireFormatName;
+  readonly format: WireFormatName;
   /** The provider; null while unknown. */
   readonly issuer: string | null;
 }
@@ -83,7 +83,7 @@ export interface SearchResult {
   /** The page's age, in the vendor's wording; null where the vendor sent none. */
   readonly age: string | null;
   /** The vendor's encrypted copy of the page, to be sent back unchanged; absent when it sent none. */
-  readonly seal?: ReasoningSignature;
+  readonly signature?: ReasoningSignature;
 }
 
 /** A search without limits. */

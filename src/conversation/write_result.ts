@@ -3,7 +3,7 @@ export interface WriteResult<T> {
   /** The value to send. */
   readonly body: T;
   /** Empty when the format expresses everything. */
-  readonly losses: readonly string[];
+  readonly droppedFields: readonly string[];
   /**
    * The caller's names of tools, by their names on the wire, where the format does not allow the caller's. Absent when
    * no name changed. Names in the reply are mapped back through it.

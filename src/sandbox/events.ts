@@ -25,14 +25,16 @@ function* partEvents(part: ReplyPart, index: number): Generator<ReplyEvent> {
     yield { type: "web_search", index, search: part };
     return;
   }
-  const seal = "seal" in part && part.seal ? [{ type: "part-seal" as const, index, seal: part.seal }] : [];
+  const signature = "signature" in part && part.signature
+    ? [{ type: "part-signature" as const, index, signature: part.signature }]
+    : [];
   yield { type: "part-start", index, part: openingOf(part) };
   // A call's signature is sent before its arguments. The signature of text or reasoning is sent when it is complete.
-  if (part.kind === "tool_call") yield* seal;
+  if (part.kind === "tool_call") yield* signature;
   for (const text of piecesOf(part.kind === "tool_call" ? part.input : part.text)) {
     yield { type: "part-delta", index, text };
   }
-  if (part.kind !== "tool_call") yield* seal;
+  if (part.kind !== "tool_call") yield* signature;
   const cited = part.kind === "text" && part.citations ? { citations: part.citations } : {};
   yield { type: "part-end", index, ...cited };
 }

@@ -130,7 +130,7 @@ function replyTo(ask: GenerationRequest, voice: SimulatedEndpoint): Reply {
     parts,
     stop,
     usage: directives.noUsage ? null : usageOf(speech, ask, voice),
-    beyond: [],
+    unsupportedFields: [],
   };
 }
 

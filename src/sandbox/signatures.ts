@@ -13,7 +13,7 @@ const MARK = "sandbox-seal";
 export function issueSignature(form: WireFormatName, about: string): ReasoningSignature {
   const what = digest(about);
   const value = Buffer.from(`${MARK}:${form}:${what}:${digest(`${form} ${what}`)}`).toString("base64");
-  return { form, issuer: null, value };
+  return { format: form, issuer: null, value };
 }
 
 /** Whether a sandbox issued this signature in that format, in either alphabet of base64. */

@@ -68,11 +68,11 @@ export function searchBlocks(finding: SimulatedSearch | null, form: WireFormatNa
   if (finding === null) return [];
   const { uncitedText: opening, citedText: cited, pages } = finding;
   const [{ url, title }] = pages;
-  const marked = pages.map((page) => ({ ...page, age: "1 day ago", seal: issueSignature(form, page.url) }));
+  const marked = pages.map((page) => ({ ...page, age: "1 day ago", signature: issueSignature(form, page.url) }));
   const search = searchPart(finding, form, callId(), marked);
   if (cited === "") return [search];
   const place = { url, title, start: 0, end: cited.length, citedText: "All of it is told here." };
-  const citation = { ...place, seal: issueSignature(form, `cited ${url}`) };
+  const citation = { ...place, signature: issueSignature(form, `cited ${url}`) };
   return [search, { kind: "text", text: opening }, { kind: "text", text: cited, citations: [citation] }];
 }
 
@@ -82,5 +82,12 @@ function searchPart(
   callId: string,
   results: readonly SearchResult[],
 ): WebSearchPart {
-  return { kind: "web_search", callId, queries: [query], results, failure: null, origin: { form, issuer: null } };
+  return {
+    kind: "web_search",
+    callId,
+    queries: [query],
+    results,
+    failure: null,
+    origin: { format: form, issuer: null },
+  };
 }

@@ -30,7 +30,7 @@ function ownEvent(event: ReplyEvent, names: ReplyNames): ReplyEvent {
   if (event.type === "part-end" && event.citations) {
     return { ...event, citations: event.citations.map((citation) => ownMarked(citation, names)) };
   }
-  if (event.type === "part-seal") return { ...event, seal: issued(event.seal, names) };
+  if (event.type === "part-signature") return { ...event, signature: issued(event.signature, names) };
   if (event.type !== "part-start" || event.part.kind !== "tool_call") return event;
   return { ...event, part: { ...event.part, tool: names.tools.get(event.part.tool) ?? event.part.tool } };
 }
@@ -49,16 +49,16 @@ function ownSearch(search: WebSearchPart, names: ReplyNames): WebSearchPart {
   return { ...search, results, origin: { ...search.origin, issuer: names.issuer } };
 }
 
-function ownMarked<T extends { readonly seal?: ReasoningSignature }>(marked: T, names: ReplyNames): T {
-  return marked.seal ? { ...marked, seal: issued(marked.seal, names) } : marked;
+function ownMarked<T extends { readonly signature?: ReasoningSignature }>(marked: T, names: ReplyNames): T {
+  return marked.signature ? { ...marked, signature: issued(marked.signature, names) } : marked;
 }
 
 function ownNamed(part: ReplyPart, names: ReplyNames): ReplyPart {
   const named = part.kind === "tool_call" ? { ...part, tool: names.tools.get(part.tool) ?? part.tool } : part;
   const own = unwrappedPart(named, names.customTools);
-  return "seal" in own && own.seal ? { ...own, seal: issued(own.seal, names) } : own;
+  return "signature" in own && own.signature ? { ...own, signature: issued(own.signature, names) } : own;
 }
 
-function issued(seal: ReasoningSignature, { issuer }: ReplyNames): ReasoningSignature {
-  return { ...seal, issuer };
+function issued(signature: ReasoningSignature, { issuer }: ReplyNames): ReasoningSignature {
+  return { ...signature, issuer };
 }

@@ -16,13 +16,13 @@ export interface Emulation {
 /** Returns the emulation that a request needs, and the dropped fields that remain. */
 export function emulationFor(
   { sampling, parallelToolCalls }: Conversation,
-  losses: readonly string[],
-): { readonly emulation: Emulation; readonly losses: readonly string[] } {
-  const cuts = losses.includes("stop") && sampling.stop.length > 0;
-  const singles = losses.includes("parallel_tool_calls") && parallelToolCalls === false;
+  droppedFields: readonly string[],
+): { readonly emulation: Emulation; readonly droppedFields: readonly string[] } {
+  const cuts = droppedFields.includes("stop") && sampling.stop.length > 0;
+  const singles = droppedFields.includes("parallel_tool_calls") && parallelToolCalls === false;
   const mended = new Set([...cuts ? ["stop"] : [], ...singles ? ["parallel_tool_calls"] : []]);
   return {
-    losses: losses.filter((loss) => !mended.has(loss)),
+    droppedFields: droppedFields.filter((loss) => !mended.has(loss)),
     emulation: {
       reply(reply) {
         const single = singles ? { ...reply, parts: withoutLaterCalls(reply.parts) } : reply;

@@ -27,7 +27,7 @@ import { readWholeReply } from "./whole_reply.ts";
  */
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { turn, provider, endpoint, candidate } = attempt;
-  const { body, losses } = prepared(attempt, pass, parts);
+  const { body, droppedFields } = prepared(attempt, pass, parts);
   const response = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, turn.stream),
@@ -37,14 +37,14 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     callerSignal: cancelSignalOf(attempt),
     readError: endpoint.format.readError,
   });
-  if (!turn.stream) return await answerWhole(response, losses, attempt, parts);
+  if (!turn.stream) return await answerWhole(response, droppedFields, attempt, parts);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
     throw unreadableReply(attempt);
   }
   const events = withIssuedIds(new PassRelay(attempt, pass), attempt, parts);
   const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
-  const headers = responseHeaders(attempt, response, streamMediaType(turn.framing), losses);
+  const headers = responseHeaders(attempt, response, streamMediaType(turn.framing), droppedFields);
   return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
     headers,
   });
@@ -54,7 +54,7 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
 function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<Uint8Array> {
   const { turn, candidate, provider } = attempt;
   const { bytes, scan, body: sent, cache } = turn;
-  const { body, losses } = pass.prepare({
+  const { body, droppedFields } = pass.prepare({
     bytes,
     scan,
     body: sent,
@@ -67,19 +67,19 @@ function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Wr
     latin1: latin1Of(bytes),
     issuedItem: (id) => parts.items.find(turn.accountId, id),
   });
-  return { body, losses: turn.format.droppedFields(sent, losses) };
+  return { body, droppedFields: turn.format.droppedFields(sent, droppedFields) };
 }
 
 async function answerWhole(
   response: OutboundResponse,
-  losses: readonly string[],
+  droppedFields: readonly string[],
   attempt: TextAttempt,
   parts: TextParts,
 ): Promise<Response> {
   const bytes = await readWholeReply(response, attempt);
   const usage = await usageOfWhole(bytes, attempt);
   await Promise.all([chargeText(attempt, usage, "completed"), keepIssuedIds(bytes, attempt, parts)]);
-  return new Response(bytes, { headers: responseHeaders(attempt, response, "application/json", losses) });
+  return new Response(bytes, { headers: responseHeaders(attempt, response, "application/json", droppedFields) });
 }
 
 /**

@@ -16,9 +16,9 @@ export interface ReasoningMemory {
   /**
    * Keeps the signatures of a reply's calls and texts, and the reasoning that belongs to them.
    *
-   * @param seals Which signatures the caller's format does not carry.
+   * @param signatures Which signatures the caller's format does not carry.
    */
-  keep(accountId: string, parts: readonly ReplyPart[], seals: ReplayPolicy["seals"]): void;
+  keep(accountId: string, parts: readonly ReplyPart[], signatures: ReplayPolicy["signatures"]): void;
   /** Returns the conversation with the kept reasoning and signatures restored before and on its calls and texts. */
   restore(accountId: string, conversation: Conversation): Conversation;
 }
@@ -28,7 +28,7 @@ export interface KeptReasoning {
   /** The signed reasoning that belongs to it. */
   readonly reasoning: readonly ReasoningPart[];
   /** Its own signature, undefined if there is none. */
-  readonly seal: ReasoningSignature | undefined;
+  readonly signature: ReasoningSignature | undefined;
 }
 
 const MAX_CHARACTERS = 1_000_000;
@@ -38,11 +38,15 @@ const MIN_TEXT_CHARACTERS = 24;
 
 /** Creates a memory over kept values. */
 export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): ReasoningMemory {
-  function put(key: string | null, reasoning: readonly ReasoningPart[], seal: ReasoningSignature | undefined): void {
-    if (key === null || (reasoning.length === 0 && !seal)) return;
-    const size = reasoning.reduce((sum, part) => sum + part.text.length + (part.seal?.value.length ?? 0), 0) +
-      (seal?.value.length ?? 0);
-    if (size <= MAX_CHARACTERS) memory.put(key, { reasoning, seal }, size);
+  function put(
+    key: string | null,
+    reasoning: readonly ReasoningPart[],
+    signature: ReasoningSignature | undefined,
+  ): void {
+    if (key === null || (reasoning.length === 0 && !signature)) return;
+    const size = reasoning.reduce((sum, part) => sum + part.text.length + (part.signature?.value.length ?? 0), 0) +
+      (signature?.value.length ?? 0);
+    if (size <= MAX_CHARACTERS) memory.put(key, { reasoning, signature }, size);
   }
 
   /** Reasoning comes before the first call of its message. Later calls only have their own signature. */
@@ -59,10 +63,10 @@ export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): Reasonin
   }
 
   return {
-    keep(accountId, parts, seals) {
-      if (seals === "none") return;
-      for (const part of parts) if (part.kind === "text") put(keyOf(accountId, part), [], part.seal);
-      if (seals === "all") keepCalls(accountId, parts);
+    keep(accountId, parts, signatures) {
+      if (signatures === "none") return;
+      for (const part of parts) if (part.kind === "text") put(keyOf(accountId, part), [], part.signature);
+      if (signatures === "all") keepCalls(accountId, parts);
       else keepLast(accountId, parts);
     },
     restore(accountId, conversation) {
@@ -84,11 +88,11 @@ function keyOf(accountId: string, part: Part): string | null {
 }
 
 function isSealedThought(part: Part): part is ReasoningPart {
-  return part.kind === "reasoning" && part.seal !== undefined;
+  return part.kind === "reasoning" && part.signature !== undefined;
 }
 
 function sealIn(part: ReplyPart): ReasoningSignature | undefined {
-  return "seal" in part ? part.seal : undefined;
+  return "signature" in part ? part.signature : undefined;
 }
 
 function restored(turn: Turn, find: (part: Part) => KeptReasoning | null): Turn {
@@ -100,8 +104,8 @@ function restored(turn: Turn, find: (part: Part) => KeptReasoning | null): Turn 
     const found = find(part);
     if (!found) return part;
     reasoning.push(...found.reasoning);
-    const seal = part.seal ?? found.seal;
-    return seal === undefined ? part : { ...part, seal };
+    const signature = part.signature ?? found.signature;
+    return signature === undefined ? part : { ...part, signature };
   });
   if (alreadyThinks || reasoning.length === 0) return { ...turn, parts };
   // The reasoning that the client shows has no signature. It is replaced by the vendor's original.

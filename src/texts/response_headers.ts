@@ -15,13 +15,13 @@ export function streamMediaType(framing: "sse" | "json_array"): string {
  * Returns the header fields of a response that a provider served: the gateway's own, and those that the vendor reports
  * beside its body (see `responseHeadersOf`). The two sets share no name.
  *
- * @param losses Names of the fields that the vendor does not support.
+ * @param droppedFields Names of the fields that the vendor does not support.
  */
 export function responseHeaders(
   attempt: TextAttempt,
   response: Pick<OutboundResponse, "header">,
   contentType: string,
-  losses: readonly string[],
+  droppedFields: readonly string[],
 ): HeadersInit {
   const headers: [string, string][] = [
     ["content-type", contentType],
@@ -35,7 +35,7 @@ export function responseHeaders(
   if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
   const limit = outputLimitOf(attempt);
   if (limit !== null) headers.push(["x-service-output-limit", String(limit)]);
-  const dropped = [...attempt.turn.clampedLimit?.fields ?? [], ...losses];
+  const dropped = [...attempt.turn.clampedLimit?.fields ?? [], ...droppedFields];
   if (dropped.length > 0) headers.push(["x-service-dropped", droppedFieldsHeader(dropped)]);
   return headers;
 }
@@ -49,8 +49,8 @@ export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
  * Returns the names of dropped fields as a header value, each once. A caller can send thousands of unknown fields, and
  * clients reject a response head beyond some kilobytes.
  */
-export function droppedFieldsHeader(losses: readonly string[]): string {
-  const names = [...new Set(losses.map(fieldName))];
+export function droppedFieldsHeader(droppedFields: readonly string[]): string {
+  const names = [...new Set(droppedFields.map(fieldName))];
   const shown = names.slice(0, MAX_NAMES).join(", ");
   return names.length > MAX_NAMES ? `${shown}, ...` : shown;
 }

@@ -8,7 +8,7 @@ export type SignedPart = ReasoningPart | TextPart | ToolCallPart;
 interface Gathered {
   readonly part: SignedPart;
   text: string;
-  seal: ReasoningSignature | null;
+  signature: ReasoningSignature | null;
 }
 
 /**
@@ -18,7 +18,7 @@ export class SignatureCollector {
   readonly #parts = new Map<number, Gathered>();
 
   /** Processes one event. */
-  add(event: ReplyEvent): void {
+  take(event: ReplyEvent): void {
     switch (event.type) {
       case "part-start":
         return this.#start(event.index, event.part);
@@ -27,25 +27,25 @@ export class SignatureCollector {
         if (gathered && gathered.part.kind !== "tool_call") gathered.text += event.text;
         return;
       }
-      case "part-seal": {
+      case "part-signature": {
         const gathered = this.#parts.get(event.index);
-        if (gathered) gathered.seal = event.seal;
+        if (gathered) gathered.signature = event.signature;
       }
     }
   }
 
   /** Returns the collected parts in the order of the reply. */
   parts(): SignedPart[] {
-    return [...this.#parts.values()].map(({ part, text, seal }) => ({
+    return [...this.#parts.values()].map(({ part, text, signature }) => ({
       ...part,
       ...part.kind === "tool_call" ? {} : { text },
-      ...seal === null ? {} : { seal },
+      ...signature === null ? {} : { signature },
     }));
   }
 
   #start(index: number, part: (ReplyEvent & { type: "part-start" })["part"]): void {
     const opened = openedPart(part);
-    if (opened !== null) this.#parts.set(index, { part: opened, text: "", seal: null });
+    if (opened !== null) this.#parts.set(index, { part: opened, text: "", signature: null });
   }
 }
 

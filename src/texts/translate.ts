@@ -66,11 +66,11 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
   const conversation = withPrefix(own, prefix, attempt);
   const written = writtenFor(conversation, attempt);
   const named = turn.cache?.kind === "native" ? { cachedContent: turn.cache.upstreamName } : {};
-  const { emulation, losses } = emulationFor(conversation, written.losses);
+  const { emulation, droppedFields } = emulationFor(conversation, written.droppedFields);
   return {
     body: { ...written.body, ...named },
     prefix,
-    droppedFields: [...conversation.beyond, ...turn.format.droppedFields(turn.body, losses)],
+    droppedFields: [...conversation.unsupportedFields, ...turn.format.droppedFields(turn.body, droppedFields)],
     emulation,
     names: {
       issuer: attempt.provider.name,
@@ -101,7 +101,7 @@ async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<C
   const { turn, endpoint } = attempt;
   const body = turn.format.replay.items ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
   const read = turn.format.read(body);
-  const remembered = turn.format.replay.seals === "none" ? read : parts.reasoning.restore(turn.accountId, read);
+  const remembered = turn.format.replay.signatures === "none" ? read : parts.reasoning.restore(turn.accountId, read);
   return await inlineMedia(remembered, endpoint.mustInline, parts.mediaInliner, turn);
 }
 
@@ -143,7 +143,7 @@ async function answerWhole(
   const bytes = await readWholeReply(response, attempt);
   const said = replyIn(bytes, attempt);
   const reply = translation.emulation.reply(toCallerReply(said, translation.names));
-  parts.reasoning.keep(turn.accountId, reply.parts, turn.format.replay.seals);
+  parts.reasoning.keep(turn.accountId, reply.parts, turn.format.replay.signatures);
   const countOutput = () => countTextTokens(textOf(reply));
   const hostedCalls = attempt.measure.hostedTools > 0 ? countHostedCalls(new TextDecoder().decode(bytes)) : 0;
   const usage = reply.usage === null
@@ -152,9 +152,9 @@ async function answerWhole(
   const written = turn.format.writeReply({ ...reply, usage }, translation.context);
   if (turn.format.replay.items) parts.items.keepReply(turn.accountId, written.body);
   await chargeText(attempt, usage, "completed");
-  const unsaid = written.losses.map((loss) => turn.format.replyFieldNames[loss] ?? loss);
-  const losses = [...translation.droppedFields, ...unsaid];
-  const headers = responseHeaders(attempt, response, "application/json", losses);
+  const unsaid = written.droppedFields.map((loss) => turn.format.replyFieldNames[loss] ?? loss);
+  const droppedFields = [...translation.droppedFields, ...unsaid];
+  const headers = responseHeaders(attempt, response, "application/json", droppedFields);
   return new Response(jsonBytes(written.body), { headers });
 }
 

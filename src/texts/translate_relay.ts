@@ -29,7 +29,7 @@ export class TranslateRelay implements Relay {
   readonly #writer: EventWriter;
   readonly #own: (event: ReplyEvent) => ReplyEvent[];
   readonly #emulate: (event: ReplyEvent) => ReplyEvent[];
-  readonly #seals = new SignatureCollector();
+  readonly #signatures = new SignatureCollector();
   readonly #keepsItems: boolean;
   /** The beginning of the output, kept in case its tokens must be counted, and its total length. */
   #sample = "";
@@ -111,7 +111,7 @@ export class TranslateRelay implements Relay {
   async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
     const { turn } = this.attempt;
     const usage = await this.#believed(event.usage ?? await this.#counted());
-    this.parts.reasoning.keep(turn.accountId, this.#seals.parts(), turn.format.replay.seals);
+    this.parts.reasoning.keep(turn.accountId, this.#signatures.parts(), turn.format.replay.signatures);
     try {
       await this.#settle(usage, "completed");
     } catch (thrown) {
@@ -139,7 +139,7 @@ export class TranslateRelay implements Relay {
   }
 
   #note(event: ReplyEvent): void {
-    if (this.attempt.turn.format.replay.seals !== "none") this.#seals.add(event);
+    if (this.attempt.turn.format.replay.signatures !== "none") this.#signatures.take(event);
     if (event.type === "start") this.#early = event.usage;
     if (event.type !== "part-delta") return;
     this.#characters += event.text.length;

@@ -20,7 +20,7 @@ async function believed(tokens: number): Promise<[tokens: number, countedBy: str
     countedBy: "acme",
     expiresAt: 0,
     bytes: 0,
-    losses: [],
+    droppedFields: [],
   };
   const content = { contents: [{ role: "user", parts: [{ text: "The sky is blue" }] }] };
   const making = { id: "c1", model: MODEL, content } as unknown as CacheCreation;

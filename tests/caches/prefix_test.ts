@@ -102,11 +102,11 @@ Deno.test("continued() joins adjacent turns of one role and takes instructions, 
     turns: [{ role: "user", parts: [{ kind: "text", text: "The sky" }] }],
     tools,
     toolChoice: { kind: "auto" },
-    beyond: ["tools.googleSearch"],
+    unsupportedFields: ["tools.googleSearch"],
   });
   const asked = conversationOf({
     turns: [{ role: "user", parts: [{ kind: "text", text: "Which colour?" }] }],
-    beyond: ["safetySettings"],
+    unsupportedFields: ["safetySettings"],
   });
   const whole = joinPrefix(kept, { conversation: asked, isMarked: true, isKeyed: true, cacheKey: "key" });
   assertEquals(whole.turns, [{
@@ -114,7 +114,7 @@ Deno.test("continued() joins adjacent turns of one role and takes instructions, 
     parts: [{ kind: "text", text: "The sky", cache: { ttl: "1h" } }, { kind: "text", text: "Which colour?" }],
   }]);
   assertEquals([whole.instructions, whole.tools, whole.toolChoice], [kept.instructions, tools, { kind: "auto" }]);
-  assertEquals(whole.beyond, ["tools.googleSearch", "safetySettings"]);
+  assertEquals(whole.unsupportedFields, ["tools.googleSearch", "safetySettings"]);
   assertEquals(whole.cacheKey, "key");
 });
 
@@ -146,8 +146,30 @@ Deno.test("writePrefix() keeps blank texts whole and splits no character", async
       turns: kept.turns,
       tools: kept.tools,
       toolChoice: kept.toolChoice,
-      beyond: kept.beyond,
+      unsupportedFields: kept.unsupportedFields,
     }),
   );
   assertEquals(prefix.conversation.turns[0]?.parts[0], { kind: "text", text: itemAt(texts, 0) });
+});
+
+Deno.test("writePrefix() keeps the member names of stored files, and readPrefix() reads them", async () => {
+  const signature = { format: "content" as const, issuer: "google", value: "c2ln" };
+  const search = { kind: "web_search" as const, callId: "s1", queries: ["q"], results: null, failure: null };
+  const parts: Part[] = [
+    { kind: "reasoning", text: "hm", signature },
+    { ...search, origin: { format: "messages", issuer: "anthropic" } },
+    { kind: "text", text: "Hi", citations: [{ url: "https://a.example", title: null, start: 0, end: 2, signature }] },
+  ];
+  const kept = conversationOf({ turns: [{ role: "assistant", parts }], unsupportedFields: ["a.b"] });
+  const stored = JSON.parse(new TextDecoder().decode(writePrefix(kept).head)).conversation;
+  const seal = { form: "content", issuer: "google", value: "c2ln" };
+  assertEquals(stored.turns[0].parts, [
+    { kind: "reasoning", text: "hm", seal },
+    { ...search, origin: { form: "messages", issuer: "anthropic" } },
+    { kind: "text", text: "Hi", citations: [{ url: "https://a.example", title: null, start: 0, end: 2, seal }] },
+  ]);
+  assertEquals(stored.beyond, ["a.b"]);
+  const { conversation } = await reopened(kept);
+  assertEquals(conversation.turns, kept.turns);
+  assertEquals(conversation.unsupportedFields, ["a.b"]);
 });

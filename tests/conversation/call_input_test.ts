@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { argumentsOf, inputOf, isWrapped } from "../../src/conversation/call_input.ts";
 
-Deno.test("inputOf() undoes argumentsOf() for objects, other JSON and what is no JSON", () => {
+Deno.test("inputOf() is the inverse of argumentsOf() for objects, other JSON and other text", () => {
   const input = fc.oneof(
     fc.dictionary(fc.string(), fc.integer(), { noNullPrototype: true }).map((value) => JSON.stringify(value)),
     fc.string({ minLength: 1 }),
@@ -10,17 +10,17 @@ Deno.test("inputOf() undoes argumentsOf() for objects, other JSON and what is no
   );
   fc.assert(fc.property(input, (written) => {
     const args = argumentsOf({ input: written });
-    // An object has more than one spelling; all else comes back to the letter.
+    // An object can be spelled in several ways; everything else is returned exactly.
     if (isWrapped(args)) assertEquals(inputOf(args), written);
     else assertEquals(JSON.parse(inputOf(args)), JSON.parse(written));
   }));
 });
 
-Deno.test("argumentsOf() wraps the free text of a custom tool, and takes no arguments for none", () => {
+Deno.test("argumentsOf() wraps the free text of a custom tool, and accepts empty arguments", () => {
   assertEquals(argumentsOf({ input: "{}", custom: true }), { input: "{}" });
   assertEquals(argumentsOf({ input: "" }), {});
 });
 
-Deno.test("inputOf() takes anything but an object for no arguments", () => {
+Deno.test("inputOf() treats anything but an object as no arguments", () => {
   for (const args of [undefined, null, 7, "text", [1]]) assertEquals(inputOf(args), "{}");
 });

@@ -6,13 +6,13 @@ function fit(form: typeof FORMS[number], body: JsonObject, most = 16_384) {
   return CODECS[form].caller.clampLimit(body, most);
 }
 
-Deno.test("lowerLimit() leaves what fits alone", () => {
+Deno.test("clampLimit() keeps a limit that is not above the model's", () => {
   for (const format of FORMS) assertEquals(fit(format, {}), null);
   assertEquals(fit("chat", { max_tokens: 16_384 }), null);
   assertEquals(fit("messages", { max_tokens: 16_384, thinking: { type: "enabled", budget_tokens: 16_000 } }), null);
 });
 
-Deno.test("lowerLimit() lowers the limit of each format", () => {
+Deno.test("clampLimit() lowers the limit of each format", () => {
   assertEquals(fit("chat", { max_tokens: 32_000 }), { set: { max_tokens: 16_384 }, fields: ["max_tokens"] });
   assertEquals(fit("chat", { max_completion_tokens: 32_000 })?.set, { max_completion_tokens: 16_384 });
   assertEquals(fit("responses", { max_output_tokens: 32_000 })?.set, { max_output_tokens: 16_384 });
@@ -26,7 +26,7 @@ Deno.test("lowerLimit() lowers the limit of each format", () => {
   });
 });
 
-Deno.test("lowerLimit() lowers a budget of thinking that no longer fits, in proportion", () => {
+Deno.test("clampLimit() lowers a reasoning budget that no longer fits, in proportion", () => {
   const thinking = (budget_tokens: number, most?: number) =>
     fit("messages", { max_tokens: 32_000, thinking: { type: "enabled", budget_tokens } }, most);
   assertEquals(thinking(10_000), { set: { max_tokens: 16_384 }, fields: ["max_tokens"] });

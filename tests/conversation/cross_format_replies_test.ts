@@ -13,7 +13,7 @@ const CONTEXT = replyContextOf({
   includeUsage: true,
 });
 
-/** What a caller of each form reads where it cannot be told our word itself. */
+/** The stops that a caller of each format reads where the format has no equivalent. */
 const STOPS: Readonly<Record<CallerFormatName, Partial<Record<StopReason, StopReason>>>> = {
   chat: {
     stop_sequence: "end",
@@ -24,7 +24,7 @@ const STOPS: Readonly<Record<CallerFormatName, Partial<Record<StopReason, StopRe
   },
   responses: { stop_sequence: "end", context_full: "max_tokens", prompt_blocked: "content_filter", paused: "end" },
   messages: {
-    stop_sequence: "end", // without the sequence itself
+    stop_sequence: "end", // without the sequence
     content_filter: "refusal",
     prompt_blocked: "refusal",
     bad_tool_call: "end",
@@ -56,7 +56,7 @@ function toldBy({ parts, stop, usage }: Reply): Told {
   };
 }
 
-/** A call as each form keeps it: forms with objects for arguments wrap what is none. */
+/** The input of a call as each format represents it: some wrap input that is not an object. */
 function valueOf(input: string): unknown {
   try {
     return JSON.parse(input || "{}");
@@ -82,10 +82,7 @@ function expected(reply: Reply, to: CallerFormatName): Told {
   };
 }
 
-/**
- * Forms without a word for a refusal say the explanation in its place, and chat, where there is none, calls it a
- * filter.
- */
+/** A refusal in formats without one: its explanation as text. Chat without a text reports a content filter. */
 function refusedIn(to: CallerFormatName, { stop, parts }: Reply): Partial<Told> {
   const said = parts.map((part) => part.kind === "text" ? part.text : "").join("");
   if (stop.explanation === undefined && to === "chat") return { stop: "content_filter" };
@@ -97,11 +94,11 @@ function assertTold(read: Reply, reply: Reply, to: CallerFormatName, name: strin
   const { usage, ...told } = toldBy(read);
   const { usage: spent, ...wanted } = expected(reply, to);
   assertEquals(told, wanted, name);
-  // One form has to name a usage, and names an empty one where none is known.
+  // One format requires usage, and reports zeros when it is unknown.
   assertEquals(spent === null ? null : usage, spent, name);
 }
 
-/** A recorded reply in neutral words; null where the vendor did not finish it, or the stream was cut. */
+/** A recorded reply in the neutral form; null when it was not finished or the stream was cut off. */
 function replyIn({ form, whole, frames }: Recording): { reply: Reply; events: ReplyEvent[] | null } | null {
   if (whole?.status === "queued" || whole?.status === "in_progress") return null;
   if (frames === null) return { reply: CODECS[form].upstream.readReply(whole), events: null };

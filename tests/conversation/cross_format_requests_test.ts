@@ -8,7 +8,7 @@ import { leastRecordings, type Recording, recordings } from "../support/recordin
 
 const asked = recordings().filter((recording) => recording.request !== null);
 
-/** Why a request that its own vendor took cannot go to another, by what the refusal says. */
+/** Reasons why a request cannot be sent to another vendor, by their error messages. */
 const REASONS: readonly (readonly [reason: string, message: RegExp])[] = [
   ["its history is kept by the vendor", /"(previous_response_id|conversation)": .*send the whole conversation/],
   ["its history is a vendor's own summary", /"input\[\d+\]": .*send the compacted items instead/],
@@ -19,7 +19,7 @@ const REASONS: readonly (readonly [reason: string, message: RegExp])[] = [
   ["it holds sound that the form has no place for", /does not support audio/],
 ];
 
-/** Media at web addresses are fetched before a request is written for a vendor that fetches none of their kind. */
+/** Inlines media by URL for a vendor that fetches none of their kind, as the gateway does before writing a request. */
 function inlined(conversation: Conversation, to: CallerFormatName): Conversation {
   const turns = conversation.turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => inlinedPart(part, to)) }));
   return { ...conversation, turns };
@@ -70,7 +70,7 @@ function valueOf(json: string): unknown {
 }
 
 function assertKept(before: Said, after: Said, name: string): void {
-  // A form that takes no history of calls without a tool is offered those that were called.
+  // A vendor that rejects calls in the history without a tool is offered the called tools.
   if (before.tools.length > 0) assertEquals(after.tools, before.tools, name);
   assertEquals(after.calls, before.calls, name);
   assertEquals(after.images, before.images, name);
@@ -78,7 +78,7 @@ function assertKept(before: Said, after: Said, name: string): void {
   assertInOrder(before.results, after.results, name);
 }
 
-/** Every text is said, in order; more may be said around them. */
+/** Checks that all texts occur in order; other text may be between them. */
 function assertInOrder(texts: readonly string[], all: readonly string[], name: string): void {
   const said = squeezed(all);
   let from = 0;
@@ -89,7 +89,7 @@ function assertInOrder(texts: readonly string[], all: readonly string[], name: s
   }
 }
 
-/** Forms put different white space between texts. */
+/** Texts without whitespace, which differs between formats. */
 function squeezed(texts: readonly string[]): string {
   return texts.join("").replaceAll(/\s/g, "");
 }
@@ -104,7 +104,7 @@ function reasonOf(error: unknown): string {
   return reason[0];
 }
 
-/** Checks one request in one form, or tells why it is refused. */
+/** Checks one request in one format, or returns why it is rejected. */
 function refusalOf({ form, request, name }: Recording, to: CallerFormatName): string | null {
   try {
     const conversation = readChecked(CODECS[form].caller, request!);

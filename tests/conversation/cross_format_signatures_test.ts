@@ -17,28 +17,28 @@ const ASKED = conversationOf({
 const CONTEXT = replyContextOf({ conversation: ASKED, includeUsage: true });
 const ISSUER = "acme";
 
-/** A proof as each form's vendors spell it. */
-function sealOf(form: CallerFormatName, word: string): ReasoningSignature {
+/** A signature as vendors of each format spell it. */
+function signatureOf(form: CallerFormatName, word: string): ReasoningSignature {
   const base64 = btoa(`${word}: 0 secret words of the vendor's own`);
   const value = form === "chat" ? JSON.stringify({ index: 0, signature: base64, type: "reasoning.text" }) : base64;
-  return { form, issuer: ISSUER, value };
+  return { format: form, issuer: ISSUER, value };
 }
 
-/** A step of an agent with every proof that vendors of a form give. */
+/** An agent step with every signature that vendors of a format issue. */
 function replyFrom(form: CallerFormatName): Reply {
-  const proofsOnAll = form === "content";
+  const signaturesOnAll = form === "content";
   const parts: Reply["parts"] = [
-    { kind: "reasoning", text: "hm", seal: sealOf(form, "thought") },
+    { kind: "reasoning", text: "hm", signature: signatureOf(form, "thought") },
     ...(form === "messages"
-      ? [{ kind: "reasoning" as const, text: "", redacted: true, seal: sealOf(form, "hidden") }]
+      ? [{ kind: "reasoning" as const, text: "", redacted: true, signature: signatureOf(form, "hidden") }]
       : []),
-    { kind: "text", text: "Let me see.", ...(proofsOnAll ? { seal: sealOf(form, "text") } : {}) },
+    { kind: "text", text: "Let me see.", ...(signaturesOnAll ? { signature: signatureOf(form, "text") } : {}) },
     {
       kind: "tool_call",
       callId: "call_1",
       tool: "look",
       input: "{}",
-      ...(proofsOnAll ? { seal: sealOf(form, "call") } : {}),
+      ...(signaturesOnAll ? { signature: signatureOf(form, "call") } : {}),
     },
     { kind: "tool_call", callId: "call_2", tool: "look", input: '{"at":"a"}' },
   ];
@@ -48,22 +48,24 @@ function replyFrom(form: CallerFormatName): Reply {
     createdAt: 5,
     parts: parts.map((part) =>
       part.kind === "reasoning" && !part.redacted
-        ? { kind: part.kind, text: part.text, ...(part.seal && { seal: part.seal }) }
+        ? { kind: part.kind, text: part.text, ...(part.signature && { signature: part.signature }) }
         : part
     ),
     stop: { reason: "tool_calls", raw: null },
     usage: null,
-    beyond: [],
+    unsupportedFields: [],
   };
 }
 
-function sealsOf(parts: readonly Part[]): string[] {
+function signaturesOf(parts: readonly Part[]): string[] {
   return parts.flatMap((part) =>
-    "seal" in part && part.seal ? [`${part.kind} ${part.seal.form}/${part.seal.issuer} ${part.seal.value}`] : []
+    "signature" in part && part.signature
+      ? [`${part.kind} ${part.signature.format}/${part.signature.issuer} ${part.signature.value}`]
+      : []
   );
 }
 
-/** The next request of a caller who sends its history back as its form's official client does. */
+/** The next request of a caller that sends its history back like the format's official client. */
 function nextRequest(form: CallerFormatName, body: JsonObject): JsonObject {
   const results = ["call_1", "call_2"];
   // deno-lint-ignore no-explicit-any -- a reply's shape is what the client knows
@@ -95,7 +97,7 @@ function nextRequest(form: CallerFormatName, body: JsonObject): JsonObject {
   }
 }
 
-/** A stream's chunks as the official client of the form joins them. */
+/** The reply that the format's official client joins from a stream. */
 function joinedBy(form: Exclude<CallerFormatName, "chat">, data: readonly JsonObject[]): JsonObject {
   // deno-lint-ignore no-explicit-any -- a stream's shape is what the client knows
   const chunks = data as any[];
@@ -127,42 +129,46 @@ function blocksOf(chunks: readonly any[]): JsonObject[] {
 function assertComesHome(from: CallerFormatName, to: CallerFormatName, body: JsonObject): void {
   const read = readChecked(CODECS[to].caller, nextRequest(to, sent(body)));
   const turn = read.turns.find(({ role }) => role === "assistant")!;
-  assertEquals(sealsOf(turn.parts), sealsOf(replyFrom(from).parts));
+  assertEquals(signaturesOf(turn.parts), signaturesOf(replyFrom(from).parts));
   assertEquals(turn.parts.filter(isToolCall).map((call) => call.callId), ["call_1", "call_2"]);
   const home = writtenFor(from, read, ISSUER);
-  for (const seal of valuesOf(from)) assert(home.includes(seal), `a proof was lost or changed: ${seal}`);
+  for (const signature of valuesOf(from)) assert(home.includes(signature), `a proof was lost or changed: ${signature}`);
   const elsewhere = writtenFor(from, read, "other");
-  for (const seal of valuesOf(from)) assert(!elsewhere.includes(seal), `a proof went to who cannot read it: ${seal}`);
+  for (const signature of valuesOf(from)) {
+    assert(!elsewhere.includes(signature), `a proof went to who cannot read it: ${signature}`);
+  }
   for (const other of FORMS.filter((form) => form !== from)) {
     const foreign = writtenFor(other, read, ISSUER);
-    for (const seal of valuesOf(from)) assert(!foreign.includes(seal), `a proof of ${from} went out as ${other}`);
+    for (const signature of valuesOf(from)) {
+      assert(!foreign.includes(signature), `a proof of ${from} went out as ${other}`);
+    }
   }
 }
 
-/** The bytes of every proof in a reply, as they stand in a request. */
+/** The values of all signatures in a reply, as they occur in a request. */
 function valuesOf(form: CallerFormatName): string[] {
   return replyFrom(form).parts.flatMap((part) => {
-    if (!("seal" in part) || !part.seal) return [];
-    return [form === "chat" ? JSON.parse(part.seal.value).signature : part.seal.value];
+    if (!("signature" in part) || !part.signature) return [];
+    return [form === "chat" ? JSON.parse(part.signature.value).signature : part.signature.value];
   });
 }
 
 function writtenFor(form: CallerFormatName, conversation: Conversation, provider: string): string {
   const asked = { ...conversation, reasoning: ASKED.reasoning, tools: ASKED.tools };
-  // Thoughts of the chat form are those of vendors that resemble its author.
+  // Only compatible vendors of the chat format return reasoning.
   const target = { ...TARGETS[form], provider, quirks: form === "chat" ? RESEMBLING_QUIRKS : NO_QUIRKS };
   return JSON.stringify(throughForm(form, asked, target).body);
 }
 
 for (const from of FORMS) {
   for (const to of FORMS) {
-    Deno.test(`a proof issued in ${from} comes home byte for byte after a caller of ${to} replays its history`, () => {
+    Deno.test(`a signature issued in ${from} returns byte for byte after a caller of ${to} replays its history`, () => {
       assertComesHome(from, to, CODECS[to].caller.writeReply(replyFrom(from), CONTEXT).body);
     });
 
-    // Clients of the chat form join its author's own fields only; the gateway remembers proofs for them.
+    // Clients of the chat format join only OpenAI's own fields; the gateway stores signatures for them.
     if (to === "chat") continue;
-    Deno.test(`a proof issued in ${from} and streamed to a caller of ${to} comes home byte for byte`, () => {
+    Deno.test(`a signature issued in ${from} and streamed to a caller of ${to} returns byte for byte`, () => {
       const frames = framesOf(to, streamOf(replyFrom(from)), CONTEXT).filter(({ data }) => data !== "[DONE]");
       assertComesHome(from, to, joinedBy(to, frames.map(({ data }) => JSON.parse(data))));
     });

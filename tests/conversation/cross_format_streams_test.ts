@@ -17,29 +17,29 @@ const json = fc.dictionary(name, fc.oneof(fc.integer(), text), { noNullPrototype
   JSON.stringify(value)
 );
 const base64 = fc.uint8Array({ minLength: 1, maxLength: 9 }).map((bytes) => btoa(String.fromCharCode(...bytes)));
-const seal: fc.Arbitrary<ReasoningSignature> = fc.record({
-  form: fc.constantFrom<CallerFormatName>("chat", "responses", "messages", "content"),
+const signature: fc.Arbitrary<ReasoningSignature> = fc.record({
+  format: fc.constantFrom<CallerFormatName>("chat", "responses", "messages", "content"),
   issuer: fc.constantFrom("one", "other"),
   value: base64,
 });
-const sealed = fc.option(seal).map((value) => value === null ? {} : { seal: value });
+const signed = fc.option(signature).map((value) => value === null ? {} : { signature: value });
 
 const part: fc.Arbitrary<ReplyPart> = fc.oneof(
-  fc.tuple(text, sealed).map(([value, proof]): ReplyPart => ({ kind: "text", text: value, ...proof })),
-  fc.tuple(text, sealed).map(([value, proof]): ReplyPart => ({ kind: "reasoning", text: value, ...proof })),
-  seal.map((proof): ReplyPart => ({ kind: "reasoning", text: "", redacted: true, seal: proof })),
+  fc.tuple(text, signed).map(([value, signature]): ReplyPart => ({ kind: "text", text: value, ...signature })),
+  fc.tuple(text, signed).map(([value, signature]): ReplyPart => ({ kind: "reasoning", text: value, ...signature })),
+  signature.map((one): ReplyPart => ({ kind: "reasoning", text: "", redacted: true, signature: one })),
   fc.tuple(text, fc.webUrl()).map(([value, url]): ReplyPart => ({
     kind: "text",
     text: value,
     citations: [{ url, title: "T", start: 0, end: value.length }],
   })),
   text.map((value): ReplyPart => ({ kind: "refusal", text: value })),
-  fc.tuple(name, json, sealed).map(([tool, input, proof]): ReplyPart => ({
+  fc.tuple(name, json, signed).map(([tool, input, signature]): ReplyPart => ({
     kind: "tool_call",
     callId: "",
     tool,
     input,
-    ...proof,
+    ...signature,
   })),
   fc.tuple(name, text).map(([tool, input]): ReplyPart => ({
     kind: "tool_call",
@@ -79,20 +79,20 @@ const reply: fc.Arbitrary<Reply> = fc.record({
   createdAt: 5,
   parts: parts.map((one, at) => one.kind === "tool_call" ? { ...one, callId: `call_${at}` } : one),
   ...rest,
-  beyond: [],
+  unsupportedFields: [],
 }));
 
-/** A message of the chat form has one field for each kind of part: their order among each other is not told. */
+/** A chat message has one field per kind of part, so the order of kinds is not preserved. */
 const FIELDS: readonly ReplyPart["kind"][] = ["reasoning", "text", "refusal", "image", "tool_call"];
 
-/** The content form tells citations at the very end, where only the last text, or an empty one, can take them. */
+/** The content format reports citations at the end, where they are attached to the last text or an empty one. */
 function comparable(form: CallerFormatName, { parts, ...rest }: Reply) {
   const told = form === "content" ? parts.filter(hasContent).map(withoutCitations) : parts.map(spelledAlike);
-  return { ...rest, parts: form === "chat" ? FIELDS.map((kind) => fieldOf(told, kind)) : told, beyond: [] };
+  return { ...rest, parts: form === "chat" ? FIELDS.map((kind) => fieldOf(told, kind)) : told, unsupportedFields: [] };
 }
 
 function hasContent(part: ReplyPart): boolean {
-  return part.kind !== "text" || part.text !== "" || part.seal !== undefined;
+  return part.kind !== "text" || part.text !== "" || part.signature !== undefined;
 }
 
 function withoutCitations(part: ReplyPart) {
@@ -101,20 +101,20 @@ function withoutCitations(part: ReplyPart) {
   return rest;
 }
 
-/** The parts of a kind; words as one text, without the breaks between thoughts. */
+/** The parts of a kind; texts are joined without the separators between reasoning parts. */
 function fieldOf(parts: readonly { readonly kind: string; readonly text?: string }[], kind: string) {
   const own = parts.filter((part) => part.kind === kind);
   const isWords = kind === "reasoning" || kind === "text" || kind === "refusal";
   return isWords ? own.map((part) => part.text).join("").replaceAll(/\s/g, "") : own;
 }
 
-/** Arguments that are JSON have more than one spelling. */
+/** Parses JSON arguments, which can be spelled in several ways. */
 function spelledAlike(part: ReplyPart) {
   return part.kind === "tool_call" && !part.custom ? { ...part, input: JSON.parse(part.input) } : part;
 }
 
 for (const form of FORMS) {
-  Deno.test(`a stream in ${form} of any vendor's events reads as the whole reply in ${form} does`, () => {
+  Deno.test(`a stream in ${form} is read as the whole reply in ${form}`, () => {
     fc.assert(
       fc.property(reply, fc.integer({ min: 1, max: 9 }), (given, size) => {
         const streamed = streamedThrough(form, streamOf(given, size), CONTEXT);

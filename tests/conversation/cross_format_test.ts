@@ -13,7 +13,7 @@ import { itemAt } from "../support/items.ts";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }).filter((value) => value.trim() === value);
 const name = fc.stringMatching(/^[a-z_][a-z0-9_]{0,12}$/);
-/** Names and ids as only some forms allow them. */
+/** Names and ids that only some formats allow. */
 const anyName = fc.oneof(name, fc.constantFrom("mcp.files/read", "2nd-tool", "n".repeat(90), "héllo"));
 const anyId = fc.oneof(name, fc.constantFrom("toolu_01", "call.GW-1.x", `call_${"i".repeat(70)}`));
 const json = fc.dictionary(name, fc.oneof(fc.integer(), text, fc.boolean()), { noNullPrototype: true });
@@ -110,9 +110,9 @@ const conversation: fc.Arbitrary<Conversation> = fc.record({
   return conversationOf({ ...rest, toolChoice });
 });
 
-/** What a conversation says, without the spelling that is each form's own. */
+/** A conversation without the spelling of any format. */
 function gistOf({ turns, tools, toolChoice, ...rest }: Conversation, nameOf: (wire: string) => string) {
-  // Of tools that may not be called, a form that cannot say so is told nothing.
+  // Tools that may not be called are not sent in formats that cannot express it.
   const offered = toolChoice?.kind === "allowed" ? tools.filter(({ name }) => toolChoice.tools.includes(name)) : tools;
   const calls = turns.flatMap((turn) => turn.parts).filter((part) => part.kind === "tool_call");
   const places = new Map(calls.map((call, at) => [call.callId, at]));
@@ -139,13 +139,13 @@ function partGist(part: Part, places: ReadonlyMap<string, number>, nameOf: (wire
   }
 }
 
-/** Forms without a flag for a tool that failed say it in words before its own. */
+/** The text of a result. Formats without a field for failed tools prefix it. */
 function resultText(parts: readonly Part[]): string {
   const said = parts.map((part) => part.kind === "text" ? part.text : part.kind).join("\n");
   return said.replace(/^Error(: |$)(the tool failed without a message\.)?/, "");
 }
 
-/** Settings under the name that a loss of them has; null for what every vendor does unasked. */
+/** Settings by the name under which they are dropped; null for a vendor's default. */
 function settingsOf(asked: Conversation): Record<string, unknown> {
   const { sampling } = asked;
   return {
@@ -169,30 +169,30 @@ function settingsOf(asked: Conversation): Record<string, unknown> {
 function assertKept(
   before: Conversation,
   after: Conversation,
-  losses: readonly string[],
+  droppedFields: readonly string[],
   names: ReadonlyMap<string, string>,
 ) {
   const { instructions, ...told } = gistOf(after, (wire) => names.get(wire) ?? wire);
   const { instructions: asked, ...meant } = gistOf(before, (wire) => wire);
   assertEquals(told, meant);
-  // A form that cannot enforce a shape asks for it in words.
+  // A format that cannot enforce an output format describes it in the instructions.
   if (before.outputFormat === null) assertEquals(instructions, asked);
   else assertStringIncludes(instructions, asked);
   const now = settingsOf(after);
   for (const [setting, value] of Object.entries(settingsOf(before))) {
-    // What nobody asked for may be said anyway: one form demands a limit.
-    if (value !== null && !losses.includes(setting)) assertEquals(now[setting], value, setting);
+    // Settings may be added: one format requires a limit.
+    if (value !== null && !droppedFields.includes(setting)) assertEquals(now[setting], value, setting);
   }
 }
 
 for (const [from, to] of PAIRS) {
-  Deno.test(`a conversation that came as ${from} and went as ${to} is the same but for the losses told`, () => {
+  Deno.test(`a conversation read from ${from} and written as ${to} is the same except for the reported fields`, () => {
     fc.assert(
       fc.property(conversation, (asked) => {
         const first = throughForm(from, asked);
-        const { read, body, losses, toolNames } = throughForm(to, first.read);
+        const { read, body, droppedFields, toolNames } = throughForm(to, first.read);
         CODECS[to].caller.check(asRead(to, body, asked.stream));
-        assertKept(first.read, read, losses, toolNames ?? new Map());
+        assertKept(first.read, read, droppedFields, toolNames ?? new Map());
       }),
       { numRuns: 80 },
     );
@@ -200,7 +200,7 @@ for (const [from, to] of PAIRS) {
 }
 
 for (const form of FORMS) {
-  Deno.test(`a conversation written as ${form} twice is the same bytes, so that prompts stay cached`, () => {
+  Deno.test(`writing a conversation as ${form} twice gives the same bytes, so that prompts stay cached`, () => {
     fc.assert(
       fc.property(conversation, (asked) => {
         const write = () => JSON.stringify(CODECS[form].upstream.writeRequest(asked, TARGETS[form]).body);

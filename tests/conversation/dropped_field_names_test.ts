@@ -27,13 +27,13 @@ const CASES: readonly (readonly [CallerFormatName, JsonObject, losses: readonly 
     ]],
   ];
 
-for (const [format, body, losses, names] of CASES) {
-  Deno.test(`droppedFields() names ${losses} of ${format} ${JSON.stringify(body)} as the caller does`, () => {
-    assertEquals(CODECS[format].caller.droppedFields(body, losses), [...names]);
+for (const [format, body, droppedFields, names] of CASES) {
+  Deno.test(`droppedFields() names ${droppedFields} of ${format} ${JSON.stringify(body)} as the caller does`, () => {
+    assertEquals(CODECS[format].caller.droppedFields(body, droppedFields), [...names]);
   });
 }
 
-Deno.test("refusalInSentWords() names the caller's field in place of the neutral one", () => {
+Deno.test("withCallerFieldName() names the caller's field in place of the neutral one", () => {
   const body = { messages: [{ content: [{ type: "input_audio", input_audio: { data: "", format: "wav" } }] }] };
   const told = withCallerFieldName(invalidField("audio", "no ears"), CODECS.chat.caller, body) as GatewayError;
   assertEquals([told.details.field, told.message], [

@@ -4,16 +4,16 @@ import { COMMON_EFFORTS, EFFORT_SHARES, effortForShare, nearestEffort } from "..
 
 const THINKING = EFFORTS.filter((effort) => effort !== "none") as [Effort, ...Effort[]];
 
-Deno.test("effortForShare() finds every effort by its own share", () => {
+Deno.test("effortForShare() returns every effort for its own share", () => {
   for (const effort of THINKING) assertEquals(effortForShare(EFFORT_SHARES[effort], THINKING), effort);
 });
 
-Deno.test("effortForShare() keeps to the efforts that the target knows", () => {
+Deno.test("effortForShare() returns only supported efforts", () => {
   assertEquals(effortForShare(0.001, ["low", "medium", "high"]), "low");
   assertEquals(effortForShare(0.99, ["low", "medium", "high"]), "high");
 });
 
-Deno.test("nearestEffort() keeps to the efforts that a model takes", () => {
+Deno.test("nearestEffort() returns only supported efforts", () => {
   assertEquals(EFFORTS.map((effort) => nearestEffort(effort, COMMON_EFFORTS)), [
     ...["low", "low", "low", "medium", "high", "high", "high"],
   ]);

@@ -86,7 +86,7 @@ for (const [form, body, lines] of CASES) {
   });
 }
 
-Deno.test("refuseLaterWork() names the field, in any format", () => {
+Deno.test("rejectUnmeteredWork() names the field, in any format", () => {
   const asking = [
     ["background", true],
     ["background", "true"],
@@ -136,13 +136,13 @@ const DOUBLES: readonly (readonly [field: string, body: JsonObject])[] = [
 ];
 
 for (const [field, body] of DOUBLES) {
-  Deno.test(`content codec: checkRequest() refuses ${field} beside its other spelling`, () => {
+  Deno.test(`content codec: checkRequest() rejects ${field} beside its other spelling`, () => {
     const error = assertThrows(() => content.caller.check(body), GatewayError);
     assertEquals([error.status, error.details.field], [400, field]);
   });
 }
 
-Deno.test("content codec: checkRequest() leaves arguments, results and schemas to the caller", () => {
+Deno.test("content codec: checkRequest() ignores arguments, results and schemas", () => {
   const both = { my_key: 1, myKey: 2 };
   content.caller.check({
     contents: [

@@ -6,7 +6,7 @@ function factsOf(name: string, supportedParameters: readonly string[] = [], id =
   return modelFacts(name, { id, supportedParameters });
 }
 
-Deno.test("modelFacts() knows a family by the vendor's name of a model, with or without its maker", () => {
+Deno.test("modelFacts() recognises a family by the vendor's name of a model, with or without its maker", () => {
   assertEquals(factsOf("gpt-4.1").canReason, false);
   assertEquals(factsOf("openai/gpt-5-mini").samplingSupport, "never");
   assertEquals(factsOf("anthropic/claude-3.5-haiku").canReason, false);
@@ -18,12 +18,12 @@ Deno.test("modelFacts() knows a family by the vendor's name of a model, with or 
   assertEquals(factsOf("gemini-flash-latest"), UNKNOWN_FACTS);
 });
 
-Deno.test("modelFacts() knows a deployment by the model's own id", () => {
+Deno.test("modelFacts() recognises a deployment by the model's id", () => {
   assertEquals(factsOf("production-7", [], "openai/gpt-5-mini").samplingSupport, "never");
   assertEquals(factsOf("production-7"), UNKNOWN_FACTS);
 });
 
-Deno.test("modelFacts() takes the catalog's word before the family's", () => {
+Deno.test("modelFacts() prefers the catalog to the family", () => {
   assertEquals(factsOf("production-7", ["temperature", "max_tokens"]).canReason, false);
   const reasoning = factsOf("production-7", ["reasoning", "max_tokens"]);
   assertEquals([reasoning.canReason, reasoning.samplingSupport], [true, "never"]);

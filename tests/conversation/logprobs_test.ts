@@ -7,7 +7,7 @@ import { CODECS, streamedThrough, TARGETS, wholeThrough } from "../support/forms
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply } from "../../src/conversation/reply.ts";
 
-// Whoever asks for probabilities of tokens gets them from vendors that have them, and is told of the others.
+// Token probabilities are returned by vendors that support them and reported as dropped by the others.
 
 const HI = [{ role: "user", content: "Hi" }];
 
@@ -26,13 +26,13 @@ const REQUESTED: readonly (readonly [CallerFormatName, body: JsonObject, logprob
 ];
 
 for (const [form, body, logprobs] of REQUESTED) {
-  Deno.test(`${form} request reader reads how many probabilities of tokens are wanted: ${JSON.stringify(body)}`, () => {
+  Deno.test(`${form} request reader reads the requested number of token probabilities: ${JSON.stringify(body)}`, () => {
     const read = readChecked(CODECS[form].caller, { model: "prov/m", ...body });
-    assertEquals([read.logprobs, read.beyond], [logprobs, []]);
+    assertEquals([read.logprobs, read.unsupportedFields], [logprobs, []]);
   });
 }
 
-Deno.test("request writers ask for probabilities of tokens in their own words", () => {
+Deno.test("request writers request token probabilities in their own fields", () => {
   const conversation = readChecked(CODECS.chat.caller, {
     model: "prov/m",
     messages: HI,
@@ -48,16 +48,16 @@ Deno.test("request writers ask for probabilities of tokens in their own words", 
   assertEquals(written("content", "gemini-3-flash").generationConfig, { responseLogprobs: true, logprobs: 2 });
 });
 
-Deno.test("request writers name probabilities of tokens that a model does not give", () => {
+Deno.test("request writers report token probabilities that a model does not support", () => {
   const conversation = readChecked(CODECS.chat.caller, { model: "prov/m", messages: HI, logprobs: true });
   for (const [form, model] of [["chat", "gpt-5"], ["responses", "gpt-5"], ["messages", "claude-opus-4-5"]] as const) {
-    assertEquals(CODECS[form].upstream.writeRequest(conversation, retarget(TARGETS[form], { model })).losses, [
+    assertEquals(CODECS[form].upstream.writeRequest(conversation, retarget(TARGETS[form], { model })).droppedFields, [
       "logprobs",
     ]);
   }
 });
 
-/** A text of two tokens, as each format gives it. */
+/** A text of two tokens, in each format. */
 const TOKENS = [
   { token: "He", logprob: -0.5, bytes: null, alternatives: [{ token: "Ho", logprob: -1.5, bytes: null }] },
   { token: "y", logprob: -0.25, bytes: null, alternatives: [] },
@@ -69,7 +69,7 @@ const REPLY = {
   parts: [{ kind: "text" as const, text: "Hey", logprobs: TOKENS }],
   stop: { reason: "end" as const, raw: null },
   usage: null,
-  beyond: [],
+  unsupportedFields: [],
 };
 const EVENTS: readonly ReplyEvent[] = [
   { type: "start", id: "r", model: "m", createdAt: 1, usage: null },
@@ -81,13 +81,13 @@ const EVENTS: readonly ReplyEvent[] = [
 ];
 
 for (const form of ["chat", "responses", "content"] as const) {
-  Deno.test(`${form} replies keep the probabilities of tokens, whole and streamed`, () => {
+  Deno.test(`${form} replies keep token probabilities, whole and streamed`, () => {
     const tokensOf = ({ parts }: Reply) => parts.map((part) => part.kind === "text" && part.logprobs);
     assertEquals(tokensOf(wholeThrough(form, REPLY, replyContextOf())), [TOKENS]);
     assertEquals(tokensOf(streamedThrough(form, EVENTS, replyContextOf())), [TOKENS]);
   });
 }
 
-Deno.test("messages replies name the probabilities of tokens that they have no place for", () => {
-  assertEquals(CODECS.messages.caller.writeReply(REPLY, replyContextOf()).losses, ["logprobs"]);
+Deno.test("messages replies report token probabilities as dropped", () => {
+  assertEquals(CODECS.messages.caller.writeReply(REPLY, replyContextOf()).droppedFields, ["logprobs"]);
 });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { functionSchema, objectSchema, plainSchema } from "../../src/conversation/object_schema.ts";
 
-Deno.test("objectSchema() is an object at the top, whatever came", () => {
+Deno.test("objectSchema() always returns an object at the top", () => {
   const empty = { type: "object", properties: {} };
   for (const schema of [null, {}, { type: "object" }, { type: "string" }]) assertEquals(objectSchema(schema), empty);
   const plain = { type: "object", properties: { a: { type: ["string", "null"] } }, required: ["a"], $schema: "x" };
@@ -10,14 +10,14 @@ Deno.test("objectSchema() is an object at the top, whatever came", () => {
   assertEquals(objectSchema(choice), { ...empty, ...choice });
 });
 
-Deno.test("plainSchema() leaves an object alone and calls no schema loose that says as much as before", () => {
+Deno.test("plainSchema() keeps an object and reports only less strict schemas as relaxed", () => {
   const plain = { type: "object", properties: { a: { anyOf: [{}, {}] } }, required: ["a"] };
-  assertEquals(plainSchema(plain), { schema: plain, isLoose: false });
-  for (const schema of [null, {}, { type: ["object", "null"] }]) assertEquals(plainSchema(schema).isLoose, false);
-  assertEquals(plainSchema({ type: "array" }), { schema: { type: "object", properties: {} }, isLoose: true });
+  assertEquals(plainSchema(plain), { schema: plain, isRelaxed: false });
+  for (const schema of [null, {}, { type: ["object", "null"] }]) assertEquals(plainSchema(schema).isRelaxed, false);
+  assertEquals(plainSchema({ type: "array" }), { schema: { type: "object", properties: {} }, isRelaxed: true });
 });
 
-Deno.test("plainSchema() joins shapes at the top and requires what all of them require", () => {
+Deno.test("plainSchema() joins alternatives at the top and requires what all of them require", () => {
   const branch = (name: string) => ({ properties: { [name]: { type: "string" }, id: {} }, required: ["id", name] });
   assertEquals(plainSchema({ anyOf: [branch("a"), branch("b")], description: "d" }), {
     schema: {
@@ -26,12 +26,12 @@ Deno.test("plainSchema() joins shapes at the top and requires what all of them r
       properties: { a: { type: "string" }, b: { type: "string" }, id: {} },
       required: ["id"],
     },
-    isLoose: true,
+    isRelaxed: true,
   });
   assertEquals(plainSchema({ type: "object", allOf: [branch("a"), branch("b")] }).schema.required, ["id", "a", "b"]);
 });
 
-Deno.test("plainSchema() lets a property be as any shape describes it", () => {
+Deno.test("plainSchema() lets a property match the schema of any alternative", () => {
   const shape = (kind: string) => ({ type: "object", properties: { kind: { const: kind } }, required: ["kind"] });
   assertEquals(plainSchema({ oneOf: [shape("a"), shape("b"), shape("a"), { type: "null" }] }).schema, {
     type: "object",
@@ -40,7 +40,7 @@ Deno.test("plainSchema() lets a property be as any shape describes it", () => {
   });
 });
 
-Deno.test("plainSchema() finds the shapes that a choice refers to, and ends where they refer to themselves", () => {
+Deno.test("plainSchema() follows references in alternatives, and ends at recursive ones", () => {
   const $defs = {
     A: { properties: { a: {} } },
     B: { allOf: [{ $ref: "#/$defs/A" }, { properties: { b: {} }, required: ["b"] }] },
@@ -51,26 +51,26 @@ Deno.test("plainSchema() finds the shapes that a choice refers to, and ends wher
   assertEquals(schema, { type: "object", properties: { a: {}, b: {}, self: {} }, $defs });
 });
 
-Deno.test("functionSchema() leaves out what the author refuses at the top beside choices", () => {
+Deno.test("functionSchema() removes other keywords that OpenAI rejects at the top", () => {
   const plain = { type: "object", properties: { a: {} }, required: ["a"] };
   assertEquals(functionSchema({ ...plain, enum: [{ a: 1 }], not: { required: ["b"] } }), {
     schema: plain,
-    isLoose: true,
+    isRelaxed: true,
   });
-  assertEquals(plainSchema({ ...plain, not: {} }), { schema: { ...plain, not: {} }, isLoose: false });
+  assertEquals(plainSchema({ ...plain, not: {} }), { schema: { ...plain, not: {} }, isRelaxed: false });
 });
 
-Deno.test("plainSchema() ends soon for references that multiply at every step", () => {
+Deno.test("plainSchema() takes limited time for references that multiply at every step", () => {
   const again = { $ref: "#/$defs/a" };
   const schema = {
     anyOf: [again],
     $defs: { a: { properties: { x: { type: "string" } }, anyOf: Array.from({ length: 30 }, () => again) } },
   };
-  const { schema: plain, isLoose } = plainSchema(schema);
-  assertEquals([plain.type, isLoose, plain.properties], ["object", true, { x: { type: "string" } }]);
+  const { schema: plain, isRelaxed } = plainSchema(schema);
+  assertEquals([plain.type, isRelaxed, plain.properties], ["object", true, { x: { type: "string" } }]);
 });
 
-Deno.test("plainSchema() ends soon for properties that grow at every step", () => {
+Deno.test("plainSchema() takes limited time for properties that grow at every step", () => {
   const branch = (next: number, nth: number) => ({ $ref: `#/$defs/s${next}`, properties: { x: { const: nth } } });
   const step = (next: number) => ({ anyOf: Array.from({ length: 12 }, (_, nth) => branch(next, nth)) });
   const $defs = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`s${at}`, step(at + 1)]));

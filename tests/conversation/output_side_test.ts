@@ -4,7 +4,7 @@ import type { CallerFormatName } from "../../src/conversation/reasoning_signatur
 import { MAX_COUNTER_TOKENS, outputSideOf } from "../../src/conversation/usage.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 
-/** A usage as each form's vendors report it. */
+/** Usage as vendors of each format report it. */
 function reportOf(form: CallerFormatName, produced: number, thought: number): Record<string, unknown> {
   switch (form) {
     case "chat": {
@@ -25,13 +25,13 @@ function reportOf(form: CallerFormatName, produced: number, thought: number): Re
 }
 
 for (const form of FORMS) {
-  Deno.test(`${form} usage: output is never zero beside thinking, and never less than it`, () => {
+  Deno.test(`${form} usage: output is never less than reasoning`, () => {
     const usage = CODECS[form].upstream.readUsage(reportOf(form, 0, 50));
     assertEquals([usage?.outputTokens, usage?.reasoningTokens], [50, 50]);
   });
 }
 
-Deno.test("outputSideOf() counts thoughts that the vendor left out of the output, and believes it otherwise", () => {
+Deno.test("outputSideOf() adds reasoning that the vendor excluded from the output", () => {
   assertEquals(outputSideOf(10, 50), { outputTokens: 60, reasoningTokens: 50 });
   assertEquals(outputSideOf(60, 50), { outputTokens: 60, reasoningTokens: 50 });
   const counter = fc.nat(MAX_COUNTER_TOKENS);

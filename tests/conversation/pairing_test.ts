@@ -22,7 +22,7 @@ function user(...parts: Part[]): Turn {
   return { role: "user", parts };
 }
 
-Deno.test("pairsOf() gives a result to the latest turn that called by its id, first call first", () => {
+Deno.test("pairsOf() matches a result to the latest turn with a call of its id, first call first", () => {
   const [early, first, second] = [call("a"), call("a"), call("a")];
   const [one, two] = [result("a"), result("a")];
   const { calls, orphans } = pairsOf([assistant(early), assistant(first, second), user(one, two)], own);
@@ -31,14 +31,14 @@ Deno.test("pairsOf() gives a result to the latest turn that called by its id, fi
   assertEquals(orphans.size, 0);
 });
 
-Deno.test("pairsOf() takes no result for one to a later call", () => {
+Deno.test("pairsOf() never matches a result to a later call", () => {
   const [made, early] = [call("a"), result("a")];
   const { calls, orphans } = pairsOf([user(early), assistant(made)], own);
   assertEquals(calls.get(made)?.result, null);
   assertEquals([...orphans], [early]);
 });
 
-Deno.test("pairsOf() gives every call an id of its own and loses no result, whatever came", () => {
+Deno.test("pairsOf() gives every call a unique id and keeps every result", () => {
   const part = fc.tuple(fc.constantFrom("a", "b", "a_2"), fc.boolean()).map(([id, made]) =>
     made ? call(id) : result(id)
   );
@@ -52,7 +52,7 @@ Deno.test("pairsOf() gives every call an id of its own and loses no result, what
   }));
 });
 
-Deno.test("orphanAsText() says what the result was of, and whether it failed", () => {
+Deno.test("orphanAsText() names the tool of the result, and whether it failed", () => {
   const [said] = orphanAsText(result("a", true));
   assertEquals(said, { kind: "text", text: "Error of an earlier call of the tool look:" });
   assertEquals(orphanAsText({ ...result("a"), tool: null })[0], {

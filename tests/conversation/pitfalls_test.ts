@@ -11,7 +11,7 @@ import { asRead, CODECS, FORMS, TARGETS, throughForm } from "../support/forms.ts
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 
-// What goes wrong in translating requests between vendors, and is not a matter of one form alone.
+// Problems of translating requests that several formats share.
 
 const text = (value: string): Part & { kind: "text" } => ({ kind: "text", text: value });
 const HI: Turn = { role: "user", parts: [text("Hi")] };
@@ -29,15 +29,15 @@ function bodyIn(form: CallerFormatName, asked: Partial<Conversation>): string {
 }
 
 for (const form of FORMS) {
-  Deno.test(`instructions without a conversation become a ${form} request that has a user's word`, () => {
-    // The chat form's author alone takes instructions without one.
+  Deno.test(`instructions without a conversation become a ${form} request with a user message`, () => {
+    // Only OpenAI accepts instructions without a user message.
     const target = { ...TARGETS[form], quirks: form === "chat" ? RESEMBLING_QUIRKS : NO_QUIRKS };
     const { read } = throughForm(form, conversationOf({ instructions: [text("Be brief")], turns: [] }), target);
     assertEquals(read.instructions, [text("Be brief")]);
     assertEquals(read.turns.map(({ role }) => role), ["user"]);
   });
 
-  Deno.test(`an interrupted run goes as ${form} with a result for every call and a call for every result`, () => {
+  Deno.test(`an interrupted run is written as ${form} with a result for every call and a call for every result`, () => {
     const lost: Part = { ...RESULT, callId: "gone", parts: [text("orphan")] } as Part;
     const asked = conversationOf({
       turns: turnsOf(["user", text("Hi")], ["assistant", CALL, { ...CALL, callId: "c2" } as Part], [
@@ -54,7 +54,7 @@ for (const form of FORMS) {
     assertStringIncludes(bodyIn(form, asked), "orphan");
   });
 
-  Deno.test(`a result that comes a turn late answers its call in ${form} all the same`, () => {
+  Deno.test(`a result that arrives one turn late is matched to its call in ${form}`, () => {
     const turns = turnsOf(
       ["user", text("Hi")],
       ["assistant", CALL],
@@ -71,14 +71,14 @@ for (const form of FORMS) {
     assertEquals(answered.parts[0].parts, [text("done")]);
   });
 
-  Deno.test(`broken arguments of a call come back from ${form} as the model wrote them`, () => {
+  Deno.test(`invalid arguments of a call return from ${form} as the model wrote them`, () => {
     const turns = turnsOf(["user", text("Hi")], ["assistant", { ...CALL, input: '{"a": ' } as Part], ["user", RESULT]);
     const { read } = throughForm(form, conversationOf({ turns }));
     const call = itemAt(read.turns, 1).parts.find((part) => part.kind === "tool_call");
     assertEquals(call?.input, '{"a": ');
   });
 
-  Deno.test(`the line by which one client counts its own use reaches no vendor of ${form}`, () => {
+  Deno.test(`a client's accounting line reaches no vendor of ${form}`, () => {
     const system = [
       { type: "text", text: "x-anthropic-billing-header: cc_version=2; cc_entrypoint=cli" },
       { type: "text", text: "Be brief" },
@@ -93,12 +93,12 @@ for (const form of FORMS) {
   Deno.test(`a caller's own routing key never reaches a vendor of ${form}`, () => {
     const body = { model: "a/m", messages: [{ role: "user", content: "Hi" }], extra_body: { provider: { type: "x" } } };
     const read = readChecked(CODECS.chat.caller, body);
-    assertEquals(read.beyond, []);
+    assertEquals(read.unsupportedFields, []);
     assert(!JSON.stringify(throughForm(form, read).body).includes("extra_body"));
   });
 }
 
-Deno.test("several instructions stay blocks of their own for messages, so that each keeps its cache mark", () => {
+Deno.test("several instructions stay separate blocks for messages, so that each keeps its cache mark", () => {
   const instructions = [{ ...text("a"), cache: { ttl: null } }, text("b")];
   const { body } = throughForm("messages", conversationOf({ instructions }));
   assertEquals(body.system, [
@@ -107,22 +107,22 @@ Deno.test("several instructions stay blocks of their own for messages, so that e
   ]);
 });
 
-Deno.test("a cache mark never stands on a block without text", () => {
+Deno.test("a block without text never has a cache mark", () => {
   const blank = { ...text("  "), cache: { ttl: null } };
   const { body } = throughForm("messages", conversationOf({ turns: [{ role: "user", parts: [blank, text("Hi")] }] }));
   assert(!JSON.stringify(body).includes("cache_control"));
 });
 
-Deno.test("thoughts that a chat caller shows without a proof are no thinking for messages, and reported", () => {
+Deno.test("unsigned reasoning of a chat caller is dropped for messages, and reported", () => {
   const history = { role: "assistant", content: "Yes", reasoning_content: "hm" };
   const user = { role: "user", content: "Hi" };
   const read = readChecked(CODECS.chat.caller, { model: "a/m", messages: [user, history, user] });
-  const { body, losses } = throughForm("messages", read);
+  const { body, droppedFields } = throughForm("messages", read);
   assert(!JSON.stringify(body).includes("hm"));
-  assertEquals(losses, ["reasoning_text"]);
+  assertEquals(droppedFields, ["reasoning_text"]);
 });
 
-Deno.test("a messages caller who asks for thinking is shown the thoughts of a content vendor", () => {
+Deno.test("a messages caller that requests thinking receives the reasoning of a content vendor", () => {
   const asked = (thinking: JsonObject) => {
     const body = { model: "a/m", max_tokens: 9999, messages: [{ role: "user", content: "Hi" }], thinking };
     const config = throughForm("content", readChecked(CODECS.messages.caller, body)).body
@@ -134,7 +134,7 @@ Deno.test("a messages caller who asks for thinking is shown the thoughts of a co
   assertEquals(asked({ type: "adaptive", display: "omitted" }), false);
 });
 
-Deno.test("a budget of thinking and an effort are told to each other's models by the same shares", () => {
+Deno.test("reasoning budgets and efforts are converted by the same shares in both directions", () => {
   for (const effort of ["low", "medium", "high"] as const) {
     const reasoning = { effort, budgetTokens: null, visible: null };
     const older = retarget(TARGETS.messages, { model: "claude-sonnet-4-5" });
@@ -144,7 +144,7 @@ Deno.test("a budget of thinking and an effort are told to each other's models by
   }
 });
 
-Deno.test("a forced call and thinking are not asked of messages together", () => {
+Deno.test("a forced call and thinking are not sent to messages together", () => {
   const tools: Conversation["tools"] = [{
     kind: "function",
     name: "f",
@@ -157,13 +157,13 @@ Deno.test("a forced call and thinking are not asked of messages together", () =>
   assertEquals([(body.thinking as JsonObject).type, (body.tool_choice as JsonObject).type], ["disabled", "any"]);
 });
 
-Deno.test("a required property that no schema describes is not enforced, and not named to vendors that refuse it", () => {
+Deno.test("a required property without a schema is not enforced, and not sent to vendors that reject it", () => {
   const schema = { type: "object", properties: { a: {} }, required: ["a", "gone"], additionalProperties: false };
   assert(!isStrictSchema(schema));
   assertEquals(openApiSchemaOf(schema).required, ["a"]);
 });
 
-Deno.test("a file in one vendor's store is refused for another vendor, as nobody else can open it", () => {
+Deno.test("a file stored at one vendor is rejected for another vendor", () => {
   const urls = ["gs://bucket/a.png", "https://generativelanguage.googleapis.com/v1beta/files/abc"];
   for (const form of FORMS.filter((form) => form !== "content")) {
     for (const url of urls) {
@@ -175,7 +175,7 @@ Deno.test("a file in one vendor's store is refused for another vendor, as nobody
   }
 });
 
-Deno.test("the same tool offered twice by a responses caller is offered once", () => {
+Deno.test("a tool offered twice by a responses caller is offered once", () => {
   const tool = { type: "function", name: "f", parameters: { type: "object", properties: {} } };
   const input = [{ type: "additional_tools", tools: [tool] }, { role: "user", content: "Hi" }];
   assertEquals(readChecked(CODECS.responses.caller, { model: "a/m", input, tools: [tool] }).tools.length, 1);

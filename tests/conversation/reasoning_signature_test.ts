@@ -11,49 +11,49 @@ import {
 const FORMS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
 const forms = fc.constantFrom(...FORMS);
 const values = fc.string({ unit: "binary" });
-/** As the configuration allows them, dots included; the percent sign for good measure. */
+/** Provider names as the configuration allows them, with dots and percent signs. */
 const issuers = fc.stringMatching(/^[a-z0-9%][a-z0-9._%-]{0,20}$/);
 
-Deno.test("writeSeal() is undone by readSeal() for every form, issuer and value", () => {
+Deno.test("readSignature() is the inverse of writeSignature() for every format, issuer and value", () => {
   fc.assert(
-    fc.property(forms, fc.option(issuers), values, forms, (form, issuer, value, callerForm) => {
-      fc.pre(!(issuer === null && form === callerForm && value.startsWith(WRAPPED_SIGNATURE_PREFIX)));
-      const seal: ReasoningSignature = { form, issuer, value };
-      assertEquals(readSignature(writeSignature(seal, callerForm), callerForm), seal);
+    fc.property(forms, fc.option(issuers), values, forms, (form, issuer, value, callerFormat) => {
+      fc.pre(!(issuer === null && form === callerFormat && value.startsWith(WRAPPED_SIGNATURE_PREFIX)));
+      const signature: ReasoningSignature = { format: form, issuer, value };
+      assertEquals(readSignature(writeSignature(signature, callerFormat), callerFormat), signature);
     }),
   );
 });
 
-Deno.test("writeSeal() keeps apart providers whose names hold dots", () => {
-  const seal: ReasoningSignature = { form: "messages", issuer: "eu.west.anthropic", value: "a.b.c" };
-  assertEquals(readSignature(writeSignature(seal, "chat"), "chat"), seal);
+Deno.test("writeSignature() distinguishes providers with dots in their names", () => {
+  const signature: ReasoningSignature = { format: "messages", issuer: "eu.west.anthropic", value: "a.b.c" };
+  assertEquals(readSignature(writeSignature(signature, "chat"), "chat"), signature);
 });
 
-Deno.test("writeSeal() leaves a seal bare that is of the caller's form and of nobody known", () => {
-  assertEquals(writeSignature({ form: "content", issuer: null, value: "CiQB" }, "content"), "CiQB");
-  assertEquals(readSignature("CiQB", "content"), { form: "content", issuer: null, value: "CiQB" });
+Deno.test("writeSignature() does not wrap a signature of the caller's format and an unknown issuer", () => {
+  assertEquals(writeSignature({ format: "content", issuer: null, value: "CiQB" }, "content"), "CiQB");
+  assertEquals(readSignature("CiQB", "content"), { format: "content", issuer: null, value: "CiQB" });
 });
 
-Deno.test("writeSeal() writes standard base64 that begins with the prefix whatever is wrapped", () => {
+Deno.test("writeSignature() writes standard base64 that always starts with the prefix", () => {
   fc.assert(
     fc.property(forms, issuers, values, (form, issuer, value) => {
-      const text = writeSignature({ form, issuer, value }, "messages");
+      const text = writeSignature({ format: form, issuer, value }, "messages");
       assert(text.startsWith(WRAPPED_SIGNATURE_PREFIX));
       assert(/^[A-Za-z0-9+/]+={0,2}$/.test(text));
     }),
   );
 });
 
-Deno.test("readSeal() reads a wrapped seal that came back in the URL-safe alphabet", () => {
-  const seal: ReasoningSignature = { form: "messages", issuer: "acme", value: "\u00ff\u00fe?>~~" };
-  const text = writeSignature(seal, "content").replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-  assertEquals(readSignature(text, "content"), seal);
+Deno.test("readSignature() reads a wrapped signature in the URL-safe alphabet", () => {
+  const signature: ReasoningSignature = { format: "messages", issuer: "acme", value: "\u00ff\u00fe?>~~" };
+  const text = writeSignature(signature, "content").replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  assertEquals(readSignature(text, "content"), signature);
 });
 
-Deno.test("readSeal() takes what is no wrapped seal as it is, and never throws", () => {
+Deno.test("readSignature() returns any other text unchanged, and never throws", () => {
   const wrapped = (text: string) => btoa(text);
   for (const text of [wrapped("sy1."), wrapped("sy1.chat"), wrapped("sy1.morse.a.b"), "c3kxL", "c3kxL!!", ""]) {
-    assertEquals(readSignature(text, "messages"), { form: "messages", issuer: null, value: text });
+    assertEquals(readSignature(text, "messages"), { format: "messages", issuer: null, value: text });
   }
   fc.assert(fc.property(values, (text) => void readSignature(WRAPPED_SIGNATURE_PREFIX + text, "chat")));
 });

@@ -22,7 +22,7 @@ const PROMPT_KEYS: readonly PriceKeysOf<"text">[] = [
 ];
 const OUTPUT_KEYS: readonly PriceKeysOf<"text">[] = ["completion", "audio_output", "image_output", "video_output"];
 
-/** What the pass-through follower and the translating reader make of a stream. */
+/** The usage of a stream, read by the pass-through watcher and by the event reader. */
 function usagesOfStream({ form, frames }: Recording): [followed: Usage | null, read: Usage | null] {
   const follower = CODECS[form].passThrough.watch({});
   const reader = eventReaderOf(CODECS[form]);
@@ -35,7 +35,7 @@ function usagesOfStream({ form, frames }: Recording): [followed: Usage | null, r
   return [follower.usage(), read];
 }
 
-/** Every usage that a vendor reported, with the name of its recording. */
+/** All usage that vendors reported, with the name of its recording. */
 function usages(): [name: string, usage: Usage][] {
   return recordings().flatMap((recording) => {
     const { name, form, whole } = recording;
@@ -71,7 +71,7 @@ Deno.test({
       try {
         pair = usagesOfStream(recording);
       } catch {
-        continue; // Recorded to be no legal stream.
+        continue; // An invalid stream, recorded on purpose.
       }
       if (pair.includes(null)) continue;
       compared++;

@@ -6,7 +6,7 @@ import { referencesIn } from "../../src/conversation/references.ts";
 import { camelCaseOf } from "../../src/conversation/request_walk.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 
-/** Kinds, ids and fields, one line each. */
+/** Kinds, ids and fields, one per line. */
 function linesOf(form: CallerFormatName, body: JsonObject): string[] {
   return referencesIn(CODECS[form].caller.grammar, body).map(({ kind, id, field }) => `${kind} ${id} at ${field}`);
 }
@@ -192,7 +192,7 @@ for (const [name, form, body, lines] of CASES) {
   Deno.test(`referencesIn() finds ${name}`, () => assertEquals(linesOf(form, body), lines));
 }
 
-Deno.test("camelCaseOf() applied twice gives what it gives once", () => {
+Deno.test("camelCaseOf() is idempotent", () => {
   const key = fc.stringMatching(/^[a-zA-Z_0-9]{0,16}$/);
   fc.assert(fc.property(key, (each) => assertEquals(camelCaseOf(camelCaseOf(each)), camelCaseOf(each))));
 });
@@ -218,7 +218,7 @@ function snakeCased(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snake(key), snakeCased(inner)]));
 }
 
-Deno.test("referencesIn() refuses checked names in another case where vendors look for them, and nowhere else", () => {
+Deno.test("referencesIn() rejects checked names in another case where vendors look for them, and nowhere else", () => {
   const path = (error: unknown) => (error as { details?: { field?: string } }).details?.field;
   const refusedAt = (body: JsonObject) => {
     try {

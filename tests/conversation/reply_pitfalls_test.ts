@@ -9,17 +9,17 @@ import { CODECS, eventsIn, FORMS, framesOf, sent, streamedThrough, wholeThrough 
 import { atLeast, itemAt } from "../support/items.ts";
 import { streamOf } from "../support/stream_of.ts";
 
-// What goes wrong in translating replies between vendors, and is not a matter of one form alone.
+// Problems of translating replies that several formats share.
 
 const CONTEXT = replyContextOf({ includeUsage: true });
 const CALL = (callId: string, input = "{}"): ReplyPart => ({ kind: "tool_call", callId, tool: "look", input });
 
 function replyOfParts(parts: readonly ReplyPart[], fields: Partial<Reply> = {}): Reply {
   const stop = { reason: "end" as const, raw: null };
-  return { id: "r", model: "m", createdAt: 5, parts, stop, usage: null, beyond: [], ...fields };
+  return { id: "r", model: "m", createdAt: 5, parts, stop, usage: null, unsupportedFields: [], ...fields };
 }
 
-/** By which a client of a form knows that a stream is whole. */
+/** The end markers of the formats. */
 const END_MARKS: Readonly<Record<CallerFormatName, string>> = {
   chat: "[DONE]",
   responses: '"response.completed"',
@@ -28,7 +28,7 @@ const END_MARKS: Readonly<Record<CallerFormatName, string>> = {
 };
 
 for (const form of FORMS) {
-  Deno.test(`a stream that its vendor cut never looks whole to a caller of ${form}`, () => {
+  Deno.test(`a stream that was cut off never looks complete to a caller of ${form}`, () => {
     const cut = streamOf(replyOfParts([{ kind: "text", text: "half an ans" }])).slice(0, -2);
     const writer = CODECS[form].caller.eventWriter(CONTEXT);
     const failure = new GatewayError("upstream_error", "The provider's stream was cut");
@@ -39,7 +39,7 @@ for (const form of FORMS) {
     assertEquals(eventsIn(form, frames).some(({ type }) => type === "finish"), false);
   });
 
-  Deno.test(`every frame of ${form} is one line of JSON under the event name that its clients want`, () => {
+  Deno.test(`every frame of ${form} is one line of JSON with the event name that clients require`, () => {
     const parts: ReplyPart[] = [
       { kind: "reasoning", text: "a\nb" },
       { kind: "text", text: "c\r\nd\u2028e" },
@@ -52,13 +52,13 @@ for (const form of FORMS) {
     }
   });
 
-  Deno.test(`a reply with a call tells a caller of ${form} to go on, whatever its vendor said`, () => {
+  Deno.test(`a reply with a call has a stop on which a caller of ${form} continues, whatever the vendor sent`, () => {
     const reply = replyOfParts([{ kind: "text", text: "Let me see" }, CALL("c1")]);
     assertEquals(wholeThrough(form, reply, CONTEXT).stop.reason, "tool_calls");
     assertEquals(streamedThrough(form, streamOf(reply), CONTEXT).stop.reason, "tool_calls");
   });
 
-  Deno.test(`a call that a limit cut off is not shown to a caller of ${form} as whole, and the limit is told`, () => {
+  Deno.test(`a call that a limit cut off is not complete for a caller of ${form}, and the limit is reported`, () => {
     const reply = replyOfParts([{ kind: "text", text: "Let me" }, CALL("c1", '{"path": "/e')], {
       stop: { reason: "max_tokens", raw: null },
     });
@@ -74,7 +74,7 @@ for (const form of FORMS) {
     assertEquals(call.input, "{}");
   });
 
-  Deno.test(`calls that a vendor interleaves stay apart for a caller of ${form}`, () => {
+  Deno.test(`interleaved calls of a vendor stay separate for a caller of ${form}`, () => {
     const [start, ...rest] = atLeast(
       streamOf(replyOfParts([CALL("c1", '{"at":"one"}'), CALL("c2", '{"at":"two"}')]), 3),
       1,
@@ -87,7 +87,7 @@ for (const form of FORMS) {
     assertEquals(parts.map((part) => part.kind === "tool_call" && part.input), ['{"at":"one"}', '{"at":"two"}']);
   });
 
-  Deno.test(`a thought after text is a part of its own for a caller of ${form}`, () => {
+  Deno.test(`reasoning after text is a part of its own for a caller of ${form}`, () => {
     const parts: ReplyPart[] = [{ kind: "text", text: "Yes" }, { kind: "reasoning", text: "hm" }, {
       kind: "text",
       text: "No",
@@ -97,7 +97,7 @@ for (const form of FORMS) {
     assertEquals(told.flatMap((part) => part.kind === "text" ? [part.text] : []).join(""), "YesNo");
   });
 
-  Deno.test(`usage of every kind adds up to the same for a caller of ${form}`, () => {
+  Deno.test(`the total of all kinds of usage is the same for a caller of ${form}`, () => {
     const usage = {
       freshTokens: 100,
       cacheReadTokens: 20,
@@ -114,9 +114,9 @@ for (const form of FORMS) {
     assertEquals(streamedThrough(form, streamOf(reply), CONTEXT).usage, told);
   });
 
-  Deno.test(`web sources reach a caller of ${form} in its own shape, or are reported as lost`, () => {
+  Deno.test(`web sources reach a caller of ${form} in its own shape, or are reported as dropped`, () => {
     const citations = [{ url: "https://a.example/x", title: "A", start: 0, end: 4 }];
-    const { body, losses } = CODECS[form].caller.writeReply(
+    const { body, droppedFields } = CODECS[form].caller.writeReply(
       replyOfParts([{ kind: "text", text: "é😀b", citations }]),
       CONTEXT,
     );
@@ -127,11 +127,11 @@ for (const form of FORMS) {
       start,
       end,
     }));
-    assertEquals([told, losses], [citations, []]);
+    assertEquals([told, droppedFields], [citations, []]);
   });
 }
 
-/** How each form's vendors say that a prompt is too long. */
+/** Errors by which vendors of each format report that a prompt is too long. */
 const OVERFLOWS: readonly (readonly [CallerFormatName, JsonObject])[] = [
   ["chat", { error: { message: "maximum context length is 8192 tokens", code: "context_length_exceeded" } }],
   ["responses", { error: { message: "Your input exceeds the context window", code: "context_length_exceeded" } }],
@@ -149,7 +149,7 @@ const OVERFLOWS: readonly (readonly [CallerFormatName, JsonObject])[] = [
 ];
 
 for (const [form, body] of OVERFLOWS) {
-  Deno.test(`a prompt that is too long for a vendor of ${form} is told in the words that other callers' tools look for`, () => {
+  Deno.test(`a prompt that is too long for a vendor of ${form} is reported in the words that other callers' tools search for`, () => {
     const { message, code } = CODECS[form].upstream.readError(body);
     const error = new GatewayError("invalid_request", message, { vendorCode: code! });
     const told = (to: CallerFormatName) => (CODECS[to].caller.writeError(error, "req_1").error as JsonObject);

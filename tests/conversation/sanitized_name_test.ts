@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { sanitizeName, shortHash, truncateName, uniqueName, withHash } from "../../src/conversation/sanitized_name.ts";
 import { atLeast } from "../support/items.ts";
 
-Deno.test("legalWord() keeps legal words, respells others, and never lets two words meet", () => {
+Deno.test("sanitizeName() keeps valid names, sanitizes others, and keeps different names different", () => {
   assertEquals(sanitizeName("look_up-2", 64), "look_up-2");
   assertNotEquals(sanitizeName("a.b", 64), sanitizeName("a/b", 64));
   fc.assert(fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 10, max: 80 }), (word, longest) => {
@@ -14,22 +14,22 @@ Deno.test("legalWord() keeps legal words, respells others, and never lets two wo
   }));
 });
 
-Deno.test("withHash() cuts to the length asked for and marks the end by the whole", () => {
+Deno.test("withHash() cuts to the given length and ends in a hash of the whole", () => {
   assertEquals(withHash("x".repeat(99), "whole", 20), `${"x".repeat(11)}_${shortHash("whole", 8)}`);
 });
 
-Deno.test("withHash() cuts no sign in two", () => {
+Deno.test("withHash() does not cut within a character", () => {
   assert(withHash("x".repeat(10) + "🙂".repeat(9), "whole", 20).isWellFormed());
 });
 
-Deno.test("cutWord() leaves what is short and keeps long words apart", () => {
+Deno.test("truncateName() keeps short names and keeps long names different", () => {
   assertEquals(truncateName("a word of any signs!", 20), "a word of any signs!");
   const [one, other] = atLeast(["a", "b"].map((end) => truncateName("x".repeat(64) + end, 64)), 2);
   assertEquals([one.length, other.length], [64, 64]);
   assertNotEquals(one, other);
 });
 
-Deno.test("freeWord() numbers a word that is taken, also where the form cuts it", () => {
+Deno.test("uniqueName() numbers a repeated name, also where the format truncates it", () => {
   const taken = new Map<string, number>();
   const legal = (word: string) => sanitizeName(word, 12);
   const words = ["call", "call", "call_2", "a very long word", "a very long word"].map((word) =>
@@ -39,7 +39,7 @@ Deno.test("freeWord() numbers a word that is taken, also where the form cuts it"
   assertEquals(new Set(words).size, 5);
 });
 
-Deno.test("freeWord() tells ten thousand equal words apart in one pass", () => {
+Deno.test("uniqueName() makes ten thousand equal names unique in one pass", () => {
   const taken = new Map<string, number>();
   let spelled = 0;
   const legal = (word: string) => (spelled++, sanitizeName(word, 64));

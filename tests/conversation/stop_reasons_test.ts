@@ -10,7 +10,7 @@ const CONTEXT = replyContextOf({});
 const TEXT: ReplyPart = { kind: "text", text: "Hi" };
 const CALL: ReplyPart = { kind: "tool_call", callId: "call_1", tool: "look", input: "{}" };
 
-/** What callers of each form read for every stop of a vendor. */
+/** The stop reason that callers of each format receive for every stop of a vendor. */
 const WORDS: Readonly<Record<StopReason, Readonly<Record<CallerFormatName, string>>>> = {
   end: { chat: "stop", responses: "completed", messages: "end_turn", content: "STOP" },
   stop_sequence: { chat: "stop", responses: "completed", messages: "stop_sequence", content: "STOP" },
@@ -37,10 +37,10 @@ const WORDS: Readonly<Record<StopReason, Readonly<Record<CallerFormatName, strin
 function replyOf(reason: StopReason): Reply {
   const stop = { reason, raw: null, ...reason === "stop_sequence" ? { sequence: "END" } : {} };
   const parts = reason === "tool_calls" ? [TEXT, CALL] : [TEXT];
-  return { id: "r", model: "m", createdAt: 5, parts, stop, usage: null, beyond: [] };
+  return { id: "r", model: "m", createdAt: 5, parts, stop, usage: null, unsupportedFields: [] };
 }
 
-/** The word in a whole reply, or in the frame of a stream that tells the stop. */
+/** The stop reason in a whole reply, or in the frame of a stream that has it. */
 function wordIn(form: CallerFormatName, body: JsonObject): string | undefined {
   // deno-lint-ignore no-explicit-any -- a reply's shape is what the client knows
   const reply = body as any;
@@ -60,7 +60,7 @@ function wordIn(form: CallerFormatName, body: JsonObject): string | undefined {
 
 for (const form of FORMS) {
   for (const [reason, words] of Object.entries(WORDS)) {
-    Deno.test(`a ${form} caller reads the stop ${reason} as ${words[form]}, whole and streamed`, () => {
+    Deno.test(`a ${form} caller receives the stop ${reason} as ${words[form]}, whole and streamed`, () => {
       const reply = replyOf(reason as StopReason);
       assertEquals(wordIn(form, CODECS[form].caller.writeReply(reply, CONTEXT).body), words[form]);
       const data = framesOf(form, streamOf(reply), CONTEXT).map((frame) => frame.data).filter((one) =>

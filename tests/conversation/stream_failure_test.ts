@@ -14,13 +14,13 @@ const FAILURES: readonly (readonly [status: number | null, code: string, told: n
 ];
 
 for (const [status, code, told] of FAILURES) {
-  Deno.test(`failureOf() tells a failure of status ${status} as ${code} with ${told}`, () => {
+  Deno.test(`failureOf() converts a failure of status ${status} to ${code} with ${told}`, () => {
     const error = failureOf({ type: "error", message: "no", vendorCode: "word", status });
     assertEquals([error.code, error.status, error.message, error.details.vendorCode], [code, told, "no", "word"]);
   });
 }
 
-Deno.test("failureOf() has words where the vendor had none", () => {
+Deno.test("failureOf() has a message when the vendor sent none", () => {
   const { message, details } = failureOf({ type: "error", message: "", vendorCode: null, status: null });
   assertEquals([message, details], ["The provider reported a failure without a message", {}]);
 });

@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
 import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
 
-Deno.test("isStrictSchema() looks into every corner of a schema", () => {
+Deno.test("isStrictSchema() checks every part of a schema", () => {
   const open = { type: "object", properties: { a: {} }, required: ["a"] };
   const closed = (inner: unknown) => ({
     type: "object",
@@ -15,7 +15,7 @@ Deno.test("isStrictSchema() looks into every corner of a schema", () => {
   }
 });
 
-Deno.test("isStrictSchema() wants an object at the top, and no choice", () => {
+Deno.test("isStrictSchema() requires an object without alternatives at the top", () => {
   const closed = { type: "object", properties: {}, additionalProperties: false };
   assert(isStrictSchema(closed));
   const tops = [

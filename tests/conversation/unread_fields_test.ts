@@ -28,12 +28,12 @@ const CASES: readonly (readonly [body: Record<string, unknown>, unread: readonly
 ];
 
 for (const [body, unread] of CASES) {
-  Deno.test(`unreadFields() names ${JSON.stringify(unread)} of ${JSON.stringify(body)}`, () => {
+  Deno.test(`unreadFields() returns ${JSON.stringify(unread)} for ${JSON.stringify(body)}`, () => {
     assertEquals([...unreadFields(body, SHAPE)], [...unread]);
   });
 }
 
-Deno.test("unreadFields() reads both spellings of a format that has two, and names the caller's", () => {
+Deno.test("unreadFields() reads both spellings of a format, and returns the caller's", () => {
   const shape: Fields = { toolConfig: { callingMode: true } };
   assertEquals([...unreadFields({ tool_config: { calling_mode: 1, other_mode: 1 } }, shape, true)], [
     "tool_config.other_mode",

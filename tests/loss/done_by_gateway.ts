@@ -1,10 +1,10 @@
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { Probe } from "./probes.ts";
 
-/** A parameter that is neither carried nor named, because the gateway or any vendor does what it asks for. */
+/** A parameter that is neither sent nor reported as dropped, because its effect is the default. */
 export interface Done {
   readonly from: CallerFormatName;
-  /** The probes, by their titles: paths and values. */
+  /** The titles of its probes: paths and values. */
   readonly title: RegExp;
   /** Default: every format. */
   readonly to?: readonly CallerFormatName[];
@@ -13,7 +13,7 @@ export interface Done {
 
 const USUAL = "asks for what happens without it";
 
-/** All of them. */
+/** All such parameters. */
 export const DONE: readonly Done[] = [
   { from: "chat", title: /^(logprobs|store|stream|stream_options\.include_obfuscation) = false$/, how: USUAL },
   { from: "chat", title: /^(modalities = "text"|response_format = \{"type":"text"\})$/, how: USUAL },
@@ -118,7 +118,7 @@ export const DONE: readonly Done[] = [
   },
 ];
 
-/** How the gateway does what a parameter asks for; null when it does not. */
+/** Why a probe's parameter need not be sent; null when it must be. */
 export function doneByGateway(from: CallerFormatName, to: CallerFormatName, { title }: Probe): string | null {
   return DONE.find((done) => done.from === from && done.title.test(title) && (done.to?.includes(to) ?? true))?.how ??
     null;

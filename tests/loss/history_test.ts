@@ -8,10 +8,10 @@ const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 const OTHER_PNG = `${PNG.slice(0, -4)}AAA=`;
 const PDF = "JVBERi0xLjQ=";
 
-/** A conversation with everything that a format's history can hold, and the marks of its pieces. */
+/** A conversation with everything that a format's history can contain, and the marks of its pieces. */
 interface History {
   readonly body: JsonObject;
-  /** Texts and bytes that stand in it once, each with the names of which any tells of its loss. */
+  /** Texts and bytes that occur once, each with the names of which any reports it as dropped. */
   readonly pieces: readonly (readonly [mark: string, ...names: string[]])[];
 }
 
@@ -226,7 +226,7 @@ const HISTORIES: Readonly<Record<CallerFormatName, History>> = {
       ["MARK-hidden", "messages.content.redacted_thinking"],
       ["MARK-fetched", "messages.content.server_tool_use"],
       ["MARK-source", "messages.content.text.citations"],
-      // Lost alone, or with the citation that holds it.
+      // Dropped alone or with its citation.
       ["MARK-cited", "messages.content.text.citations.cited_text", "messages.content.text.citations"],
       ["MARK-index", "messages.content.text.citations.encrypted_index", "messages.content.text.citations"],
       ["MARK-query", "messages.content.server_tool_use"],
@@ -295,7 +295,7 @@ const HISTORIES: Readonly<Record<CallerFormatName, History>> = {
 };
 
 for (const [from, to] of PAIRS) {
-  Deno.test(`a ${from} history of every kind of piece goes to ${to} vendors, or is named piece by piece`, async () => {
+  Deno.test(`a ${from} history with every kind of piece is sent to ${to} vendors, or reported piece by piece`, async () => {
     const { body, pieces } = HISTORIES[from];
     const outcome = await outcomeOf(from, to, body);
     if (outcome.kind === "refused") throw new Error(outcome.message);

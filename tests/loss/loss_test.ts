@@ -9,7 +9,7 @@ import { probesOf } from "./probes.ts";
 
 for (const from of FORMS) {
   for (const to of FORMS.filter((form) => form !== from)) {
-    Deno.test(`every parameter of ${from} requests is carried to ${to}, or named, or refused by its name`, async () => {
+    Deno.test(`every parameter of ${from} requests is sent to ${to}, reported as dropped, or rejected by name`, async () => {
       const baselines = new Map<string, Promise<Outcome>>();
       const silent = new Set<string>();
       const unsent = new Set<string>();
@@ -28,7 +28,7 @@ for (const from of FORMS) {
   }
 }
 
-Deno.test("the tables of parameters are not older than the clients that the tests use", async () => {
+Deno.test("the parameter tables are not older than the clients that the tests use", async () => {
   const { imports } = JSON.parse(await Deno.readTextFile(new URL("../../deno.json", import.meta.url)));
   for (const form of FORMS) {
     const { package: name, version } = await parametersOf(form);
@@ -37,7 +37,7 @@ Deno.test("the tables of parameters are not older than the clients that the test
   }
 });
 
-Deno.test("everything that the gateway is said to do itself is asked for by a parameter", async () => {
+Deno.test("every parameter in the list of defaults exists", async () => {
   const titles = await Promise.all(FORMS.map(async (form) => {
     return [form, probesOf(form, await parametersOf(form)).map(({ title }) => title)] as const;
   }));

@@ -13,12 +13,12 @@ import { CODECS, TARGETS } from "../support/forms.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
 
-/** What becomes of a request on its way to a vendor of another format. */
+/** The outcome of a request for a vendor of another format. */
 export type Outcome =
   | { readonly kind: "sent"; readonly body: string; readonly dropped: readonly string[] }
   | { readonly kind: "refused"; readonly field: string; readonly message: string };
 
-/** Translates a request as a turn does, without sending it. */
+/** Translates a request as the text service does, without sending it. */
 export async function outcomeOf(from: CallerFormatName, to: CallerFormatName, body: JsonObject): Promise<Outcome> {
   try {
     CODECS[from].caller.check(body);
@@ -31,9 +31,9 @@ export async function outcomeOf(from: CallerFormatName, to: CallerFormatName, bo
       { memory: UNLIMITED_MEMORY.lease(), callerSignal: () => new AbortController().signal },
     );
     const written = writtenFor(from, to, body, conversation);
-    const { losses } = emulationFor(conversation, written.losses);
-    const dropped = [...conversation.beyond, ...CODECS[from].caller.droppedFields(body, losses)];
-    // Streaming stands in the path of one format.
+    const { droppedFields } = emulationFor(conversation, written.droppedFields);
+    const dropped = [...conversation.unsupportedFields, ...CODECS[from].caller.droppedFields(body, droppedFields)];
+    // In one format the path states whether to stream.
     const told = to === "content" ? { ...written.body, stream: conversation.stream } : written.body;
     return { kind: "sent", body: JSON.stringify(told), dropped };
   } catch (error) {
@@ -55,10 +55,10 @@ function writtenFor(
   }
 }
 
-/** Lists that hold the whole conversation: naming one of them names nothing. */
+/** Lists with the whole conversation: their names are too general to report a dropped member. */
 const TOO_WIDE: ReadonlySet<string> = new Set(["messages", "input", "contents", "tools"]);
 
-/** True when a name stands for a parameter: it is on the parameter's path, or below it. Kinds may stand in it. */
+/** True when a name reports a parameter: it is on the parameter's path or below it. It may contain kinds. */
 export function isNameOf(name: string, steps: readonly Step[]): boolean {
   if (TOO_WIDE.has(name) && steps.length > 1) return false;
   return follows(name.replaceAll(/\[\d+\]/g, "").split("."), steps);
@@ -73,7 +73,7 @@ function follows(allWords: readonly string[], allSteps: readonly Step[]): boolea
     (step.kinds.includes(itemAt(words, 0)) && (words.length === 1 || follows(words.slice(1), steps)));
 }
 
-/** True when a caller sent what a name says: each word is a member or the kind of an object. */
+/** True when a caller sent what a name reports: each step is a member or the kind of an object. */
 export function isSent(value: unknown, words: readonly string[]): boolean {
   if (Array.isArray(value)) return value.some((each) => isSent(each, words));
   if (words.length === 0) return value !== null && value !== undefined;

@@ -1,6 +1,6 @@
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 
-/** The type of a parameter: a plain one, one of some words, or what those are put together to. */
+/** The type of a parameter: a primitive, a union of literals, or a combination of types. */
 export type TypeRef =
   | "text"
   | "number"
@@ -11,10 +11,10 @@ export type TypeRef =
   | { readonly union: readonly TypeRef[] }
   | { readonly type: string };
 
-/** Members of an object by name; the names of those that may be left out end in `?`. */
+/** Members of an object by name; optional ones end in `?`. */
 export type Members = Readonly<Record<string, TypeRef>>;
 
-/** Every parameter of one format's requests, as an official client's types document it; `Request` is the request. */
+/** All parameters of one format's requests, from the types of an official client; `Request` is the request. */
 export interface Parameters {
   readonly package: string;
   readonly version: string;
@@ -23,7 +23,7 @@ export interface Parameters {
 
 const FORMATS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
 
-/** Where the table of a format stands. */
+/** The file of a format's table. */
 export function tableOf(format: CallerFormatName): URL {
   return new URL(`parameters/${format}.json`, import.meta.url);
 }

@@ -14,7 +14,7 @@ export interface Step {
 /** Two requests that differ in one parameter. */
 export interface Probe {
   readonly steps: readonly Step[];
-  /** The path and the value, to be read. */
+  /** The path and the value, for messages. */
   readonly title: string;
   readonly with: JsonObject;
   readonly without: JsonObject;
@@ -23,8 +23,7 @@ export interface Probe {
 type Wrap = (value: unknown) => JsonObject;
 
 /**
- * Probes of every parameter of a format: present and absent, each word of those that are words, each kind of those that
- * have kinds, and `{}` of those that are objects.
+ * Probes of all parameters of a format: present and absent, every literal, every kind of object, and `{}` for objects.
  */
 export function probesOf(format: CallerFormatName, { types }: Parameters): Probe[] {
   const found: Probe[] = [];
@@ -65,7 +64,7 @@ export function probesOf(format: CallerFormatName, { types }: Parameters): Probe
     if (typeof ref !== "string" && "type" in ref) visitObject(ref.type, name, place, steps, above);
   }
 
-  /** @param alone Where the list itself is left out, because nothing stands in it but the sample. */
+  /** @param alone The request without the list, when the sample is its only element. */
   function visitElement(
     ref: TypeRef,
     name: string,
@@ -78,12 +77,12 @@ export function probesOf(format: CallerFormatName, { types }: Parameters): Probe
       for (const each of ref.union) visitElement(each, name, inList, alone, steps, above);
       return;
     }
-    if (typeof ref !== "string" && "list" in ref) return; // no format nests lists
+    if (typeof ref !== "string" && "list" in ref) return; // no format has nested lists
     const kinds = typeof ref !== "string" && "type" in ref ? kindsOf(valueAt(types, ref.type)) : [];
     const at = [...steps.slice(0, -1), { key: name, kinds }];
     const absent = alone === undefined ? inList(undefined) : alone.place(alone.without);
     for (const value of valuesOf(ref, name, above)) {
-      if (isEmptyObject(value)) continue; // an element that says nothing is no parameter
+      if (isEmptyObject(value)) continue; // an empty element is not a parameter
       add(at, value, inList(value), absent);
     }
     if (typeof ref !== "string" && "type" in ref) visitObject(ref.type, name, inList, at, above);
@@ -148,10 +147,10 @@ export function probesOf(format: CallerFormatName, { types }: Parameters): Probe
   }
 }
 
-/** Members of a part of the content format that say what it is. */
+/** Members that determine the kind of a part in the content format. */
 const PAYLOADS = /^(text|fileData|function|tool|executableCode|codeExecution|audioTranscription)/;
 
-/** Texts of which a second value would be refused. */
+/** Texts for which a second value would be rejected. */
 const FREE: Readonly<Record<string, true>> = {
   url: true,
   image_url: true,
@@ -165,7 +164,7 @@ const FREE: Readonly<Record<string, true>> = {
   name: true,
 };
 
-/** What an object names itself: by its `type`, and by its role. */
+/** The kinds of an object: its `type` or its role. */
 function kindsOf(members: Members): string[] {
   return ["type", "type?", "role"].flatMap((name) => {
     const ref = members[name];

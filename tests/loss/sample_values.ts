@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const PDF = "JVBERi0xLjQ=";
 const SCHEMA = {
@@ -11,7 +11,7 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-/** Texts that a parameter of some name must be to be taken. */
+/** Valid values of text parameters, by name. */
 const TEXTS: Readonly<Record<string, string>> = {
   model: "acme/m",
   name: "look",
@@ -50,7 +50,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
   thinkingBudget: 1024,
 };
 
-/** What an entry of a list of allowed tools is. */
+/** An entry in a list of allowed tools. */
 const ALLOWED = { type: "function", name: "look", function: { name: "look" } };
 
 const OTHERS: Readonly<Record<string, unknown>> = {
@@ -72,7 +72,7 @@ const OTHERS: Readonly<Record<string, unknown>> = {
 
 /** A text for a parameter. */
 export function sampleText(name: string, format: CallerFormatName): string {
-  // Chat calls bytes in the request an address as well.
+  // In chat, inline data is also a URL.
   if (name === "url" && format !== "chat") return "https://files.example/a.png";
   return TEXTS[name] ?? `some ${name}`;
 }
@@ -82,7 +82,7 @@ const DOCUMENT = { file_data: TEXTS.file_data, filename: "a.pdf" };
 const BYTES = { mimeType: "image/png", data: PNG };
 const FILE = { mimeType: "image/png", fileUri: TEXTS.fileUri };
 
-/** Members, by their type, that the client's types let callers leave out and that no vendor goes without. */
+/** Members that the client's types declare optional and every vendor requires, by type. */
 export const NEEDED: Readonly<Record<CallerFormatName, Readonly<Record<string, JsonObject>>>> = {
   chat: { File_2: DOCUMENT },
   responses: {
@@ -112,15 +112,15 @@ export function sampleNumber(name: string): number {
   return NUMBERS[name] ?? 3;
 }
 
-/** An object for a parameter whose members are free. */
+/** An object for a parameter with free members. */
 export function sampleOther(name: string): unknown {
   return OTHERS[name] ?? { a: "b" };
 }
 
-/** Parameters that only lead from one place of a request to another: they are carried as the pair that they make. */
+/** Parameters that only link places in a request; they are tested as the pair that they form. */
 export const LINKS: ReadonlySet<string> = new Set(["id", "call_id", "tool_call_id", "tool_use_id", "model"]);
 
-/** What stands before a sample in a list of this name, so that a list without the sample is a good one. */
+/** Elements before a sample in a list of this name, so that the list is valid without the sample. */
 const BEFORE: Readonly<Record<CallerFormatName, Readonly<Record<string, JsonObject>>>> = {
   chat: {
     messages: { role: "user", content: "Hello" },

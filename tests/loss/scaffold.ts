@@ -5,10 +5,7 @@ import { itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
 import { elementsBefore } from "./sample_values.ts";
 
-/**
- * A request with all that a parameter needs beside it: the call that a result answers, the tools that a choice is
- * among.
- */
+/** A request with everything that a parameter requires: the call of a result, the tools of a choice. */
 export function scaffolded(format: CallerFormatName, body: JsonObject, steps: readonly Step[]): JsonObject {
   const built = BUILDERS[format](structuredClone(body), steps);
   return format === "content" ? { model: "acme/m", stream: false, ...built } : built;
@@ -39,7 +36,7 @@ const BUILDERS: Readonly<Record<CallerFormatName, (body: JsonObject, steps: read
     const { key } = itemAt(steps, 0);
     if (holdsKind(steps, "tool_result")) {
       after(body.messages, { role: "assistant", content: [MESSAGES_CALL] });
-      // Results of another message than the first, and only there.
+      // Results in messages other than the first.
       for (const message of objectsOf(body.messages).slice(2)) moveResultsFirst(message);
     }
     if (key === "tool_choice") {

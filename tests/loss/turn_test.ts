@@ -17,7 +17,7 @@ const MODEL = {
   pricing_tiers: { flex: {}, priority: {}, scale: {}, fast: {}, ultrafast: {} },
 };
 
-/** Every parameter of the request itself, and of what stands directly in one. */
+/** All parameters of the request itself and their direct members. */
 const probes = new Map<CallerFormatName, readonly Probe[]>();
 for (const form of FORMS) {
   const all = probesOf(form, await parametersOf(form));
@@ -25,7 +25,7 @@ for (const form of FORMS) {
 }
 
 for (const [from, to] of PAIRS) {
-  Deno.test(`a ${from} request to a ${to} vendor has its fields sent, or in X-Service-Dropped, or refused`, async () => {
+  Deno.test(`a ${from} request to a ${to} vendor has its fields sent, or in X-Service-Dropped, or rejected`, async () => {
     const stage = textGatewayOf({ providers: { one: [to, wholeReply(to)] }, model: MODEL });
     const silent: string[] = [];
     for (const probe of probes.get(from)!) {

@@ -2,20 +2,20 @@ import ts from "typescript";
 import { itemAt } from "../support/items.ts";
 import type { TypeRef } from "./parameters.ts";
 
-/** Members by which a client is told what to do itself, or which it sends as headers. */
+/** Members that configure the client itself or are sent as headers. */
 const CLIENTS_OWN: ReadonlySet<string> = new Set(["httpOptions", "abortSignal", "automaticFunctionCalling", "betas"]);
 
 /** JSON Schemas, which have tests of their own. */
 const SCHEMAS: ReadonlySet<string> = new Set(["Schema", "SchemaUnion"]);
 
-/** The types that a client's declarations reach, written plainly. */
+/** The types in a client's declarations, in a plain form. */
 export class TypeTable {
   readonly types: Record<string, Record<string, TypeRef>> = {};
   readonly #names = new Map<ts.Type, string>();
 
   constructor(readonly checker: ts.TypeChecker) {}
 
-  /** The members of an object type, by name; a `?` follows the names of those that may be left out. */
+  /** The members of an object type by name; optional ones end in `?`. */
   membersOf(type: ts.Type): Record<string, TypeRef> {
     const members: Record<string, TypeRef> = {};
     for (const property of this.checker.getPropertiesOfType(type)) {
@@ -27,7 +27,7 @@ export class TypeTable {
     return members;
   }
 
-  /** Null for what does not travel: functions, and nothing at all. */
+  /** The type in plain form; null for functions and undefined, which are not sent. */
   #refOf(type: ts.Type): TypeRef | null {
     if (SCHEMAS.has(type.aliasSymbol?.name ?? type.symbol?.name ?? "")) return "any";
     if (type.isUnion()) return this.#unionOf(type);
@@ -52,7 +52,7 @@ export class TypeTable {
     const others = types.filter((each) => !each.isStringLiteral() && !this.#isCallable(each))
       .map((each) => this.#refOf(each)).filter((ref) => ref !== null);
     const plain = [...new Set(others.filter((ref) => typeof ref === "string"))];
-    // Words beside free text are examples of it.
+    // Literals in a union with string are examples.
     const refs: TypeRef[] = [
       ...(words.length > 0 && !plain.includes("text") ? [{ words }] : []),
       ...plain,

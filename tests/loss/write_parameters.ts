@@ -1,7 +1,6 @@
 /**
  * Writes the tables of request parameters from the types of the newest official clients: `deno task parameters`. Needs
- * npm and a package registry. What a new version documents stands in the tables from then on, and the loss test fails
- * for each parameter that is neither carried nor named.
+ * npm and a package registry. The loss test then fails for each new parameter that is neither sent nor reported.
  */
 import ts from "typescript";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
@@ -9,7 +8,7 @@ import { valueAt } from "../support/items.ts";
 import { type Parameters, tableOf, type TypeRef } from "./parameters.ts";
 import { TypeTable } from "./type_table.ts";
 
-/** Where each format's request stands: exported types by the module that has them. Members of later types are added. */
+/** The request type of each format: exported types by module. Members of later types are added. */
 const ROOTS: Readonly<
   Record<string, { readonly package: string; readonly types: readonly (readonly [string, string])[] }>
 > = {
@@ -25,7 +24,7 @@ const ROOTS: Readonly<
   content: { package: "@google/genai", types: [["@google/genai", "GenerateContentParameters"]] },
 };
 
-/** Members of the content client's `config` that stand beside `generationConfig` on the wire. */
+/** Members of the content client's `config` that are outside of `generationConfig` on the wire. */
 const BESIDE_GENERATION_CONFIG = new Set([
   ...["systemInstruction", "safetySettings", "tools", "toolConfig", "labels", "cachedContent", "serviceTier"],
   ...["modelArmorConfig"],
@@ -73,7 +72,7 @@ for (const [format, { package: name, types }] of Object.entries(ROOTS)) {
 }
 await Deno.remove(folder, { recursive: true });
 
-/** The types that a request is put together of. */
+/** The types that a request consists of. */
 function reachable(types: Parameters["types"]): Parameters["types"] {
   const reached = new Set<string>(["Request"]);
   const visit = (ref: TypeRef): void => {
@@ -82,12 +81,14 @@ function reachable(types: Parameters["types"]): Parameters["types"] {
     if ("union" in ref) return ref.union.forEach(visit);
     reached.add(ref.type);
   };
-  // Grows while it is walked.
+  // The set grows during the iteration.
   for (const name of reached) Object.values(valueAt(types, name)).forEach(visit);
   return Object.fromEntries([...reached].sort().map((name) => [name, valueAt(types, name)]));
 }
 
-/** The content client puts `config` apart; on the wire its members stand in the request and in `generationConfig`. */
+/**
+ * The content client has a separate `config`; on the wire its members are in the request and in `generationConfig`.
+ */
 function wireRequest({ contents: _, ...root }: Record<string, TypeRef>, table: TypeTable): Record<string, TypeRef> {
   const { type } = root["config?"] as { type: string };
   const config = Object.entries(valueAt(table.types, type));

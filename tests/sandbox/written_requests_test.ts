@@ -58,7 +58,7 @@ const image: fc.Arbitrary<ImagePart> = fc.constant({
 const reasoning: fc.Arbitrary<ReasoningPart> = fc.tuple(texts, forms, fc.boolean()).map(([thought, form, isOwn]) => ({
   kind: "reasoning",
   text: thought,
-  seal: { ...issueSignature(form, thought), issuer: isOwn ? PROVIDER : "other" },
+  signature: { ...issueSignature(form, thought), issuer: isOwn ? PROVIDER : "other" },
 }));
 const ids = fc.constantFrom("a", "call_1", "x".repeat(70), "sp ace", "toolu_1.b");
 const names = fc.constantFrom("f", "my tool", "n".repeat(90), "1a", "a.b:c");

@@ -16,7 +16,7 @@ interface OpenPart {
   readonly opening: PartOpening;
   text: string;
   readonly logprobs: TokenLogprob[];
-  seal: ReasoningSignature | null;
+  signature: ReasoningSignature | null;
   citations: readonly Citation[];
   ended: boolean;
 }
@@ -40,7 +40,7 @@ export function replyOf(events: readonly ReplyEvent[]): Reply {
     parts: parts.map((part) => "opening" in part ? closedPart(part) : part),
     stop: finish.stop,
     usage: finish.usage ?? start.usage,
-    beyond: [],
+    unsupportedFields: [],
   };
 }
 
@@ -48,15 +48,15 @@ function applyTo(parts: (OpenPart | ReplyPart)[], event: ReplyEvent): void {
   switch (event.type) {
     case "part-start":
       expectNext(parts, event.index);
-      parts.push({ opening: event.part, text: "", logprobs: [], seal: null, citations: [], ended: false });
+      parts.push({ opening: event.part, text: "", logprobs: [], signature: null, citations: [], ended: false });
       return;
     case "part-delta":
       if (event.text === "") throw new Error(`A delta is never empty: part ${event.index}`);
       openPart(parts, event.index).text += event.text;
       openPart(parts, event.index).logprobs.push(...event.logprobs ?? []);
       return;
-    case "part-seal":
-      openPart(parts, event.index).seal = event.seal;
+    case "part-signature":
+      openPart(parts, event.index).signature = event.signature;
       return;
     case "part-end":
       endPart(openPart(parts, event.index), event.citations ?? []);
@@ -90,9 +90,9 @@ function endPart(part: OpenPart, citations: readonly Citation[]): void {
   part.ended = true;
 }
 
-function closedPart({ opening, text, logprobs, seal, citations, ended }: OpenPart): ReplyPart {
+function closedPart({ opening, text, logprobs, signature, citations, ended }: OpenPart): ReplyPart {
   if (!ended) throw new Error(`A part was left open: "${opening.kind}"`);
-  const sealed = seal ? { seal } : {};
+  const sealed = signature ? { signature } : {};
   switch (opening.kind) {
     case "text":
       return {

@@ -33,7 +33,7 @@ export function conversationOf(fields: Partial<Conversation> = {}): Conversation
     user: null,
     cacheKey: null,
     verbosity: null,
-    beyond: [],
+    unsupportedFields: [],
     ...fields,
   };
 }

@@ -45,9 +45,9 @@ export function asRead(form: CallerFormatName, body: JsonObject, stream: boolean
 
 /** A conversation as it reads after it was written in a form. */
 export function throughForm(form: CallerFormatName, conversation: Conversation, target = TARGETS[form]) {
-  const { body, losses, toolNames } = CODECS[form].upstream.writeRequest(conversation, target);
+  const { body, droppedFields, toolNames } = CODECS[form].upstream.writeRequest(conversation, target);
   const read = readChecked(CODECS[form].caller, asRead(form, body, conversation.stream));
-  return { read, body: sent(body), losses, toolNames };
+  return { read, body: sent(body), droppedFields, toolNames };
 }
 
 /** The events that a form's reader tells of frames. */

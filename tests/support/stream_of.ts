@@ -19,13 +19,15 @@ function eventsOf(part: ReplyPart, index: number, size: number): ReplyEvent[] {
     { length: Math.ceil(text.length / size) },
     (_, at) => text.slice(at * size, (at + 1) * size),
   );
-  const seal = "seal" in part && part.seal ? [{ type: "part-seal" as const, index, seal: part.seal }] : [];
+  const signature = "signature" in part && part.signature
+    ? [{ type: "part-signature" as const, index, signature: part.signature }]
+    : [];
   const isCall = part.kind === "tool_call";
   return [
     { type: "part-start", index, part: openingOf(part) },
-    ...(isCall ? seal : []), // vendors prove a call as they open it, all else as they end it
+    ...(isCall ? signature : []), // vendors prove a call as they open it, all else as they end it
     ...pieces.map((piece): ReplyEvent => ({ type: "part-delta", index, text: piece })),
-    ...(isCall ? [] : seal),
+    ...(isCall ? [] : signature),
     { type: "part-end", index, ...("citations" in part ? { citations: part.citations } : {}) },
   ];
 }

@@ -20,14 +20,22 @@ function conversationWith(stop: readonly string[], parallelToolCalls: boolean | 
 }
 
 function replyWith(parts: readonly ReplyPart[]): Reply {
-  return { id: "r", model: "m", createdAt: 1, parts, stop: { reason: "end", raw: "stop" }, usage: null, beyond: [] };
+  return {
+    id: "r",
+    model: "m",
+    createdAt: 1,
+    parts,
+    stop: { reason: "end", raw: "stop" },
+    usage: null,
+    unsupportedFields: [],
+  };
 }
 
-Deno.test("emulationFor() takes from the losses only what it makes good", () => {
-  const losses = ["stop", "parallel_tool_calls", "top_k"];
-  assertEquals(emulationFor(conversationWith(["END"], false), losses).losses, ["top_k"]);
-  assertEquals(emulationFor(conversationWith([], null), losses).losses, losses);
-  assertEquals(emulationFor(conversationWith(["END"], false), []).losses, []);
+Deno.test("emulationFor() takes from the droppedFields only what it makes good", () => {
+  const droppedFields = ["stop", "parallel_tool_calls", "top_k"];
+  assertEquals(emulationFor(conversationWith(["END"], false), droppedFields).droppedFields, ["top_k"]);
+  assertEquals(emulationFor(conversationWith([], null), droppedFields).droppedFields, droppedFields);
+  assertEquals(emulationFor(conversationWith(["END"], false), []).droppedFields, []);
 });
 
 Deno.test("emulation leaves a reply alone whose vendor could be told everything", () => {

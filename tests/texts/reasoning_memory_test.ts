@@ -6,8 +6,8 @@ import { conversationOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-const seal = { form: "messages", issuer: "acme", value: "proof" } as const;
-const thought = { kind: "reasoning", text: "hm", seal } as const;
+const signature = { format: "messages", issuer: "acme", value: "proof" } as const;
+const thought = { kind: "reasoning", text: "hm", signature } as const;
 const call = { kind: "tool_call", callId: "c1", tool: "t", input: "{}" } as const;
 
 function conversationWith(parts: readonly Part[]): Conversation {
@@ -24,8 +24,8 @@ Deno.test("reasoning memory puts thoughts back before the call that they belong 
 
 Deno.test("reasoning memory puts a call's own proof back", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
-  memory.keep("demo", [{ ...call, seal }], "all");
-  assertEquals(memory.restore("demo", conversationWith([call])).turns[0]?.parts, [{ ...call, seal }]);
+  memory.keep("demo", [{ ...call, signature }], "all");
+  assertEquals(memory.restore("demo", conversationWith([call])).turns[0]?.parts, [{ ...call, signature }]);
 });
 
 Deno.test("reasoning memory keeps accounts apart and forgets after some hours", () => {
@@ -38,22 +38,22 @@ Deno.test("reasoning memory keeps accounts apart and forgets after some hours", 
 });
 
 const said = { kind: "text", text: "Here is what I found, in some words." } as const;
-const late = { kind: "reasoning", text: "", redacted: true, seal } as const;
+const late = { kind: "reasoning", text: "", redacted: true, signature } as const;
 
-Deno.test("reasoning memory puts the seal of a text back, for who sends nothing back and for who sends all but the last", () => {
-  for (const seals of ["all", "last"] as const) {
+Deno.test("reasoning memory puts the signature of a text back, for who sends nothing back and for who sends all but the last", () => {
+  for (const signatures of ["all", "last"] as const) {
     const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
-    memory.keep("demo", [{ ...said, seal }], seals);
-    assertEquals(memory.restore("demo", conversationWith([said])).turns[0]?.parts, [{ ...said, seal }]);
+    memory.keep("demo", [{ ...said, signature }], signatures);
+    assertEquals(memory.restore("demo", conversationWith([said])).turns[0]?.parts, [{ ...said, signature }]);
     assertEquals(memory.restore("other", conversationWith([said])).turns[0]?.parts, [said]);
     const other = { ...said, text: `${said.text} ` };
     assertEquals(memory.restore("demo", conversationWith([other])).turns[0]?.parts, [other]);
   }
 });
 
-Deno.test("reasoning memory keeps no seal of a text that may stand anywhere", () => {
+Deno.test("reasoning memory keeps no signature of a text that may stand anywhere", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
-  memory.keep("demo", [{ kind: "text", text: "Yes.", seal }], "all");
+  memory.keep("demo", [{ kind: "text", text: "Yes.", signature }], "all");
   const turn = conversationWith([{ kind: "text", text: "Yes." }]);
   assertEquals(memory.restore("demo", turn), turn);
 });
@@ -63,10 +63,10 @@ Deno.test("reasoning memory keeps what stands behind the last words, and of othe
   memory.keep("demo", [thought, said, late], "last");
   assertEquals(memory.restore("demo", conversationWith([said])).turns[0]?.parts, [late, said]);
   assertEquals(itemAt(memory.restore("demo", conversationWith([thought, said])).turns, 0).parts[0], thought);
-  memory.keep("demo", [thought, { ...call, callId: "c2" }, { ...call, seal }], "last");
+  memory.keep("demo", [thought, { ...call, callId: "c2" }, { ...call, signature }], "last");
   const both = itemAt(memory.restore("demo", conversationWith([{ ...call, callId: "c2" }, call])).turns, 0).parts;
-  assertEquals(both, [{ ...call, callId: "c2" }, { ...call, seal }]);
+  assertEquals(both, [{ ...call, callId: "c2" }, { ...call, signature }]);
   const none = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
-  none.keep("demo", [{ ...said, seal }], "none");
+  none.keep("demo", [{ ...said, signature }], "none");
   assertEquals(none.restore("demo", conversationWith([said])).turns[0]?.parts, [said]);
 });

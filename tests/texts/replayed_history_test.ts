@@ -6,9 +6,9 @@ import { textGatewayOf, wholeReply } from "./text_gateway.ts";
 import { requestOf } from "./support.ts";
 
 /** A proof of this provider's in its wrapping, and one of another vendor's. */
-const ownIn = (form: CallerFormatName) => writeSignature({ form, issuer: "one", value: "b3du" }, form);
+const ownIn = (form: CallerFormatName) => writeSignature({ format: form, issuer: "one", value: "b3du" }, form);
 const foreignIn = (form: CallerFormatName) =>
-  writeSignature({ form: form === "chat" ? "content" : "chat", issuer: "x", value: "Zm9y" }, form);
+  writeSignature({ format: form === "chat" ? "content" : "chat", issuer: "x", value: "Zm9y" }, form);
 
 /** Without a price hosted tools need no permission. */
 const MODEL = { pricing: {}, top_provider: { max_completion_tokens: 8000 } };
@@ -124,7 +124,7 @@ Deno.test("a chat history passes with its own proofs unwrapped and details of an
   const rest = `"web_search_options":{"search_context_size":"low"},"metadata":{"a":"b"}`;
   const detail = (signature: string) => `{"type":"reasoning.text","text":"hm","signature":"${signature}"}`;
   const kept = JSON.stringify({ format: "f", signature: "c2ln", type: "reasoning.text" });
-  const own = writeSignature({ form: "chat", issuer: "one", value: kept }, "chat");
+  const own = writeSignature({ format: "chat", issuer: "one", value: kept }, "chat");
   const text = `{"model":"acme/m","messages":[{"role":"user","content":"Hi"},
     {"role":"assistant","content":"a","reasoning_details":[${detail(own)},${detail(foreignIn("chat"))}]},
     {"role":"assistant","content":"b","reasoning_content":"hm","reasoning_details":[${detail(foreignIn("chat"))}]},

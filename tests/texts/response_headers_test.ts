@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { jsonBytes, responseHeaders, streamMediaType } from "../../src/texts/response_headers.ts";
 import { attemptOf, type AttemptOptions } from "./support.ts";
 
-function headersWith(losses: readonly string[], type = "application/json"): Headers {
-  return new Headers(responseHeaders(attemptOf("chat"), { header: () => null }, type, losses));
+function headersWith(droppedFields: readonly string[], type = "application/json"): Headers {
+  return new Headers(responseHeaders(attemptOf("chat"), { header: () => null }, type, droppedFields));
 }
 
 /** What a caller of the chat form is told when the vendor gives every field that is asked for. */

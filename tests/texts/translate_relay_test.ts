@@ -175,27 +175,35 @@ for (const { caller, vendor } of PAIRS) {
 }
 
 Deno.test("TranslateRelay writes the issuer on every proof, so that it comes home", async () => {
-  const seal: ReasoningSignature = { form: "messages", issuer: null, value: "proof" };
+  const signature: ReasoningSignature = { format: "messages", issuer: null, value: "proof" };
   const events: ReplyEvent[] = [
     ...REPLY.slice(0, 3),
-    { type: "part-seal", index: 0, seal },
+    { type: "part-signature", index: 0, signature },
     ...REPLY.slice(3),
   ];
   const { relay } = relayFor("responses", "messages");
   const text = await relayAll(relay, cutAt(wireOf("messages", events), []));
   const carried = itemAt(/"encrypted_content":"([^"]+)"/.exec(text)!, 1);
-  assertEquals(readSignature(carried, "responses"), { ...seal, issuer: "acme" });
+  assertEquals(readSignature(carried, "responses"), { ...signature, issuer: "acme" });
 });
 
 Deno.test("TranslateRelay remembers for a chat caller the proofs that belong to its calls", async () => {
-  const seal: ReasoningSignature = { form: "messages", issuer: null, value: "proof" };
+  const signature: ReasoningSignature = { format: "messages", issuer: null, value: "proof" };
   const { relay, memory } = relayFor("chat", "messages");
-  const events: ReplyEvent[] = [...REPLY.slice(0, 3), { type: "part-seal", index: 0, seal }, ...REPLY.slice(3)];
+  const events: ReplyEvent[] = [
+    ...REPLY.slice(0, 3),
+    { type: "part-signature", index: 0, signature },
+    ...REPLY.slice(3),
+  ];
   await relayAll(relay, cutAt(wireOf("messages", events), [0.5]));
   const call = { kind: "tool_call", callId: "call_1", tool: "look", input: "{}" } as const;
   const { turns } = memory.restore("demo", conversationOf({ turns: [{ role: "assistant", parts: [call] }] }));
   const [thought] = itemAt(turns, 0).parts;
-  assertEquals(thought, { kind: "reasoning", text: "Überlegung — 考える", seal: { ...seal, issuer: "acme" } });
+  assertEquals(thought, {
+    kind: "reasoning",
+    text: "Überlegung — 考える",
+    signature: { ...signature, issuer: "acme" },
+  });
 });
 
 Deno.test("TranslateRelay remembers for a responses caller every item that the reply shows", async () => {

@@ -39,7 +39,7 @@ export function cachedContentRoutes(parts: CachedContentParts): Route[] {
 async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
   const { keyId, accountId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
   const { body, bytes } = await readJsonObject(inbound, bodyLimits);
-  const { cache, losses } = await caches.create({
+  const { cache, droppedFields } = await caches.create({
     requestId: inbound.requestId,
     keyId,
     accountId,
@@ -50,7 +50,7 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
     memory: inbound.memory,
   });
   const answer = answerWith(cache);
-  if (losses.length > 0) answer.headers.set("x-service-dropped", droppedFieldsHeader(losses));
+  if (droppedFields.length > 0) answer.headers.set("x-service-dropped", droppedFieldsHeader(droppedFields));
   return answer;
 }
 

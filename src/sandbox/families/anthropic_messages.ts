@@ -44,9 +44,9 @@ function withoutUsage({ usage: _, ...message }: JsonObject): JsonObject {
  * omitted.
  */
 function thinkingPart({ text, redacted }: PlannedReasoning, { thinking }: JsonObject): ReplyPart {
-  if (redacted) return { kind: "reasoning", text: "", redacted: true, seal: issueSignature("messages", text) };
+  if (redacted) return { kind: "reasoning", text: "", redacted: true, signature: issueSignature("messages", text) };
   const shown = isObject(thinking) && thinking.display === "omitted" ? "" : text;
-  return { kind: "reasoning", text: shown, seal: issueSignature("messages", shown) };
+  return { kind: "reasoning", text: shown, signature: issueSignature("messages", shown) };
 }
 
 const SERVER_ERROR = "Internal server error";

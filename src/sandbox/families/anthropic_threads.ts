@@ -92,7 +92,7 @@ function keep(
   said: ReturnType<SimulatedEndpoint["partsOf"]>,
 ): void {
   const { body, model, call, conversation } = ask;
-  const reply = { id, model, createdAt: 0, ...said, usage: null, beyond: [] };
+  const reply = { id, model, createdAt: 0, ...said, usage: null, unsupportedFields: [] };
   const context = { model, requestId: call.requestId, createdAt: 0, conversation, includeUsage: true };
   const { content } = messages.caller.writeReply(reply, context).body;
   const threads = threadsOf.get(world) ?? new Map<string, KeptThread>();

@@ -39,13 +39,13 @@ function partsOf(
   const parts = [...searchTextParts(finding, "content"), ...spoken];
   const { reasoning } = conversation;
   const isShown = thoughts !== null && !thoughts.redacted && (reasoning === null || reasoning.visible === true);
-  const bearer = parts.find(({ kind }) => kind === "tool_call") ??
+  const owner = parts.find(({ kind }) => kind === "tool_call") ??
     (thoughts === null ? undefined : parts.find(({ kind }) => kind !== "web_search"));
-  const seal = issueSignature("content", call.requestId);
+  const signature = issueSignature("content", call.requestId);
   return {
     parts: [
       ...(isShown ? [{ kind: "reasoning" as const, text: thoughts.text }] : []),
-      ...parts.map((part) => part === bearer ? { ...part, seal } as ReplyPart : part),
+      ...parts.map((part) => part === owner ? { ...part, signature } as ReplyPart : part),
     ],
     stop,
   };

@@ -46,8 +46,8 @@ function reasoningPart({ text, redacted }: PlannedReasoning, { body, call }: Gen
   const reasoning = isObject(body.reasoning) ? body.reasoning : null;
   const isShown = !redacted && (reasoning === null || !isAbsent(reasoning.summary));
   const isProven = listOf(body.include).includes("reasoning.encrypted_content");
-  const seal = isProven ? { seal: issueSignature("responses", call.requestId) } : {};
-  return { kind: "reasoning", text: isShown ? text : "", ...seal };
+  const signature = isProven ? { signature: issueSignature("responses", call.requestId) } : {};
+  return { kind: "reasoning", text: isShown ? text : "", ...signature };
 }
 
 /** Returns the nested `error` event that the vendor sends, then the failed response. */

@@ -12,9 +12,9 @@ export const chatEndpoint: TextEndpoint = chatEndpointAt("/chat/completions");
 export const responsesEndpoint: TextEndpoint = responsesEndpointWith({
   path: () => "/responses/input_tokens",
   write(conversation, target) {
-    const { body, losses } = responses.upstream.writeRequest(conversation, target);
+    const { body, droppedFields } = responses.upstream.writeRequest(conversation, target);
     const { model, input, instructions, tools, tool_choice, text, reasoning } = body;
-    return { body: { model, input, instructions, tools, tool_choice, text, reasoning }, losses };
+    return { body: { model, input, instructions, tools, tool_choice, text, reasoning }, droppedFields };
   },
   readCount(reply) {
     const count = (reply as { input_tokens?: unknown } | null)?.input_tokens;

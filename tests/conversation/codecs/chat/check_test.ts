@@ -16,7 +16,7 @@ function asked(...messages: unknown[]): JsonObject {
   return body({ messages });
 }
 
-/** The field that a refusal names, read also by the reader, which checks as the check does. */
+/** The field named by the error. The reader must accept what the check accepts. */
 function refusedField(request: unknown): string | undefined {
   const error = assertThrows(() => chat.caller.check(request as JsonObject), GatewayError);
   assertThrows(() => readChecked(chat.caller, request as JsonObject), GatewayError);
@@ -124,7 +124,7 @@ function assistant(...calls: unknown[]): JsonObject {
 }
 
 for (const [why, request, field] of REFUSED) {
-  Deno.test(`chat check refuses ${why} and names ${field}`, () => assertEquals(refusedField(request), field));
+  Deno.test(`chat check rejects ${why} and names ${field}`, () => assertEquals(refusedField(request), field));
 }
 
 const ACCEPTED: readonly (readonly [what: string, request: JsonObject])[] = [
@@ -160,10 +160,10 @@ function result(id: string): JsonObject {
 }
 
 for (const [what, request] of ACCEPTED) {
-  Deno.test(`chat check lets ${what} pass`, () => chat.caller.check(request));
+  Deno.test(`chat check accepts ${what}`, () => chat.caller.check(request));
 }
 
-Deno.test("chat check never repeats what was said", () => {
+Deno.test("chat check never repeats prompt text", () => {
   const secret = "my-secret-prompt";
   for (
     const request of [

@@ -7,7 +7,7 @@ import { NO_USAGE } from "../../../../src/conversation/usage.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import { CONTEXT } from "./conversations.ts";
 
-/** The official client, answered by these frames. */
+/** The official client with these frames as its response. */
 function clientOf(frames: readonly Frame[]): OpenAI {
   const body = frames.map(({ data }) => `data: ${data}\n\n`).join("");
   const answer = () => Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
@@ -21,14 +21,14 @@ function final(client: OpenAI) {
 
 const START: ReplyEvent = { type: "start", id: "msg_1", model: "v", createdAt: 1, usage: null };
 
-Deno.test("chat event writer is understood by the official client: thoughts, text, parallel calls and usage", async () => {
+Deno.test("the official client reads the chat event writer's stream: reasoning, text, parallel calls and usage", async () => {
   const writer = chat.caller.eventWriter({ ...CONTEXT, includeUsage: true });
-  const seal = { form: "messages" as const, issuer: "a", value: "s" };
+  const signature = { format: "messages" as const, issuer: "a", value: "s" };
   const events: ReplyEvent[] = [
     START,
     { type: "part-start", index: 0, part: { kind: "reasoning" } },
     { type: "part-delta", index: 0, text: "hm" },
-    { type: "part-seal", index: 0, seal },
+    { type: "part-signature", index: 0, signature },
     { type: "part-end", index: 0 },
     { type: "part-start", index: 1, part: { kind: "text" } },
     { type: "part-delta", index: 1, text: "I " },
@@ -54,7 +54,7 @@ Deno.test("chat event writer is understood by the official client: thoughts, tex
   assertEquals(calls?.map((call) => call && (call[1] as { arguments: string }).arguments).sort(), ['{"x":1}', "{}"]);
 });
 
-Deno.test("chat event writer's failure is raised by the official client", async () => {
+Deno.test("the official client raises the chat event writer's failure", async () => {
   const writer = chat.caller.eventWriter(CONTEXT);
   const frames = [...writer.write(START), ...writer.fail(new GatewayError("upstream_error", "The stream was cut"))];
   await assertRejects(() => final(clientOf(frames)), Error, "The stream was cut");

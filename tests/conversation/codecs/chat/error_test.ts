@@ -9,7 +9,7 @@ function write(code: ErrorCode, details: ErrorDetails = {}) {
   return chat.caller.writeError(new GatewayError(code, "Because", details), "req_1").error;
 }
 
-Deno.test("chat error body names message, type, code and field", () => {
+Deno.test("chat error body has message, type, code and field", () => {
   assertEquals(write("invalid_request", { field: "n" }), {
     message: "Because",
     type: "invalid_request_error",
@@ -36,18 +36,18 @@ for (
     ["internal_error", "api_error"],
   ] as const
 ) {
-  Deno.test(`chat error body calls ${code} ${type}`, () => {
+  Deno.test(`chat error body has the type ${type} for ${code}`, () => {
     assertEquals(write(code), { message: "Because", type, code, param: null });
   });
 }
 
-Deno.test("chat error body keeps a vendor's word for faults of the request, not for the vendor's own", () => {
+Deno.test("chat error body keeps a vendor's code for rejected requests, not for the vendor's own failures", () => {
   const details = { vendorCode: "context_length_exceeded" };
   assertEquals((write("invalid_request", details) as { code: string }).code, "context_length_exceeded");
   assertEquals((write("upstream_error", details) as { code: string }).code, "upstream_error");
 });
 
-Deno.test("chat error reader finds message and word in every vendor's shape", () => {
+Deno.test("chat error reader finds message and code in every vendor's shape", () => {
   const read = chat.upstream.readError;
   const plain = { message: "No", code: "bad", field: "n", retryAfterSeconds: null };
   assertEquals(read({ error: { message: "No", type: "t", code: "bad", param: "n" } }), plain);
@@ -65,7 +65,7 @@ Deno.test("chat error reader finds message and word in every vendor's shape", ()
   assertEquals(read({ error: { message: "x", details: [{ retryDelay: "1.5s" }] } }).retryAfterSeconds, 2);
 });
 
-Deno.test("chat error reader finds nothing in junk", () => {
+Deno.test("chat error reader finds nothing in other bodies", () => {
   for (const junk of [null, undefined, "<html>", 5, [], {}, { error: null }, { error: [] }]) {
     assertEquals(chat.upstream.readError(junk), NOTHING);
   }

@@ -30,13 +30,13 @@ function calls(...deltas: JsonObject[]) {
   );
 }
 
-Deno.test("chat event reader waits with its start for the first choice", () => {
+Deno.test("chat event reader starts at the first choice", () => {
   const blocked = { id: "", model: "", created: 0, choices: [], prompt_filter_results: [] };
   const events = read(blocked, chunk({ role: "assistant", content: "" }), chunk({ content: "x" }, "stop"), "[DONE]");
   assertEquals(events[0], { type: "start", id: "c1", model: "m", createdAt: 1, usage: null });
 });
 
-Deno.test("chat event reader joins the pieces of a call, whatever its vendor leaves out", () => {
+Deno.test("chat event reader joins the deltas of a call, whatever the vendor leaves out", () => {
   const piece = (text: string | null, more: JsonObject = {}) => ({ ...more, function: { arguments: text } });
   const head = { id: "a", type: "function", function: { name: "f", arguments: "" } };
   const expected = [["a", "f", '{"x":1}']];
@@ -56,7 +56,7 @@ Deno.test("chat event reader joins the pieces of a call, whatever its vendor lea
   assertEquals(calls({ id: "a", function: { name: "f", arguments: { x: 1 } } }), expected);
 });
 
-Deno.test("chat event reader tells calls apart by index, by id, and where a vendor numbers each one 0", () => {
+Deno.test("chat event reader distinguishes calls by index, by id, and where a vendor numbers each one 0", () => {
   const whole = (id: string, more: JsonObject = {}) => ({ ...more, id, function: { name: `f${id}`, arguments: "{}" } });
   const expected = [["a", "fa", "{}"], ["b", "fb", "{}"]];
   assertEquals(calls(whole("a", { index: 0 }), whole("b", { index: 1 })), expected);
@@ -66,7 +66,7 @@ Deno.test("chat event reader tells calls apart by index, by id, and where a vend
   assertEquals(new Set(ids).size, 2);
 });
 
-Deno.test("chat event reader makes the ids that the whole reply's reader makes", () => {
+Deno.test("chat event reader makes the same ids as the reply reader", () => {
   const call = { function: { name: "f", arguments: "{}" } };
   const whole = chat.upstream.readReply({ ...chunk({}), choices: [{ message: { tool_calls: [call, call] } }] });
   assertEquals(parts({ tool_calls: [{ index: 0, ...call }] }, { tool_calls: [{ index: 1, ...call }] }), whole.parts);
@@ -91,7 +91,7 @@ Deno.test("chat event reader lets calls overlap and ends each", () => {
   ]);
 });
 
-Deno.test("chat event reader hears thoughts in every dialect, once", () => {
+Deno.test("chat event reader reads reasoning of every dialect, once", () => {
   const thought = [{ kind: "reasoning", text: "hmm" }, { kind: "text", text: "x" }] as const;
   const both = (one: JsonObject, two: JsonObject) => parts(one, two, { content: "x" });
   assertEquals(both({ reasoning_content: "hm", content: null }, { reasoning_content: "m" }), thought);
@@ -105,7 +105,7 @@ Deno.test("chat event reader hears thoughts in every dialect, once", () => {
   assertEquals(both(piece("hm"), piece("m")), thought);
 });
 
-Deno.test("chat event reader joins a thought in pieces and its signature to the seal of the whole detail", () => {
+Deno.test("chat event reader joins reasoning in deltas and its signature to the signature of the whole detail", () => {
   const piece = (more: JsonObject) => ({
     reasoning_details: [{ type: "reasoning.text", format: "v1", index: 0, ...more }],
   });
@@ -118,19 +118,19 @@ Deno.test("chat event reader joins a thought in pieces and its signature to the 
   );
 });
 
-Deno.test("chat event reader starts a new part for a thought after text", () => {
+Deno.test("chat event reader starts a new part for reasoning after text", () => {
   const kinds = parts({ reasoning_content: "a" }, { content: "b" }, { reasoning_content: "c" }, { content: "d" })
     .map(({ kind }) => kind);
   assertEquals(kinds, ["reasoning", "text", "reasoning", "text"]);
 });
 
-Deno.test("chat event reader counts the usage between the finish reason and the end mark", () => {
+Deno.test("chat event reader reads the usage between the finish reason and the end marker", () => {
   const usage = { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 };
   const finish = read(chunk({ content: "x" }, "stop"), { choices: [], usage }, "[DONE]").at(-1);
   assertEquals(finish?.type === "finish" && finish.usage, { ...NO_USAGE, freshTokens: 2, outputTokens: 3 });
 });
 
-Deno.test("chat event reader finishes once, with or without an end mark, and never a stream that was cut", () => {
+Deno.test("chat event reader finishes once, with or without an end marker, and never a stream that was cut off", () => {
   const text = chunk({ content: "x" });
   const finishes = (...chunks: (JsonObject | "[DONE]")[]) =>
     read(...chunks).filter(({ type }) => type === "finish").length;
@@ -151,7 +151,7 @@ Deno.test("chat event reader reports a failure in the stream and nothing after i
   assertEquals(event?.type === "error" && event.message, "gone");
 });
 
-Deno.test("chat event reader throws on a frame that is no JSON and forgives other shapes", () => {
+Deno.test("chat event reader throws on invalid JSON and ignores other shapes", () => {
   assertThrows(() => eventReaderOf(chat).read({ event: null, data: "<html>" }), SyntaxError);
   for (
     const data of ["null", "[]", '"x"', "{}", '{"choices":null}', '{"choices":[null]}', '{"choices":[{"delta":1}]}']
@@ -160,7 +160,7 @@ Deno.test("chat event reader throws on a frame that is no JSON and forgives othe
   }
 });
 
-Deno.test("chat event reader keeps to the first choice", () => {
+Deno.test("chat event reader reads only the first choice", () => {
   const second = { choices: [{ index: 1, delta: { content: "no" } }] };
   assertEquals(replyOf(read(chunk({ content: "x" }, "stop"), second, "[DONE]")).parts, [{ kind: "text", text: "x" }]);
 });
@@ -179,7 +179,7 @@ function deltas(...events: ReplyEvent[]): Loose[] {
   return written([START, ...events, FINISH]).slice(1, -2).map(({ choices }) => choices[0].delta);
 }
 
-Deno.test("chat event writer opens with the role, closes with a reason, and ends with the mark", () => {
+Deno.test("chat event writer starts with the role and ends with a finish reason and the end marker", () => {
   const [first, last, mark] = written([START, FINISH]);
   assertEquals(first, {
     id: "msg_1",
@@ -196,7 +196,7 @@ Deno.test("chat event writer opens with the role, closes with a reason, and ends
   assertEquals([last.choices[0].delta, last.choices[0].finish_reason, mark], [{}, "stop", "[DONE]"]);
 });
 
-Deno.test("chat event writer tells usage only to callers who asked, after the reason, and null before", () => {
+Deno.test("chat event writer writes usage only if requested, after the finish reason, and null before", () => {
   assert(written([START, FINISH]).every((one) => one === "[DONE]" || !("usage" in one)));
   const [first, , usage] = written([START, FINISH], true);
   assertEquals(first.usage, null);
@@ -238,17 +238,17 @@ Deno.test("chat event writer gives a call without arguments an empty object", ()
   assertEquals(said.map(({ tool_calls: [call] }) => call.function.arguments).join(""), "{}");
 });
 
-Deno.test("chat event writer puts a proof that comes first into the call's first chunk", () => {
-  const seal = { form: "content" as const, issuer: "google", value: "s" };
+Deno.test("chat event writer puts an early signature into the call's first chunk", () => {
+  const signature = { format: "content" as const, issuer: "google", value: "s" };
   const [first] = deltas(
     { type: "part-start", index: 0, part: { kind: "tool_call", callId: "a", tool: "f" } },
-    { type: "part-seal", index: 0, seal },
+    { type: "part-signature", index: 0, signature },
     { type: "part-end", index: 0 },
   );
   assert(first.tool_calls[0].extra_content.google.thought_signature.startsWith("c3kx"));
 });
 
-Deno.test("chat event writer says tool_calls after any call, and a refusal's explanation before the end", () => {
+Deno.test("chat event writer writes tool_calls after any call, and a refusal's explanation before the end", () => {
   const call: ReplyEvent[] = [
     { type: "part-start", index: 0, part: { kind: "tool_call", callId: "a", tool: "f" } },
     { type: "part-end", index: 0 },
@@ -263,7 +263,7 @@ Deno.test("chat event writer says tool_calls after any call, and a refusal's exp
   assertEquals([explained.choices[0].delta, end.choices[0].finish_reason], [{ refusal: "no" }, "stop"]);
 });
 
-Deno.test("chat event writer fails with an error frame and no end mark", () => {
+Deno.test("chat event writer fails with an error frame and no end marker", () => {
   const writer = chat.caller.eventWriter(CONTEXT);
   const frames = writer.fail(new GatewayError("upstream_error", "The stream was cut"));
   assertEquals(frames.map(({ event, data }) => [event, JSON.parse(data)]), [[null, {

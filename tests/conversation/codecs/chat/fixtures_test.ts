@@ -16,9 +16,9 @@ const FOLDERS = ["openai-chat", "openai-compatible", "openrouter"];
 interface Recording {
   readonly name: string;
   readonly request: JsonObject | null;
-  /** A whole body, or null when the answer was a stream. */
+  /** A whole body; null when the reply was streamed. */
   readonly body: unknown;
-  /** The data of a stream's frames. */
+  /** The data of the stream's frames. */
   readonly data: readonly string[];
 }
 
@@ -114,7 +114,7 @@ Deno.test({
   },
 });
 
-/** What a recorded stream tells, put together piece by piece. */
+/** The contents of a recorded stream, joined from its chunks. */
 function toldBy(chunks: readonly Loose[]) {
   const told = { text: "", thoughts: "", calls: [] as Loose[], finish: "" };
   let usage: Loose = null;
@@ -193,7 +193,7 @@ Deno.test({
         });
         const { body: written } = chat.upstream.writeRequest(conversation, target);
         const again = readChecked(chat.caller, JSON.parse(JSON.stringify(written)));
-        // Instructions alone are given a user's word.
+        // A conversation of instructions only gets a user message.
         assertEquals(again.turns.length, Math.max(1, conversation.turns.length));
         assertEquals(again.tools.length, conversation.tools.length);
         assertEquals(again.webSearch, conversation.webSearch);

@@ -55,7 +55,7 @@ const audioPart = fc.tuple(base64, fc.constantFrom("audio/wav", "audio/mpeg")).m
 }));
 const said = fc.array(fc.oneof(textPart, imagePart, filePart, audioPart), { minLength: 1, maxLength: 3 });
 
-/** Calls and their results; ids are given later, so that they are unique. */
+/** Calls with their results. Ids are assigned later, so that they are unique. */
 const called = fc.record({
   tool: name,
   input: json,
@@ -169,52 +169,54 @@ const conversation = fc.record({
     user: words,
     cacheKey: words,
     verbosity: words,
-    beyond: [],
+    unsupportedFields: [],
   };
 });
 
-/** What a wire does to a value. */
+/** A value after JSON serialization. */
 function sent(body: unknown): JsonObject {
   return JSON.parse(JSON.stringify(body));
 }
 
-Deno.test("chat codec: reading a request undoes writing it for every kind of part, tool and setting", () => {
+Deno.test("chat codec: reading a request is the inverse of writing it for every kind of part, tool and setting", () => {
   fc.assert(fc.property(conversation, (asked) => {
-    const { body, losses } = chat.upstream.writeRequest(asked, AUTHOR);
-    assertEquals(losses, []);
+    const { body, droppedFields } = chat.upstream.writeRequest(asked, AUTHOR);
+    assertEquals(droppedFields, []);
     assertEquals(readChecked(chat.caller, sent(body)), asked);
   }));
 });
 
-const foreignSeal = fc.record({
-  form: fc.constantFrom<ReasoningSignature["form"]>("messages", "content", "responses", "chat"),
+const foreignSignature = fc.record({
+  format: fc.constantFrom<ReasoningSignature["format"]>("messages", "content", "responses", "chat"),
   issuer: fc.constantFrom("a", "b"),
   value: text,
 });
-const sealed = fc.option(foreignSeal).map((seal) => seal ? { seal } : {});
-const thought = fc.tuple(text, foreignSeal, fc.boolean(), fc.option(name)).map((
-  [value, seal, hidden, id],
+const signed = fc.option(foreignSignature).map((signature) => signature ? { signature } : {});
+const thought = fc.tuple(text, foreignSignature, fc.boolean(), fc.option(name)).map((
+  [value, signature, hidden, id],
 ): ReplyPart => ({
   kind: "reasoning",
   text: hidden ? "" : value,
-  seal,
+  signature,
   ...(hidden && { redacted: true }),
   ...(id !== null && { id }),
 }));
 const plainThought = text.map((value): ReplyPart[] => [{ kind: "reasoning", text: value }]);
-const call = fc.tuple(name, json, fc.boolean(), sealed).map(([tool, input, custom, seal]): ReplyPart => ({
+const call = fc.tuple(name, json, fc.boolean(), signed).map(([tool, input, custom, signature]): ReplyPart => ({
   kind: "tool_call",
   callId: "",
   tool,
   input,
   ...(custom && { custom: true }),
-  ...seal,
+  ...signature,
 }));
 const counter = fc.integer({ min: 0, max: 1e6 });
 
 const reply = fc.record({
   thoughts: fc.oneof(plainThought, fc.array(thought, { maxLength: 3 })),
-  text: fc.option(fc.tuple(text, sealed).map(([value, seal]): ReplyPart => ({ kind: "text", text: value, ...seal }))),
+  text: fc.option(
+    fc.tuple(text, signed).map(([value, signature]): ReplyPart => ({ kind: "text", text: value, ...signature })),
+  ),
   cited: fc.boolean(),
   refusal: fc.option(text),
   image: fc.option(base64),
@@ -251,19 +253,19 @@ const reply = fc.record({
       outputTokens: usage.output,
       reasoningTokens: Math.min(usage.output, usage.reasoning),
     },
-    beyond: [],
+    unsupportedFields: [],
   };
 });
 
-Deno.test("chat codec: reading a reply undoes writing it for every kind of part", () => {
+Deno.test("chat codec: reading a reply is the inverse of writing it for every kind of part", () => {
   fc.assert(fc.property(reply, (given) => {
-    const { body, losses } = chat.caller.writeReply(given, CONTEXT);
-    assertEquals(losses, []);
+    const { body, droppedFields } = chat.caller.writeReply(given, CONTEXT);
+    assertEquals(droppedFields, []);
     assertEquals(asCounted(chat.upstream.readReply(sent(body))), given);
   }));
 });
 
-/** A legal stream of a reply; where `overlap` says so, calls run side by side. */
+/** A valid stream of a reply; with `overlap`, calls interleave. */
 function eventsOf(given: Reply, overlap: boolean): ReplyEvent[] {
   const { id, model, createdAt, parts, stop, usage } = given;
   const events: ReplyEvent[] = [{ type: "start", id, model, createdAt, usage: null }];
@@ -276,7 +278,7 @@ function eventsOf(given: Reply, overlap: boolean): ReplyEvent[] {
     const whole = part.kind === "tool_call" ? part.input : part.text;
     const pieces = whole.length > 1 ? [whole.slice(0, 1), whole.slice(1)] : whole === "" ? [] : [whole];
     for (const piece of pieces) ends.push({ type: "part-delta", index, text: piece });
-    if ("seal" in part && part.seal) ends.push({ type: "part-seal", index, seal: part.seal });
+    if ("signature" in part && part.signature) ends.push({ type: "part-signature", index, signature: part.signature });
     ends.push({ type: "part-end", index, ...("citations" in part && { citations: part.citations }) });
   });
   return [...events, ...held, { type: "finish", stop, usage }];
@@ -295,7 +297,7 @@ function openingOf(part: ReplyPart): PartOpening {
   }
 }
 
-Deno.test("chat codec: a stream that is written and read again is the same reply", () => {
+Deno.test("chat codec: reading a written stream returns the reply", () => {
   fc.assert(fc.property(reply, fc.boolean(), (given, overlap) => {
     const writer = chat.caller.eventWriter(CONTEXT);
     const frames = eventsOf(given, overlap).flatMap((event) => writer.write(event));
@@ -305,7 +307,7 @@ Deno.test("chat codec: a stream that is written and read again is the same reply
   }));
 });
 
-/** The id of a shown thought comes too late to be kept. */
+/** The reply without ids of reasoning, which arrive too late in a stream. */
 function asStreamed(given: Reply): Reply {
   const parts = given.parts.map((part) => {
     if (part.kind !== "reasoning" || part.redacted) return part;
@@ -315,7 +317,7 @@ function asStreamed(given: Reply): Reply {
   return { ...given, parts };
 }
 
-Deno.test("chat codec: a whole reply and a stream of it tell the caller the same", () => {
+Deno.test("chat codec: a whole reply and its stream are equivalent for the caller", () => {
   fc.assert(fc.property(reply, (given) => {
     const writer = chat.caller.eventWriter(CONTEXT);
     const chunks = eventsOf(given, false).flatMap((event) => writer.write(event)).slice(0, -1)

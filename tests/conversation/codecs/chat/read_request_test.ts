@@ -23,7 +23,7 @@ function call(id: string | undefined, name = "f") {
   return { id, type: "function", function: { name, arguments: "{}" } };
 }
 
-Deno.test("chat request reader takes leading system and developer text as instructions, later as system turns", () => {
+Deno.test("chat request reader reads leading system and developer text as instructions, later text as system turns", () => {
   const { instructions, turns } = read({
     messages: [
       { role: "system", content: "A" },
@@ -36,7 +36,7 @@ Deno.test("chat request reader takes leading system and developer text as instru
   assertEquals(turns.map(({ role }) => role), ["user", "system"]);
 });
 
-Deno.test("chat request reader joins neighbours of one role and drops empty text", () => {
+Deno.test("chat request reader joins adjacent messages of one role and drops empty text", () => {
   const joined = turns(USER, { role: "user", content: "" }, USER, { role: "assistant", content: "" }, USER);
   assertEquals(joined, [{ role: "user", parts: Array(3).fill({ kind: "text", text: "Hi" }) }]);
 });
@@ -56,7 +56,7 @@ Deno.test("chat request reader puts results of calls first in the user's turn, w
   ]);
 });
 
-Deno.test("chat request reader gives calls that share an id their own, and each its result", () => {
+Deno.test("chat request reader gives calls with one id different ids, and each its result", () => {
   const read = turns(
     USER,
     { role: "assistant", content: null, tool_calls: [call("x", "one"), call("x", "two")] },
@@ -78,7 +78,7 @@ Deno.test("chat request reader gives calls that share an id their own, and each 
   ]);
 });
 
-Deno.test("chat request reader gives a result to the latest call of its id, not to one left unanswered", () => {
+Deno.test("chat request reader matches a result to the latest call of its id", () => {
   const read = turns(
     USER,
     { role: "assistant", content: null, tool_calls: [call("x", "lost")] },
@@ -102,7 +102,7 @@ Deno.test("chat request reader makes ids for calls that have none", () => {
   assertEquals(user?.parts.map((part) => part.kind === "tool_result" && part.callId), ids);
 });
 
-Deno.test("chat request reader knows the function words of old", () => {
+Deno.test("chat request reader reads the legacy function fields", () => {
   const { turns, tools, toolChoice } = read({
     messages: [
       USER,
@@ -129,7 +129,7 @@ Deno.test("chat request reader knows the function words of old", () => {
   assertEquals(toolChoice, { kind: "tool", tool: "f" });
 });
 
-Deno.test("chat request reader tells media by their data: URLs, wherever callers put them", () => {
+Deno.test("chat request reader determines media by their data: URLs, in any field", () => {
   assertEquals(
     parts(
       { type: "image_url", image_url: { url: "data:image/PNG;base64,AA-_\n", detail: "low" } },
@@ -154,7 +154,7 @@ Deno.test("chat request reader tells media by their data: URLs, wherever callers
   );
 });
 
-Deno.test("chat request reader refuses what would mean something else to another vendor, and names the field", () => {
+Deno.test("chat request reader rejects fields that have no equivalent at other vendors, and names them", () => {
   const refused: [JsonObject, string][] = [
     [{ n: 2 }, "n"],
     [{ modalities: ["text", "audio"] }, "modalities"],
@@ -170,8 +170,8 @@ Deno.test("chat request reader refuses what would mean something else to another
   }
 });
 
-Deno.test("chat request reader names what it has no word for, and never the gateway's own key", () => {
-  const { beyond } = read({
+Deno.test("chat request reader reports unsupported fields, and never the gateway's own key", () => {
+  const { unsupportedFields } = read({
     messages: [{ role: "user", name: "Bob", content: [{ type: "hologram" }, { type: "text", text: "Hi" }] }],
     tools: [{ type: "web_search" }],
     logit_bias: { "1": 2 },
@@ -185,7 +185,7 @@ Deno.test("chat request reader names what it has no word for, and never the gate
     modalities: ["text"],
     n: 1,
   });
-  assertEquals([...beyond].sort(), [
+  assertEquals([...unsupportedFields].sort(), [
     "logit_bias",
     "messages.content.hologram",
     "messages.name",
@@ -195,7 +195,7 @@ Deno.test("chat request reader names what it has no word for, and never the gate
   ]);
 });
 
-Deno.test("chat request reader takes the newer of two words for one setting", () => {
+Deno.test("chat request reader prefers the newer of two fields for one setting", () => {
   const { maxOutputTokens, user, sampling } = read({
     max_tokens: 1,
     max_completion_tokens: 2,
@@ -206,7 +206,7 @@ Deno.test("chat request reader takes the newer of two words for one setting", ()
   assertEquals([maxOutputTokens, user, sampling.stop], [2, "b", ["x"]]);
 });
 
-Deno.test("chat request reader hears every way to ask for thought", () => {
+Deno.test("chat request reader reads every way to request reasoning", () => {
   const asked = (fields: JsonObject) => read(fields).reasoning;
   assertEquals(asked({}), null);
   assertEquals(asked({ reasoning_effort: "high" }), { effort: "high", budgetTokens: null, visible: null });
@@ -220,28 +220,28 @@ Deno.test("chat request reader hears every way to ask for thought", () => {
   assertEquals(asked({ thinking: { type: "enabled", budget_tokens: 7 } })?.budgetTokens, 7);
 });
 
-Deno.test("chat request reader reads thoughts of every dialect, and labelled proofs", () => {
-  const seal = { form: "messages" as const, issuer: "anthropic", value: "sig.1" };
+Deno.test("chat request reader reads reasoning of every dialect, and wrapped signatures", () => {
+  const signature = { format: "messages" as const, issuer: "anthropic", value: "sig.1" };
   const thoughts = (fields: JsonObject) => turns(USER, { role: "assistant", content: "Yes", ...fields })[1]?.parts[0];
   assertEquals(thoughts({ reasoning_content: "hm" }), { kind: "reasoning", text: "hm" });
   assertEquals(thoughts({ reasoning: "hm" }), { kind: "reasoning", text: "hm" });
-  const signature = writeSignature(seal, "chat");
-  const detail = { type: "reasoning.text", text: "hm", signature, index: 0 };
+  const wrapped = writeSignature(signature, "chat");
+  const detail = { type: "reasoning.text", text: "hm", signature: wrapped, index: 0 };
   assertEquals(thoughts({ reasoning_content: "hm", reasoning_details: [detail] }), {
     kind: "reasoning",
     text: "hm",
-    seal,
+    signature,
   });
-  const proof = { type: "reasoning.text", signature, index: 0 };
+  const proof = { type: "reasoning.text", signature: wrapped, index: 0 };
   assertEquals(thoughts({ reasoning_content: "hm", reasoning_details: [proof] }), {
     kind: "reasoning",
     text: "hm",
-    seal,
+    signature,
   });
-  assertEquals(thoughts({ reasoning_details: [{ type: "reasoning.encrypted", data: signature }] }), {
+  assertEquals(thoughts({ reasoning_details: [{ type: "reasoning.encrypted", data: wrapped }] }), {
     kind: "reasoning",
     text: "",
-    seal,
+    signature,
     redacted: true,
   });
   assertEquals(thoughts({ content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] }), {
@@ -250,14 +250,16 @@ Deno.test("chat request reader reads thoughts of every dialect, and labelled pro
   });
 });
 
-Deno.test("chat request reader finds the proof of a call in extra_content, and of a message on its text or first call", () => {
+Deno.test("chat request reader reads the signature of a call, and attaches that of a message to its text or first call", () => {
   const extra = { extra_content: { google: { thought_signature: "sig" } } };
-  const seal = { form: "chat" as const, issuer: null, value: "sig" };
-  const sealsOf = (message: JsonObject) =>
-    turns(USER, { role: "assistant", ...message })[1]?.parts.map((part) => "seal" in part ? part.seal : undefined);
-  assertEquals(sealsOf({ tool_calls: [{ ...call("a"), ...extra }, call("b")] }), [seal, undefined]);
-  assertEquals(sealsOf({ tool_calls: [call("a"), call("b")], ...extra }), [seal, undefined]);
-  assertEquals(sealsOf({ content: "Hi", tool_calls: [call("a")], ...extra }), [seal, undefined]);
+  const signature = { format: "chat" as const, issuer: null, value: "sig" };
+  const signaturesOf = (message: JsonObject) =>
+    turns(USER, { role: "assistant", ...message })[1]?.parts.map((part) =>
+      "signature" in part ? part.signature : undefined
+    );
+  assertEquals(signaturesOf({ tool_calls: [{ ...call("a"), ...extra }, call("b")] }), [signature, undefined]);
+  assertEquals(signaturesOf({ tool_calls: [call("a"), call("b")], ...extra }), [signature, undefined]);
+  assertEquals(signaturesOf({ content: "Hi", tool_calls: [call("a")], ...extra }), [signature, undefined]);
 });
 
 Deno.test("chat request reader flattens a grammar, and reads schema formats", () => {

@@ -6,7 +6,7 @@ import { startTestGateway } from "../../../support/gateway.ts";
 const NONE: ReadonlySet<Quirk> = new Set();
 
 for (
-  const [body, set, remove, losses] of [
+  const [body, set, remove, droppedFields] of [
     [{}, {}, [], []],
     [{ usage: { include: true } }, {}, ["usage"], []],
     [{ reasoning: { effort: "high" } }, { reasoning_effort: "high" }, ["reasoning"], []],
@@ -21,18 +21,22 @@ for (
     [{ reasoning: "a plain text" }, {}, [], []],
   ] as const
 ) {
-  Deno.test(`reasoningWishOf() tells a vendor that knows no objects: ${JSON.stringify(body)}`, () => {
-    assertEquals(reasoningEditsOf({ body, quirks: NONE }), { set, remove: [...remove], losses: [...losses] });
+  Deno.test(`reasoningEditsOf() replaces the objects for a vendor without them: ${JSON.stringify(body)}`, () => {
+    assertEquals(reasoningEditsOf({ body, quirks: NONE }), {
+      set,
+      remove: [...remove],
+      droppedFields: [...droppedFields],
+    });
   });
 }
 
-Deno.test("reasoningWishOf() leaves the objects to a vendor that takes them", () => {
+Deno.test("reasoningEditsOf() keeps the objects for a vendor that supports them", () => {
   const body = { reasoning: { effort: "high" }, usage: { include: true } };
   const quirks: ReadonlySet<Quirk> = new Set(["reasoning_object"] as const);
-  assertEquals(reasoningEditsOf({ body, quirks }), { set: {}, remove: [], losses: [] });
+  assertEquals(reasoningEditsOf({ body, quirks }), { set: {}, remove: [], droppedFields: [] });
 });
 
-Deno.test("a client in OpenRouter's words is served by a vendor that knows none of them", async () => {
+Deno.test("a client of OpenRouter is served by a vendor without its fields", async () => {
   const gateway = await startTestGateway({ balance: "10.00" });
   try {
     const response = await fetch(`${gateway.address}/v1/chat/completions`, {

@@ -23,15 +23,15 @@ function write(fields: Partial<Reply>) {
     parts: [],
     stop: { reason: "end", raw: null },
     usage: null,
-    beyond: [],
+    unsupportedFields: [],
     ...fields,
   };
-  const { body, losses } = chat.caller.writeReply(reply, CONTEXT);
+  const { body, droppedFields } = chat.caller.writeReply(reply, CONTEXT);
   const choice = (body as Loose).choices[0];
-  return { body: body as Loose, message: choice.message, finish: choice.finish_reason, losses };
+  return { body: body as Loose, message: choice.message, finish: choice.finish_reason, droppedFields };
 }
 
-Deno.test("chat reply reader throws on what is no reply of this form", () => {
+Deno.test("chat reply reader throws on input that is not a reply", () => {
   const shapes = [null, "<html>", {}, [], { choices: [] }, { choices: [{}] }, { type: "message", content: [] }, {
     error: { message: "x" },
   }];
@@ -60,7 +60,7 @@ Deno.test("chat reply reader reads calls without id, type or arguments, and argu
   assertEquals(stop, { reason: "end", raw: "stop" });
 });
 
-Deno.test("chat reply reader takes thoughts once, from whichever dialect tells them", () => {
+Deno.test("chat reply reader reads reasoning once, from any dialect", () => {
   const thoughts = (message: JsonObject) =>
     read({ content: "x", ...message }).parts.filter(({ kind }) => kind === "reasoning");
   assertEquals(thoughts({ reasoning_content: "a", reasoning: "a" }), [{ kind: "reasoning", text: "a" }]);
@@ -74,13 +74,13 @@ Deno.test("chat reply reader takes thoughts once, from whichever dialect tells t
     {
       kind: "reasoning",
       text: "",
-      seal: { form: "chat", issuer: null, value: '{"data":"zz","index":1,"type":"reasoning.encrypted"}' },
+      signature: { format: "chat", issuer: null, value: '{"data":"zz","index":1,"type":"reasoning.encrypted"}' },
       redacted: true,
     },
   ]);
 });
 
-Deno.test("chat reply reader knows the dialects' finish reasons and takes unknown ones for an end", () => {
+Deno.test("chat reply reader reads the dialects' finish reasons and unknown ones as an end", () => {
   const stop = (finish: unknown, message: JsonObject = { content: "x" }) => read(message, finish).stop;
   assertEquals(stop("length").reason, "max_tokens");
   assertEquals(stop("model_length").reason, "context_full");
@@ -92,7 +92,7 @@ Deno.test("chat reply reader knows the dialects' finish reasons and takes unknow
   assertEquals(stop("function_call", { function_call: { name: "f", arguments: "{}" } }).reason, "tool_calls");
 });
 
-Deno.test("chat reply reader gathers citations of every dialect on the first text", () => {
+Deno.test("chat reply reader attaches citations of every dialect to the first text", () => {
   const annotation = {
     type: "url_citation",
     url_citation: { url: "https://a", title: "A", start_index: 0, end_index: 3 },
@@ -111,7 +111,7 @@ Deno.test("chat reply reader gathers citations of every dialect on the first tex
   }]);
 });
 
-Deno.test("chat reply reader names what it has no word for", () => {
+Deno.test("chat reply reader reports unsupported fields", () => {
   const body = {
     choices: [{
       message: { content: "x", executed_tools: [{}], role: "assistant", audio: { id: "a", transcript: "said" } },
@@ -119,7 +119,7 @@ Deno.test("chat reply reader names what it has no word for", () => {
     }, {}],
     moderation: { input: {} },
   };
-  assertEquals(chat.upstream.readReply(body).beyond, [
+  assertEquals(chat.upstream.readReply(body).unsupportedFields, [
     "message.executed_tools",
     "message.audio",
     "choices[1]",
@@ -127,20 +127,20 @@ Deno.test("chat reply reader names what it has no word for", () => {
   ]);
 });
 
-Deno.test("chat reply writer says tool_calls whenever the caller has a call to make", () => {
+Deno.test("chat reply writer writes tool_calls whenever there is a call", () => {
   const call = { kind: "tool_call" as const, callId: "a", tool: "f", input: "{}" };
   assertEquals(write({ parts: [call], stop: { reason: "end", raw: "STOP" } }).finish, "tool_calls");
   assertEquals(write({ parts: [call] }).message.content, null);
 });
 
-Deno.test("chat reply writer drops a call that a limit cut short and tells the limit", () => {
+Deno.test("chat reply writer drops a call that a limit cut off and reports the limit", () => {
   const call = { kind: "tool_call" as const, callId: "a", tool: "f", input: '{"a":' };
-  const { message, finish, losses } = write({ parts: [call], stop: { reason: "max_tokens", raw: null } });
-  assertEquals([message.tool_calls, finish, losses], [undefined, "length", ["tool_call"]]);
+  const { message, finish, droppedFields } = write({ parts: [call], stop: { reason: "max_tokens", raw: null } });
+  assertEquals([message.tool_calls, finish, droppedFields], [undefined, "length", ["tool_call"]]);
   assertEquals(write({ parts: [call], stop: { reason: "tool_calls", raw: null } }).message.tool_calls.length, 1);
 });
 
-Deno.test("chat reply writer tells every stop in its own words", () => {
+Deno.test("chat reply writer converts every stop", () => {
   const told = (reason: Reply["stop"]["reason"], explanation?: string) => {
     const { finish, message } = write({
       stop: { reason, raw: null, ...(explanation === undefined ? {} : { explanation }) },

@@ -8,7 +8,7 @@ function read(usage: JsonObject) {
   return chat.upstream.readUsage({ usage });
 }
 
-Deno.test("chat usage parts the prompt into fresh, cached and written tokens", () => {
+Deno.test("chat usage splits the prompt into fresh, cached and written tokens", () => {
   const usage = {
     prompt_tokens: 100,
     completion_tokens: 9,
@@ -26,7 +26,7 @@ Deno.test("chat usage parts the prompt into fresh, cached and written tokens", (
   });
 });
 
-Deno.test("chat usage trusts the total where a vendor leaves reasoning out of the completion", () => {
+Deno.test("chat usage uses the total when a vendor excludes reasoning from the completion", () => {
   const xai = {
     prompt_tokens: 12,
     completion_tokens: 1,
@@ -48,7 +48,7 @@ Deno.test("chat usage finds cached tokens in every dialect", () => {
   );
 });
 
-Deno.test("chat usage is never negative or without bound, and says when a counter cannot be read", () => {
+Deno.test("chat usage is never negative or unbounded, and marks unreadable counters", () => {
   const usage = read({
     prompt_tokens: 5,
     completion_tokens: -3,
@@ -63,7 +63,7 @@ Deno.test("chat usage is never negative or without bound, and says when a counte
   }
 });
 
-Deno.test("chat usage adds both lives of cache entries when written", () => {
+Deno.test("chat usage adds cache writes of both lifetimes", () => {
   const written = writeUsage({
     ...NO_USAGE,
     freshTokens: 1,
@@ -75,7 +75,7 @@ Deno.test("chat usage adds both lives of cache entries when written", () => {
   assertEquals((written.prompt_tokens_details as JsonObject).cache_write_tokens, 7);
 });
 
-Deno.test("chat usage follower parses few frames, keeps the last usage and sees either end", () => {
+Deno.test("the chat watcher parses few frames, keeps the last usage and detects either end", () => {
   const text = '{"choices":[{"delta":{"content":"\\"usage\\":{"},"finish_reason":null}],"usage":null}';
   const follower = chat.passThrough.watch({});
   assert(!follower.isRelevant(text));

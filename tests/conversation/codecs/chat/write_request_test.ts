@@ -10,9 +10,9 @@ import { AUTHOR, VENDOR } from "./conversations.ts";
 import type { Loose } from "./conversations.ts";
 
 function write(fields: Partial<Conversation>, target: RequestTarget = AUTHOR) {
-  const { body, losses } = chat.upstream.writeRequest(conversationOf(fields), target);
+  const { body, droppedFields } = chat.upstream.writeRequest(conversationOf(fields), target);
   chat.caller.check(body);
-  return { body: body as Loose, losses: [...losses].sort() };
+  return { body: body as Loose, droppedFields: [...droppedFields].sort() };
 }
 
 const HELLO: Turn = { role: "user", parts: [{ kind: "text", text: "Hi" }] };
@@ -29,18 +29,18 @@ function fn(name: string, more: Partial<Tool & { kind: "function" }> = {}): Tool
   return { kind: "function", name, description: null, parameters: null, strict: null, ...more };
 }
 
-Deno.test("chat request writer always asks a stream for its usage, and only a stream", () => {
+Deno.test("chat request writer requests usage of every stream, and only of streams", () => {
   assertEquals(write({ stream: true }).body.stream_options, { include_usage: true });
   assertEquals(Object.keys(write({}).body), ["model", "messages"]);
 });
 
-Deno.test("chat request writer limits the author's answers by the new word and other vendors' by the old", () => {
+Deno.test("chat request writer uses the new limit field for OpenAI and the old one for other vendors", () => {
   assertEquals(write({ maxOutputTokens: 9 }).body.max_completion_tokens, 9);
   assertEquals(write({ maxOutputTokens: 9 }, VENDOR).body.max_tokens, 9);
   assert(!("max_completion_tokens" in write({ maxOutputTokens: 9 }, VENDOR).body));
 });
 
-Deno.test("chat request writer says instructions as system, parted for the author and joined for others", () => {
+Deno.test("chat request writer writes instructions as system, separate for OpenAI and joined for others", () => {
   const instructions = [{ kind: "text" as const, text: "A" }, { kind: "text" as const, text: "B" }];
   assertEquals(write({ instructions }).body.messages[0], {
     role: "system",
@@ -49,7 +49,7 @@ Deno.test("chat request writer says instructions as system, parted for the autho
   assertEquals(write({ instructions }, VENDOR).body.messages[0], { role: "system", content: "A\n\nB" });
 });
 
-Deno.test("chat request writer answers every call right behind it, in the order of the calls", () => {
+Deno.test("chat request writer puts every result right after its call, in the order of the calls", () => {
   const { body } = write({
     turns: [
       HELLO,
@@ -71,7 +71,7 @@ Deno.test("chat request writer answers every call right behind it, in the order 
   assertMatch(body.messages[4].content, /interrupted/);
 });
 
-Deno.test("chat request writer tells a result that answers no call as the user's text", () => {
+Deno.test("chat request writer writes a result without a call as user text", () => {
   const { body } = write(
     { turns: [{ role: "user", parts: [result("gone", "42"), { kind: "text", text: "Hi" }] }] },
     VENDOR,
@@ -79,7 +79,7 @@ Deno.test("chat request writer tells a result that answers no call as the user's
   assertEquals(body.messages, [{ role: "user", content: "Result of an earlier call of the tool f:\n\n42\n\nHi" }]);
 });
 
-Deno.test("chat request writer gives two calls of one id their own, each with its result", () => {
+Deno.test("chat request writer gives two calls of one id different ids, each with its result", () => {
   const { body } = write({
     turns: [
       HELLO,
@@ -93,7 +93,7 @@ Deno.test("chat request writer gives two calls of one id their own, each with it
   assertEquals(tools.map((message: Loose) => [message.tool_call_id, message.content]), [["x", "1"], ["x_2", "2"]]);
 });
 
-Deno.test("chat request writer gives a result to the latest turn that called by its id, first call first", () => {
+Deno.test("chat request writer matches a result to the latest turn with a call of its id, first call first", () => {
   const { body } = write({
     turns: [
       HELLO,
@@ -122,7 +122,7 @@ Deno.test("chat request writer caps ids of calls at 40 characters, on call and r
   assert(wireCallId(`${long}b`) !== wireCallId(`${long}c`));
 });
 
-Deno.test("chat request writer respells names that the form does not allow, and says which", () => {
+Deno.test("chat request writer sanitizes invalid names, and returns which", () => {
   const written = chat.upstream.writeRequest(
     conversationOf({
       tools: [fn("mcp.files:read"), fn("plain")],
@@ -141,21 +141,21 @@ Deno.test("chat request writer respells names that the form does not allow, and 
   assertEquals(wireToolName("n".repeat(65)).length, 64);
 });
 
-Deno.test("chat request writer moves pictures of a result to the next user message and points there", () => {
+Deno.test("chat request writer moves images of a result to the next user message and refers to it", () => {
   const image: Part = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } };
-  const { body, losses } = write({
+  const { body, droppedFields } = write({
     turns: [
       HELLO,
       { role: "assistant", parts: [calling("a")] },
       { role: "user", parts: [{ ...result("a", "seen"), parts: [image] } as Part, { kind: "text", text: "So?" }] },
     ],
   });
-  assertEquals(losses, ["tool_result_image"]);
+  assertEquals(droppedFields, ["tool_result_image"]);
   assertEquals(body.messages[2], { role: "tool", tool_call_id: "a", content: "(1 attached to the next user message)" });
   assertEquals(body.messages[3].content.map((part: Loose) => part.type), ["text", "image_url", "text"]);
 });
 
-Deno.test("chat request writer marks a failed tool's text, unless it says so itself", () => {
+Deno.test("chat request writer marks a failed tool's text, unless it is obvious", () => {
   const content = (text: string) =>
     write({
       turns: [
@@ -166,11 +166,11 @@ Deno.test("chat request writer marks a failed tool's text, unless it says so its
     });
   assertEquals(content("no such file").body.messages[2].content, "Error: no such file");
   assertEquals(content("Error: gone").body.messages[2].content, "Error: gone");
-  assertEquals(content("x").losses, ["tool_error"]);
+  assertEquals(content("x").droppedFields, ["tool_error"]);
 });
 
 Deno.test("chat request writer keeps thoughts from the author and from vendors outside of a tool loop", () => {
-  const thought: Part = { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: "a", value: "s" } };
+  const thought: Part = { kind: "reasoning", text: "hm", signature: { format: "messages", issuer: "a", value: "s" } };
   const turns: Turn[] = [
     HELLO,
     { role: "assistant", parts: [thought, calling("a")] },
@@ -178,24 +178,25 @@ Deno.test("chat request writer keeps thoughts from the author and from vendors o
   ];
   const inLoop = write({ turns }, VENDOR);
   assertEquals(inLoop.body.messages[1].reasoning_content, "hm");
-  assertEquals(inLoop.losses, ["reasoning_signature"]);
+  assertEquals(inLoop.droppedFields, ["reasoning_signature"]);
   const after = write(
     { turns: [...turns, { role: "assistant", parts: [{ kind: "text", text: "1" }] }, HELLO] },
     VENDOR,
   );
   assert(!("reasoning_content" in after.body.messages[1]));
-  assertEquals(after.losses, ["reasoning_signature", "reasoning_text"]);
+  assertEquals(after.droppedFields, ["reasoning_signature", "reasoning_text"]);
   assert(!("reasoning_content" in write({ turns }).body.messages[1]));
-  assertEquals(write({ turns }).losses, ["reasoning_signature", "reasoning_text"]);
+  assertEquals(write({ turns }).droppedFields, ["reasoning_signature", "reasoning_text"]);
 });
 
 Deno.test("chat request writer hands its own vendor's sealed thoughts back unchanged, and no other's", () => {
   const detail = { type: "reasoning.text", text: "hm", signature: "sig", format: "f-v1", index: 0 };
   const body = { choices: [{ message: { reasoning: "hm", reasoning_details: [detail], content: "Yes" } }] };
   const [thought, text] = chat.upstream.readReply(body).parts;
-  const sealedBy = (issuer: string): Part => ({ ...thought, seal: { ...(thought as Loose).seal, issuer } }) as Part;
+  const signedBy = (issuer: string): Part =>
+    ({ ...thought, signature: { ...(thought as Loose).signature, issuer } }) as Part;
   const sent = (issuer: string) =>
-    write({ turns: [HELLO, { role: "assistant", parts: [sealedBy(issuer), text as Part] }] }, VENDOR).body.messages[1];
+    write({ turns: [HELLO, { role: "assistant", parts: [signedBy(issuer), text as Part] }] }, VENDOR).body.messages[1];
   assertEquals(sent("vendor").reasoning_details, [detail]);
   assertEquals(sent("other").reasoning_details, undefined);
 });
@@ -203,7 +204,10 @@ Deno.test("chat request writer hands its own vendor's sealed thoughts back uncha
 Deno.test("chat request writer returns a call's proof to its issuer alone", () => {
   const proof = (issuer: string) =>
     write({
-      turns: [HELLO, { role: "assistant", parts: [{ ...calling("a"), seal: { form: "chat", issuer, value: "sig" } }] }],
+      turns: [HELLO, {
+        role: "assistant",
+        parts: [{ ...calling("a"), signature: { format: "chat", issuer, value: "sig" } }],
+      }],
     }, VENDOR).body.messages[1].tool_calls[0].extra_content;
   assertEquals(proof("vendor"), { google: { thought_signature: "sig" } });
   assertEquals(proof("other"), undefined);
@@ -221,11 +225,11 @@ Deno.test("chat request writer always sends a message", () => {
 Deno.test("chat request writer gives the author's reasoning models no sampling that they refuse", () => {
   const sampling = { ...NO_SAMPLING, temperature: 0.5, topP: 1, stop: ["x"], seed: 3 };
   const gpt5 = retarget(AUTHOR, { model: "gpt-5-mini" });
-  const { body, losses } = write({ sampling }, gpt5);
-  assertEquals(losses, ["stop", "temperature"]);
+  const { body, droppedFields } = write({ sampling }, gpt5);
+  assertEquals(droppedFields, ["stop", "temperature"]);
   assertEquals(Object.keys(body), ["model", "messages", "seed"]);
   const plain = write({ sampling: { ...sampling, topK: 3, stop: ["a", "b", "c", "d", "e"] } });
-  assertEquals(plain.losses, ["stop", "top_k"]);
+  assertEquals(plain.droppedFields, ["stop", "top_k"]);
   assertEquals([plain.body.temperature, plain.body.stop.length], [0.5, 4]);
 });
 
@@ -250,8 +254,8 @@ Deno.test("chat request writer asks for thought in words that the model has", ()
 Deno.test("chat request writer offers other vendors a custom tool as a function with one text", () => {
   const tools: Tool[] = [{ kind: "custom", name: "sh", description: "runs", format: null }];
   const turns: Turn[] = [HELLO, { role: "assistant", parts: [{ ...calling("a", "sh"), input: "ls", custom: true }] }];
-  const { body, losses } = write({ tools, turns, toolChoice: { kind: "tool", tool: "sh" } }, VENDOR);
-  assertEquals(losses, []);
+  const { body, droppedFields } = write({ tools, turns, toolChoice: { kind: "tool", tool: "sh" } }, VENDOR);
+  assertEquals(droppedFields, []);
   assertEquals(body.tools[0].function.parameters.required, ["input"]);
   assertEquals(body.tool_choice, { type: "function", function: { name: "sh" } });
   assertEquals(body.messages[1].tool_calls[0].function, { name: "sh", arguments: '{"input":"ls"}' });
@@ -260,8 +264,8 @@ Deno.test("chat request writer offers other vendors a custom tool as a function 
 
 Deno.test("chat request writer repairs schemas that the author refuses", () => {
   const parameters = (schema: Tool & { kind: "function" } extends { parameters: infer P } ? P : never) => {
-    const { body, losses } = write({ tools: [fn("f", { parameters: schema, strict: true })] });
-    return [body.tools[0].function.parameters, body.tools[0].function.strict, losses];
+    const { body, droppedFields } = write({ tools: [fn("f", { parameters: schema, strict: true })] });
+    return [body.tools[0].function.parameters, body.tools[0].function.strict, droppedFields];
   };
   assertEquals(parameters({}), [{ type: "object", properties: {} }, false, ["tool_strict"]]);
   assertEquals(
@@ -287,19 +291,19 @@ Deno.test("chat request writer repairs schemas that the author refuses", () => {
 Deno.test("chat request writer asks for no strictness of an answer whose top is no object", () => {
   const format = { kind: "json_schema", name: "n", description: null, strict: true } as const;
   for (const schema of [{ type: "array", items: { type: "string" } }, { anyOf: [{ type: "null" }] }]) {
-    const { body, losses } = write({ outputFormat: { ...format, schema } });
-    assertEquals([body.response_format.json_schema.strict, losses], [false, ["output_strict"]]);
+    const { body, droppedFields } = write({ outputFormat: { ...format, schema } });
+    assertEquals([body.response_format.json_schema.strict, droppedFields], [false, ["output_strict"]]);
   }
 });
 
 Deno.test("chat request writer puts the rest of a long description into the system message", () => {
   const description = "d".repeat(1_000) + "e".repeat(1_000);
-  const { body, losses } = write({ tools: [fn("f", { description })] });
+  const { body, droppedFields } = write({ tools: [fn("f", { description })] });
   const cut = body.tools[0].function.description;
   assert(cut.length <= 1_024);
   const kept = cut.slice(0, cut.indexOf(" … "));
   assertEquals(kept + body.messages[0].content.split("f, continued: ")[1], description);
-  assertEquals(losses, []);
+  assertEquals(droppedFields, []);
   assertEquals(write({ tools: [fn("f", { description })] }, VENDOR).body.tools[0].function.description, description);
 });
 
@@ -315,9 +319,9 @@ Deno.test("chat request writer narrows the tools for vendors that cannot allow a
 });
 
 Deno.test("chat request writer names no choice where no tool is left", () => {
-  const { body, losses } = write({ toolChoice: { kind: "required" }, parallelToolCalls: true });
+  const { body, droppedFields } = write({ toolChoice: { kind: "required" }, parallelToolCalls: true });
   assertEquals(Object.keys(body), ["model", "messages"]);
-  assertEquals(losses.toSorted(), ["parallel_tool_calls", "tool_choice"]);
+  assertEquals(droppedFields.toSorted(), ["parallel_tool_calls", "tool_choice"]);
 });
 
 Deno.test("chat request writer speaks of JSON where the format wants it and nobody did", () => {
@@ -343,15 +347,15 @@ Deno.test("chat request writer shows text files as text and refuses what the aut
     const turns: Turn[] = [{ role: "user", parts: [part] }];
     const error = assertThrows(() => write({ turns }), GatewayError);
     assertEquals(error.code, "invalid_request");
-    assertEquals(write({ turns }, VENDOR).losses, []);
+    assertEquals(write({ turns }, VENDOR).droppedFields, []);
   }
 });
 
 Deno.test("chat request writer reports marks and hints that the target has no word for", () => {
   const cache = { ttl: null };
   const turns: Turn[] = [{ role: "user", parts: [{ kind: "text", text: "Hi", cache }] }];
-  assertEquals(write({ turns, tools: [fn("f", { cache })] }).losses, ["cache_control"]);
-  assertEquals(write({ cacheKey: "k", verbosity: "low" }, VENDOR).losses, ["prompt_cache_key", "verbosity"]);
+  assertEquals(write({ turns, tools: [fn("f", { cache })] }).droppedFields, ["cache_control"]);
+  assertEquals(write({ cacheKey: "k", verbosity: "low" }, VENDOR).droppedFields, ["prompt_cache_key", "verbosity"]);
   assertEquals(write({ user: "u".repeat(65) }).body.user.length, 21);
   assertEquals(write({ cacheKey: "k".repeat(64) }).body.prompt_cache_key, "k".repeat(64));
   assertEquals(write({ cacheKey: "k".repeat(65) }).body.prompt_cache_key.length, 64);
@@ -359,8 +363,8 @@ Deno.test("chat request writer reports marks and hints that the target has no wo
 
 Deno.test("chat request writer repeats the assistant's pictures in the user's next message", () => {
   const image: Part = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } };
-  const { body, losses } = write({ turns: [HELLO, { role: "assistant", parts: [image] }, HELLO] });
-  assertEquals(losses, ["image"]);
+  const { body, droppedFields } = write({ turns: [HELLO, { role: "assistant", parts: [image] }, HELLO] });
+  assertEquals(droppedFields, ["image"]);
   assertEquals(body.messages.map((message: Loose) => message.role), ["user", "user"]);
   assertEquals(body.messages[1].content.map((part: Loose) => part.type), ["text", "image_url", "text"]);
 });

@@ -11,21 +11,21 @@ import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.
 import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
 import type { Usage } from "../../../../src/conversation/usage.ts";
 
-/** Text with every kind of character, never empty. */
+/** Non-empty text with all kinds of characters. */
 export const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 });
 
 const base64 = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => btoa(String.fromCharCode(...bytes)));
 
-/** A seal as this vendor issues it. */
-export const seal: fc.Arbitrary<ReasoningSignature> = base64.map((value) => ({
-  form: "content",
+/** A signature of this vendor. */
+export const signature: fc.Arbitrary<ReasoningSignature> = base64.map((value) => ({
+  format: "content",
   issuer: null,
   value: `E${value}`,
 }));
 
 const name = fc.stringMatching(/^[a-z_][a-z0-9_]{0,8}$/);
 const args = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
-// Minus zero is no number of JSON text, so arguments go through it once.
+// JSON has no negative zero, so arguments are serialized once.
 const input = fc.oneof(
   args.map((object) => JSON.stringify(object)),
   fc.constantFrom('{"cut":', "not json", "[1]"),
@@ -43,49 +43,49 @@ const file = base64.map((data) => ({
 
 const textPart = fc.oneof(
   text.map((value) => ({ kind: "text" as const, text: value })),
-  fc.tuple(text, seal).map(([value, proof]) => ({ kind: "text" as const, text: value, seal: proof })),
+  fc.tuple(text, signature).map(([value, proof]) => ({ kind: "text" as const, text: value, signature: proof })),
 );
 
 const reasoning: fc.Arbitrary<ReasoningPart> = fc.oneof(
   text.map((value) => ({ kind: "reasoning" as const, text: value })),
-  fc.tuple(fc.constantFrom("", "hm"), seal).map(([value, proof]) => ({
+  fc.tuple(fc.constantFrom("", "hm"), signature).map(([value, proof]) => ({
     kind: "reasoning" as const,
     text: value,
-    seal: proof,
+    signature: proof,
   })),
 );
 
-/** Neighbouring thoughts are one in this form, up to a proof. */
-function withoutStrayProofs<T extends Part>(parts: readonly T[]): T[] {
+/** Joins adjacent reasoning up to a signature, because the format has no boundary there. */
+function withoutStraySignatures<T extends Part>(parts: readonly T[]): T[] {
   return parts.filter((part, at) => {
     const before = at === 0 ? null : parts[at - 1];
-    return part.kind !== "reasoning" || before?.kind !== "reasoning" || "seal" in before;
+    return part.kind !== "reasoning" || before?.kind !== "reasoning" || "signature" in before;
   });
 }
 
 const result = fc.tuple(fc.oneof(text, args.map((object) => JSON.stringify(object))), fc.boolean(), fc.boolean());
 
-/** One step of an agent: words, calls, and all answers in order; ids are made unlike by `draw`. */
+/** One agent step: text, calls, and all results in order. `draw` makes the ids unique. */
 const step = fc.tuple(
   fc.array(fc.oneof(textPart, image, file), { minLength: 1, maxLength: 3 }),
-  fc.array(fc.oneof(reasoning, textPart), { minLength: 1, maxLength: 3 }).map(withoutStrayProofs),
-  fc.array(fc.tuple(name, input, fc.option(seal, { nil: undefined }), result), { maxLength: 3 }),
+  fc.array(fc.oneof(reasoning, textPart), { minLength: 1, maxLength: 3 }).map(withoutStraySignatures),
+  fc.array(fc.tuple(name, input, fc.option(signature, { nil: undefined }), result), { maxLength: 3 }),
 );
 
-/** Turns that this form can say in full: alternating, every call answered at once and in order. */
+/** Turns that this format can express in full: alternating, every call followed by its result, in order. */
 export const turns: fc.Arbitrary<Turn[]> = fc.array(step, { minLength: 1, maxLength: 3 }).map((steps) => {
   const said: { role: "user" | "assistant"; parts: Part[] }[] = [];
   let answers: Part[] = [];
   steps.forEach(([asked, thought, called], at) => {
-    said.push({ role: "user", parts: [...answers, ...asked.map(unsealed)] });
+    said.push({ role: "user", parts: [...answers, ...asked.map(unsigned)] });
     const calls = called.map(([tool, written, proof], index): ToolCallPart => ({
       kind: "tool_call",
       callId: `call_${at}_${index}`,
       tool,
       input: written,
-      ...(proof ? { seal: proof } : {}),
+      ...(proof ? { signature: proof } : {}),
     }));
-    // A turn of nothing but unsigned thoughts is not said.
+    // A turn with only unsigned reasoning is not written.
     said.push({ role: "assistant", parts: [...apart(thought), { kind: "text", text: "So:" }, ...calls] });
     answers = called.map(([tool, , , [answer, isError, withImage]], index): ToolResultPart => ({
       kind: "tool_result",
@@ -103,17 +103,17 @@ const PIXEL = {
   source: { kind: "base64" as const, mediaType: "image/png", data: "iVBORw0KGgo=" },
 };
 
-/** A thought belongs to the one before it, if that one has no proof: this form cannot say the two apart. */
+/** Separates reasoning parts, because the format joins a part to an unsigned one before it. */
 function apart(parts: readonly Part[]): Part[] {
   return parts.filter((part, at) => {
     const previous = parts[at - 1];
-    const joins = previous?.kind === "reasoning" && !previous.seal;
+    const joins = previous?.kind === "reasoning" && !previous.signature;
     return !(joins && part.kind === "reasoning");
   });
 }
 
-/** Users' words carry no proofs. */
-function unsealed(part: Part): Part {
+/** Removes signatures, which user text does not have. */
+function unsigned(part: Part): Part {
   if (part.kind !== "text") return part;
   return { kind: "text", text: part.text };
 }
@@ -137,17 +137,17 @@ const stop: fc.Arbitrary<Stop> = fc.constantFrom<Stop>(
   { reason: "bad_tool_call", raw: "MALFORMED_FUNCTION_CALL" },
 );
 
-const replyCall = fc.tuple(name, args, fc.option(seal, { nil: undefined })).map((
+const replyCall = fc.tuple(name, args, fc.option(signature, { nil: undefined })).map((
   [tool, written, proof],
 ): ReplyPart => ({
   kind: "tool_call",
   callId: "",
   tool,
   input: JSON.stringify(written),
-  ...(proof ? { seal: proof } : {}),
+  ...(proof ? { signature: proof } : {}),
 }));
 
-/** Replies that this form can say in full. */
+/** Replies that this format can express in full. */
 export const reply: fc.Arbitrary<Reply> = fc.tuple(
   fc.array(fc.oneof(textPart, reasoning, image, replyCall), { maxLength: 6 }),
   stop,
@@ -163,22 +163,23 @@ export const reply: fc.Arbitrary<Reply> = fc.tuple(
     parts,
     stop: hasCall && ended.reason === "end" ? { ...ended, reason: "tool_calls" } : ended,
     usage: used,
-    beyond: [],
+    unsupportedFields: [],
   };
 });
 
-/** Neighbours of one kind are one part in this form, unless a proof stands between them. */
+/** Joins adjacent parts of one kind up to a signature, because the format has no boundary there. */
 function joined(parts: readonly ReplyPart[]): ReplyPart[] {
   const kept: ReplyPart[] = [];
   for (const part of parts) {
     const last = kept.at(-1);
-    const merges = last?.kind === part.kind && (part.kind === "text" || part.kind === "reasoning") && !("seal" in last);
+    const merges = last?.kind === part.kind && (part.kind === "text" || part.kind === "reasoning") &&
+      !("signature" in last);
     if (!merges) kept.push(part);
   }
   return kept;
 }
 
-/** The events of a reply; deltas are cut at `size` units, and with `overlap` all parts open before the first closes. */
+/** The events of a reply. Deltas have at most `size` units; with `overlap` all parts start before the first ends. */
 export function eventsOf(whole: Reply, size: number, overlap: boolean): ReplyEvent[] {
   const { id, model, createdAt } = whole;
   const opened: ReplyEvent[] = [];
@@ -219,7 +220,7 @@ function piecesOf(
   for (let at = 0; at < whole.length; at += size) {
     pieces.push({ type: "part-delta", index, text: whole.slice(at, at + size) });
   }
-  if ("seal" in part && part.seal) pieces.push({ type: "part-seal", index, seal: part.seal });
+  if ("signature" in part && part.signature) pieces.push({ type: "part-signature", index, signature: part.signature });
   return pieces;
 }
 

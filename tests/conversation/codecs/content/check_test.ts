@@ -85,7 +85,7 @@ const REFUSED: readonly (readonly [what: string, body: unknown, field: string])[
 ];
 
 for (const [what, body, field] of REFUSED) {
-  Deno.test(`checkRequest refuses ${what}, naming ${field}`, () => {
+  Deno.test(`checkRequest rejects ${what}, naming ${field}`, () => {
     const error = refusal(body);
     assertEquals(error.status, 400);
     assertEquals(error.code, "invalid_request");
@@ -93,7 +93,7 @@ for (const [what, body, field] of REFUSED) {
   });
 }
 
-Deno.test("checkRequest names the id of an answer without a call", () => {
+Deno.test("checkRequest names the id of a response without a call", () => {
   const answer = { functionResponse: { name: "other", id: "call_77", response: {} } };
   assertStringIncludes(refusal({ contents: [CALL, { parts: [answer] }] }).message, "call_77");
 });
@@ -124,7 +124,7 @@ const PASSED: readonly (readonly [what: string, body: JsonObject])[] = [
 ];
 
 for (const [what, body] of PASSED) {
-  Deno.test(`checkRequest lets ${what} pass`, () => content.caller.check(body));
+  Deno.test(`checkRequest accepts ${what}`, () => content.caller.check(body));
 }
 
 Deno.test("checkRequest does not touch the prototype of any object", () => {

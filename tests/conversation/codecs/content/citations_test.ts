@@ -17,7 +17,7 @@ import { text } from "./arbitraries.ts";
 
 const CONTEXT = replyContextOf({});
 
-Deno.test("offsets in bytes and in UTF-16 units are turned into each other at every character", () => {
+Deno.test("offsets in bytes and in UTF-16 units convert into each other at every character", () => {
   fc.assert(fc.property(text, (value) => {
     let at = 0;
     for (const character of value) {
@@ -31,7 +31,7 @@ Deno.test("offsets in bytes and in UTF-16 units are turned into each other at ev
   assertEquals(utf16OffsetOf("ab", 99), 2);
 });
 
-Deno.test("readCitations and writeGrounding undo each other, over several texts of many characters", () => {
+Deno.test("readCitations and writeGrounding are inverses for several texts of many characters", () => {
   const parts = fc.array(fc.tuple(text, fc.nat(20), fc.nat(20)), { minLength: 1, maxLength: 3 });
   fc.assert(fc.property(parts, (drawn) => {
     const texts = drawn.map(([value, from, length], at) => {
@@ -60,7 +60,7 @@ Deno.test("writeGrounding counts bytes over all texts", () => {
   assertEquals(writeGrounding([{ text: "x" }], []), null);
 });
 
-Deno.test("readCitations gives addresses without a stretch of text to the last text, from any kind of chunk", () => {
+Deno.test("readCitations attaches addresses without a span to the last text, from any kind of chunk", () => {
   const groundingMetadata = {
     groundingChunks: [
       { web: { uri: "https://a", title: "a" } },
@@ -80,7 +80,7 @@ Deno.test("readCitations gives addresses without a stretch of text to the last t
   ]);
 });
 
-Deno.test("readCitations believes a segment's own text where its offsets say otherwise", () => {
+Deno.test("readCitations prefers a segment's own text to its offsets", () => {
   const segment = { startIndex: 0, endIndex: 3, text: "two" };
   const groundingMetadata = {
     groundingChunks: [{ web: { uri: "https://a" } }],
@@ -89,7 +89,7 @@ Deno.test("readCitations believes a segment's own text where its offsets say oth
   assertEquals(readCitations(["one two"], { groundingMetadata })[0]![0]!.start, 4);
 });
 
-Deno.test("readCitations reads known works that were recited", () => {
+Deno.test("readCitations reads recitations of known works", () => {
   const source = { startIndex: 4, endIndex: 7, uri: "https://book" };
   const expected = [[{ url: "https://book", title: null, start: 4, end: 7 }]];
   assertEquals(readCitations(["one two"], { citationMetadata: { citations: [source] } }), expected);
@@ -106,7 +106,7 @@ Deno.test("readReply and writeReply keep citations", () => {
     parts: [{ kind: "reasoning", text: "hm" }, { kind: "text", text: "éé😀", citations }],
     stop: { reason: "end", raw: "STOP" },
     usage: null,
-    beyond: [],
+    unsupportedFields: [],
   }, context);
   assertEquals(content.upstream.readReply(body).parts[1], { kind: "text", text: "éé😀", citations });
 });
@@ -118,12 +118,12 @@ const GROUNDED = {
 };
 const PICTURE = { inlineData: { mimeType: "image/png", data: "aGk=" } };
 
-Deno.test("links survive a reply that is only a picture, whole and streamed", () => {
+Deno.test("links of a reply with only an image are kept, whole and streamed", () => {
   const reply = { candidates: [{ content: { parts: [PICTURE] }, ...GROUNDED }] };
   const whole = content.upstream.readReply(reply);
   assertEquals(whole.parts.map(({ kind }) => kind), ["image", "text"]);
   assertEquals(whole.parts[1], { kind: "text", text: "", citations: LINKS });
-  assertEquals(whole.beyond, []);
+  assertEquals(whole.unsupportedFields, []);
   const chunks = [{ candidates: [{ content: { parts: [PICTURE] } }] }, { candidates: [GROUNDED] }];
   assertEquals(streamed(chunks).parts, whole.parts);
   const written = content.caller.writeReply(whole, CONTEXT).body as { candidates: Record<string, unknown>[] };
@@ -131,7 +131,7 @@ Deno.test("links survive a reply that is only a picture, whole and streamed", ()
   assertEquals(written.candidates[0]?.content, { parts: [PICTURE], role: "model" });
 });
 
-Deno.test("links that come behind a picture leave a whole reply's text as it is and follow a streamed one's", () => {
+Deno.test("links after an image do not change a whole reply's text and follow a streamed one's", () => {
   const text = { text: "Here" };
   const whole = content.upstream.readReply({ candidates: [{ content: { parts: [text, PICTURE] }, ...GROUNDED }] });
   assertEquals(whole.parts.map(({ kind }) => kind), ["text", "image"]);

@@ -22,7 +22,7 @@ const REPLY: Reply = {
   model: "m",
   createdAt: null,
   parts: [
-    { kind: "reasoning", text: "let me see", seal: { form: "messages", issuer: "anthropic", value: "sig" } },
+    { kind: "reasoning", text: "let me see", signature: { format: "messages", issuer: "anthropic", value: "sig" } },
     { kind: "text", text: "Looking, žluťoučký 😀" },
     { kind: "tool_call", callId: "toolu_1", tool: "look", input: '{"at":[1,2]}' },
     { kind: "tool_call", callId: "toolu_2", tool: "listen", input: "{}" },
@@ -37,10 +37,10 @@ const REPLY: Reply = {
     outputTokens: 9,
     reasoningTokens: 4,
   },
-  beyond: [],
+  unsupportedFields: [],
 };
 
-/** Runs the official client against one canned answer on the loopback. */
+/** Runs the official client against one prepared response on a local server. */
 async function withClient(answer: () => Response, use: (client: GoogleGenAI) => Promise<void>): Promise<void> {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     await request.body?.cancel();
@@ -80,7 +80,7 @@ Deno.test("the official client reads a whole reply with its text, calls and usag
   });
 });
 
-Deno.test("the official client reads a stream, and what it sends back reads as what was said", async () => {
+Deno.test("the official client reads a stream, and sends back what was streamed", async () => {
   await withClient(() => streamOf(framesOf(eventsOf(REPLY, 3, true))), async (client) => {
     const chat = client.chats.create({ model: "anthropic/claude" });
     let text = "";
@@ -92,7 +92,7 @@ Deno.test("the official client reads a stream, and what it sends back reads as w
   });
 });
 
-Deno.test("the official client throws the error that a stream fails by, and the one before a stream", async () => {
+Deno.test("the official client throws for a failure in a stream, and for one before a stream", async () => {
   const error = new GatewayError("upstream_error", "The provider broke off");
   const begun = framesOf(eventsOf(REPLY, 3, false)).slice(0, 2);
   const failed = content.caller.eventWriter(CONTEXT).fail(error);

@@ -10,7 +10,7 @@ import { targetOf } from "../../../support/conversations.ts";
 
 const CONTENTS = [{ role: "user", parts: [{ text: "hi" }] }];
 
-Deno.test("readCountRequest reads both shapes alike, and believes the path about the model", () => {
+Deno.test("readCountRequest reads both shapes, and takes the model from the path", () => {
   const plain = readCountRequest({ model: "google/a", contents: CONTENTS });
   const inner = { model: "models/other", contents: CONTENTS };
   assertEquals(readCountRequest({ model: "google/a", generateContentRequest: inner }), plain);
@@ -18,13 +18,13 @@ Deno.test("readCountRequest reads both shapes alike, and believes the path about
   assertEquals(plain.model, "google/a");
 });
 
-Deno.test("readCountRequest refuses what has no contents", () => {
+Deno.test("readCountRequest rejects a request without contents", () => {
   for (const body of [{}, { generateContentRequest: 1 }, { generateContentRequest: {} }]) {
     assertThrows(() => readCountRequest({ model: "google/a", ...body }), GatewayError);
   }
 });
 
-Deno.test("writeCountRequest asks to count the whole request, under the vendor's name of the model", () => {
+Deno.test("writeCountRequest counts the whole request, under the vendor's name of the model", () => {
   const conversation = readCountRequest({
     model: "google/a",
     contents: CONTENTS,
@@ -39,13 +39,13 @@ Deno.test("writeCountRequest asks to count the whole request, under the vendor's
         systemInstruction: { parts: [{ text: "be kind" }] },
       },
     },
-    losses: [],
+    droppedFields: [],
   });
   const named = writeCountRequest(conversation, { ...target, model: "tunedModels/x" });
   assertEquals((named.body.generateContentRequest as { model: string }).model, "tunedModels/x");
 });
 
-Deno.test("writeCount and readCount undo each other, and readCount throws on anything else", () => {
+Deno.test("writeCount and readCount are inverses, and readCount throws on anything else", () => {
   assertEquals(readCount(writeCount(42)), 42);
   assertEquals(readCount({ totalTokens: 7, promptTokensDetails: [] }), 7);
   assertEquals(readCount({ totalTokens: -7 }), 0);

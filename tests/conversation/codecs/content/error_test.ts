@@ -20,21 +20,21 @@ const STATUSES: readonly (readonly [code: ErrorCode, http: number, status: strin
 ];
 
 for (const [code, http, status] of STATUSES) {
-  Deno.test(`writeError tells ${code} as ${http} ${status}`, () => {
+  Deno.test(`writeError writes ${code} as ${http} ${status}`, () => {
     const body = content.caller.writeError(new GatewayError(code, "No"), "req_1");
     assertEquals(body, { error: { code: http, message: "No", status } });
   });
 }
 
 for (const code of ["invalid_provider_type", "provider_type_unavailable"] as const) {
-  Deno.test(`writeError names ${code} also in error.type`, () => {
+  Deno.test(`writeError sets error.type to ${code}`, () => {
     assertEquals(content.caller.writeError(new GatewayError(code, "No"), "req_1"), {
       error: { code: 400, message: "No", status: "INVALID_ARGUMENT", type: code },
     });
   });
 }
 
-Deno.test("writeError keeps a vendor's status, and tells field and delay in the vendor's kinds of details", () => {
+Deno.test("writeError keeps a vendor's status, and writes field and delay as details", () => {
   const details = { status: 415, field: "contents", retryAfterSeconds: 3 };
   assertEquals(content.caller.writeError(new GatewayError("invalid_request", "No", details), "req_1"), {
     error: {
@@ -79,7 +79,7 @@ Deno.test("readError prefers the reason in ErrorInfo, and looks into a message t
   assertEquals([nested.message, nested.code], ["API key not valid", "API_KEY_INVALID"]);
 });
 
-Deno.test("readError names a prompt that is too long, for which the form has no word", () => {
+Deno.test("readError detects a prompt that is too long", () => {
   const message = "The input token count (1049000) exceeds the maximum number of tokens allowed (1048576).";
   assertEquals(
     content.upstream.readError({ error: { message, status: "INVALID_ARGUMENT" } }).code,
@@ -99,7 +99,7 @@ const JUNK: readonly (readonly [body: unknown, message: string])[] = [
 ];
 
 for (const [body, message] of JUNK) {
-  Deno.test(`readError digests ${JSON.stringify(body)}`, () => {
+  Deno.test(`readError reads ${JSON.stringify(body)}`, () => {
     assertEquals(content.upstream.readError(body), { message, code: null, field: null, retryAfterSeconds: null });
   });
 }

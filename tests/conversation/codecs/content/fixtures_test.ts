@@ -12,7 +12,7 @@ import { targetOf } from "../../../support/conversations.ts";
 
 const recordings = contentRecordings();
 
-/** What a reply must be found to hold, taken from its chunks without the codec. */
+/** The expected contents of a reply, read from its chunks without the codec. */
 interface Extract {
   text: string;
   thoughts: string;
@@ -61,7 +61,11 @@ function assertHolds(reply: Reply, expected: Extract, name: string): void {
   assertEquals(calls.map((call) => call.tool), expected.calls, name);
   for (const call of calls) JSON.parse(call.input);
   assertEquals(reply.parts.filter((part) => part.kind === "image").length, expected.images, name);
-  assertEquals(reply.parts.filter((part) => part.kind !== "image" && "seal" in part).length, expected.signatures, name);
+  assertEquals(
+    reply.parts.filter((part) => part.kind !== "image" && "signature" in part).length,
+    expected.signatures,
+    name,
+  );
   assertEquals(reply.stop.raw, expected.finishReason, name);
   const usage = reply.usage ?? NO_USAGE;
   assertEquals(promptTokensOf(usage) + usage.outputTokens, expected.total, name);
@@ -96,9 +100,9 @@ Deno.test({
   fn() {
     for (const recording of recordings) {
       if (recording.whole === null) continue;
-      // A reply without an id gets one by chance, from which its calls' ids follow.
+      // A reply without an id gets a random one, which determines the ids of its calls.
       const { name, whole } = { ...recording, whole: { responseId: "r", ...recording.whole } };
-      assertEquals(replyOfChunks([whole]), { ...content.upstream.readReply(whole), beyond: [] }, name);
+      assertEquals(replyOfChunks([whole]), { ...content.upstream.readReply(whole), unsupportedFields: [] }, name);
     }
   },
 });
@@ -126,7 +130,7 @@ Deno.test({
     for (const { name, request } of recordings) {
       if (request === null) continue;
       const read = readChecked(content.caller, { ...request, model: "google/gemini-3-pro" });
-      // Addresses that this vendor fetches itself for some accounts are inlined before they get here.
+      // Addresses that this vendor cannot fetch are inlined before a request is written.
       if (read.turns.some((turn) => turn.parts.some((part) => "source" in part && needsInlining(part.source)))) {
         continue;
       }

@@ -58,32 +58,32 @@ const conversation: fc.Arbitrary<Conversation> = fc.record({
   user: fc.constant(null),
   cacheKey: fc.constant(null),
   verbosity: fc.constant(null),
-  beyond: fc.constant([]),
+  unsupportedFields: fc.constant([]),
 });
 
-/** JSON text without white space, as an answer that is an object comes back. */
+/** The value with JSON results of tools in compact form, as the reader returns them. */
 function compact(value: Conversation): Conversation {
   return JSON.parse(JSON.stringify(value));
 }
 
-Deno.test("writeRequest and readRequest undo each other on what the form can say", () => {
+Deno.test("writeRequest and readRequest are inverses on what the format can express", () => {
   fc.assert(fc.property(conversation, (asked) => {
-    const { body, losses } = content.upstream.writeRequest(asked, TARGET);
-    assertEquals(losses, []);
+    const { body, droppedFields } = content.upstream.writeRequest(asked, TARGET);
+    assertEquals(droppedFields, []);
     const sent = { ...JSON.parse(JSON.stringify(body)), model: asked.model, stream: asked.stream };
     assertEquals(readChecked(content.caller, sent), compact(asked));
   }));
 });
 
-Deno.test("writeReply and readReply undo each other on what the form can say", () => {
+Deno.test("writeReply and readReply are inverses on what the format can express", () => {
   fc.assert(fc.property(reply, (answered) => {
-    const { body, losses } = content.caller.writeReply(answered, CONTEXT);
-    assertEquals(losses, []);
+    const { body, droppedFields } = content.caller.writeReply(answered, CONTEXT);
+    assertEquals(droppedFields, []);
     assertEquals(asCounted(content.upstream.readReply(JSON.parse(JSON.stringify(body)))), answered);
   }));
 });
 
-Deno.test("eventWriter tells a reader the reply whose events it was given, however they are cut and interleaved", () => {
+Deno.test("a reader returns the reply that eventWriter wrote, however its events are cut and interleaved", () => {
   fc.assert(fc.property(reply, fc.integer({ min: 1, max: 9 }), fc.boolean(), (answered, size, overlap) => {
     const writer = content.caller.eventWriter(CONTEXT);
     const frames = eventsOf(answered, size, overlap).flatMap((event) => writer.write(event));
@@ -93,7 +93,7 @@ Deno.test("eventWriter tells a reader the reply whose events it was given, howev
   }));
 });
 
-Deno.test("a stream and a whole reply of the same answer read alike", () => {
+Deno.test("a stream and a whole reply with the same contents are read alike", () => {
   fc.assert(fc.property(reply, fc.integer({ min: 1, max: 9 }), (answered, size) => {
     const writer = content.caller.eventWriter(CONTEXT);
     const frames = eventsOf(answered, size, false).flatMap((event) => writer.write(event));
@@ -103,7 +103,7 @@ Deno.test("a stream and a whole reply of the same answer read alike", () => {
   }));
 });
 
-Deno.test("a written body is legal: it passes the form's own rules, has both roles in turn and no empty part", () => {
+Deno.test("a written body is valid: it passes the check, has alternating roles and no empty part", () => {
   const target = { ...TARGET, provider: "another", quirks: RESEMBLING_QUIRKS };
   fc.assert(fc.property(conversation, fc.nat(3), (asked, skipped) => {
     const cut = { ...asked, turns: asked.turns.slice(skipped), sampling: NO_SAMPLING };

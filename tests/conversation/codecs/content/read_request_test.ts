@@ -34,7 +34,7 @@ function answer(name: string, output: string, id?: string): JsonObject {
   return { functionResponse: id === undefined ? { name, response } : { name, id, response } };
 }
 
-Deno.test("readRequest takes model and streaming from where the path's reader puts them", () => {
+Deno.test("readRequest takes model and streaming from the members set from the path", () => {
   const { model, stream } = read({ contents: HI, stream: true });
   assertEquals([model, stream], ["google/gemini-3-pro", true]);
   assertEquals(read({ contents: HI }).stream, false);
@@ -68,10 +68,10 @@ Deno.test("readRequest reads snake_case as it reads camelCase", () => {
   );
   assertEquals("system_instruction" in snake, true);
   assertEquals(read(snake), read(camel));
-  assertEquals(read(camel).beyond, []);
+  assertEquals(read(camel).unsupportedFields, []);
 });
 
-Deno.test("readRequest never renames what the user wrote", () => {
+Deno.test("readRequest never renames the user's own data", () => {
   const args = { inlineData: 1, top_k: 2, nested: { function_call: 3 } };
   const schema = { type: "object", properties: { any_of: { type: "string" }, topK: { type: "number" } } };
   const { turns, tools } = read({
@@ -82,7 +82,7 @@ Deno.test("readRequest never renames what the user wrote", () => {
   assertEquals(tools[0]!.kind === "function" && tools[0]!.parameters, schema);
 });
 
-Deno.test("readRequest joins neighbours of one role and puts answers first", () => {
+Deno.test("readRequest joins adjacent contents of one role and puts responses first", () => {
   const turns = turnsOf(
     ...HI,
     model({ text: "a" }),
@@ -105,7 +105,7 @@ Deno.test("readRequest gives calls without an id one of call_ and 24 characters,
   assertEquals(turnsOf(...contents)[1], calls);
 });
 
-Deno.test("readRequest matches answers to calls by id, else by name in order, else by position", () => {
+Deno.test("readRequest matches responses to calls by id, or by name in order, or by position", () => {
   const [, calls, results] = turnsOf(
     ...HI,
     model(call("f", "a"), call("g"), call("g"), call("f", "b")),
@@ -116,7 +116,7 @@ Deno.test("readRequest matches answers to calls by id, else by name in order, el
   assertEquals(order, [3, 1, 2, 0]);
 });
 
-Deno.test("readRequest gives two calls of one id two ids, and each its answer", () => {
+Deno.test("readRequest gives two calls of one id different ids, and each its response", () => {
   const [, calls, results] = turnsOf(
     ...HI,
     model(call("f", "same"), call("g", "same")),
@@ -138,7 +138,7 @@ const ANSWERS: readonly (readonly [response: JsonObject, text: string | null, is
 ];
 
 for (const [response, text, isError] of ANSWERS) {
-  Deno.test(`readRequest reads the answer ${JSON.stringify(response)} as ${JSON.stringify(text)}`, () => {
+  Deno.test(`readRequest reads the response ${JSON.stringify(response)} as ${JSON.stringify(text)}`, () => {
     const turns = turnsOf(...HI, model(call("f", "1")), user({ functionResponse: { name: "f", response } }));
     assertEquals(turns[2]!.parts[0], {
       kind: "tool_result",
@@ -150,7 +150,7 @@ for (const [response, text, isError] of ANSWERS) {
   });
 }
 
-Deno.test("readRequest tells media apart by their media type, and repairs base64", () => {
+Deno.test("readRequest distinguishes media by their media type, and repairs base64", () => {
   const [turn] = turnsOf(user(
     { inlineData: { mimeType: "image/png", data: "-_-_" } },
     { inlineData: { mimeType: "audio/wav", data: "AA\nAA" } },
@@ -169,11 +169,11 @@ Deno.test("readRequest tells media apart by their media type, and repairs base64
   ]);
 });
 
-Deno.test("readRequest takes a signature in either alphabet, labelled or bare", () => {
+Deno.test("readRequest accepts a signature in either alphabet, wrapped or not", () => {
   const bare = Buffer.from([251, 255, 254, 250, 1, 2, 3, 4, 5, 6, 7, 8, 9]).toString("base64");
   const urlSafe = bare.replaceAll("+", "-").replaceAll("/", "_");
-  const seal = { form: "messages" as const, issuer: "anthropic", value: "Ep+/" };
-  const labelled = writeSignature(seal, "content").replaceAll("+", "-").replaceAll("/", "_");
+  const signature = { format: "messages" as const, issuer: "anthropic", value: "Ep+/" };
+  const labelled = writeSignature(signature, "content").replaceAll("+", "-").replaceAll("/", "_");
   const [, turn] = turnsOf(
     ...HI,
     model(
@@ -183,27 +183,31 @@ Deno.test("readRequest takes a signature in either alphabet, labelled or bare", 
     ),
   );
   const [text, reasoning, call] = turn!.parts;
-  assertEquals(text, { kind: "text", text: "x", seal: { form: "content", issuer: null, value: bare } });
-  assertEquals(reasoning, { kind: "reasoning", text: "hm", seal });
-  assertEquals("seal" in call!, false);
+  assertEquals(text, { kind: "text", text: "x", signature: { format: "content", issuer: null, value: bare } });
+  assertEquals(reasoning, { kind: "reasoning", text: "hm", signature });
+  assertEquals("signature" in call!, false);
 });
 
-Deno.test("readRequest gives an empty part's signature to the text before it", () => {
+Deno.test("readRequest attaches an empty part's signature to the text before it", () => {
   const [, turn] = turnsOf(...HI, model({ text: "a" }, { text: "", thoughtSignature: "AAAA" }, { text: "" }));
-  assertEquals(turn!.parts, [{ kind: "text", text: "a", seal: { form: "content", issuer: null, value: "AAAA" } }]);
+  assertEquals(turn!.parts, [{
+    kind: "text",
+    text: "a",
+    signature: { format: "content", issuer: null, value: "AAAA" },
+  }]);
 });
 
-Deno.test("readRequest puts a proof that stands alone onto the thought before it", () => {
+Deno.test("readRequest attaches a separate signature to the reasoning before it", () => {
   const turns = turnsOf(
     ...HI,
     model({ text: "Hm.", thought: true }, { text: "", thought: true, thoughtSignature: "RUFB" }, { text: "So:" }),
   );
-  const seal = { form: "content" as const, issuer: null, value: "RUFB" };
-  assertEquals(turns[1]?.parts, [{ kind: "reasoning", text: "Hm.", seal }, { kind: "text", text: "So:" }]);
+  const signature = { format: "content" as const, issuer: null, value: "RUFB" };
+  assertEquals(turns[1]?.parts, [{ kind: "reasoning", text: "Hm.", signature }, { kind: "text", text: "So:" }]);
 });
 
-Deno.test("readRequest joins the chunks of a stream that a chat client kept as contents, and nothing else", () => {
-  const seal = { form: "content" as const, issuer: null, value: "AAAA" };
+Deno.test("readRequest joins the chunks of a stream that a chat client stored as contents, and nothing else", () => {
+  const signature = { format: "content" as const, issuer: null, value: "AAAA" };
   const [, turn] = turnsOf(
     ...HI,
     model({ text: "h", thought: true }),
@@ -215,14 +219,14 @@ Deno.test("readRequest joins the chunks of a stream that a chat client kept as c
     model({ text: "more" }),
   );
   assertEquals(turn!.parts, [
-    { kind: "reasoning", text: "hm", seal },
+    { kind: "reasoning", text: "hm", signature },
     { kind: "text", text: "word" },
-    { kind: "text", text: "s", seal },
+    { kind: "text", text: "s", signature },
     { kind: "text", text: "more" },
   ]);
 });
 
-Deno.test("readRequest joins the thoughts of a stream whose parts a client gathered in one content", () => {
+Deno.test("readRequest joins the reasoning of a stream whose parts a client collected in one content", () => {
   const [, turn] = turnsOf(
     ...HI,
     model(
@@ -235,29 +239,29 @@ Deno.test("readRequest joins the thoughts of a stream whose parts a client gathe
     ),
   );
   assertEquals(turn!.parts, [
-    { kind: "reasoning", text: "hm", seal: { form: "content", issuer: null, value: "AAAA" } },
-    { kind: "reasoning", text: "again", seal: { form: "content", issuer: null, value: "BBBB" } },
+    { kind: "reasoning", text: "hm", signature: { format: "content", issuer: null, value: "AAAA" } },
+    { kind: "reasoning", text: "again", signature: { format: "content", issuer: null, value: "BBBB" } },
     { kind: "text", text: "wo" },
     { kind: "text", text: "rd" },
   ]);
 });
 
-Deno.test("readRequest reads a redacted thought back as one", () => {
-  const seal = { form: "messages" as const, issuer: "anthropic", value: "hidden" };
+Deno.test("readRequest reads redacted reasoning as redacted", () => {
+  const signature = { format: "messages" as const, issuer: "anthropic", value: "hidden" };
   const { body } = content.caller.writeReply(
     {
       id: "1",
       model: "m",
       createdAt: null,
-      parts: [{ kind: "reasoning", text: "", seal, redacted: true }, { kind: "text", text: "x" }],
+      parts: [{ kind: "reasoning", text: "", signature, redacted: true }, { kind: "text", text: "x" }],
       stop: { reason: "end", raw: null },
       usage: null,
-      beyond: [],
+      unsupportedFields: [],
     },
     { model: "m", requestId: "r", createdAt: 0, conversation: null, includeUsage: false },
   );
   const said = (body.candidates as JsonObject[])[0]!.content as JsonObject;
-  assertEquals(turnsOf(...HI, said)[1]!.parts[0], { kind: "reasoning", text: "", seal, redacted: true });
+  assertEquals(turnsOf(...HI, said)[1]!.parts[0], { kind: "reasoning", text: "", signature, redacted: true });
 });
 
 Deno.test("readRequest skips drafts, empty text and contents without parts", () => {
@@ -320,8 +324,8 @@ for (const [thinkingConfig, reasoning] of THINKING) {
   });
 }
 
-Deno.test("readRequest reports what the neutral form has no word for, in the caller's spelling", () => {
-  const { beyond } = read({
+Deno.test("readRequest reports fields without a neutral form, in the caller's spelling", () => {
+  const { unsupportedFields } = read({
     contents: [user({ text: "x", videoMetadata: { fps: 1 } }, { executableCode: { code: "1" } })],
     safetySettings: [],
     tools: [{ codeExecution: {} }, { functionDeclarations: [{ name: "f", response: {} }] }],
@@ -330,7 +334,7 @@ Deno.test("readRequest reports what the neutral form has no word for, in the cal
     extra_body: { provider: { type: "nosuch" } },
     cachedContent: "cachedContents/1",
   });
-  assertEquals(beyond.toSorted(), [
+  assertEquals(unsupportedFields.toSorted(), [
     "contents.parts.executableCode",
     "contents.parts.videoMetadata",
     "generation_config.response_modalities",
@@ -342,7 +346,7 @@ Deno.test("readRequest reports what the neutral form has no word for, in the cal
   ]);
 });
 
-Deno.test("readRequest refuses several candidates, and whole numbers that JSON could not keep", () => {
+Deno.test("readRequest rejects several candidates, and integers that JSON cannot represent exactly", () => {
   for (
     const [config, field] of [
       ['{"candidateCount":2}', "generationConfig.candidateCount"],
@@ -356,14 +360,14 @@ Deno.test("readRequest refuses several candidates, and whole numbers that JSON c
   }
 });
 
-Deno.test("readRequest walks ten thousand calls and answers in one pass", () => {
+Deno.test("readRequest reads ten thousand calls and responses in one pass", () => {
   const calls = Array.from({ length: 10_000 }, (_, at) => call("f", `${at}`));
   const answers = Array.from({ length: 10_000 }, (_, at) => answer("f", "x", `${9_999 - at}`));
   const [, , results] = turnsOf(...HI, model(...calls), user(...answers));
   assertEquals((results!.parts[0] as Extract<Part, { kind: "tool_result" }>).callId, "9999");
 });
 
-Deno.test("readCachedContent finds the handle in either spelling", () => {
+Deno.test("readCachedContent reads the name in either spelling", () => {
   assertEquals(readCachedContent({ cachedContent: "cachedContents/1" }), "cachedContents/1");
   assertEquals(readCachedContent({ cached_content: "cachedContents/2" }), "cachedContents/2");
   assertEquals(readCachedContent({}), null);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
 import { namesIn, RECORDING_FOLDERS } from "../../../support/recordings.ts";
 
-/** One recorded call: what was asked, if it was recorded, and what came back, a stream as its chunks. */
+/** One recorded call: the request, if recorded, and the reply; a stream as its chunks. */
 export interface Recording {
   readonly name: string;
   readonly request: JsonObject | null;
@@ -9,7 +9,7 @@ export interface Recording {
   readonly chunks: readonly JsonObject[] | null;
 }
 
-/** Every recorded call of generateContent or streamGenerateContent that succeeded. */
+/** All recorded successful calls of generateContent and streamGenerateContent. */
 export function contentRecordings(): Recording[] {
   return RECORDING_FOLDERS.flatMap((folder) => [
     ...filesIn(folder, "google/").flatMap(readPlain),

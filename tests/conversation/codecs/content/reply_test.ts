@@ -15,7 +15,7 @@ const CONTEXT: ReplyContext = {
 
 function reply(some: Partial<Reply>): Reply {
   const stop: Stop = { reason: "end", raw: null };
-  return { id: "r", model: "m", createdAt: null, parts: [], stop, usage: null, beyond: [], ...some };
+  return { id: "r", model: "m", createdAt: null, parts: [], stop, usage: null, unsupportedFields: [], ...some };
 }
 
 function written(some: Partial<Reply>) {
@@ -51,7 +51,7 @@ const REASONS: readonly (readonly [word: string, reason: Stop["reason"]])[] = [
 ];
 
 for (const [word, reason] of REASONS) {
-  Deno.test(`readReply reads ${word} as ${reason}, and writeReply keeps the word`, () => {
+  Deno.test(`readReply reads ${word} as ${reason}, and writeReply keeps it`, () => {
     const { stop } = content.upstream.readReply({ candidates: [{ finishReason: word, finishMessage: "why" }] });
     const expected: Stop = reason === "end" ? { reason, raw: word } : { reason, raw: word, explanation: "why" };
     assertEquals(stop, expected);
@@ -73,12 +73,12 @@ const WORDS: readonly (readonly [stop: Stop, word: string])[] = [
 ];
 
 for (const [stop, word] of WORDS) {
-  Deno.test(`writeReply tells the stop ${stop.reason} as ${word}`, () => {
+  Deno.test(`writeReply writes the stop ${stop.reason} as ${word}`, () => {
     assertEquals(written({ stop }).candidates[0].finishReason, word);
   });
 }
 
-Deno.test("readReply says tool_calls when there is a call, whatever the vendor said", () => {
+Deno.test("readReply returns tool_calls when there is a call, whatever the vendor sent", () => {
   assertEquals(read({ functionCall: { name: "f" } }).stop, { reason: "tool_calls", raw: "STOP" });
 });
 
@@ -91,7 +91,7 @@ Deno.test("a blocked prompt is a reply without candidates, both ways", () => {
   assertEquals(written({ stop: { reason: "prompt_blocked", raw: "refusal" } }).promptFeedback.blockReason, "OTHER");
 });
 
-Deno.test("readReply makes ids of its reply's id for calls that have none, unlike each other", () => {
+Deno.test("readReply makes distinct ids from the reply's id for calls without one", () => {
   const calls = read({ functionCall: { name: "f" } }, { functionCall: { name: "f", args: {} } }).parts;
   const ids = calls.map((part) => part.kind === "tool_call" ? part.callId : "");
   assertEquals(ids.map((id) => /^call_[0-9a-f]{24}$/.test(id)), [true, true]);
@@ -99,7 +99,7 @@ Deno.test("readReply makes ids of its reply's id for calls that have none, unlik
   assertEquals(calls.map((part) => part.kind === "tool_call" ? part.input : ""), ["{}", "{}"]);
 });
 
-Deno.test("readReply makes unlike ids for two replies that have none themselves", () => {
+Deno.test("readReply makes different ids for two replies without one", () => {
   const body = { candidates: [{ content: { parts: [{ functionCall: { name: "f" } }] } }] };
   const ids = [content.upstream.readReply(body), content.upstream.readReply(body)].map(({ parts: [part] }) =>
     part!.kind === "tool_call" ? part!.callId : ""
@@ -107,21 +107,23 @@ Deno.test("readReply makes unlike ids for two replies that have none themselves"
   assertEquals(ids[0] === ids[1], false);
 });
 
-Deno.test("readReply skips drafts and what it does not know, and reports the latter", () => {
+Deno.test("readReply skips drafts and unknown parts, and reports the unknown ones", () => {
   const draft = { thought: true, inlineData: { mimeType: "image/png", data: "AAAA" } };
   const audio = { inlineData: { mimeType: "audio/wav", data: "AAAA" } };
-  const { parts, beyond } = read({ text: "a" }, draft, { executableCode: { code: "1" } }, audio, { text: "b" });
+  const { parts, unsupportedFields } = read({ text: "a" }, draft, { executableCode: { code: "1" } }, audio, {
+    text: "b",
+  });
   assertEquals(parts, [{ kind: "text", text: "a" }, { kind: "text", text: "b" }]);
-  assertEquals(beyond, ["candidates.content.parts.executableCode", "candidates.content.parts.inlineData"]);
+  assertEquals(unsupportedFields, ["candidates.content.parts.executableCode", "candidates.content.parts.inlineData"]);
 });
 
-Deno.test("readReply joins texts until one is sealed, and gives a trailing seal to the text before it", () => {
-  const seal = { form: "content" as const, issuer: null, value: "AAAA" };
+Deno.test("readReply joins texts up to a signature, and attaches a trailing signature to the text before it", () => {
+  const signature = { format: "content" as const, issuer: null, value: "AAAA" };
   const { parts } = read({ text: "a" }, { text: "b" }, { text: "", thoughtSignature: "AAAA" }, { text: "c" });
-  assertEquals(parts, [{ kind: "text", text: "ab", seal }, { kind: "text", text: "c" }]);
+  assertEquals(parts, [{ kind: "text", text: "ab", signature }, { kind: "text", text: "c" }]);
 });
 
-Deno.test("writeReply names model, id and time as the vendor does", () => {
+Deno.test("writeReply writes model, id and time as the vendor does", () => {
   const body = written({ id: "", createdAt: 1_700_000_000, parts: [{ kind: "text", text: "x" }] });
   assertEquals(body, {
     candidates: [{ content: { parts: [{ text: "x" }], role: "model" }, finishReason: "STOP", index: 0 }],
@@ -132,20 +134,20 @@ Deno.test("writeReply names model, id and time as the vendor does", () => {
   assertEquals("createTime" in written({ createdAt: 1e18 }), false);
 });
 
-Deno.test("writeReply labels another form's seal so that it comes home with its reasoning", () => {
-  const seal = { form: "messages" as const, issuer: "anthropic", value: "sig" };
+Deno.test("writeReply wraps another format's signature so that it can be read back with its reasoning", () => {
+  const signature = { format: "messages" as const, issuer: "anthropic", value: "sig" };
   const parts: ReplyPart[] = [
-    { kind: "reasoning", text: "hm", seal },
-    { kind: "tool_call", callId: "toolu_1", tool: "f", input: "{}", seal },
+    { kind: "reasoning", text: "hm", signature },
+    { kind: "tool_call", callId: "toolu_1", tool: "f", input: "{}", signature },
   ];
   const [thought, call] = written({ parts }).candidates[0].content.parts;
   assertEquals([thought.text, thought.thought], ["hm", true]);
-  assertEquals(readSignature(thought.thoughtSignature, "content"), seal);
+  assertEquals(readSignature(thought.thoughtSignature, "content"), signature);
   assertEquals(call.functionCall, { id: "toolu_1", name: "f", args: {} });
-  assertEquals(readSignature(call.thoughtSignature, "content"), seal);
+  assertEquals(readSignature(call.thoughtSignature, "content"), signature);
 });
 
-Deno.test("writeReply leaves out the fragment of a call that a limit cut, and wraps one that no limit did", () => {
+Deno.test("writeReply leaves out a call that a limit cut off, and wraps other invalid arguments", () => {
   const parts: ReplyPart[] = [{ kind: "tool_call", callId: "1", tool: "f", input: '{"a":' }];
   const cut = written({ parts, stop: { reason: "max_tokens", raw: "length" } });
   assertEquals(cut.candidates[0].content, { role: "model" });
@@ -154,8 +156,11 @@ Deno.test("writeReply leaves out the fragment of a call that a limit cut, and wr
   assertEquals(odd.candidates[0].content.parts[0].functionCall.args, { _raw: '{"a":' });
 });
 
-Deno.test("writeReply tells a refusal as text, and reports it", () => {
-  const { body, losses } = content.caller.writeReply(reply({ parts: [{ kind: "refusal", text: "no" }] }), CONTEXT);
+Deno.test("writeReply writes a refusal as text, and reports it", () => {
+  const { body, droppedFields } = content.caller.writeReply(
+    reply({ parts: [{ kind: "refusal", text: "no" }] }),
+    CONTEXT,
+  );
   assertEquals((body.candidates as JsonObject[])[0]!.content, { parts: [{ text: "no" }], role: "model" });
-  assertEquals(losses, ["refusal"]);
+  assertEquals(droppedFields, ["refusal"]);
 });

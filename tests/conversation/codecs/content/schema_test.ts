@@ -70,7 +70,7 @@ Deno.test("openApiSchemaOf ends on a schema that doubles at every reference, and
   jsonSchemaOf(deep);
 });
 
-Deno.test("openApiSchemaOf and jsonSchemaOf undo each other on what both can say", () => {
+Deno.test("openApiSchemaOf and jsonSchemaOf are inverses on what both can express", () => {
   const schema = {
     type: "object",
     properties: {
@@ -84,12 +84,12 @@ Deno.test("openApiSchemaOf and jsonSchemaOf undo each other on what both can say
   assertEquals(jsonSchemaOf(openApiSchemaOf(schema)), schema);
 });
 
-Deno.test("withoutDialect takes off $schema of the whole and nothing else", () => {
+Deno.test("withoutDialect removes only the top-level $schema", () => {
   const schema = { $schema: "x", $id: "y", properties: { $schema: { type: "string" } } };
   assertEquals(withoutDialect(schema), { $id: "y", properties: { $schema: { type: "string" } } });
 });
 
-Deno.test("openApiSchemaOf() ends soon for references that multiply what they lead to", () => {
+Deno.test("openApiSchemaOf() takes limited time for references that multiply their targets", () => {
   const names = Array.from({ length: 300 }, (_, at) => `p${at}`);
   const wide = { properties: Object.fromEntries(names.map((name) => [name, {}])), required: names };
   const many = { allOf: Array.from({ length: 300 }, () => ({ $ref: "#/$defs/wide" })) };

@@ -72,7 +72,7 @@ Deno.test("eventReader opens a part for each kind, and closes it when another co
   assertEquals([usage?.outputTokens, usage?.reasoningTokens], [3, 1]);
 });
 
-Deno.test("eventReader waits with the finish for the end, so that usage after the finish reason counts", () => {
+Deno.test("eventReader gives finish at the end, so that usage after the finish reason counts", () => {
   const reader = eventReaderOf(content);
   const before = feed(reader, parts({ text: "a" }), STOP, { usageMetadata: { promptTokenCount: 7 } });
   assertEquals(before.some((event) => event.type === "finish"), false);
@@ -81,7 +81,7 @@ Deno.test("eventReader waits with the finish for the end, so that usage after th
   assertEquals(reader.end(), []);
 });
 
-Deno.test("eventReader gives no finish when no reason was seen, and closes what is open", () => {
+Deno.test("eventReader gives no finish without a finish reason, and closes open parts", () => {
   const reader = eventReaderOf(content);
   feed(reader, parts({ text: "a" }));
   assertEquals(reader.end(), [{ type: "part-end", index: 0 }]);
@@ -96,7 +96,7 @@ Deno.test("eventReader passes the vendor's failure on, and gives nothing after i
   assertEquals(reader.end(), []);
 });
 
-Deno.test("eventReader takes frames that mean nothing as such, and throws on what is no JSON", () => {
+Deno.test("eventReader ignores frames without meaning, and throws on invalid JSON", () => {
   const reader = eventReaderOf(content);
   for (const data of ["", "[DONE]", "null", "{}", '{"type":"ping"}']) {
     assertEquals(reader.read({ event: null, data }), []);
@@ -104,12 +104,12 @@ Deno.test("eventReader takes frames that mean nothing as such, and throws on wha
   assertThrows(() => reader.read({ event: null, data: "{" }), SyntaxError);
 });
 
-Deno.test("eventReader says that a prompt was blocked", () => {
+Deno.test("eventReader reports a blocked prompt", () => {
   const events = readAll({ promptFeedback: { blockReason: "SAFETY" }, responseId: "r" });
   assertEquals(replyOf(events).stop, { reason: "prompt_blocked", raw: "SAFETY" });
 });
 
-Deno.test("eventReader gathers a call whose arguments come in pieces", () => {
+Deno.test("eventReader joins a call whose arguments arrive in deltas", () => {
   const piece = (jsonPath: string, value: JsonObject) => ({
     functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true },
   });
@@ -130,7 +130,7 @@ Deno.test("eventReader gathers a call whose arguments come in pieces", () => {
       callId: "1",
       tool: "f",
       input: '{"items":[{"a name":"New York"},{"count":0}],"flag":false,"none":null}',
-      seal: { form: "content", issuer: null, value: "AAAA" },
+      signature: { format: "content", issuer: null, value: "AAAA" },
     },
     {
       kind: "tool_call",
@@ -141,7 +141,7 @@ Deno.test("eventReader gathers a call whose arguments come in pieces", () => {
   ]);
 });
 
-Deno.test("eventReader keeps wild paths of pieces from prototypes and from huge lists", () => {
+Deno.test("eventReader keeps unexpected paths away from prototypes and huge lists", () => {
   const pieces = [
     "$.__proto__.admin",
     "$.a.__proto__.admin",
@@ -156,7 +156,7 @@ Deno.test("eventReader keeps wild paths of pieces from prototypes and from huge 
   assertEquals(read[0]!.kind === "tool_call" && read[0]!.input.length < 120, true);
 });
 
-Deno.test("eventReader drops a call in pieces that a limit or a cut left unfinished", () => {
+Deno.test("eventReader drops an incomplete call after a limit or a lost connection", () => {
   const open = parts({ functionCall: { name: "f", willContinue: true } });
   const cut = readAll(open, { candidates: [{ finishReason: "MAX_TOKENS" }] });
   assertEquals(replyOf(cut).parts, []);
@@ -164,7 +164,7 @@ Deno.test("eventReader drops a call in pieces that a limit or a cut left unfinis
   assertEquals(readAll(open).map((event) => event.type), ["start"]);
 });
 
-Deno.test("eventReader tells citations when it closes the text", () => {
+Deno.test("eventReader gives citations at the end of the text", () => {
   const grounded = {
     candidates: [{
       finishReason: "STOP",
@@ -182,7 +182,7 @@ Deno.test("eventReader tells citations when it closes the text", () => {
   ]);
 });
 
-Deno.test("eventWriter writes whole calls only, with arguments as an object", () => {
+Deno.test("eventWriter writes only complete calls, with arguments as an object", () => {
   const frames = framesOf(
     START,
     { type: "part-start", index: 0, part: { kind: "tool_call", callId: "1", tool: "f" } },
@@ -200,7 +200,7 @@ Deno.test("eventWriter writes whole calls only, with arguments as an object", ()
   ]);
 });
 
-Deno.test("eventWriter ends with finish reason and usage in one chunk, and no end mark", () => {
+Deno.test("eventWriter ends with finish reason and usage in one chunk, without an end marker", () => {
   const usage = {
     freshTokens: 5,
     cacheReadTokens: 3,
@@ -238,7 +238,7 @@ Deno.test("eventWriter ends with finish reason and usage in one chunk, and no en
   ]);
 });
 
-Deno.test("eventWriter holds back what interleaves, and keeps the order of opening", () => {
+Deno.test("eventWriter buffers interleaved parts, and keeps the order of opening", () => {
   const frames = framesOf(
     START,
     { type: "part-start", index: 0, part: { kind: "text" } },
@@ -261,7 +261,7 @@ Deno.test("eventWriter holds back what interleaves, and keeps the order of openi
   ]);
 });
 
-Deno.test("eventWriter drops the fragment of a call that a limit cut", () => {
+Deno.test("eventWriter drops a call that a limit cut off", () => {
   const call: ReplyEvent[] = [
     START,
     { type: "part-start", index: 0, part: { kind: "tool_call", callId: "1", tool: "f" } },
@@ -273,12 +273,12 @@ Deno.test("eventWriter drops the fragment of a call that a limit cut", () => {
   assertEquals(partsIn(framesOf(...call, FINISH)).length, 2);
 });
 
-Deno.test("eventWriter writes seals after their text, pictures, refusals, and nothing for empty parts", () => {
-  const seal = { form: "content" as const, issuer: null, value: "AAAA" };
+Deno.test("eventWriter writes signatures after their text, images, refusals, and nothing for empty parts", () => {
+  const signature = { format: "content" as const, issuer: null, value: "AAAA" };
   const frames = framesOf(
     START,
     { type: "part-start", index: 0, part: { kind: "reasoning" } },
-    { type: "part-seal", index: 0, seal },
+    { type: "part-signature", index: 0, signature },
     { type: "part-end", index: 0 },
     { type: "part-start", index: 1, part: { kind: "text" } },
     { type: "part-end", index: 1 },
@@ -300,14 +300,14 @@ Deno.test("eventWriter writes seals after their text, pictures, refusals, and no
   ]);
 });
 
-Deno.test("eventWriter tells a blocked prompt without candidates", () => {
+Deno.test("eventWriter reports a blocked prompt without candidates", () => {
   const stop = { reason: "prompt_blocked" as const, raw: null };
   const [frame] = framesOf(START, { type: "finish", stop, usage: null });
   assertEquals(frame.promptFeedback, { blockReason: "OTHER" });
   assertEquals("candidates" in frame, false);
 });
 
-Deno.test("eventWriter tells a late block by the finish reason, as text was shown already", () => {
+Deno.test("eventWriter reports a block after text by the finish reason", () => {
   const stop = { reason: "prompt_blocked" as const, raw: null };
   const frames = framesOf(
     START,
@@ -319,7 +319,7 @@ Deno.test("eventWriter tells a late block by the finish reason, as text was show
   assertEquals(frames.at(-1).candidates[0].finishReason, "PROHIBITED_CONTENT");
 });
 
-Deno.test("eventWriter fails by one frame with a numeric code", () => {
+Deno.test("eventWriter reports a failure in one frame with a numeric code", () => {
   const writer = content.caller.eventWriter(CONTEXT);
   const frames = writer.fail(new GatewayError("upstream_timeout", "The provider took too long"));
   assertEquals(frames.map((frame) => [frame.event, JSON.parse(frame.data)]), [

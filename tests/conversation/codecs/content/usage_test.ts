@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
 
-Deno.test("readUsage takes what came from a cache out of the prompt, and adds thoughts to the output", () => {
+Deno.test("readUsage subtracts cached tokens from the prompt, and adds reasoning to the output", () => {
   const usageMetadata = {
     promptTokenCount: 3520,
     cachedContentTokenCount: 3512,
@@ -21,7 +21,7 @@ Deno.test("readUsage takes what came from a cache out of the prompt, and adds th
   });
 });
 
-Deno.test("readUsage bounds counters, says when one cannot be read, and reads none where there is none", () => {
+Deno.test("readUsage bounds counters, marks unreadable ones, and returns null without counters", () => {
   const usageMetadata = { promptTokenCount: -5, candidatesTokenCount: "7", thoughtsTokenCount: 1e18 };
   const usage = content.upstream.readUsage({ usageMetadata });
   assertEquals([usage?.freshTokens, usage?.outputTokens, usage?.reasoningTokens], [0, 1e10, 1e10]);
@@ -33,7 +33,7 @@ Deno.test("readUsage bounds counters, says when one cannot be read, and reads no
   }
 });
 
-Deno.test("usageFollower lets the last totals stand, parses few chunks, and knows the end", () => {
+Deno.test("the content watcher uses the last totals, parses few chunks, and detects the end", () => {
   const chunk = (count: number, reason?: string) =>
     JSON.stringify({
       candidates: [{ content: { parts: [{ text: 'he said "finishReason" and "TokenCount"' }] }, finishReason: reason }],
@@ -51,7 +51,7 @@ Deno.test("usageFollower lets the last totals stand, parses few chunks, and know
   assertEquals([follower.usage()?.freshTokens, follower.usage()?.outputTokens], [6, 10]);
 });
 
-Deno.test("usageFollower is not concerned with text that speaks of keys", () => {
+Deno.test("the content watcher ignores text that mentions keys", () => {
   const follower = content.passThrough.watch({});
   const data = JSON.stringify({ candidates: [{ content: { parts: [{ text: '"finishReason" "TokenCount"' }] } }] });
   assertEquals(follower.isRelevant(data), false);
@@ -59,7 +59,7 @@ Deno.test("usageFollower is not concerned with text that speaks of keys", () => 
   assertEquals(follower.isRelevant('{"promptFeedback":{"blockReason":"SAFETY"}}'), true);
 });
 
-Deno.test("usageFollower does not take a word in a call's arguments for the end", () => {
+Deno.test("the content watcher does not treat text in a call's arguments as the end", () => {
   const follower = content.passThrough.watch({});
   const functionCall = { name: "f", args: { finishReason: "STOP", blockReason: "SAFETY" } };
   const data = JSON.stringify({ candidates: [{ content: { parts: [{ functionCall }] } }] });
@@ -67,7 +67,7 @@ Deno.test("usageFollower does not take a word in a call's arguments for the end"
   assertEquals(follower.isComplete(), false);
 });
 
-Deno.test("usageFollower keeps what it knows when the last chunk says nothing, or is no JSON", () => {
+Deno.test("the content watcher keeps its usage when the last chunk has none, or is not JSON", () => {
   const follower = content.passThrough.watch({});
   follower.observe('{"usageMetadata":{"promptTokenCount":3}}');
   follower.observe('{"candidates":[{"finishReason":"STOP"}]}');

@@ -21,9 +21,12 @@ const TARGET = targetOf({ model: "gemini-3-flash", provider: "google" });
 const HI: Turn = { role: "user", parts: [{ kind: "text", text: "hi" }] };
 
 function write(some: Partial<Conversation>, target: Partial<RequestTarget> = {}) {
-  const { body, losses, toolNames } = writeRequest(conversationOf({ turns: [HI], ...some }), retarget(TARGET, target));
+  const { body, droppedFields, toolNames } = writeRequest(
+    conversationOf({ turns: [HI], ...some }),
+    retarget(TARGET, target),
+  );
   // deno-lint-ignore no-explicit-any -- tests look into bodies freely
-  return { body: body as any, losses, toolNames };
+  return { body: body as any, droppedFields, toolNames };
 }
 
 function call(callId: string, tool: string, some: Partial<ToolCallPart> = {}): ToolCallPart {
@@ -43,12 +46,12 @@ function responsesIn(body: { contents: JsonObject[] }, at: number): [string, unk
   return parts.flatMap(({ functionResponse: found }) => found ? [[found.id, found.response]] : []);
 }
 
-Deno.test("writeRequest gives neither model nor stream", () => {
+Deno.test("writeRequest writes neither model nor stream", () => {
   const { body } = write({ stream: true });
   assertEquals(body, { contents: [{ role: "user", parts: [{ text: "hi" }] }] });
 });
 
-Deno.test("writeRequest puts answers in the order of their calls, before other words of the turn", () => {
+Deno.test("writeRequest puts responses in the order of their calls, before other parts of the turn", () => {
   const { body } = write({
     turns: [
       HI,
@@ -61,8 +64,8 @@ Deno.test("writeRequest puts answers in the order of their calls, before other w
   assertEquals(body.contents[2].parts[2], { text: "and?" });
 });
 
-Deno.test("writeRequest answers every call in the next content, wherever its answer came, and makes up a missing one", () => {
-  const { body, losses } = write({
+Deno.test("writeRequest puts every response in the content after its call, and adds a missing one", () => {
+  const { body, droppedFields } = write({
     turns: [
       HI,
       say("assistant", call("a", "f"), call("b", "g"), call("c", "h")),
@@ -80,23 +83,27 @@ Deno.test("writeRequest answers every call in the next content, wherever its ans
   assertEquals(body.contents.map((turn: JsonObject) => turn.role), ["user", "model", "user", "model", "user"]);
   assertEquals(body.contents[3].parts.map((part: JsonObject) => Object.keys(part)[0]), ["text", "functionCall"]);
   assertEquals(responsesIn(body, 4).length, 1);
-  assertEquals(losses, []);
+  assertEquals(droppedFields, []);
 });
 
-Deno.test("writeRequest never takes an answer for one to a later call", () => {
-  const { body, losses } = write({ turns: [say("user", result("a", "early")), say("assistant", call("a", "f"))] });
+Deno.test("writeRequest never matches a response to a later call", () => {
+  const { body, droppedFields } = write({
+    turns: [say("user", result("a", "early")), say("assistant", call("a", "f"))],
+  });
   assertEquals(body.contents[0].parts.at(-1), { text: "early" });
   assertEquals(responsesIn(body, 2), [["a", { error: "No result: the call was interrupted" }]]);
-  assertEquals(losses, ["tool_result"]);
+  assertEquals(droppedFields, ["tool_result"]);
 });
 
-Deno.test("writeRequest tells an answer without a call as the user's text", () => {
-  const { body, losses } = write({ turns: [HI, say("assistant", call("a", "f")), say("user", result("z", "lost"))] });
+Deno.test("writeRequest writes a response without a call as user text", () => {
+  const { body, droppedFields } = write({
+    turns: [HI, say("assistant", call("a", "f")), say("user", result("z", "lost"))],
+  });
   assertEquals(body.contents[2].parts.slice(1), [{ text: "Result of an earlier tool call:" }, { text: "lost" }]);
-  assertEquals(losses, ["tool_result"]);
+  assertEquals(droppedFields, ["tool_result"]);
 });
 
-Deno.test("writeRequest gives two calls of one id two ids, and each its answer", () => {
+Deno.test("writeRequest gives two calls of one id different ids, and each its response", () => {
   const { body } = write({
     turns: [
       HI,
@@ -112,62 +119,70 @@ Deno.test("writeRequest gives two calls of one id two ids, and each its answer",
   assertEquals(first === second, false);
 });
 
-Deno.test("writeRequest puts a user's word first, and one in where there is none", () => {
-  const { body, losses } = write({ turns: [say("assistant", { kind: "text", text: "hello" })] });
+Deno.test("writeRequest puts a user content first, and adds one if there is none", () => {
+  const { body, droppedFields } = write({ turns: [say("assistant", { kind: "text", text: "hello" })] });
   assertEquals(body.contents.map((turn: JsonObject) => turn.role), ["user", "model"]);
-  assertEquals(losses, ["turn_order"]);
+  assertEquals(droppedFields, ["turn_order"]);
   assertEquals(write({ turns: [] }).body.contents.length, 1);
 });
 
-Deno.test("writeRequest tells a system turn as the user's, joined with its neighbours", () => {
-  const { body, losses } = write({ turns: [HI, say("system", { kind: "text", text: "be brief" })] });
+Deno.test("writeRequest writes a system turn as user text, joined with adjacent ones", () => {
+  const { body, droppedFields } = write({ turns: [HI, say("system", { kind: "text", text: "be brief" })] });
   assertEquals(body.contents.length, 1);
   assertStringIncludes(body.contents[0].parts[1].text, "be brief");
-  assertEquals(losses, ["system_turn"]);
+  assertEquals(droppedFields, ["system_turn"]);
 });
 
-const ISSUED: ReasoningSignature = { form: "content", issuer: "google", value: "c2ln" };
+const ISSUED: ReasoningSignature = { format: "content", issuer: "google", value: "c2ln" };
 const BYPASS = "skip_thought_signature_validator";
 
-const SEALS:
-  readonly (readonly [what: string, seal: ReasoningSignature | undefined, signature: string, losses: string[]])[] = [
-    ["its own seal", ISSUED, "c2ln", []],
-    ["a bare seal", { ...ISSUED, issuer: null }, "c2ln", []],
-    ["another provider's seal", { ...ISSUED, issuer: "vertex" }, BYPASS, ["reasoning_signature"]],
-    ["another form's seal", { form: "messages", issuer: "google", value: "x" }, BYPASS, ["reasoning_signature"]],
-    ["no seal", undefined, BYPASS, []],
-  ];
+const SIGNATURES: readonly (readonly [
+  what: string,
+  signature: ReasoningSignature | undefined,
+  written: string,
+  droppedFields: string[],
+])[] = [
+  ["its own signature", ISSUED, "c2ln", []],
+  ["a signature without an issuer", { ...ISSUED, issuer: null }, "c2ln", []],
+  ["another provider's signature", { ...ISSUED, issuer: "vertex" }, BYPASS, ["reasoning_signature"]],
+  ["another format's signature", { format: "messages", issuer: "google", value: "x" }, BYPASS, ["reasoning_signature"]],
+  ["no signature", undefined, BYPASS, []],
+];
 
-for (const [what, seal, signature, expected] of SEALS) {
+for (const [what, signature, written, expected] of SIGNATURES) {
   Deno.test(`writeRequest signs the first call of a step that has ${what}, and no later one`, () => {
-    const { body, losses } = write({
-      turns: [HI, say("assistant", call("a", "f", seal && { seal }), call("b", "f")), say("user", result("a", ""))],
+    const { body, droppedFields } = write({
+      turns: [
+        HI,
+        say("assistant", call("a", "f", signature && { signature }), call("b", "f")),
+        say("user", result("a", "")),
+      ],
     });
     const [first, second] = body.contents[1].parts;
-    assertEquals(first.thoughtSignature, signature);
+    assertEquals(first.thoughtSignature, written);
     assertEquals("thoughtSignature" in second, false);
-    assertEquals(losses, expected);
+    assertEquals(droppedFields, expected);
   });
 }
 
-Deno.test("writeRequest keeps a later call's own seal, and gives a resembling vendor no placeholder", () => {
-  const turns = [HI, say("assistant", call("a", "f"), call("b", "f", { seal: ISSUED }))];
+Deno.test("writeRequest keeps a later call's own signature, and sends no placeholder to a compatible vendor", () => {
+  const turns = [HI, say("assistant", call("a", "f"), call("b", "f", { signature: ISSUED }))];
   assertEquals(write({ turns }).body.contents[1].parts[1].thoughtSignature, "c2ln");
   const { body } = write({ turns }, { quirks: RESEMBLING_QUIRKS });
   assertEquals(body.contents[1].parts[0], { functionCall: { name: "f", args: {} } });
 });
 
-Deno.test("writeRequest sends foreign thoughts without their proof, and hidden ones not at all", () => {
-  const seal: ReasoningSignature = { form: "messages", issuer: "anthropic", value: "x" };
-  const { body, losses } = write({
+Deno.test("writeRequest sends reasoning of other vendors without its signature, and drops redacted reasoning", () => {
+  const signature: ReasoningSignature = { format: "messages", issuer: "anthropic", value: "x" };
+  const { body, droppedFields } = write({
     turns: [
       HI,
       say(
         "assistant",
-        { kind: "reasoning", text: "hm", seal },
-        { kind: "reasoning", text: "", seal, redacted: true },
-        { kind: "reasoning", text: "own", seal: ISSUED },
-        { kind: "text", text: "x", seal },
+        { kind: "reasoning", text: "hm", signature },
+        { kind: "reasoning", text: "", signature, redacted: true },
+        { kind: "reasoning", text: "own", signature: ISSUED },
+        { kind: "text", text: "x", signature },
       ),
     ],
   });
@@ -176,16 +191,16 @@ Deno.test("writeRequest sends foreign thoughts without their proof, and hidden o
     { text: "own", thought: true, thoughtSignature: "c2ln" },
     { text: "x" },
   ]);
-  assertEquals(losses, ["reasoning_signature"]);
+  assertEquals(droppedFields, ["reasoning_signature"]);
 });
 
-Deno.test("writeRequest leaves out a turn of nothing but unsigned thoughts, and joins its neighbours", () => {
-  const { body, losses } = write({ turns: [HI, say("assistant", { kind: "reasoning", text: "hm" }), HI] });
+Deno.test("writeRequest leaves out a turn with only unsigned reasoning, and joins the adjacent ones", () => {
+  const { body, droppedFields } = write({ turns: [HI, say("assistant", { kind: "reasoning", text: "hm" }), HI] });
   assertEquals(body.contents, [{ role: "user", parts: [{ text: "hi" }, { text: "hi" }] }]);
-  assertEquals(losses, ["reasoning_text"]);
+  assertEquals(droppedFields, ["reasoning_text"]);
 });
 
-Deno.test("writeRequest wraps arguments that are no object, and passes answers that are objects as such", () => {
+Deno.test("writeRequest wraps arguments that are not an object, and keeps results that are objects", () => {
   const { body } = write({
     turns: [
       HI,
@@ -199,13 +214,13 @@ Deno.test("writeRequest wraps arguments that are no object, and passes answers t
 });
 
 for (const text of ['{"output":"x"}', '{"error":"x"}', "{}", "[1]", '{"id":9007199254740993}', '{"a":1,"a":2}']) {
-  Deno.test(`writeRequest keeps the answer ${text} as text, as an object would not say the same`, () => {
+  Deno.test(`writeRequest keeps the result ${text} as text, because an object would not be equivalent`, () => {
     const { body } = write({ turns: [HI, say("assistant", call("a", "f")), say("user", result("a", text))] });
     assertEquals(responsesIn(body, 2)[0]![1], { output: text });
   });
 }
 
-Deno.test("writeRequest puts a picture of an answer inside for newer models, and after all answers for others", () => {
+Deno.test("writeRequest puts an image of a result inside for newer models, and after all responses for others", () => {
   const image: Part = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } };
   const turns = [
     HI,
@@ -215,7 +230,7 @@ Deno.test("writeRequest puts a picture of an answer inside for newer models, and
   const inlineData = { mimeType: "image/png", data: "AAAA" };
   const newer = write({ turns });
   assertEquals(newer.body.contents[2].parts[0].functionResponse.parts, [{ inlineData }]);
-  assertEquals(newer.losses, []);
+  assertEquals(newer.droppedFields, []);
   const older = write({ turns }, { model: "gemini-2.5-pro" });
   assertEquals(older.body.contents[2].parts.map((part: JsonObject) => Object.keys(part)[0]), [
     "functionResponse",
@@ -223,7 +238,7 @@ Deno.test("writeRequest puts a picture of an answer inside for newer models, and
     "inlineData",
   ]);
   assertStringIncludes(older.body.contents[2].parts[0].functionResponse.response.output, "see");
-  assertEquals(older.losses, ["tool_result_image"]);
+  assertEquals(older.droppedFields, ["tool_result_image"]);
 });
 
 const ADDRESSES: readonly (readonly [url: string, needs: boolean])[] = [
@@ -240,7 +255,7 @@ const ADDRESSES: readonly (readonly [url: string, needs: boolean])[] = [
 ];
 
 for (const [url, needs] of ADDRESSES) {
-  Deno.test(`needsInlining says ${needs} of ${url}, and writeRequest agrees`, () => {
+  Deno.test(`needsInlining returns ${needs} for ${url}, and writeRequest agrees`, () => {
     const source = { kind: "url" as const, url, mediaType: null };
     assertEquals(needsInlining(source), needs);
     const turns = [say("user", { kind: "image", source })];
@@ -270,17 +285,17 @@ Deno.test("writeRequest passes a tool's schema without $schema only, and no sche
 });
 
 Deno.test("writeRequest offers a free-text tool as a function of one text", () => {
-  const { body, losses } = write({ tools: [{ kind: "custom", name: "sh", description: "runs", format: null }] });
+  const { body, droppedFields } = write({ tools: [{ kind: "custom", name: "sh", description: "runs", format: null }] });
   assertEquals(body.tools[0].functionDeclarations[0].parametersJsonSchema, {
     type: "object",
     properties: { input: { type: "string", description: "The whole input of the tool, as plain text" } },
     required: ["input"],
     additionalProperties: false,
   });
-  assertEquals(losses, []);
+  assertEquals(droppedFields, []);
 });
 
-Deno.test("writeRequest rewrites names that the form forbids, alike everywhere, and tells which", () => {
+Deno.test("writeRequest sanitizes names consistently, and returns which", () => {
   const name = "1 tool with spaces";
   const wire = wireToolName(name);
   const { body, toolNames } = write({
@@ -299,7 +314,7 @@ Deno.test("writeRequest rewrites names that the form forbids, alike everywhere, 
   assertEquals([...toolNames!], [[wire, name]]);
 });
 
-Deno.test("wireToolName keeps legal names, caps long ones, and never lets two names meet", () => {
+Deno.test("wireToolName keeps valid names, truncates long ones, and keeps different names different", () => {
   assertEquals(wireToolName("mcp__a.b:c-d"), "mcp__a.b:c-d");
   const long = "x".repeat(100);
   assertEquals(wireToolName(long).length, 64);
@@ -319,21 +334,21 @@ const CHOICES: readonly (readonly [choice: Conversation["toolChoice"], config: u
 ];
 
 for (const [toolChoice, config] of CHOICES) {
-  Deno.test(`writeRequest says the choice ${JSON.stringify(toolChoice)}`, () => {
+  Deno.test(`writeRequest writes the choice ${JSON.stringify(toolChoice)}`, () => {
     const tool = { kind: "function" as const, name: "f", description: null, parameters: null, strict: null };
     assertEquals(write({ toolChoice, tools: [tool] }).body.toolConfig?.functionCallingConfig, config);
     assertEquals(write({ toolChoice }).body.toolConfig, undefined);
   });
 }
 
-Deno.test("writeRequest asks for strict tools by VALIDATED, where the choice is free and all are strict", () => {
+Deno.test("writeRequest requests strict tools by VALIDATED, when the choice is free and all are strict", () => {
   const tool = { kind: "function" as const, name: "f", description: null, parameters: null, strict: true };
   const free = write({ tools: [tool] });
   assertEquals(free.body.toolConfig.functionCallingConfig, { mode: "VALIDATED" });
-  assertEquals(free.losses, []);
-  assertEquals(write({ tools: [tool], toolChoice: { kind: "required" } }).losses, ["tool_strict"]);
-  assertEquals(write({ tools: [tool, { ...tool, name: "g", strict: null }] }).losses, ["tool_strict"]);
-  assertEquals(write({ tools: [tool], parallelToolCalls: false }).losses, ["parallel_tool_calls"]);
+  assertEquals(free.droppedFields, []);
+  assertEquals(write({ tools: [tool], toolChoice: { kind: "required" } }).droppedFields, ["tool_strict"]);
+  assertEquals(write({ tools: [tool, { ...tool, name: "g", strict: null }] }).droppedFields, ["tool_strict"]);
+  assertEquals(write({ tools: [tool], parallelToolCalls: false }).droppedFields, ["parallel_tool_calls"]);
 });
 
 type Thinking = readonly [model: string, reasoning: Conversation["reasoning"], config: unknown];
@@ -364,13 +379,13 @@ const THINKING: readonly Thinking[] = [
 ];
 
 for (const [model, reasoning, config] of THINKING) {
-  Deno.test(`writeRequest asks ${model} to think as in ${JSON.stringify(reasoning)}`, () => {
+  Deno.test(`writeRequest requests reasoning of ${model} as in ${JSON.stringify(reasoning)}`, () => {
     const { body } = write({ reasoning, maxOutputTokens: 10_000 }, { model });
     assertEquals(body.generationConfig.thinkingConfig, config);
   });
 }
 
-Deno.test("writeRequest sets a JSON format, and tells it in words to older models that also have tools", () => {
+Deno.test("writeRequest sets a JSON format, and describes it to older models that also have tools", () => {
   const schema = { $schema: "x", type: "object", properties: { a: { type: "string" } } };
   const outputFormat = { kind: "json_schema" as const, name: "a", description: null, schema, strict: true };
   assertEquals(write({ outputFormat }).body.generationConfig, {
@@ -384,12 +399,12 @@ Deno.test("writeRequest sets a JSON format, and tells it in words to older model
   const older = write({ outputFormat, tools }, { model: "gemini-2.5-flash" });
   assertEquals(older.body.generationConfig, undefined);
   assertStringIncludes(older.body.systemInstruction.parts[0].text, '"type":"object"');
-  assertEquals(older.losses, ["output_format", "output_name"]);
-  assertEquals(write({ outputFormat, tools }).losses, ["output_name"]);
+  assertEquals(older.droppedFields, ["output_format", "output_name"]);
+  assertEquals(write({ outputFormat, tools }).droppedFields, ["output_name"]);
 });
 
-Deno.test("writeRequest keeps to the vendor's limits and reports what it cut", () => {
-  const { body, losses } = write({
+Deno.test("writeRequest observes the vendor's limits and reports what it drops", () => {
+  const { body, droppedFields } = write({
     maxOutputTokens: 32_000,
     sampling: { ...NO_SAMPLING, seed: 2 ** 40, stop: ["1", "2", "3", "4", "5", "6"] },
     user: "u",
@@ -397,14 +412,14 @@ Deno.test("writeRequest keeps to the vendor's limits and reports what it cut", (
     verbosity: "low",
   }, { maxOutputTokens: 8192 });
   assertEquals(body.generationConfig, { maxOutputTokens: 8192, stopSequences: ["1", "2", "3", "4", "5"] });
-  assertEquals(losses, ["seed", "stop", "max_tokens", "user", "prompt_cache_key", "verbosity"]);
+  assertEquals(droppedFields, ["seed", "stop", "max_tokens", "user", "prompt_cache_key", "verbosity"]);
 });
 
 Deno.test("writeRequest reports cache marks, names of files, citations and refusals", () => {
   const cache = { ttl: null };
   const source = { kind: "base64" as const, mediaType: "application/pdf", data: "AAAA" };
   const citations = [{ url: "https://example.org", title: null, start: null, end: null }];
-  const { body, losses } = write({
+  const { body, droppedFields } = write({
     instructions: [{ kind: "text", text: "be kind", cache }],
     turns: [
       say("user", { kind: "file", source, name: "a.pdf" }),
@@ -413,10 +428,10 @@ Deno.test("writeRequest reports cache marks, names of files, citations and refus
   });
   assertEquals(body.systemInstruction, { parts: [{ text: "be kind" }] });
   assertEquals(body.contents[1].parts, [{ text: "x" }, { text: "no" }]);
-  assertEquals(losses.toSorted(), ["cache_control", "citations", "file_name", "refusal"]);
+  assertEquals(droppedFields.toSorted(), ["cache_control", "citations", "file_name", "refusal"]);
 });
 
-Deno.test("writeRequest looks at pictures as closely as asked, for all of them alike", () => {
+Deno.test("writeRequest sets one resolution for all images", () => {
   const image = (detail?: string): Part => ({
     kind: "image",
     source: { kind: "base64", mediaType: "image/png", data: "AAAA" },
@@ -424,14 +439,14 @@ Deno.test("writeRequest looks at pictures as closely as asked, for all of them a
   });
   const low = write({ turns: [say("user", image("low"))] });
   assertEquals(low.body.generationConfig, { mediaResolution: "MEDIA_RESOLUTION_LOW" });
-  assertEquals(low.losses, []);
+  assertEquals(low.droppedFields, []);
   const mixed = write({ turns: [say("user", image("low"), image("high"))] });
   assertEquals(mixed.body.generationConfig, { mediaResolution: "MEDIA_RESOLUTION_HIGH" });
-  assertEquals(mixed.losses, ["image_detail"]);
+  assertEquals(mixed.droppedFields, ["image_detail"]);
   assertEquals(write({ turns: [say("user", image("auto"), image())] }).body.generationConfig, undefined);
 });
 
-Deno.test("writeRequest speaks to resembling vendors in the form's older words", () => {
+Deno.test("writeRequest uses older fields for compatible vendors", () => {
   const schema = { type: "object", properties: { a: { type: ["string", "null"] } }, additionalProperties: false };
   const { body } = write({
     tools: [{ kind: "function", name: "f", description: null, parameters: schema, strict: null }],

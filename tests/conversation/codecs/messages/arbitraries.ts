@@ -14,7 +14,7 @@ import type { ReasoningSignature } from "../../../../src/conversation/reasoning_
 import type { Usage } from "../../../../src/conversation/usage.ts";
 import { itemAt } from "../../../support/items.ts";
 
-/** Text with a visible sign: vendors refuse other text, so requests hold none. */
+/** Text with a visible character, because vendors reject blank text. */
 export const aText: fc.Arbitrary<string> = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 })
   .filter((text) => text.trim() !== "");
 
@@ -22,10 +22,10 @@ const aName = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,12}$/);
 const aCache = fc.constantFrom({}, { cache: { ttl: null } }, { cache: { ttl: "1h" as const } });
 const aBase64 = fc.uint8Array({ minLength: 1, maxLength: 9 }).map((bytes) => btoa(String.fromCharCode(...bytes)));
 
-/** A proof without dots, as all vendors' are. */
-export function aSeal(...forms: ReasoningSignature["form"][]): fc.Arbitrary<ReasoningSignature> {
+/** A signature without dots, like those of all vendors. */
+export function aSignature(...forms: ReasoningSignature["format"][]): fc.Arbitrary<ReasoningSignature> {
   return fc.record({
-    form: fc.constantFrom(...forms),
+    format: fc.constantFrom(...forms),
     issuer: fc.constantFrom(null, "google", "anthropic"),
     value: aBase64,
   });
@@ -59,16 +59,16 @@ const aJsonObject = fc.dictionary(aName, fc.oneof(fc.integer(), aText, fc.boolea
 }).map((value) => JSON.stringify(value));
 
 const aThought: fc.Arbitrary<ReasoningPart> = fc.oneof(
-  fc.record({ kind: fc.constant("reasoning" as const), text: fc.string(), seal: aSeal("messages") }),
+  fc.record({ kind: fc.constant("reasoning" as const), text: fc.string(), signature: aSignature("messages") }),
   fc.record({
     kind: fc.constant("reasoning" as const),
     text: fc.constant(""),
     redacted: fc.constant(true),
-    seal: aSeal("messages"),
+    signature: aSignature("messages"),
   }),
 );
 
-/** A step of an agent: what the user says, what the assistant thinks, says and calls, and the results of its calls. */
+/** One agent step: a user message, the assistant's reasoning, text and calls, and the results. */
 const aStep: fc.Arbitrary<(callNumber: number) => Turn[]> = fc.record({
   asked: fc.array(fc.oneof(aTextPart, anImage, aFile), { minLength: 1, maxLength: 3 }),
   thoughts: fc.array(aThought, { maxLength: 2 }),
@@ -97,7 +97,7 @@ const aStep: fc.Arbitrary<(callNumber: number) => Turn[]> = fc.record({
   ];
 });
 
-/** Turns as every reader promises them: by turns, results first. */
+/** Turns as every reader returns them: alternating, results first. */
 export const someTurns: fc.Arbitrary<Turn[]> = fc.array(aStep, { minLength: 1, maxLength: 3 }).map((steps) => {
   const turns: { role: Turn["role"]; parts: Part[] }[] = [];
   for (const { role, parts } of steps.flatMap((step, index) => step(index))) {
@@ -108,7 +108,7 @@ export const someTurns: fc.Arbitrary<Turn[]> = fc.array(aStep, { minLength: 1, m
   return turns;
 });
 
-/** The settings that this form can say. */
+/** The settings that this format can express. */
 export const someSettings: fc.Arbitrary<Partial<Conversation>> = fc.record({
   instructions: fc.array(aTextPart, { maxLength: 2 }),
   maxOutputTokens: fc.integer({ min: 1, max: 100_000 }),
@@ -131,7 +131,7 @@ export const someSettings: fc.Arbitrary<Partial<Conversation>> = fc.record({
 
 const aCount = fc.integer({ min: 0, max: 1e6 });
 
-/** A count of tokens in every way that the form can report one. */
+/** Token counts in all combinations that the format can report. */
 export const someUsage: fc.Arbitrary<Usage> = fc.record({
   freshTokens: aCount,
   cacheReadTokens: aCount,
@@ -158,19 +158,19 @@ const aReplyPart: fc.Arbitrary<ReplyPart> = fc.oneof(
     fc.tuple(fc.string(), aBase64).map(([text, value]): ReplyPart => ({
       kind: "reasoning",
       text,
-      seal: { form: "messages", issuer: null, value },
+      signature: { format: "messages", issuer: null, value },
     })),
     aBase64.map((value): ReplyPart => ({
       kind: "reasoning",
       text: "",
       redacted: true,
-      seal: { form: "messages", issuer: null, value },
+      signature: { format: "messages", issuer: null, value },
     })),
   ),
   fc.tuple(aName, aJsonObject).map(([tool, input]): ReplyPart => ({ kind: "tool_call", callId: "", tool, input })),
 );
 
-/** A reply in every way that this form can say one. */
+/** Replies in all combinations that this format can express. */
 export const aReply: fc.Arbitrary<Reply> = fc.record({
   id: fc.constant("msg_1"),
   model: fc.constant("anthropic/claude"),
@@ -180,14 +180,14 @@ export const aReply: fc.Arbitrary<Reply> = fc.record({
   ),
   stop: aStop,
   usage: someUsage,
-  beyond: fc.constant([]),
+  unsupportedFields: fc.constant([]),
 }).map((reply) => {
   const hasCall = reply.parts.some((part) => part.kind === "tool_call");
   const stop: Stop = hasCall && reply.stop.reason === "end" ? { reason: "tool_calls", raw: "tool_use" } : reply.stop;
   return { ...reply, stop };
 });
 
-/** The same reply as a stream, with its text in pieces and its parts laid over one another as `order` has it. */
+/** The events of a reply, with its text in deltas and its parts interleaved by `order`. */
 export function eventsOf(reply: Reply, order: readonly number[]): ReplyEvent[] {
   const lanes = reply.parts.map((part, index) => laneOf(part, index));
   const events: ReplyEvent[] = lanes.map((lane) => itemAt(lane, 0));
@@ -207,11 +207,13 @@ function laneOf(part: ReplyPart, index: number): ReplyEvent[] {
   if (part.kind === "image") return [{ type: "image", index, image: part }];
   if (part.kind === "web_search") return [{ type: "web_search", index, search: part }];
   const text = part.kind === "tool_call" ? part.input : part.text;
-  const seal = "seal" in part && part.seal ? [{ type: "part-seal" as const, index, seal: part.seal }] : [];
+  const signature = "signature" in part && part.signature
+    ? [{ type: "part-signature" as const, index, signature: part.signature }]
+    : [];
   const half = Math.ceil(text.length / 2);
   const deltas = [text.slice(0, half), text.slice(half)].filter((piece) => piece !== "")
     .map((piece) => ({ type: "part-delta" as const, index, text: piece }));
-  return [{ type: "part-start", index, part: openingOf(part) }, ...deltas, ...seal, { type: "part-end", index }];
+  return [{ type: "part-start", index, part: openingOf(part) }, ...deltas, ...signature, { type: "part-end", index }];
 }
 
 function openingOf(part: Exclude<ReplyPart, ImagePart | WebSearchPart>): (ReplyEvent & { type: "part-start" })["part"] {

@@ -19,7 +19,7 @@ function turns(...messages: [role: string, content: unknown][]): JsonObject {
   return { messages: messages.map(([role, content]) => ({ role, content })) };
 }
 
-Deno.test("messages check refuses a body that is no object", () => {
+Deno.test("messages check rejects a body that is not an object", () => {
   for (const body of [null, [], "x", 1]) assertEquals(fieldRefused(body), undefined);
 });
 
@@ -27,13 +27,13 @@ Deno.test("messages check names a missing or empty model", () => {
   for (const model of [undefined, null, "", 7]) assertEquals(fieldRefusedWith({ model }), "model");
 });
 
-Deno.test("messages check refuses max_tokens that is missing, zero, negative, broken or beyond range", () => {
+Deno.test("messages check rejects max_tokens that is missing, zero, negative, fractional or out of range", () => {
   for (const value of [undefined, null, 0, -1, 1.5, "100", Infinity, NaN]) {
     assertEquals(fieldRefusedWith({ max_tokens: value }), "max_tokens");
   }
 });
 
-Deno.test("messages check holds temperature and top_p between 0 and 1", () => {
+Deno.test("messages check requires temperature and top_p from 0 to 1", () => {
   for (const field of ["temperature", "top_p"]) {
     for (const value of [1.01, -0.1, "0.5", Infinity, [], true]) {
       assertEquals(fieldRefusedWith({ [field]: value }), field);
@@ -65,7 +65,7 @@ Deno.test("messages check refuses settings of the wrong type by name", () => {
   assertEquals(fieldRefusedWith({ thinking: { type: "enabled" } }), "thinking.budget_tokens");
 });
 
-Deno.test("messages check names the message or block at fault", () => {
+Deno.test("messages check names the invalid message or block", () => {
   const faults: [message: [string, unknown], field: string][] = [
     [["wizard", "x"], "messages[0].role"],
     [["user", null], "messages[0].content"],
@@ -85,7 +85,7 @@ Deno.test("messages check names the message or block at fault", () => {
   for (const [message, field] of faults) assertEquals(fieldRefusedWith(turns(message)), field);
 });
 
-Deno.test("messages check refuses pictures that are no pictures or no base64", () => {
+Deno.test("messages check rejects images of another type or without valid base64", () => {
   const image = (source: JsonObject) => turns(["user", [{ type: "image", source }]]);
   const fieldOf = (source: JsonObject) => fieldRefusedWith(image({ type: "base64", ...source }));
   assertEquals(fieldOf({ media_type: "text/html", data: "aGk=" }), "messages[0].content[0].source.media_type");
@@ -96,7 +96,7 @@ Deno.test("messages check refuses pictures that are no pictures or no base64", (
   messages.caller.check(bodyWith(image({ type: "base64", media_type: "image/png", data: "aGk=" })));
 });
 
-Deno.test("messages check refuses a result whose call is not in the turn before, with its id", () => {
+Deno.test("messages check rejects a result without a call in the previous turn, with its id", () => {
   const call = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
   const result = { type: "tool_result", tool_use_id: "toolu_2", content: "x" };
   const body = bodyWith(turns(["user", "hi"], ["assistant", [call]], ["user", [result]]));
@@ -109,7 +109,7 @@ Deno.test("messages check refuses a result whose call is not in the turn before,
   assertEquals(fieldRefusedWith(late), "messages[3].content[0].tool_use_id");
 });
 
-Deno.test("messages check takes results spread over messages of one turn, and instructions in between", () => {
+Deno.test("messages check accepts results in several messages of one turn, and instructions in between", () => {
   const call = (id: string) => ({ type: "tool_use", id, name: "look", input: {} });
   const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "x" });
   messages.caller.check(bodyWith(turns(
@@ -121,7 +121,7 @@ Deno.test("messages check takes results spread over messages of one turn, and in
   )));
 });
 
-Deno.test("messages check refuses a choice of a tool that is not there, unless a set of tools may bring it", () => {
+Deno.test("messages check rejects a choice of a missing tool, unless a set of tools may add it", () => {
   const choice = { tool_choice: { type: "tool", name: "look" } };
   assertEquals(fieldRefusedWith(choice), "tool_choice.name");
   assertEquals(fieldRefusedWith({ ...choice, tools: [{ name: "see", input_schema: {} }] }), "tool_choice.name");
@@ -134,7 +134,7 @@ Deno.test("messages check refuses a choice of a tool that is not there, unless a
   assertEquals(fieldRefusedWith({ tools: [{ name: "a", input_schema: "x" }] }), "tools[0].input_schema");
 });
 
-Deno.test("messages check lets pass what it does not know", () => {
+Deno.test("messages check accepts unknown fields and blocks", () => {
   messages.caller.check(bodyWith({
     tomorrow: 1,
     extra_body: { provider: { type: "x" } },

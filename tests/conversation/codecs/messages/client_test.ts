@@ -8,7 +8,7 @@ import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import { eventsOf } from "./arbitraries.ts";
 import { callPart, contextWith, replyWith, textPart } from "./samples.ts";
 
-/** The official client with an answer in place of the network. */
+/** The official client with a prepared response in place of the network. */
 function clientOf(answer: () => Response): Anthropic {
   return new Anthropic({
     apiKey: "key",
@@ -30,15 +30,15 @@ const ASK: Anthropic.MessageCreateParamsNonStreaming = {
 };
 
 const PARTS: ReplyPart[] = [
-  { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: null, value: "c2ln" } },
+  { kind: "reasoning", text: "hm", signature: { format: "messages", issuer: null, value: "c2ln" } },
   textPart("Let me look"),
-  { ...callPart("toolu_1", "look", '{"at":"a"}'), seal: { form: "content", issuer: "google", value: "c2ln" } },
+  { ...callPart("toolu_1", "look", '{"at":"a"}'), signature: { format: "content", issuer: "google", value: "c2ln" } },
   callPart("toolu_2", "wait"),
   { kind: "reasoning", text: "and" },
   textPart("Done"),
 ];
 
-Deno.test("the official client puts a streamed reply together as the whole of it", async () => {
+Deno.test("the official client joins a stream to the whole reply", async () => {
   const reply = replyWith(PARTS, {
     usage: {
       freshTokens: 5,
@@ -60,7 +60,7 @@ Deno.test("the official client puts a streamed reply together as the whole of it
   assertEquals([usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens], [5, 4, 9]);
 });
 
-Deno.test("the official client takes a reply without usage or content", async () => {
+Deno.test("the official client accepts a reply without usage or content", async () => {
   const writer = messages.caller.eventWriter(contextWith());
   const frames = eventsOf(replyWith([]), []).flatMap((event) => writer.write(event));
   const { content, usage } = await clientOf(() => streamOf(frames)).messages.stream(ASK).finalMessage();
@@ -75,7 +75,7 @@ Deno.test("the official client throws for a failure in a stream", async () => {
   await assertRejects(() => stream.finalMessage(), Anthropic.APIError, "Vendor failed");
 });
 
-Deno.test("the official client tells errors before the first byte by their type", async () => {
+Deno.test("the official client distinguishes errors before the first byte by their type", async () => {
   const error = new GatewayError("rate_limited", "Slow down");
   const answer = () => Response.json(messages.caller.writeError(error, "req_1"), { status: error.status });
   const thrown = await assertRejects(() => clientOf(answer).messages.create(ASK), Anthropic.RateLimitError);

@@ -10,7 +10,7 @@ import {
 import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import { bodyWith, conversationWith, LOOK, targetWith, textPart } from "./samples.ts";
 
-Deno.test("readCountRequest() wants no max_tokens, and checks the rest", () => {
+Deno.test("readCountRequest() requires no max_tokens, and checks the rest", () => {
   const { max_tokens: _, ...body } = bodyWith();
   checkCountRequest(body);
   const conversation = readCountRequest(body);
@@ -20,7 +20,7 @@ Deno.test("readCountRequest() wants no max_tokens, and checks the rest", () => {
   assertThrows(() => readCountRequest({ ...body, messages: [] }), GatewayError, "messages");
 });
 
-Deno.test("writeCountRequest() sends only what is counted", () => {
+Deno.test("writeCountRequest() sends only counted fields", () => {
   const { body } = writeCountRequest(
     conversationWith({
       tools: [LOOK],
@@ -34,7 +34,7 @@ Deno.test("writeCountRequest() sends only what is counted", () => {
   assertEquals(Object.keys(body).sort(), ["messages", "model", "output_config", "thinking", "tools"]);
 });
 
-Deno.test("readCount() undoes writeCount() and throws for other answers", () => {
+Deno.test("readCount() is the inverse of writeCount() and throws for other replies", () => {
   assertEquals(readCount(writeCount(641)), 641);
   for (const body of [null, {}, { input_tokens: "5" }, "x"]) assertThrows(() => readCount(body), TypeError);
 });

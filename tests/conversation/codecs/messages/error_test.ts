@@ -12,7 +12,7 @@ function messageFor(message: string, details = {}): unknown {
   return (error as { message: unknown }).message;
 }
 
-Deno.test("messages error has the form's body", () => {
+Deno.test("messages error has the format's body", () => {
   assertEquals(messages.caller.writeError(new GatewayError("model_not_found", "No such model"), "req_1"), {
     type: "error",
     error: { type: "not_found_error", message: "No such model" },
@@ -20,7 +20,7 @@ Deno.test("messages error has the form's body", () => {
   });
 });
 
-Deno.test("messages error names each failure in the form's words", () => {
+Deno.test("messages error has the format's type for each failure", () => {
   const words: [code: ErrorCode, type: string][] = [
     ["invalid_request", "invalid_request_error"],
     ["invalid_provider_type", "invalid_provider_type"],
@@ -46,7 +46,7 @@ Deno.test("messages error names each failure in the form's words", () => {
   assertEquals(typeFor("upstream_error", { status: 529 }), "overloaded_error");
 });
 
-Deno.test("messages error tells every vendor's overflow of the context in the words that tools look for", () => {
+Deno.test("messages error reports a prompt that is too long in the words that tools search for", () => {
   const overflows: [message: string, told: string][] = [
     ["prompt is too long: 201 tokens > 200 maximum", "prompt is too long: 201 tokens > 200 maximum"],
     [
@@ -67,7 +67,7 @@ Deno.test("messages error tells every vendor's overflow of the context in the wo
   assertEquals(messageFor('Cannot read "n"', { field: "n" }), 'Cannot read "n"');
 });
 
-Deno.test("messages error reads what a vendor says, in whatever shape", () => {
+Deno.test("messages error reads a vendor's error in any shape", () => {
   const read = (body: unknown) => {
     const { message, code, field } = messages.upstream.readError(body);
     return [message, code, field];

@@ -15,7 +15,7 @@ function frame(data: JsonObject): Frame {
   return { event: String(data.type), data: JSON.stringify(data) };
 }
 
-/** The events of a stream that holds these frames. */
+/** The events of a stream with these frames. */
 function read(...frames: JsonObject[]): ReplyEvent[] {
   const reader = eventReaderOf(messages);
   return [...frames.flatMap((data) => reader.read(frame(data))), ...reader.end()];
@@ -56,7 +56,7 @@ function write(events: readonly ReplyEvent[]): JsonObject[] {
 const BEGIN: ReplyEvent = { type: "start", id: "", model: "m", createdAt: null, usage: null };
 const FINISH: ReplyEvent = { type: "finish", stop: { reason: "end", raw: null }, usage: null };
 
-Deno.test("messages event reader tells text, thinking and calls of a stream", () => {
+Deno.test("messages event reader reads text, thinking and calls of a stream", () => {
   const reply = replyOf(read(
     START,
     opens(0, { type: "thinking", thinking: "", signature: "" }),
@@ -76,7 +76,7 @@ Deno.test("messages event reader tells text, thinking and calls of a stream", ()
     STOP,
   ));
   assertEquals(reply.parts, [
-    { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: null, value: "c2ln" } },
+    { kind: "reasoning", text: "hm", signature: { format: "messages", issuer: null, value: "c2ln" } },
     { kind: "text", text: "Yes" },
     { kind: "tool_call", callId: "toolu_1", tool: "look", input: '{"at":1}' },
   ]);
@@ -84,7 +84,7 @@ Deno.test("messages event reader tells text, thinking and calls of a stream", ()
   assertEquals(reply.usage, { ...NO_USAGE, freshTokens: 9, outputTokens: 5 });
 });
 
-Deno.test("messages event reader keeps thinking that shows nothing but its proof", () => {
+Deno.test("messages event reader keeps thinking with only a signature", () => {
   const reply = replyOf(read(
     START,
     opens(0, { type: "thinking", thinking: "", signature: "" }),
@@ -96,12 +96,12 @@ Deno.test("messages event reader keeps thinking that shows nothing but its proof
     STOP,
   ));
   assertEquals(reply.parts, [
-    { kind: "reasoning", text: "", seal: { form: "messages", issuer: null, value: "b21pdA==" } },
-    { kind: "reasoning", text: "", redacted: true, seal: { form: "messages", issuer: null, value: "aGlk" } },
+    { kind: "reasoning", text: "", signature: { format: "messages", issuer: null, value: "b21pdA==" } },
+    { kind: "reasoning", text: "", redacted: true, signature: { format: "messages", issuer: null, value: "aGlk" } },
   ]);
 });
 
-Deno.test("messages event reader begins anew at a second message_start", () => {
+Deno.test("messages event reader starts again at a second message_start", () => {
   const reply = replyOf(read(
     START,
     opens(0, { type: "text", text: "" }),
@@ -117,7 +117,7 @@ Deno.test("messages event reader begins anew at a second message_start", () => {
   assertEquals(reply.usage?.freshTokens, 11);
 });
 
-Deno.test("messages event reader reads the content that stands in message_start", () => {
+Deno.test("messages event reader reads the content in message_start", () => {
   const given = (content: JsonObject[], more = {}) => ({ ...START, message: { ...START.message, content, ...more } });
   const begun = replyOf(read(
     given([{ type: "thinking", thinking: "hm", signature: "c2ln" }, { type: "text", text: "Hel" }]),
@@ -128,7 +128,7 @@ Deno.test("messages event reader reads the content that stands in message_start"
     STOP,
   ));
   assertEquals(begun.parts, [
-    { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: null, value: "c2ln" } },
+    { kind: "reasoning", text: "hm", signature: { format: "messages", issuer: null, value: "c2ln" } },
     { kind: "text", text: "Hello" },
     { kind: "tool_call", callId: "toolu_1", tool: "look", input: '{"at":1}' },
   ]);
@@ -161,7 +161,7 @@ Deno.test("messages event reader skips the vendor's own tools, unknown events an
   assertEquals(reply.parts, [{ kind: "text", text: "Yes" }]);
 });
 
-Deno.test("messages event reader tells the web sources of a text when it closes it", () => {
+Deno.test("messages event reader gives the web sources of a text at its end", () => {
   const source = (url: string) => ({ type: "web_search_result_location", url, title: "T", encrypted_index: "x" });
   const events = read(
     START,
@@ -173,12 +173,12 @@ Deno.test("messages event reader tells the web sources of a text when it closes 
     end("end_turn"),
     STOP,
   );
-  const place = { title: "T", start: 0, end: 3, seal: { form: "messages" as const, issuer: null, value: "x" } };
+  const place = { title: "T", start: 0, end: 3, signature: { format: "messages" as const, issuer: null, value: "x" } };
   const citations = [{ url: "https://a", ...place }, { url: "https://b", ...place }];
   assertEquals(replyOf(events).parts, [{ kind: "text", text: "Yes", citations }]);
 });
 
-Deno.test("messages event reader takes what vendors that resemble the form leave out or add", () => {
+Deno.test("messages event reader accepts what compatible vendors leave out or add", () => {
   const reply = replyOf(read(
     opens(0, { type: "text", text: "A" }),
     saysText(0, "b"),
@@ -200,7 +200,7 @@ Deno.test("messages event reader takes what vendors that resemble the form leave
   assertThrows(() => reader.read({ event: null, data: "{" }), SyntaxError);
 });
 
-Deno.test("messages event reader gives no finish for a stream that was cut", () => {
+Deno.test("messages event reader gives no finish for a stream that was cut off", () => {
   const events = read(START, opens(0, { type: "text", text: "" }), saysText(0, "a"), end("end_turn"));
   assertEquals(events.at(-1), { type: "part-end", index: 0 });
 });
@@ -211,7 +211,7 @@ Deno.test("messages event reader reports a failure in the stream and reads no fu
   assertEquals(events.at(-1), { type: "error", message: "Overloaded", vendorCode: "overloaded_error", status: 529 });
 });
 
-Deno.test("messages event writer streams the first open part and holds the others back", () => {
+Deno.test("messages event writer streams the first open part and buffers the others", () => {
   const call = (index: number, callId: string): ReplyEvent => ({
     type: "part-start",
     index,
@@ -236,7 +236,7 @@ Deno.test("messages event writer streams the first open part and holds the other
   assertEquals(typesOf({ type: "part-end", index: 1 }), ["content_block_stop 1"]);
 });
 
-Deno.test("messages event writer writes no block for a part that holds nothing, save a call", () => {
+Deno.test("messages event writer writes no block for an empty part, except a call", () => {
   const parts: (ReplyEvent & { type: "part-start" })["part"][] = [
     { kind: "text" },
     { kind: "reasoning" },
@@ -273,25 +273,25 @@ Deno.test("messages event writer always reports usage at the end", () => {
   assertEquals((itemAt(write([BEGIN, FINISH]), 1).usage as JsonObject).output_tokens, 0);
 });
 
-Deno.test("messages event writer carries a call's seal before it, or before the next block when it came too late", () => {
-  const seal = { form: "content" as const, issuer: "google", value: "c2ln" };
+Deno.test("messages event writer writes a call's signature before it, or before the next block if it arrives too late", () => {
+  const signature = { format: "content" as const, issuer: "google", value: "c2ln" };
   const opened: ReplyEvent = { type: "part-start", index: 0, part: { kind: "tool_call", callId: "a", tool: "look" } };
-  const sealed: ReplyEvent = { type: "part-seal", index: 0, seal };
+  const signed: ReplyEvent = { type: "part-signature", index: 0, signature };
   const spoken: ReplyEvent = { type: "part-delta", index: 0, text: "{}" };
   const ended: ReplyEvent = { type: "part-end", index: 0 };
   const blocksOf = (events: ReplyEvent[]) =>
     write([BEGIN, ...events, FINISH]).filter(({ type }) => type === "content_block_start")
       .map(({ content_block: block }) => (block as JsonObject).type);
-  assertEquals(blocksOf([opened, sealed, spoken, ended]), ["thinking", "tool_use"]);
+  assertEquals(blocksOf([opened, signed, spoken, ended]), ["thinking", "tool_use"]);
   const next: ReplyEvent[] = [
     { type: "part-start", index: 1, part: { kind: "text" } },
     { type: "part-delta", index: 1, text: "a" },
     { type: "part-end", index: 1 },
   ];
-  assertEquals(blocksOf([opened, spoken, sealed, ended, ...next]), ["tool_use", "thinking", "text"]);
-  assertEquals(blocksOf([opened, spoken, sealed, ended]), ["tool_use"]);
-  const signed = itemAt(write([BEGIN, opened, sealed, spoken, ended, FINISH]), 2).delta;
-  assertEquals(signed, { type: "signature_delta", signature: writeSignature(seal, "messages") });
+  assertEquals(blocksOf([opened, spoken, signed, ended, ...next]), ["tool_use", "thinking", "text"]);
+  assertEquals(blocksOf([opened, spoken, signed, ended]), ["tool_use"]);
+  const delta = itemAt(write([BEGIN, opened, signed, spoken, ended, FINISH]), 2).delta;
+  assertEquals(delta, { type: "signature_delta", signature: writeSignature(signature, "messages") });
 });
 
 Deno.test("messages event writer wraps a custom tool's free text as JSON", () => {
@@ -308,7 +308,7 @@ Deno.test("messages event writer wraps a custom tool's free text as JSON", () =>
   assertEquals(JSON.parse(json), { input: texts.join("") });
 });
 
-Deno.test("messages event writer reports a failure as the form's event", () => {
+Deno.test("messages event writer reports a failure as an error event", () => {
   const writer = messages.caller.eventWriter(contextWith());
   writer.write(BEGIN);
   const failure: ReplyEvent = { type: "error", message: "Overloaded", vendorCode: "overloaded_error", status: 529 };

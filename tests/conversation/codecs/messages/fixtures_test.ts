@@ -53,7 +53,7 @@ function wholeReplies(): [name: string, body: JsonObject][] {
   return [...own, ...recorded].filter(([, body]) => body?.type === "message");
 }
 
-/** Every stream as its payloads, one reply each. */
+/** All streams as their payloads, one reply each. */
 function streams(): [name: string, payloads: string[]][] {
   const own = filesIn("anthropic", ".chunks.txt").map(([name, text]): [string, string[]] => [name, text.split("\n")]);
   const recorded = exchanges().filter(({ text }) => text?.includes("message_start")).map((
@@ -67,7 +67,7 @@ function streams(): [name: string, payloads: string[]][] {
   );
 }
 
-/** Some files hold several replies, one after the other. */
+/** Splits a file with several replies. */
 function repliesIn(lines: readonly string[]): string[][] {
   const replies: string[][] = [[]];
   for (const line of lines) {
@@ -83,7 +83,7 @@ function readStream(payloads: readonly string[]): Reply {
   return replyOf([...events, ...reader.end()]);
 }
 
-/** What a reply says, taken from its blocks by other means than the codec's. */
+/** The contents of a reply, read from its blocks without the codec. */
 interface Said {
   text: string;
   thought: string;
@@ -128,14 +128,14 @@ function saidIn({ parts, stop }: Reply): Said {
   return {
     text: parts.map((part) => part.kind === "text" ? part.text : "").join(""),
     thought: shown.map((part) => part.text).join(""),
-    proofs: [...shown, ...hidden].map((part) => part.seal!.value),
+    proofs: [...shown, ...hidden].map((part) => part.signature!.value),
     calls: parts.filter((part) => part.kind === "tool_call")
       .map(({ callId, tool, input }) => ({ id: callId, name: tool, input: JSON.parse(input) })),
     raw: stop.raw,
   };
 }
 
-/** All tokens of the report that covers most. */
+/** All tokens of the most complete report. */
 function tokensIn(usage: JsonObject): number[] {
   const iterations = (usage.iterations ?? []) as JsonObject[];
   const reports = iterations.length > 1 && !iterations.some(({ type }) => type === "fallback_message")
@@ -214,7 +214,7 @@ Deno.test({
   },
 });
 
-/** Every text, call and result that a request holds, in the words of the form. */
+/** The texts, calls and results in a request, in the format's own spelling. */
 function heldIn(request: JsonObject): { texts: string[]; calls: unknown[]; results: unknown[]; tools: unknown[] } {
   const blocks = (request.messages as JsonObject[]).flatMap(({ content }) =>
     typeof content === "string" ? [{ type: "text", text: content }] : content as JsonObject[]
@@ -258,11 +258,11 @@ Deno.test({
         assertEquals(after.results, before.results, name);
         for (const tool of before.tools) assert(after.tools.includes(tool), name);
         for (const text of before.texts) assert(after.texts.some((written) => written.includes(text)), name);
-        if (!conversation.beyond.some((field) => field.startsWith("messages."))) {
+        if (!conversation.unsupportedFields.some((field) => field.startsWith("messages."))) {
           assertEquals(body.max_tokens, request.max_tokens, name);
         }
       } catch (error) {
-        // A file id means something to the vendor alone.
+        // A file id is valid at its own vendor only.
         assert(error instanceof GatewayError && JSON.stringify(request).includes("file_id"), `${name}: ${error}`);
         refused++;
       }

@@ -11,18 +11,18 @@ import type { Reply } from "../../../../src/conversation/reply.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import { replyOf } from "../../../support/assemble.ts";
 import { itemAt } from "../../../support/items.ts";
-import { aReply, aSeal, aText, eventsOf, someSettings, someTurns } from "./arbitraries.ts";
+import { aReply, aSignature, aText, eventsOf, someSettings, someTurns } from "./arbitraries.ts";
 import { bodyWith, contextWith, conversationWith, targetWith } from "./samples.ts";
 import { RESEMBLING_QUIRKS } from "../../../support/conversations.ts";
 
 const RUNS = { numRuns: 100, seed: 1 };
 
-/** What a request keeps on its way to the vendor that signed its thoughts: marks beyond four and issuers are gone. */
+/** The part of a request that reaches the vendor that signed its reasoning: without issuers and marks beyond four. */
 function kept(said: unknown): unknown {
   return JSON.parse(JSON.stringify(said, (key, value) => key === "cache" || key === "issuer" ? undefined : value));
 }
 
-Deno.test("messages codec: reading a request undoes writing it", () => {
+Deno.test("messages codec: reading a request is the inverse of writing it", () => {
   fc.assert(
     fc.property(someTurns, someSettings, (turns, settings) => {
       const signed = turns.map((turn) => ({ ...turn, parts: turn.parts.map(ownIssuer) }));
@@ -38,10 +38,12 @@ Deno.test("messages codec: reading a request undoes writing it", () => {
 });
 
 function ownIssuer(part: Part): Part {
-  return part.kind === "reasoning" && part.seal ? { ...part, seal: { ...part.seal, issuer: "anthropic" } } : part;
+  return part.kind === "reasoning" && part.signature
+    ? { ...part, signature: { ...part.signature, issuer: "anthropic" } }
+    : part;
 }
 
-Deno.test("messages codec: what is written passes the check and is written the same again", () => {
+Deno.test("messages codec: a written request passes the check, and reading and writing it again gives the same", () => {
   fc.assert(
     fc.property(someTurns, someSettings, fc.boolean(), (turns, settings, resembles) => {
       const target = targetWith(resembles ? { quirks: RESEMBLING_QUIRKS } : {});
@@ -53,24 +55,24 @@ Deno.test("messages codec: what is written passes the check and is written the s
   );
 });
 
-Deno.test("messages codec: reading a reply undoes writing it", () => {
+Deno.test("messages codec: reading a reply is the inverse of writing it", () => {
   fc.assert(
     fc.property(aReply, (reply) => {
-      const { body, losses } = messages.caller.writeReply(reply, contextWith());
+      const { body, droppedFields } = messages.caller.writeReply(reply, contextWith());
       assertEquals(messages.upstream.readReply(JSON.parse(JSON.stringify(body))), withoutLastSignatures(reply));
-      assertEquals(losses, []);
+      assertEquals(droppedFields, []);
     }),
     RUNS,
   );
 });
 
-/** No reply ends with a block that holds nothing but a signature. */
+/** The reply without signature blocks at its end, which the writer removes. */
 function withoutLastSignatures(reply: Reply): Reply {
   const end = reply.parts.findLastIndex(({ kind, ...part }) => kind !== "reasoning" || ("text" in part && !!part.text));
   return { ...reply, parts: reply.parts.slice(0, end + 1) };
 }
 
-Deno.test("messages codec: no reply ends with a block that holds nothing but a signature, whole or streamed", () => {
+Deno.test("messages codec: no reply ends with a signature block, whole or streamed", () => {
   fc.assert(
     fc.property(fc.oneof(aReply, aForeignReply.map(replyOfParts)), someOrder, (reply, order) => {
       const { content } = messages.caller.writeReply(reply, ASKED).body as { content: JsonObject[] };
@@ -92,10 +94,10 @@ function replyIn(frames: readonly Frame[]): Reply {
   return replyOf([...frames.flatMap((frame) => reader.read(frame)), ...reader.end()]);
 }
 
-/** The reply as its writer was told it, however its parts overlapped. */
+/** An order in which the parts of a reply interleave. */
 const someOrder = fc.array(fc.nat(7), { minLength: 1, maxLength: 12 });
 
-Deno.test("messages codec: a stream tells the same reply as the whole of it, however its parts overlap", () => {
+Deno.test("messages codec: a stream is equivalent to the whole reply, however its parts interleave", () => {
   fc.assert(
     fc.property(aReply, someOrder, (reply, order) => {
       const frames = framesOf(eventsOf(reply, order));
@@ -105,7 +107,7 @@ Deno.test("messages codec: a stream tells the same reply as the whole of it, how
   );
 });
 
-Deno.test("messages codec: a stream's blocks come one after another, by index, each frame named by its type", () => {
+Deno.test("messages codec: a stream's blocks are written one after another, by index, each frame named by its type", () => {
   fc.assert(
     fc.property(aReply, someOrder, (reply, order) => {
       let open: unknown = null;
@@ -128,47 +130,49 @@ Deno.test("messages codec: a stream's blocks come one after another, by index, e
   );
 });
 
-/** A reply of another vendor: seals of its own on calls and text. */
+/** A reply of another vendor, with signatures on calls and text. */
 const aForeignReply = fc.record({
   said: aText,
-  seals: fc.array(fc.option(aSeal("content", "chat")), { minLength: 1, maxLength: 3 }),
-  textSeal: fc.option(aSeal("content")),
-  thought: fc.option(fc.tuple(aText, fc.option(aSeal("content", "responses", "chat")))),
-}).map(({ said, seals, textSeal, thought }): Reply["parts"] => [
-  ...(thought ? [{ kind: "reasoning" as const, text: thought[0], ...(thought[1] ? { seal: thought[1] } : {}) }] : []),
-  { kind: "text", text: said, ...(textSeal ? { seal: textSeal } : {}) },
-  ...seals.map((seal, index) => ({
+  signatures: fc.array(fc.option(aSignature("content", "chat")), { minLength: 1, maxLength: 3 }),
+  textSignature: fc.option(aSignature("content")),
+  thought: fc.option(fc.tuple(aText, fc.option(aSignature("content", "responses", "chat")))),
+}).map(({ said, signatures, textSignature, thought }): Reply["parts"] => [
+  ...(thought
+    ? [{ kind: "reasoning" as const, text: thought[0], ...(thought[1] ? { signature: thought[1] } : {}) }]
+    : []),
+  { kind: "text", text: said, ...(textSignature ? { signature: textSignature } : {}) },
+  ...signatures.map((signature, index) => ({
     kind: "tool_call" as const,
     callId: `call_${index}`,
     tool: "look",
     input: "{}",
-    ...(seal ? { seal } : {}),
+    ...(signature ? { signature } : {}),
   })),
 ]);
 
-Deno.test("messages codec: seals of other forms come home to their parts, by reply and by stream", () => {
+Deno.test("messages codec: signatures of other formats return to their parts, by reply and by stream", () => {
   fc.assert(
     fc.property(aForeignReply, someOrder, (parts, order) => {
       const reply = replyOfParts(parts);
       const whole = messages.caller.writeReply(reply, ASKED).body.content;
       assertEquals(partsIn(whole), parts);
       const streamed = partsIn(contentIn(framesOf(eventsOf(reply, order), ASKED)));
-      // The last call's, if it came behind the call's arguments, is remembered by the gateway.
-      const expected = isSealed(parts.at(-1)) && !isSealed(streamed.at(-1)) ? withoutLastSeal(parts) : parts;
+      // The signature of the last call, if it arrived after the arguments, is stored by the gateway.
+      const expected = isSigned(parts.at(-1)) && !isSigned(streamed.at(-1)) ? withoutLastSignature(parts) : parts;
       assertEquals(streamed, expected);
     }),
     RUNS,
   );
 });
 
-/** What a caller asks for who is shown thinking. */
+/** A request for reasoning in the reply. */
 const ASKED = contextWith({
   conversation: conversationWith({ reasoning: { effort: "high", budgetTokens: null, visible: true } }),
 });
 
 function replyOfParts(parts: Reply["parts"]): Reply {
   const stop = { reason: "end", raw: "STOP" } as const;
-  return { id: "resp_1", model: "gemini", createdAt: 1, parts, stop, usage: null, beyond: [] };
+  return { id: "resp_1", model: "gemini", createdAt: 1, parts, stop, usage: null, unsupportedFields: [] };
 }
 
 function partsIn(content: unknown): readonly Part[] {
@@ -176,16 +180,16 @@ function partsIn(content: unknown): readonly Part[] {
   return itemAt(readChecked(messages.caller, body).turns, 1).parts;
 }
 
-function isSealed(part: Part | undefined): boolean {
-  return part !== undefined && "seal" in part && part.seal !== undefined;
+function isSigned(part: Part | undefined): boolean {
+  return part !== undefined && "signature" in part && part.signature !== undefined;
 }
 
-function withoutLastSeal(parts: Reply["parts"]): Part[] {
-  const { seal: _, ...last } = parts.at(-1) as Part & { seal?: unknown };
+function withoutLastSignature(parts: Reply["parts"]): Part[] {
+  const { signature: _, ...last } = parts.at(-1) as Part & { signature?: unknown };
   return [...parts.slice(0, -1), last];
 }
 
-/** The content that a client puts together from a stream. */
+/** The content that a client joins from a stream. */
 function contentIn(frames: readonly Frame[]): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const { data } of frames) {
@@ -200,7 +204,7 @@ function contentIn(frames: readonly Frame[]): JsonObject[] {
   return blocks;
 }
 
-/** A frame that has the type of one of the form's, and nothing else that can be relied on. */
+/** A frame with a type of the format and arbitrary other members. */
 const anyFrame = fc.tuple(
   fc.constantFrom("message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta"),
   fc.record({
@@ -222,7 +226,7 @@ const anyFrame = fc.tuple(
   }, { requiredKeys: [] }),
 ).map(([type, fields]): Frame => ({ event: type, data: JSON.stringify({ type, ...fields }) }));
 
-Deno.test("messages codec: whatever a vendor streams, the events keep their promises", () => {
+Deno.test("messages codec: the events of any stream keep the contract", () => {
   fc.assert(
     fc.property(fc.array(anyFrame, { maxLength: 12 }), (frames) => {
       replyIn([...frames, { event: "message_stop", data: '{"type":"message_stop"}' }]);
@@ -231,7 +235,7 @@ Deno.test("messages codec: whatever a vendor streams, the events keep their prom
   );
 });
 
-Deno.test("messages codec: whatever a vendor answers is read or refused as no reply", () => {
+Deno.test("messages codec: any vendor's body is read, or rejected as not a reply", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), (body, content) => {
       messages.upstream.readReply({ type: "message", content, usage: body, stop_reason: body, stop_details: body });
@@ -243,7 +247,7 @@ Deno.test("messages codec: whatever a vendor answers is read or refused as no re
   );
 });
 
-Deno.test("messages codec: whatever a caller sends is read or refused as an invalid request", () => {
+Deno.test("messages codec: any caller's body is read, or rejected as an invalid request", () => {
   const anyBlock = fc.record({
     type: fc.constantFrom("text", "image", "document", "tool_use", "tool_result", "thinking", "x"),
     text: fc.jsonValue(),

@@ -25,7 +25,7 @@ function ownParts(...blocks: JsonObject[]): readonly Part[] {
   return itemAt(turnsOf(["user", "hi"], ["assistant", blocks]), 1).parts;
 }
 
-Deno.test("messages request reads every setting into its neutral word", () => {
+Deno.test("messages request reads every setting", () => {
   const conversation = read({
     system: "Be brief",
     max_tokens: 50,
@@ -46,7 +46,7 @@ Deno.test("messages request reads every setting into its neutral word", () => {
   assertEquals(conversation.user, "u1");
   assertEquals(conversation.toolChoice, { kind: "required" });
   assertEquals(conversation.parallelToolCalls, false);
-  assertEquals(conversation.beyond, []);
+  assertEquals(conversation.unsupportedFields, []);
 });
 
 Deno.test("messages request checks before it reads", () => {
@@ -57,8 +57,8 @@ Deno.test("messages request refuses a max_tokens that JSON cannot carry exactly"
   assertThrows(() => read({ max_tokens: 2 ** 60 }), GatewayError, "max_tokens");
 });
 
-Deno.test("messages request names in beyond what has no neutral word, and never the gateway's own key", () => {
-  const { beyond } = read({
+Deno.test("messages request reports unsupported fields, and never the gateway's own key", () => {
+  const { unsupportedFields } = read({
     service_tier: "auto",
     container: null,
     metadata: { trace: 1 },
@@ -74,7 +74,7 @@ Deno.test("messages request names in beyond what has no neutral word, and never 
     ],
   });
   assertEquals(
-    new Set(beyond),
+    new Set(unsupportedFields),
     new Set([
       "metadata.trace",
       "output_config.task_budget",
@@ -86,7 +86,7 @@ Deno.test("messages request names in beyond what has no neutral word, and never 
   );
 });
 
-Deno.test("messages request joins neighbours of one role and puts results first", () => {
+Deno.test("messages request joins adjacent messages of one role and puts results first", () => {
   const call = { type: "tool_use", id: "a", name: "look", input: { at: 1 } };
   const turns = turnsOf(
     ["user", "one"],
@@ -105,7 +105,7 @@ Deno.test("messages request joins neighbours of one role and puts results first"
   ]);
 });
 
-Deno.test("messages request leaves out empty text and the turns that it empties", () => {
+Deno.test("messages request leaves out empty text and turns without other content", () => {
   const turns = turnsOf(["user", "a"], ["assistant", ""], ["user", [{ type: "text", text: "" }]], ["user", "b"]);
   assertEquals(turns, [{ role: "user", parts: [{ kind: "text", text: "a" }, { kind: "text", text: "b" }] }]);
 });
@@ -120,17 +120,17 @@ Deno.test("messages request keeps instructions in the middle as turns and takes 
   });
   assertEquals(conversation.instructions, [{ kind: "text", text: "first" }]);
   assertEquals(conversation.turns[1], { role: "system", parts: [{ kind: "text", text: "now" }] });
-  assertEquals(conversation.beyond, ["messages.content.tool_addition"]);
+  assertEquals(conversation.unsupportedFields, ["messages.content.tool_addition"]);
 });
 
-Deno.test("messages request drops the line by which a client counts its own use, from the first block only", () => {
+Deno.test("messages request drops a client's accounting line, from the first block only", () => {
   const line = { type: "text", text: "x-anthropic-billing-header: cc_version=2.1; cc_entrypoint=cli" };
-  const { instructions, beyond } = read({ system: [line, { type: "text", text: "Be brief" }, line] });
+  const { instructions, unsupportedFields } = read({ system: [line, { type: "text", text: "Be brief" }, line] });
   assertEquals(instructions.map((part) => part.text), ["Be brief", line.text]);
-  assertEquals(beyond, []);
+  assertEquals(unsupportedFields, []);
 });
 
-Deno.test("messages request reads pictures and documents of every source", () => {
+Deno.test("messages request reads images and documents of every source", () => {
   assertEquals(
     userParts(
       { type: "image", source: { type: "base64", media_type: "image/png", data: "aG\nk=" } },
@@ -173,7 +173,7 @@ Deno.test("messages request refuses file ids and broken base64, naming the block
   }
 });
 
-Deno.test("messages request reads thinking with its proof, and without one where none was given", () => {
+Deno.test("messages request reads thinking with its signature, and without one", () => {
   assertEquals(
     ownParts(
       { type: "thinking", thinking: "hm", signature: "c2ln" },
@@ -183,48 +183,48 @@ Deno.test("messages request reads thinking with its proof, and without one where
       { type: "redacted_thinking", data: "aGlk" },
     ),
     [
-      { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: null, value: "c2ln" } },
-      { kind: "reasoning", text: "", seal: { form: "messages", issuer: null, value: "b21pdA==" } },
+      { kind: "reasoning", text: "hm", signature: { format: "messages", issuer: null, value: "c2ln" } },
+      { kind: "reasoning", text: "", signature: { format: "messages", issuer: null, value: "b21pdA==" } },
       { kind: "reasoning", text: "bare" },
-      { kind: "reasoning", text: "", redacted: true, seal: { form: "messages", issuer: null, value: "aGlk" } },
+      { kind: "reasoning", text: "", redacted: true, signature: { format: "messages", issuer: null, value: "aGlk" } },
     ],
   );
 });
 
-Deno.test("messages request gives a seal of the content form on empty thinking to the call behind it", () => {
-  const seal: ReasoningSignature = { form: "content", issuer: "google", value: "c2ln" };
-  const signature = writeSignature(seal, "messages");
+Deno.test("messages request attaches a signature of the content format on empty thinking to the call after it", () => {
+  const signature: ReasoningSignature = { format: "content", issuer: "google", value: "c2ln" };
+  const wrapped = writeSignature(signature, "messages");
   assertEquals(
     ownParts(
-      { type: "thinking", thinking: "", signature },
+      { type: "thinking", thinking: "", signature: wrapped },
       { type: "tool_use", id: "a", name: "look", input: {} },
       { type: "tool_use", id: "b", name: "look", input: {} },
     ),
     [
-      { kind: "tool_call", callId: "a", tool: "look", input: "{}", seal },
+      { kind: "tool_call", callId: "a", tool: "look", input: "{}", signature },
       { kind: "tool_call", callId: "b", tool: "look", input: "{}" },
     ],
   );
   assertEquals(
-    ownParts({ type: "thinking", thinking: "own", signature }, {
+    ownParts({ type: "thinking", thinking: "own", signature: wrapped }, {
       type: "tool_use",
       id: "a",
       name: "look",
       input: {},
     })[0],
-    { kind: "reasoning", text: "own", seal },
+    { kind: "reasoning", text: "own", signature },
   );
-  const fromResponses: ReasoningSignature = { form: "responses", issuer: "openai", value: "ZW5j" };
+  const fromResponses: ReasoningSignature = { format: "responses", issuer: "openai", value: "ZW5j" };
   assertEquals(
     ownParts(
       { type: "thinking", thinking: "", signature: writeSignature(fromResponses, "messages") },
       { type: "tool_use", id: "a", name: "look", input: {} },
     )[0],
-    { kind: "reasoning", text: "", seal: fromResponses },
+    { kind: "reasoning", text: "", signature: fromResponses },
   );
 });
 
-Deno.test("messages request reads a search, its text and the sources of that", () => {
+Deno.test("messages request reads a search, its text and its sources", () => {
   const citations = [{ type: "web_search_result_location", url: "https://e.com", title: "E", cited_text: "x" }];
   assertEquals(
     ownParts(
@@ -239,7 +239,7 @@ Deno.test("messages request reads a search, its text and the sources of that", (
         queries: [],
         results: [],
         failure: null,
-        origin: { form: "messages", issuer: null },
+        origin: { format: "messages", issuer: null },
       },
       {
         kind: "text",
@@ -250,7 +250,7 @@ Deno.test("messages request reads a search, its text and the sources of that", (
   );
 });
 
-Deno.test("messages request reads thinking and effort into one wish", () => {
+Deno.test("messages request reads thinking and effort into one setting", () => {
   const wishes: [fields: JsonObject, wish: unknown][] = [
     [{}, null],
     [{ thinking: { type: "disabled" } }, { effort: "none", budgetTokens: null, visible: null }],
@@ -280,7 +280,7 @@ Deno.test("messages request reads tools, and null for a tool without arguments",
   ]);
 });
 
-Deno.test("messages request reads marks of the prompt cache, one on the whole request as on its last block", () => {
+Deno.test("messages request reads cache marks; one on the whole request is moved to its last block", () => {
   const marked = { type: "text", text: "a", cache_control: { type: "ephemeral", ttl: "1h" } };
   assertEquals(userParts(marked, { type: "text", text: "b" }), [
     { kind: "text", text: "a", cache: { ttl: "1h" } },
@@ -290,7 +290,7 @@ Deno.test("messages request reads marks of the prompt cache, one on the whole re
   assertEquals(turns[0]?.parts, [{ kind: "text", text: "Hello", cache: { ttl: null } }]);
 });
 
-Deno.test("messages request reads the shape wanted of the answer under both of its names", () => {
+Deno.test("messages request reads the output format under both of its names", () => {
   const format = { type: "json_schema", schema: { type: "object" } };
   const shape = { kind: "json_schema", name: "output", description: null, schema: { type: "object" }, strict: null };
   assertEquals(read({ output_config: { format } }).outputFormat, shape as never);

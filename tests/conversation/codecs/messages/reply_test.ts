@@ -34,26 +34,30 @@ Deno.test("messages reply reads text, thinking and calls, and skips the vendor's
     usage: { input_tokens: 5, output_tokens: 7 },
   });
   assertEquals(reply.parts, [
-    { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: null, value: "c2ln" } },
+    { kind: "reasoning", text: "hm", signature: { format: "messages", issuer: null, value: "c2ln" } },
     { kind: "text", text: "Yes", citations: [{ url: "https://e.com", title: null, start: 0, end: 3 }] },
     { kind: "tool_call", callId: "toolu_1", tool: "look", input: '{"at":"a"}' },
   ]);
   assertEquals(reply.stop, { reason: "tool_calls", raw: "tool_use" });
   assertEquals(reply.usage?.freshTokens, 5);
-  assertEquals(reply.beyond, ["content.server_tool_use", "content.web_fetch_tool_result", "content.hologram"]);
+  assertEquals(reply.unsupportedFields, [
+    "content.server_tool_use",
+    "content.web_fetch_tool_result",
+    "content.hologram",
+  ]);
 });
 
-Deno.test("messages reply takes a wrapped signature of another gateway as its vendor's own", () => {
-  const value = writeSignature({ form: "content", issuer: "google", value: "x" }, "messages");
+Deno.test("messages reply reads a wrapped signature of another gateway as its vendor's own", () => {
+  const value = writeSignature({ format: "content", issuer: "google", value: "x" }, "messages");
   const { parts } = messages.upstream.readReply({
     type: "message",
     content: [{ type: "thinking", thinking: "", signature: value }],
     stop_reason: "end_turn",
   });
-  assertEquals(parts, [{ kind: "reasoning", text: "", seal: { form: "messages", issuer: null, value } }]);
+  assertEquals(parts, [{ kind: "reasoning", text: "", signature: { format: "messages", issuer: null, value } }]);
 });
 
-Deno.test("messages reply throws for what is no reply of this form", () => {
+Deno.test("messages reply throws on input that is not a reply", () => {
   const others = [
     "<html>",
     null,
@@ -67,7 +71,7 @@ Deno.test("messages reply throws for what is no reply of this form", () => {
   for (const body of others) assertThrows(() => messages.upstream.readReply(body), TypeError);
 });
 
-Deno.test("messages reply reads every stop of the form", () => {
+Deno.test("messages reply reads every stop reason", () => {
   const stops: [raw: string | null, reason: string][] = [
     ["end_turn", "end"],
     ["max_tokens", "max_tokens"],
@@ -94,7 +98,7 @@ Deno.test("messages reply reads every stop of the form", () => {
   );
 });
 
-Deno.test("messages reply tells a caller the stop that agents act on", () => {
+Deno.test("messages reply writes the stop on which agents act", () => {
   const word = (stop: Partial<Stop>, parts: ReplyPart[] = []) => {
     const { body } = write(parts, { stop: { reason: "end", raw: "x", ...stop } });
     return body.stop_reason;
@@ -113,7 +117,7 @@ Deno.test("messages reply tells a caller the stop that agents act on", () => {
   assertEquals(word({ reason: "stop_sequence", sequence: "END" }), "stop_sequence");
 });
 
-Deno.test("messages reply names the caller's model and an id of the form", () => {
+Deno.test("messages reply has the caller's model and a valid id", () => {
   const { body } = write([textPart("Hi")], { id: "chatcmpl-1", model: "gpt" });
   assertEquals(body, {
     id: "msg_abc",
@@ -137,35 +141,35 @@ Deno.test("messages reply drops a call that a limit cut off, and only that", () 
   const stop: Stop = { reason: "max_tokens", raw: "length" };
   const cut = write([textPart("Hi"), callPart("a", "look", '{"at":"b')], { stop });
   assertEquals((cut.body.content as JsonObject[]).map((block) => block.type), ["text"]);
-  assertEquals([cut.body.stop_reason, cut.losses], ["max_tokens", ["tool_call"]]);
+  assertEquals([cut.body.stop_reason, cut.droppedFields], ["max_tokens", ["tool_call"]]);
   const whole = write([callPart("a", "look", '{"at":"b"}')], { stop });
   assertEquals((whole.body.content as JsonObject[]).length, 1);
 });
 
-Deno.test("messages reply labels thinking without a proof so that it is found again", () => {
+Deno.test("messages reply marks unsigned thinking so that it can be found", () => {
   const { body } = write([{ kind: "reasoning", text: "hm" }]);
   const { signature } = itemAt(body.content as JsonObject[], 0);
   assertEquals(String(signature).startsWith(WRAPPED_SIGNATURE_PREFIX), true);
   assertEquals(messages.upstream.readReply(body).parts, [{ kind: "reasoning", text: "hm" }]);
 });
 
-Deno.test("messages reply carries a call's seal before it, and a text's only for callers who asked for thinking", () => {
-  const seal = { form: "content" as const, issuer: "google", value: "c2ln" };
-  const parts: ReplyPart[] = [{ ...textPart("Hi"), seal }, { ...callPart("a"), seal }];
+Deno.test("messages reply writes a call's signature before it, and a text's only for callers that requested thinking", () => {
+  const signature = { format: "content" as const, issuer: "google", value: "c2ln" };
+  const parts: ReplyPart[] = [{ ...textPart("Hi"), signature }, { ...callPart("a"), signature }];
   const typesFor = (asked: boolean) => {
     const reasoning = asked ? { effort: "low" as const, budgetTokens: null, visible: null } : null;
     const conversation = conversationWith({ reasoning });
-    const { body, losses } = messages.caller.writeReply(replyWith(parts), contextWith({ conversation }));
-    return [(body.content as JsonObject[]).map((block) => block.type), losses];
+    const { body, droppedFields } = messages.caller.writeReply(replyWith(parts), contextWith({ conversation }));
+    return [(body.content as JsonObject[]).map((block) => block.type), droppedFields];
   };
   assertEquals(typesFor(true), [["text", "thinking", "thinking", "tool_use"], []]);
   assertEquals(typesFor(false), [["text", "thinking", "tool_use"], []]);
   const [, carrier] = write(parts).body.content as JsonObject[];
-  assertEquals(carrier, { type: "thinking", thinking: "", signature: writeSignature(seal, "messages") });
+  assertEquals(carrier, { type: "thinking", thinking: "", signature: writeSignature(signature, "messages") });
 });
 
-Deno.test("messages reply leaves out what the form has no place for, and says so", () => {
-  const { body, losses } = write([
+Deno.test("messages reply leaves out unsupported parts, and reports them", () => {
+  const { body, droppedFields } = write([
     { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "aGk=" } },
     textPart("a"),
     textPart(""),
@@ -177,5 +181,5 @@ Deno.test("messages reply leaves out what the form has no place for, and says so
     { type: "text", text: "a" },
     { type: "tool_use", id: "c", name: "patch", input: { input: "free" } },
   ]);
-  assertEquals(losses, ["image"]);
+  assertEquals(droppedFields, ["image"]);
 });

@@ -5,29 +5,29 @@ import type { Conversation, Part } from "../../../../src/conversation/conversati
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { conversationOf, replyContextOf, targetOf } from "../../../support/conversations.ts";
 
-/** A body that every rule allows, with fields laid over it. */
+/** A valid body, with fields replaced. */
 export function bodyWith(fields: JsonObject = {}): JsonObject {
   return { model: "anthropic/claude", max_tokens: 100, messages: [{ role: "user", content: "Hello" }], ...fields };
 }
 
-/** A conversation of one user text, with fields laid over it. */
+/** A conversation of one user text, with fields replaced. */
 export function conversationWith(fields: Partial<Conversation> = {}): Conversation {
   const turns = [{ role: "user" as const, parts: [textPart("Hello")] }];
   return conversationOf({ model: "anthropic/claude", turns, maxOutputTokens: 100, ...fields });
 }
 
-/** A model of the form's author without a version in its name, so that the newest rules hold. */
+/** An Anthropic model without a version in its name, so that the newest rules apply. */
 export function targetWith(fields: Partial<RequestTarget> = {}): RequestTarget {
   return targetOf({ model: "claude", provider: "anthropic", ...fields });
 }
 
-/** A reply of these parts that ended by itself. */
+/** A reply of these parts with a normal end. */
 export function replyWith(parts: Reply["parts"], fields: Partial<Reply> = {}): Reply {
   const stop = { reason: "end" as const, raw: "end_turn" };
-  return { id: "msg_1", model: "claude", createdAt: null, parts, stop, usage: null, beyond: [], ...fields };
+  return { id: "msg_1", model: "claude", createdAt: null, parts, stop, usage: null, unsupportedFields: [], ...fields };
 }
 
-/** What a reply repeats of a request that nothing is known of. */
+/** The context of a reply to an unknown request. */
 export function contextWith(fields: Partial<ReplyContext> = {}): ReplyContext {
   return replyContextOf({ model: "anthropic/claude", requestId: "req_abc", createdAt: 1, ...fields });
 }
@@ -47,7 +47,7 @@ export function resultPart(callId: string, text = "done"): Part & { kind: "tool_
   return { kind: "tool_result", callId, tool: "look", parts: [{ kind: "text", text }], isError: false };
 }
 
-/** A tool that takes one text. */
+/** A tool with one text argument. */
 export const LOOK = {
   kind: "function",
   name: "look",

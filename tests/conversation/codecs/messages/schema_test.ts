@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { strictSchema } from "../../../../src/conversation/codecs/messages/upstream/schema.ts";
 
-Deno.test("strictSchema() closes objects at every depth and requires only what is there", () => {
+Deno.test("strictSchema() closes objects at every depth and requires only existing properties", () => {
   assertEquals(
     strictSchema({
       $schema: "x",
@@ -24,7 +24,7 @@ Deno.test("strictSchema() closes objects at every depth and requires only what i
   );
 });
 
-Deno.test("strictSchema() tells limits in the description", () => {
+Deno.test("strictSchema() writes limits to the description", () => {
   assertEquals(strictSchema({ type: "integer", minimum: 1, maximum: 5, description: "How many" }), {
     type: "integer",
     description: "How many (minimum: 1, maximum: 5)",
@@ -35,7 +35,7 @@ Deno.test("strictSchema() tells limits in the description", () => {
   assertEquals(strictSchema({ type: "array", minItems: 3 }), { type: "array", description: "(minItems: 3)" });
 });
 
-Deno.test("strictSchema() writes several types and alternatives as anyOf and lays allOf together", () => {
+Deno.test("strictSchema() writes several types and alternatives as anyOf and merges allOf", () => {
   assertEquals(strictSchema({ type: ["string", "null"], enum: ["a", null], description: "d" }), {
     description: "d",
     anyOf: [{ enum: ["a"], type: "string" }, { type: "null" }],
@@ -51,7 +51,7 @@ Deno.test("strictSchema() writes several types and alternatives as anyOf and lay
   );
 });
 
-Deno.test("strictSchema() ends soon for lists of types that multiply at every step", () => {
+Deno.test("strictSchema() takes limited time for lists of types that multiply at every step", () => {
   let schema: Record<string, unknown> = { type: "string" };
   for (let depth = 0; depth < 60; depth++) schema = { type: ["object", "array"], properties: { a: schema } };
   const written = JSON.stringify(strictSchema(schema)).length;

@@ -5,14 +5,14 @@ import { usageOf, writeUsage } from "../../../../src/conversation/codecs/message
 import { MAX_COUNTER_TOKENS, NO_USAGE } from "../../../../src/conversation/usage.ts";
 import { someUsage } from "./arbitraries.ts";
 
-Deno.test("messages usage: reading undoes writing", () => {
+Deno.test("messages usage: reading is the inverse of writing", () => {
   fc.assert(fc.property(someUsage, (usage) => assertEquals(usageOf(writeUsage(usage)), usage)), {
     numRuns: 100,
     seed: 1,
   });
 });
 
-Deno.test("messages usage counts fresh, read and written tokens apart", () => {
+Deno.test("messages usage counts fresh, read and written tokens separately", () => {
   const usage = messages.upstream.readUsage({
     usage: {
       input_tokens: 10,
@@ -34,7 +34,7 @@ Deno.test("messages usage counts fresh, read and written tokens apart", () => {
   });
 });
 
-Deno.test("messages usage is null where none is told, is never negative or without bound, and says when a counter cannot be read", () => {
+Deno.test("messages usage is null without a report, is never negative or unbounded, and marks unreadable counters", () => {
   for (const body of [null, "x", {}, { usage: null }, { usage: {} }, { usage: { input_tokens: "5" } }]) {
     assertEquals(messages.upstream.readUsage(body), null);
   }
@@ -65,11 +65,11 @@ Deno.test("messages usage adds up every pass over the prompt", () => {
   assertEquals(usageOf(short), { ...NO_USAGE, freshTokens: 50, outputTokens: 5 });
 });
 
-Deno.test("messages usage puts prompt tokens of a vendor's tools with the fresh ones", () => {
+Deno.test("messages usage adds prompt tokens of a vendor's tools to the fresh ones", () => {
   assertEquals(writeUsage({ ...NO_USAGE, freshTokens: 5, toolPromptTokens: 7 }).input_tokens, 12);
 });
 
-Deno.test("messages usage follower: later totals replace earlier ones, and null says nothing", () => {
+Deno.test("messages watcher: later totals replace earlier ones, and null is ignored", () => {
   const follower = messages.passThrough.watch({});
   assertEquals([follower.usage(), follower.isComplete()], [null, false]);
   const frames = [
@@ -84,7 +84,7 @@ Deno.test("messages usage follower: later totals replace earlier ones, and null 
   assertEquals(follower.isComplete(), true);
 });
 
-Deno.test("messages usage follower concerns itself with few frames, and survives broken ones", () => {
+Deno.test("messages watcher parses few frames, and ignores invalid ones", () => {
   const follower = messages.passThrough.watch({});
   const deltas = ['{"type":"ping"}', '{"type":"content_block_delta","delta":{"text":"the message_stop usage"}}'];
   for (const data of deltas) assertEquals(follower.isRelevant(data), false);

@@ -14,16 +14,16 @@ function write(fields: Partial<Conversation>, target: Partial<RequestTarget> = {
   return messages.upstream.writeRequest(conversationWith(fields), targetWith(target));
 }
 
-/** The messages written for turns, and what was lost. */
-function writeTurns(...turns: [Turn["role"], ...Part[]][]): { sent: JsonObject[]; losses: readonly string[] } {
-  const { body, losses } = write({ turns: turns.map(([role, ...parts]) => ({ role, parts })) });
-  return { sent: body.messages as JsonObject[], losses };
+/** The messages written for turns, and the dropped fields. */
+function writeTurns(...turns: [Turn["role"], ...Part[]][]): { sent: JsonObject[]; droppedFields: readonly string[] } {
+  const { body, droppedFields } = write({ turns: turns.map(([role, ...parts]) => ({ role, parts })) });
+  return { sent: body.messages as JsonObject[], droppedFields };
 }
 
-const OWN: ReasoningSignature = { form: "messages", issuer: "anthropic", value: "c2ln" };
+const OWN: ReasoningSignature = { format: "messages", issuer: "anthropic", value: "c2ln" };
 
-Deno.test("messages request says a plain conversation without losses", () => {
-  const { body, losses } = write({
+Deno.test("messages request writes a simple conversation without dropped fields", () => {
+  const { body, droppedFields } = write({
     instructions: [textPart("Be brief")],
     tools: [LOOK],
     toolChoice: { kind: "tool", tool: "look" },
@@ -44,26 +44,26 @@ Deno.test("messages request says a plain conversation without losses", () => {
     top_k: 3,
     stop_sequences: ["END"],
   });
-  assertEquals(losses, []);
+  assertEquals(droppedFields, []);
 });
 
-Deno.test("messages request reports settings that the form has no word for", () => {
-  const { losses } = write({
+Deno.test("messages request reports unsupported settings", () => {
+  const { droppedFields } = write({
     sampling: { ...NO_SAMPLING, presencePenalty: 1, frequencyPenalty: 1, seed: 7, stop: [" "] },
     cacheKey: "k",
     verbosity: "low",
   });
   assertEquals(
-    new Set(losses),
+    new Set(droppedFields),
     new Set(["presence_penalty", "frequency_penalty", "seed", "stop", "prompt_cache_key", "verbosity"]),
   );
 });
 
 Deno.test("messages request clamps temperature and leaves out top_p beside it", () => {
   const sampling = { ...NO_SAMPLING, temperature: 1.7, topP: 0.9 };
-  const { body, losses } = write({ sampling });
+  const { body, droppedFields } = write({ sampling });
   assertEquals([body.temperature, body.top_p], [1, undefined]);
-  assertEquals(losses, ["temperature", "top_p"]);
+  assertEquals(droppedFields, ["temperature", "top_p"]);
   const resembling = write({ sampling: { ...sampling, temperature: 0.7 } }, {
     quirks: RESEMBLING_QUIRKS,
     model: "other",
@@ -71,15 +71,15 @@ Deno.test("messages request clamps temperature and leaves out top_p beside it", 
   assertEquals([resembling.body.temperature, resembling.body.top_p], [0.7, 0.9]);
 });
 
-Deno.test("messages request leaves sampling out for models that refuse it", () => {
+Deno.test("messages request leaves sampling out for models that reject it", () => {
   const sampling = { ...NO_SAMPLING, temperature: 0.7, topK: 3 };
-  const { body, losses } = write({ sampling }, { model: "claude-opus-4-8" });
+  const { body, droppedFields } = write({ sampling }, { model: "claude-opus-4-8" });
   assertEquals([body.temperature, body.top_k], [undefined, undefined]);
-  assertEquals(losses, ["temperature", "top_k"]);
+  assertEquals(droppedFields, ["temperature", "top_k"]);
   assertEquals(write({ sampling }, { model: "claude-sonnet-4-20250514" }).body.temperature, 0.7);
 });
 
-Deno.test("messages request names max_tokens: the caller's, the model's limit, or what is usual", () => {
+Deno.test("messages request sets max_tokens: the caller's, the model's limit, or the default", () => {
   const maxTokens = (asked: number | null, limit: number | null, stream = false) =>
     write({ maxOutputTokens: asked, stream }, { maxOutputTokens: limit }).body.max_tokens;
   assertEquals(maxTokens(500, 8000), 500);
@@ -89,18 +89,21 @@ Deno.test("messages request names max_tokens: the caller's, the model's limit, o
   assertEquals(maxTokens(null, null), 8192);
 });
 
-Deno.test("messages request keeps user and assistant by turns, the user first", () => {
-  const { sent, losses } = writeTurns(["assistant", textPart("a")], ["user", textPart("b")], ["user", textPart("c")]);
+Deno.test("messages request alternates user and assistant, the user first", () => {
+  const { sent, droppedFields } = writeTurns(["assistant", textPart("a")], ["user", textPart("b")], [
+    "user",
+    textPart("c"),
+  ]);
   assertEquals(sent, [
     { role: "user", content: "." },
     { role: "assistant", content: "a" },
     { role: "user", content: [{ type: "text", text: "b" }, { type: "text", text: "c" }] },
   ]);
-  assertEquals(losses, ["turn_order"]);
+  assertEquals(droppedFields, ["turn_order"]);
   assertEquals(writeTurns().sent, [{ role: "user", content: "." }]);
 });
 
-Deno.test("messages request tells instructions in the middle as a reminder of the user's", () => {
+Deno.test("messages request writes instructions in the middle as a reminder in user text", () => {
   const { sent } = writeTurns(["user", textPart("a")], ["system", textPart("mind")], ["assistant", textPart("b")], [
     "user",
     textPart("c"),
@@ -110,7 +113,7 @@ Deno.test("messages request tells instructions in the middle as a reminder of th
 });
 
 Deno.test("messages request puts results first, right after their calls", () => {
-  const { sent, losses } = writeTurns(
+  const { sent, droppedFields } = writeTurns(
     ["user", textPart("hi")],
     ["assistant", callPart("a"), callPart("b")],
     ["system", textPart("mind")],
@@ -122,11 +125,11 @@ Deno.test("messages request puts results first, right after their calls", () => 
     "text",
     "text",
   ]);
-  assertEquals(losses, []);
+  assertEquals(droppedFields, []);
 });
 
-Deno.test("messages request answers calls that never got a result, also at the end", () => {
-  const { sent, losses } = writeTurns(["user", textPart("hi")], ["assistant", callPart("a"), callPart("b")], [
+Deno.test("messages request adds results for calls without one, also at the end", () => {
+  const { sent, droppedFields } = writeTurns(["user", textPart("hi")], ["assistant", callPart("a"), callPart("b")], [
     "user",
     resultPart("b"),
   ], ["assistant", callPart("c")]);
@@ -138,19 +141,19 @@ Deno.test("messages request answers calls that never got a result, also at the e
   });
   assertEquals((itemAt(sent, 2).content as JsonObject[])[0], missing("a"));
   assertEquals(sent[4], { role: "user", content: [missing("c")] });
-  assertEquals(losses, ["turn_order"]);
+  assertEquals(droppedFields, ["turn_order"]);
 });
 
-Deno.test("messages request tells a result without its call as text", () => {
-  const { sent, losses } = writeTurns(["user", resultPart("gone", "42")]);
+Deno.test("messages request writes a result without a call as text", () => {
+  const { sent, droppedFields } = writeTurns(["user", resultPart("gone", "42")]);
   assertEquals(sent[0]?.content, [
     { type: "text", text: "Result of an earlier call of the tool look:" },
     { type: "text", text: "42" },
   ]);
-  assertEquals(losses, ["turn_order"]);
+  assertEquals(droppedFields, ["turn_order"]);
 });
 
-Deno.test("messages request leaves blank words out of a result without its call", () => {
+Deno.test("messages request leaves blank text out of a result without a call", () => {
   const orphan: Part = { ...resultPart("gone"), parts: [textPart(""), textPart(" \n"), textPart("seen")] };
   const { sent } = writeTurns(["user", orphan]);
   assertEquals((itemAt(sent, 0).content as JsonObject[]).map(({ text }) => text), [
@@ -159,17 +162,17 @@ Deno.test("messages request leaves blank words out of a result without its call"
   ]);
 });
 
-Deno.test("messages request ends a begun reply in no space where the thoughts behind it are left out", () => {
-  const thought: Part = { kind: "reasoning", text: "hm", seal: OWN };
+Deno.test("messages request trims a prefill when the reasoning after it is left out", () => {
+  const thought: Part = { kind: "reasoning", text: "hm", signature: OWN };
   const hello: [Turn["role"], ...Part[]] = ["user", textPart("Hello")];
-  const { sent, losses } = writeTurns(hello, ["assistant", textPart("So "), thought]);
+  const { sent, droppedFields } = writeTurns(hello, ["assistant", textPart("So "), thought]);
   assertEquals(sent.at(-1), { role: "assistant", content: "So" });
-  assertEquals(losses, ["reasoning_signature"]);
+  assertEquals(droppedFields, ["reasoning_signature"]);
   assertEquals(writeTurns(hello, ["assistant", thought]).sent, [{ role: "user", content: "Hello" }]);
 });
 
-Deno.test("messages request keeps the thoughts of a begun reply before its words where the model is to think", () => {
-  const thought: Part = { kind: "reasoning", text: "hm", seal: OWN };
+Deno.test("messages request keeps the reasoning of a prefill before its text when the model is to reason", () => {
+  const thought: Part = { kind: "reasoning", text: "hm", signature: OWN };
   const begun: Turn = { role: "assistant", parts: [thought, textPart("So "), thought] };
   const turns: Turn[] = [{ role: "user", parts: [textPart("Hello")] }, begun];
   const reasoning = { effort: null, budgetTokens: 2000, visible: null };
@@ -178,14 +181,14 @@ Deno.test("messages request keeps the thoughts of a begun reply before its words
   assertEquals(content.map(({ type, text }) => text ?? type), ["thinking", "So"]);
 });
 
-Deno.test("messages request joins the shapes of a tool whose parameters are a choice, and says so", () => {
+Deno.test("messages request joins the alternatives of a tool's parameters, and reports it", () => {
   const parameters = { oneOf: [{ properties: { a: {} } }, { properties: { b: {} } }] };
-  const { body, losses } = write({ tools: [{ ...LOOK, kind: "function", strict: null, parameters }] });
+  const { body, droppedFields } = write({ tools: [{ ...LOOK, kind: "function", strict: null, parameters }] });
   assertEquals((body.tools as JsonObject[])[0]?.input_schema, { type: "object", properties: { a: {}, b: {} } });
-  assertEquals(losses, ["tool_schema"]);
+  assertEquals(droppedFields, ["tool_schema"]);
 });
 
-Deno.test("messages request makes ids legal, alike for call and result, and used once", () => {
+Deno.test("messages request sanitizes ids, consistently for call and result, and makes them unique", () => {
   const { sent } = writeTurns(
     ["user", textPart("hi")],
     ["assistant", callPart("call.1"), callPart("call_1"), callPart("call_1")],
@@ -201,7 +204,7 @@ Deno.test("messages request makes ids legal, alike for call and result, and used
   assertEquals(answers.map((block) => block.content), ["x", "y", "z", "later"]);
 });
 
-Deno.test("messages request makes tool names legal everywhere and tells how they were called", () => {
+Deno.test("messages request sanitizes tool names everywhere and returns the original names", () => {
   const tool = { ...LOOK, name: "files:read.all" };
   const wire = wireToolName(tool.name);
   assertMatch(wire, /^[a-zA-Z0-9_-]{1,128}$/);
@@ -223,7 +226,7 @@ Deno.test("messages request makes tool names legal everywhere and tells how they
   assertEquals(write({ tools: [LOOK] }).toolNames, undefined);
 });
 
-Deno.test("messages request keeps broken arguments under a name of their own, as only objects are taken", () => {
+Deno.test("messages request wraps invalid arguments, because only objects are accepted", () => {
   const inputs = ["{broken", "[1]", '"x"', "{}"];
   const { sent } = writeTurns(
     ["user", textPart("hi")],
@@ -237,7 +240,7 @@ Deno.test("messages request keeps broken arguments under a name of their own, as
   ]);
 });
 
-Deno.test("messages request defines the tools that only the history calls, as calls need definitions", () => {
+Deno.test("messages request defines tools that only the history calls, because calls require definitions", () => {
   const { body } = write({
     turns: [{ role: "user", parts: [textPart("hi")] }, { role: "assistant", parts: [callPart("a")] }],
   });
@@ -245,11 +248,11 @@ Deno.test("messages request defines the tools that only the history calls, as ca
   assertEquals(body.tool_choice, { type: "none" });
 });
 
-Deno.test("messages request says every choice of tools", () => {
+Deno.test("messages request writes every tool choice", () => {
   const see = { ...LOOK, name: "see" };
   const choose = (toolChoice: Conversation["toolChoice"], parallelToolCalls: boolean | null = null) => {
-    const { body, losses } = write({ tools: [LOOK, see], toolChoice, parallelToolCalls });
-    return [body.tool_choice, (body.tools as JsonObject[]).length, losses];
+    const { body, droppedFields } = write({ tools: [LOOK, see], toolChoice, parallelToolCalls });
+    return [body.tool_choice, (body.tools as JsonObject[]).length, droppedFields];
   };
   assertEquals(choose({ kind: "auto" }), [{ type: "auto" }, 2, []]);
   assertEquals(choose({ kind: "none" }, false), [{ type: "none" }, 2, []]);
@@ -259,8 +262,8 @@ Deno.test("messages request says every choice of tools", () => {
   assertEquals(choose({ kind: "tool", tool: "gone" }), [{ type: "auto" }, 2, ["tool_choice"]]);
 });
 
-Deno.test("messages request takes free text of a custom tool as one property", () => {
-  const { body, losses } = write({
+Deno.test("messages request writes free text of a custom tool as one property", () => {
+  const { body, droppedFields } = write({
     tools: [{
       kind: "custom",
       name: "patch",
@@ -275,37 +278,45 @@ Deno.test("messages request takes free text of a custom tool as one property", (
   assertEquals((body.tools as JsonObject[])[0]?.name, "patch");
   const call = itemAt(itemAt(body.messages as JsonObject[], 1).content as JsonObject[], 0);
   assertEquals(call.input, { input: "*** Begin" });
-  assert(losses.includes("custom_format"));
+  assert(droppedFields.includes("custom_format"));
   assertEquals(
     (body.tools as JsonObject[])[0]?.description,
     "Patches\n\nThe input must match this lark grammar:\nstart: A",
   );
 });
 
-Deno.test("messages request sends thinking only to whoever signed it", () => {
-  const thought = (seal?: ReasoningSignature): Part => ({ kind: "reasoning", text: "hm", ...(seal ? { seal } : {}) });
-  const sentWith = (seal?: ReasoningSignature) => {
-    const { sent, losses } = writeTurns(["user", textPart("a")], ["assistant", thought(seal), textPart("b")], [
+Deno.test("messages request sends thinking only to the provider that signed it", () => {
+  const thought = (signature?: ReasoningSignature): Part => ({
+    kind: "reasoning",
+    text: "hm",
+    ...(signature ? { signature } : {}),
+  });
+  const sentWith = (signature?: ReasoningSignature) => {
+    const { sent, droppedFields } = writeTurns(["user", textPart("a")], [
+      "assistant",
+      thought(signature),
+      textPart("b"),
+    ], [
       "user",
       textPart("c"),
     ]);
-    return [itemAt(sent, 1).content, losses];
+    return [itemAt(sent, 1).content, droppedFields];
   };
   const signed = [{ type: "thinking", thinking: "hm", signature: "c2ln" }, { type: "text", text: "b" }];
   assertEquals(sentWith(OWN), [signed, []]);
   assertEquals(sentWith({ ...OWN, issuer: null }), [signed, []]);
   assertEquals(sentWith({ ...OWN, issuer: "other" }), ["b", ["reasoning_signature", "reasoning_text"]]);
-  assertEquals(sentWith({ ...OWN, form: "content" }), ["b", ["reasoning_signature", "reasoning_text"]]);
+  assertEquals(sentWith({ ...OWN, format: "content" }), ["b", ["reasoning_signature", "reasoning_text"]]);
   assertEquals(sentWith(), ["b", ["reasoning_text"]]);
 });
 
-Deno.test("messages request sends hidden and omitted thinking back as it came", () => {
+Deno.test("messages request sends redacted and omitted thinking back unchanged", () => {
   const { sent } = writeTurns(
     ["user", textPart("a")],
     [
       "assistant",
-      { kind: "reasoning", text: "", seal: OWN },
-      { kind: "reasoning", text: "", redacted: true, seal: OWN },
+      { kind: "reasoning", text: "", signature: OWN },
+      { kind: "reasoning", text: "", redacted: true, signature: OWN },
       textPart("b"),
     ],
     ["user", textPart("c")],
@@ -316,7 +327,7 @@ Deno.test("messages request sends hidden and omitted thinking back as it came", 
   ]);
 });
 
-Deno.test("messages request asks newer models for an effort", () => {
+Deno.test("messages request sends newer models an effort", () => {
   const asked = (effort: "minimal" | "xhigh" | "none", model: string, visible: boolean | null = null) => {
     const { body } = write({ reasoning: { effort, budgetTokens: null, visible } }, { model });
     return [body.thinking, body.output_config];
@@ -336,13 +347,13 @@ Deno.test("messages request asks newer models for an effort", () => {
   assertEquals(body.output_config, { effort: "high" });
 });
 
-Deno.test("messages request asks older and resembling models for a budget below max_tokens", () => {
+Deno.test("messages request sends older and compatible models a budget below max_tokens", () => {
   const asked = (maxOutputTokens: number, budgetTokens: number | null, limit: number | null = null) => {
-    const { body, losses } = write(
+    const { body, droppedFields } = write(
       { maxOutputTokens, reasoning: { effort: "high", budgetTokens, visible: null } },
       { model: "claude-sonnet-4-5", maxOutputTokens: limit },
     );
-    return [body.max_tokens, body.thinking, losses];
+    return [body.max_tokens, body.thinking, droppedFields];
   };
   assertEquals(asked(10_000, null), [10_000, { type: "enabled", budget_tokens: 6000 }, []]);
   assertEquals(asked(500, null), [1524, { type: "enabled", budget_tokens: 1024 }, ["max_tokens"]]);
@@ -354,14 +365,14 @@ Deno.test("messages request asks older and resembling models for a budget below 
   assertEquals(asked(500, null, 1000), [500, { type: "disabled" }, ["reasoning"]]);
 });
 
-Deno.test("messages request asks models that cannot think for nothing", () => {
-  const { body, losses } = write({ reasoning: { effort: "high", budgetTokens: null, visible: null } }, {
+Deno.test("messages request sends no thinking to models without it", () => {
+  const { body, droppedFields } = write({ reasoning: { effort: "high", budgetTokens: null, visible: null } }, {
     model: "claude-3-5-haiku-20241022",
   });
-  assertEquals([body.thinking, losses], [undefined, ["reasoning"]]);
+  assertEquals([body.thinking, droppedFields], [undefined, ["reasoning"]]);
 });
 
-Deno.test("messages request gives up a budget where the form refuses it, and keeps effort there", () => {
+Deno.test("messages request drops a budget where the format rejects it, and keeps an effort", () => {
   const reasoning = { effort: "high" as const, budgetTokens: null, visible: null };
   const turns: Turn[] = [
     { role: "user", parts: [textPart("hi")] },
@@ -374,39 +385,39 @@ Deno.test("messages request gives up a budget where the form refuses it, and kee
     { turns: [{ role: "user", parts: [textPart("hi")] }, { role: "assistant", parts: [textPart("So")] }] },
   ];
   for (const fields of cases) {
-    const { body, losses } = write({ ...fields, reasoning }, { model: "claude-sonnet-4-5" });
-    assertEquals([body.thinking, losses.includes("reasoning")], [{ type: "disabled" }, true]);
+    const { body, droppedFields } = write({ ...fields, reasoning }, { model: "claude-sonnet-4-5" });
+    assertEquals([body.thinking, droppedFields.includes("reasoning")], [{ type: "disabled" }, true]);
     assertEquals(write({ ...fields, reasoning }).body.thinking, { type: "adaptive" });
   }
-  const thought: Part = { kind: "reasoning", text: "hm", seal: OWN };
+  const thought: Part = { kind: "reasoning", text: "hm", signature: OWN };
   const proven = turns.map((turn) => turn.role === "assistant" ? { ...turn, parts: [thought, ...turn.parts] } : turn);
   const { body } = write({ tools: [LOOK], turns: proven, reasoning }, { model: "claude-sonnet-4-5" });
   assertEquals((body.thinking as JsonObject).type, "enabled");
 });
 
-Deno.test("messages request leaves sampling to the vendor while it thinks", () => {
-  const { body, losses } = write({
+Deno.test("messages request leaves sampling out with thinking", () => {
+  const { body, droppedFields } = write({
     reasoning: { effort: "high", budgetTokens: null, visible: null },
     sampling: { ...NO_SAMPLING, temperature: 0.2, topP: 0.96, topK: 3 },
   });
   assertEquals([body.temperature, body.top_p, body.top_k], [undefined, 0.96, undefined]);
-  assertEquals(losses, ["temperature", "top_k"]);
+  assertEquals(droppedFields, ["temperature", "top_k"]);
 });
 
-Deno.test("messages request ends a begun reply without space or thinking, where the model goes on from one", () => {
+Deno.test("messages request ends a prefill without whitespace or thinking", () => {
   const turns: Turn[] = [
     { role: "user", parts: [textPart("hi")] },
-    { role: "assistant", parts: [{ kind: "reasoning", text: "hm", seal: OWN }, textPart("So \n")] },
+    { role: "assistant", parts: [{ kind: "reasoning", text: "hm", signature: OWN }, textPart("So \n")] },
   ];
   assertEquals((write({ turns }).body.messages as JsonObject[])[1], { role: "assistant", content: "So" });
-  const { body, losses } = write({ turns }, { model: "claude-opus-4-6" });
+  const { body, droppedFields } = write({ turns }, { model: "claude-opus-4-6" });
   assertEquals((body.messages as JsonObject[])[2], { role: "user", content: "Continue." });
-  assertEquals(losses, ["turn_order"]);
+  assertEquals(droppedFields, ["turn_order"]);
 });
 
-Deno.test("messages request keeps the last four cache marks, and no long one after a short one", () => {
+Deno.test("messages request keeps the last four cache marks, and none of an hour after one of five minutes", () => {
   const cache = (ttl: "5m" | "1h" | null) => ({ cache: { ttl } });
-  const { body, losses } = write({
+  const { body, droppedFields } = write({
     tools: [{ ...LOOK, ...cache("1h") }],
     instructions: [{ ...textPart("a"), ...cache("1h") }, { ...textPart("b"), ...cache(null) }],
     turns: [{ role: "user", parts: [{ ...textPart("c"), ...cache("1h") }, { ...textPart("d"), ...cache("5m") }] }],
@@ -421,12 +432,12 @@ Deno.test("messages request keeps the last four cache marks, and no long one aft
     { type: "ephemeral", ttl: "5m" },
     { type: "ephemeral", ttl: "5m" },
   ]);
-  assertEquals(losses, ["cache_control"]);
+  assertEquals(droppedFields, ["cache_control"]);
 });
 
-Deno.test("messages request sends pictures by their real type and documents by their kind", () => {
+Deno.test("messages request sends images with their detected type and documents by their kind", () => {
   const base64 = (mediaType: string, data: string) => ({ kind: "base64" as const, mediaType, data });
-  const { sent, losses } = writeTurns([
+  const { sent, droppedFields } = writeTurns([
     "user",
     { kind: "image", source: base64("image/png", "/9j/AAAA"), detail: "high" },
     { kind: "image", source: { kind: "url", url: "https://e.com/a", mediaType: null } },
@@ -441,10 +452,10 @@ Deno.test("messages request sends pictures by their real type and documents by t
     { type: "text", media_type: "text/plain", data: "grüß" },
     { type: "base64", media_type: "image/webp", data: "UklGRAAA" },
   ]);
-  assertEquals(losses, ["image_detail"]);
+  assertEquals(droppedFields, ["image_detail"]);
 });
 
-Deno.test("messages request refuses media that the form cannot show to the model", () => {
+Deno.test("messages request rejects media that the format does not support", () => {
   const source = (mediaType: string) => ({ kind: "base64" as const, mediaType, data: "aGk=" });
   const refused: Part[] = [
     { kind: "audio", source: source("audio/wav") },
@@ -458,7 +469,7 @@ Deno.test("messages request refuses media that the form cannot show to the model
   }
 });
 
-Deno.test("messages request moves the assistant's pictures to the user's next turn", () => {
+Deno.test("messages request moves the assistant's images to the next user turn", () => {
   const image: Part = { kind: "image", source: { kind: "url", url: "https://e.com/a", mediaType: null } };
   const { sent } = writeTurns(["user", textPart("draw")], ["assistant", image, textPart("here")], [
     "user",
@@ -468,8 +479,8 @@ Deno.test("messages request moves the assistant's pictures to the user's next tu
   assertEquals((itemAt(sent, 2).content as JsonObject[]).map((block) => block.type), ["image", "text"]);
 });
 
-Deno.test("messages request folds refusals into text and leaves out empty words and citations", () => {
-  const { sent, losses } = writeTurns(
+Deno.test("messages request writes refusals as text and leaves out empty text and citations", () => {
+  const { sent, droppedFields } = writeTurns(
     ["user", textPart("a"), textPart("  ")],
     ["assistant", { kind: "refusal", text: "No" }, {
       ...textPart("b"),
@@ -479,10 +490,10 @@ Deno.test("messages request folds refusals into text and leaves out empty words 
   );
   assertEquals(sent[0]?.content, "a");
   assertEquals(sent[1]?.content, [{ type: "text", text: "No" }, { type: "text", text: "b" }]);
-  assertEquals(losses, ["refusal", "citations", "turn_order"]);
+  assertEquals(droppedFields, ["refusal", "citations", "turn_order"]);
 });
 
-Deno.test("messages request asks for a shape by schema where the model takes one, else in words", () => {
+Deno.test("messages request sets an output schema where the model supports it, otherwise describes it", () => {
   const outputFormat = {
     kind: "json_schema" as const,
     name: "city",
@@ -491,7 +502,7 @@ Deno.test("messages request asks for a shape by schema where the model takes one
     strict: true,
   };
   const native = write({ outputFormat });
-  assertEquals(native.losses, ["output_name"], "the format has no place for the name");
+  assertEquals(native.droppedFields, ["output_name"], "the format has no place for the name");
   assertEquals(native.body.output_config, {
     format: {
       type: "json_schema",
@@ -505,14 +516,14 @@ Deno.test("messages request asks for a shape by schema where the model takes one
   const told = write({ outputFormat }, { quirks: RESEMBLING_QUIRKS, model: "other" });
   assertEquals(told.body.output_config, undefined);
   assertMatch(String(told.body.system), /JSON Schema/);
-  assertEquals(told.losses, ["output_name", "output_format"]);
+  assertEquals(told.droppedFields, ["output_name", "output_format"]);
   assertMatch(String(write({ outputFormat: { kind: "json" } }).body.system), /JSON object/);
 });
 
-Deno.test("messages request enforces a strict tool's schema where the model takes it", () => {
+Deno.test("messages request enforces a strict tool's schema where the model supports it", () => {
   const tools = [{ ...LOOK, strict: true }];
   const tool = itemAt(write({ tools }).body.tools as JsonObject[], 0);
   assertEquals([tool.strict, (tool.input_schema as JsonObject).additionalProperties], [true, false]);
-  const { body, losses } = write({ tools }, { quirks: RESEMBLING_QUIRKS, model: "other" });
-  assertEquals([itemAt(body.tools as JsonObject[], 0).strict, losses], [undefined, ["tool_strict"]]);
+  const { body, droppedFields } = write({ tools }, { quirks: RESEMBLING_QUIRKS, model: "other" });
+  assertEquals([itemAt(body.tools as JsonObject[], 0).strict, droppedFields], [undefined, ["tool_strict"]]);
 });

@@ -74,7 +74,7 @@ Deno.test("checkRequest() names the field that is missing, of the wrong type or 
   }
 });
 
-Deno.test("checkRequest() refuses an output whose call is nowhere, and names its id", () => {
+Deno.test("checkRequest() rejects an output without a call, and names its id", () => {
   const orphan = { type: "function_call_output", call_id: "lost", output: "x" };
   const error = assertThrows(
     () => responses.caller.check({ model: "m", input: [USER, CALL, orphan] }),
@@ -84,7 +84,7 @@ Deno.test("checkRequest() refuses an output whose call is nowhere, and names its
   assertEquals(error.details.field, "input[2].call_id");
 });
 
-Deno.test("checkRequest() lets an output pass whose call may stand in the vendor's state", () => {
+Deno.test("checkRequest() accepts an output whose call may be stored by the vendor", () => {
   const orphan = { type: "function_call_output", call_id: "c9", output: "x" };
   responses.caller.check({ model: "m", previous_response_id: "resp_1", input: [orphan] });
   responses.caller.check({ model: "m", conversation: { id: "conv_1" }, input: [orphan] });
@@ -92,7 +92,7 @@ Deno.test("checkRequest() lets an output pass whose call may stand in the vendor
   responses.caller.check({ model: "m", input: [{ type: "local_shell_call", call_id: "c9" }, orphan] });
 });
 
-Deno.test("checkRequest() lets unknown fields, items, parts and tools pass", () => {
+Deno.test("checkRequest() accepts unknown fields, items, parts and tools", () => {
   responses.caller.check({
     model: "m",
     client_metadata: { a: 1 },

@@ -13,13 +13,13 @@ import { CONTEXT } from "./context.ts";
 
 const USAGE = { ...NO_USAGE, freshTokens: 7, outputTokens: 5, reasoningTokens: 2 };
 
-/** Thoughts, text, two calls that overlap, a call without arguments: what a lively agent stream holds. */
+/** An agent's stream: reasoning, text, two interleaved calls, and a call without arguments. */
 const LIVELY: readonly ReplyEvent[] = [
   { type: "start", id: "msg_1", model: "vendor-model", createdAt: 5, usage: null },
   { type: "part-start", index: 0, part: { kind: "reasoning" } },
   { type: "part-delta", index: 0, text: "First " },
   { type: "part-delta", index: 0, text: "this" },
-  { type: "part-seal", index: 0, seal: { form: "messages", issuer: "anthropic", value: "c2ln" } },
+  { type: "part-signature", index: 0, signature: { format: "messages", issuer: "anthropic", value: "c2ln" } },
   { type: "part-end", index: 0 },
   { type: "part-start", index: 1, part: { kind: "text" } },
   { type: "part-delta", index: 1, text: "Hello" },
@@ -27,7 +27,7 @@ const LIVELY: readonly ReplyEvent[] = [
   { type: "part-end", index: 1, citations: [{ url: "https://a.example", title: "A", start: 0, end: 5 }] },
   { type: "part-start", index: 2, part: { kind: "tool_call", callId: "call_a", tool: "weather" } },
   { type: "part-start", index: 3, part: { kind: "tool_call", callId: "call_b", tool: "time" } },
-  { type: "part-seal", index: 3, seal: { form: "content", issuer: "google", value: "dGhvdWdodA==" } },
+  { type: "part-signature", index: 3, signature: { format: "content", issuer: "google", value: "dGhvdWdodA==" } },
   { type: "part-delta", index: 2, text: '{"city":' },
   { type: "part-end", index: 3 },
   { type: "part-delta", index: 2, text: '"Bern"}' },
@@ -50,7 +50,7 @@ const WHOLE: Reply = {
   ],
   stop: { reason: "tool_calls", raw: "tool_use" },
   usage: USAGE,
-  beyond: [],
+  unsupportedFields: [],
 };
 
 function wireOf(frames: readonly Frame[]): Response {
@@ -80,7 +80,7 @@ function toolkit(answer: () => Response) {
 const inputSchema = jsonSchema({ type: "object" });
 const TOOLS: ToolSet = { weather: { inputSchema }, time: { inputSchema } };
 
-Deno.test("the official client gathers a written stream to the same response that the last event holds", async () => {
+Deno.test("the official client joins a written stream to the response in the last event", async () => {
   const stream = officialClient(() => streamOf(LIVELY)).responses.stream({ model: "m", input: "hi" });
   const seen: string[] = [];
   for await (const event of stream) seen.push(event.type);
@@ -100,7 +100,7 @@ Deno.test("the official client gathers a written stream to the same response tha
   assertEquals(final.usage?.total_tokens, 12);
 });
 
-Deno.test("the AI SDK reads thoughts, text and calls of a written stream", async () => {
+Deno.test("the AI SDK reads reasoning, text and calls of a written stream", async () => {
   const errors: unknown[] = [];
   const stream = streamText({
     model: toolkit(() => streamOf(LIVELY)),
@@ -131,7 +131,7 @@ Deno.test("the AI SDK and the official client read a written response object", a
   assertEquals(created.output_text, "Hello world");
 });
 
-Deno.test("both clients are told of a failure in the middle of a stream", async () => {
+Deno.test("both clients report a failure in the middle of a stream", async () => {
   const broken = () => {
     const writer = responses.caller.eventWriter(CONTEXT);
     const error = new GatewayError("upstream_error", "The vendor hung up");
@@ -150,7 +150,7 @@ Deno.test("both clients are told of a failure in the middle of a stream", async 
   assertEquals(errors.length > 0, true);
 });
 
-Deno.test("the official client resolves a stream that a limit cut with the partial call left out", async () => {
+Deno.test("the official client reads a stream that a limit cut off, without the partial call", async () => {
   const cut: readonly ReplyEvent[] = [
     ...LIVELY.slice(0, 11),
     { type: "part-delta", index: 2, text: '{"ci' },
@@ -162,7 +162,7 @@ Deno.test("the official client resolves a stream that a limit cut with the parti
   assertEquals(final.output.map(({ type }) => type), ["reasoning", "message"]);
 });
 
-Deno.test("the official client resolves a refusal and a picture", async () => {
+Deno.test("the official client reads a refusal and an image", async () => {
   const events: readonly ReplyEvent[] = [
     itemAt(LIVELY, 0),
     {

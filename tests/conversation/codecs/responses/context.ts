@@ -2,7 +2,7 @@ import type { ReplyContext } from "../../../../src/conversation/caller_format.ts
 import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
 import { replyContextOf, targetOf } from "../../../support/conversations.ts";
 
-/** A reply to a request that was not read. */
+/** A reply to a request that was not parsed. */
 export const CONTEXT: ReplyContext = replyContextOf({
   model: "openai/gpt-5",
   requestId: "req_0123456789abcdef01234567",
@@ -10,5 +10,5 @@ export const CONTEXT: ReplyContext = replyContextOf({
   includeUsage: true,
 });
 
-/** The form's author as the vendor. */
+/** OpenAI as the vendor. */
 export const TARGET: RequestTarget = targetOf({ model: "gpt-5", provider: "openai", maxOutputTokens: 128_000 });

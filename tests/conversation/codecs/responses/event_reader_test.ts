@@ -26,7 +26,7 @@ function delta(kind: string, outputIndex: number, text: string, more: JsonObject
   return { type: `response.${kind}.delta`, output_index: outputIndex, delta: text, ...more };
 }
 
-Deno.test("a reader keeps every promise although the vendor opens nothing and changes ids", () => {
+Deno.test("a reader keeps the contract when the vendor opens nothing and changes ids", () => {
   const reply = replyOf(read(
     CREATED,
     CREATED,
@@ -40,13 +40,13 @@ Deno.test("a reader keeps every promise although the vendor opens nothing and ch
     COMPLETED,
   ));
   assertEquals(reply.parts, [
-    { kind: "reasoning", id: "1", text: "a\n\nb", seal: { form: "responses", issuer: null, value: "gAAA" } },
+    { kind: "reasoning", id: "1", text: "a\n\nb", signature: { format: "responses", issuer: null, value: "gAAA" } },
     { kind: "text", text: "Hello" },
   ]);
   assertEquals(reply.stop, { reason: "end", raw: "completed" });
 });
 
-Deno.test("calls that overlap keep their arguments apart, and a call makes the stop say so", () => {
+Deno.test("interleaved calls keep their arguments separate, and the stop is tool_calls", () => {
   const reply = replyOf(read(
     CREATED,
     added(0, { type: "function_call", call_id: "a", name: "f", arguments: "" }),
@@ -62,7 +62,7 @@ Deno.test("calls that overlap keep their arguments apart, and a call makes the s
   assertEquals(reply.stop.reason, "tool_calls");
 });
 
-Deno.test("what comes only in the last event of an item, or of the stream, is not lost", () => {
+Deno.test("contents that arrive only in the last event of an item, or of the stream, are read", () => {
   const call = { type: "custom_tool_call", id: "ctc_1", call_id: "c", name: "sql", input: "select 1" };
   assertEquals(replyOf(read(CREATED, done(0, call), COMPLETED)).parts, [
     { kind: "tool_call", callId: "c", tool: "sql", custom: true, input: "select 1" },
@@ -72,7 +72,7 @@ Deno.test("what comes only in the last event of an item, or of the stream, is no
   assertEquals(replyOf(read(only)).parts, [{ kind: "text", text: "hi" }]);
 });
 
-Deno.test("words of thought are read once where the vendor also sends their summary", () => {
+Deno.test("reasoning text is read once when the vendor also sends a summary", () => {
   const reply = replyOf(read(
     CREATED,
     delta("reasoning_text", 0, "deep", { content_index: 0 }),
@@ -87,7 +87,7 @@ Deno.test("words of thought are read once where the vendor also sends their summ
   assertEquals(reply.parts, [{ kind: "reasoning", text: "deep thought" }]);
 });
 
-Deno.test("a vendor's own tools leave nothing but the text around them, a picture comes whole", () => {
+Deno.test("a vendor's own tools are skipped, an image arrives whole", () => {
   const reply = replyOf(read(
     CREATED,
     added(0, { type: "file_search_call", status: "in_progress" }),
@@ -105,7 +105,7 @@ Deno.test("a vendor's own tools leave nothing but the text around them, a pictur
   assertEquals(reply.stop.reason, "refusal");
 });
 
-Deno.test("the sources of a text are told at its end, whether they came one by one or with the whole", () => {
+Deno.test("the sources of a text are given at its end, whether they arrive one by one or with the whole", () => {
   const annotation = { type: "url_citation", url: "https://a.example", title: "A", start_index: 0, end_index: 2 };
   const file = { type: "file_citation", file_id: "f" };
   const part = { type: "output_text", text: "Hi", annotations: [annotation, file] };
@@ -124,7 +124,7 @@ Deno.test("the sources of a text are told at its end, whether they came one by o
   assertEquals(sourcesOf(done(0, { type: "message", content: [part] })), [citations]);
 });
 
-Deno.test("an incomplete response says which limit it met", () => {
+Deno.test("an incomplete response reports the limit that it reached", () => {
   const stopOf = (reason: string) => {
     const response = { status: "incomplete", incomplete_details: { reason }, output: [] };
     return replyOf(read(CREATED, { type: "response.incomplete", response })).stop.reason;
@@ -149,12 +149,12 @@ Deno.test("a failure is read flat, nested and from response.failed, once", () =>
   assertEquals(read({ error: failure }), expected as ReplyEvent[]);
 });
 
-Deno.test("a stream that was cut gives no finish, but leaves no part open", () => {
+Deno.test("a stream that was cut off gives no finish, but leaves no part open", () => {
   const events = read(CREATED, delta("output_text", 0, "Hel", { content_index: 0 }));
   assertEquals(events.map(({ type }) => type), ["start", "part-start", "part-delta", "part-end"]);
 });
 
-Deno.test("a frame that is no event gives nothing, one that is no JSON throws", () => {
+Deno.test("a frame that is not an event gives nothing, invalid JSON throws", () => {
   const reader = eventReaderOf(responses);
   assertEquals(reader.read({ event: null, data: "[DONE]" }), []);
   assertEquals(reader.read({ event: null, data: "" }), []);

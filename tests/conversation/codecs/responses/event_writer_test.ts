@@ -37,7 +37,7 @@ const TEXT: readonly ReplyEvent[] = [
   finish("end"),
 ];
 
-Deno.test("a written text is told by the events that clients demand, in their order", () => {
+Deno.test("a text is written as the events that clients require, in order", () => {
   const frames = framesOf(TEXT);
   assertEquals(frames.map(({ event }) => event), [
     "response.created",
@@ -76,10 +76,10 @@ Deno.test("the sources of a text are announced one by one and repeated with the 
   assertEquals((message.content as JsonObject[])[0]?.annotations, [annotation]);
 });
 
-Deno.test("a proof that comes before a call's arguments is an item before the call, a late one before the next item", () => {
-  const seal = { form: "content", issuer: "google", value: "dA==" } as const;
+Deno.test("a signature before a call's arguments is an item before the call, a late one before the next item", () => {
+  const signature = { format: "content", issuer: "google", value: "dA==" } as const;
   const open: ReplyEvent = { type: "part-start", index: 0, part: { kind: "tool_call", callId: "c", tool: "f" } };
-  const proof: ReplyEvent = { type: "part-seal", index: 0, seal };
+  const proof: ReplyEvent = { type: "part-signature", index: 0, signature };
   const delta: ReplyEvent = { type: "part-delta", index: 0, text: '{"a":1}' };
   const end: ReplyEvent = { type: "part-end", index: 0 };
   const kinds = (...middle: ReplyEvent[]) =>
@@ -90,16 +90,16 @@ Deno.test("a proof that comes before a call's arguments is an item before the ca
   assertEquals(kinds(open, delta, proof, end), ["function_call"]);
 });
 
-Deno.test("reasoning behind other items becomes an item once it has words, and none where it ends a reply with a proof", () => {
+Deno.test("reasoning after other items becomes an item once it has text, and none if it ends a reply with only a signature", () => {
   const said = [
     { type: "part-start", index: 0, part: { kind: "text" } },
     { type: "part-delta", index: 0, text: "Hi" },
-    { type: "part-seal", index: 0, seal: { form: "content", issuer: "google", value: "dA==" } },
+    { type: "part-signature", index: 0, signature: { format: "content", issuer: "google", value: "dA==" } },
     { type: "part-end", index: 0 },
   ] as const;
   const thought: ReplyEvent = { type: "part-start", index: 1, part: { kind: "reasoning" } };
-  const seal = { form: "chat", issuer: "acme", value: "x" } as const;
-  const proof: ReplyEvent = { type: "part-seal", index: 1, seal };
+  const signature = { format: "chat", issuer: "acme", value: "x" } as const;
+  const proof: ReplyEvent = { type: "part-signature", index: 1, signature };
   const end: ReplyEvent = { type: "part-end", index: 1 };
   const outputOf = (...events: ReplyEvent[]) =>
     lastResponse(framesOf([START, ...said, ...events, finish("end")])).output as JsonObject[];
@@ -111,7 +111,7 @@ Deno.test("reasoning behind other items becomes an item once it has words, and n
   assertEquals(typeof ofThought.encrypted_content, "string");
 });
 
-Deno.test("a call without arguments is written with the empty object, a custom one with its text", () => {
+Deno.test("a call without arguments is written with an empty object, a custom one with its text", () => {
   const frames = framesOf([
     START,
     { type: "part-start", index: 0, part: { kind: "tool_call", callId: "a", tool: "f" } },
@@ -129,7 +129,7 @@ Deno.test("a call without arguments is written with the empty object, a custom o
   assertEquals(types.includes("response.custom_tool_call_input.done"), true);
 });
 
-Deno.test("two calls of one id get ids of their own, since clients refuse the second", () => {
+Deno.test("two calls of one id get different ids, because clients reject the second", () => {
   const callOf = (index: number): ReplyEvent[] => [
     { type: "part-start", index, part: { kind: "tool_call", callId: "same", tool: "f" } },
     { type: "part-end", index },
@@ -138,7 +138,7 @@ Deno.test("two calls of one id get ids of their own, since clients refuse the se
   assertEquals((output as JsonObject[]).map((item) => item.call_id), ["same", "same_2"]);
 });
 
-Deno.test("a call that a limit cut is never closed and left out; broken arguments without a limit are told", () => {
+Deno.test("a call that a limit cut off is not closed and left out; other invalid arguments are written", () => {
   const broken: ReplyEvent[] = [
     START,
     { type: "part-start", index: 0, part: { kind: "tool_call", callId: "c", tool: "f" } },
@@ -152,7 +152,7 @@ Deno.test("a call that a limit cut is never closed and left out; broken argument
   assertEquals((lastResponse(told).output as JsonObject[])[0]?.arguments, '{"a":');
 });
 
-Deno.test("every stop is told in the form's words", () => {
+Deno.test("every stop is converted", () => {
   const endOf = (event: ReplyEvent) => {
     const frames = framesOf([START, event]);
     const { status, incomplete_details: details, error } = lastResponse(frames);
@@ -169,12 +169,12 @@ Deno.test("every stop is told in the form's words", () => {
   assertEquals(endOf(finish("bad_tool_call")), ["response.failed", "failed", undefined, "server_error"]);
 });
 
-Deno.test("a refusal without words of its own is written as a refusal part", () => {
+Deno.test("a refusal without text is written as a refusal part", () => {
   const { output } = lastResponse(framesOf([START, finish("refusal", { explanation: "Not that." })]));
   assertEquals((output as JsonObject[])[0]?.content, [{ type: "refusal", refusal: "Not that." }]);
 });
 
-Deno.test("a failure is told twice, flat and nested, and nothing follows it", () => {
+Deno.test("a failure is written twice, flat and nested, and nothing follows it", () => {
   const writer = responses.caller.eventWriter(CONTEXT);
   TEXT.slice(0, 3).forEach((event) => writer.write(event));
   const error = new GatewayError("rate_limited", "Slow down", { field: "input" });
@@ -195,7 +195,7 @@ Deno.test("a failure is told twice, flat and nested, and nothing follows it", ()
   assertEquals(writer.fail(error), []);
 });
 
-Deno.test("a failure that the vendor streams keeps its message, word and class", () => {
+Deno.test("a failure in the vendor's stream keeps its message, code and type", () => {
   const failure = { type: "error", message: "too long", vendorCode: "context_length_exceeded", status: 400 } as const;
   const [event, failed] = atLeast(dataOf(framesOf([START, failure]).slice(2)), 2);
   assertEquals((event.error as JsonObject).code, "context_length_exceeded");

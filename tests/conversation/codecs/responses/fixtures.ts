@@ -3,7 +3,7 @@ import { namesIn, RECORDING_FOLDERS } from "../../../support/recordings.ts";
 
 const FOLDERS = ["openai-responses", "azure-responses", "open-responses"];
 
-/** A recorded reply or stream, and where it came from. */
+/** A recorded reply or stream, with its name. */
 export interface Recording<T> {
   readonly name: string;
   readonly body: T;
@@ -29,7 +29,7 @@ function exchanges(): Recording<Exchange>[] {
   });
 }
 
-/** Response objects that came to an end. */
+/** Finished response objects. */
 export function recordedReplies(): Recording<JsonObject>[] {
   const files = filesOf(".json").filter((name) => !name.includes("/exchanges/")).map((name) => ({
     name,
@@ -43,13 +43,13 @@ export function recordedReplies(): Recording<JsonObject>[] {
   );
 }
 
-/** Bodies of requests, which these vendors took. */
+/** Request bodies that vendors accepted. */
 export function recordedRequests(): Recording<JsonObject>[] {
   return exchanges().filter(({ body }) => body.response.status === 200 && body.request.body?.model)
     .filter(({ body }) => "input" in body.request.body!).map(({ name, body }) => ({ name, body: body.request.body! }));
 }
 
-/** Streams as their events, one entry per response: some files hold several in a row. */
+/** Streams as their events, one entry per response, because some files hold several. */
 export function recordedStreams(): Recording<JsonObject[]>[] {
   const files = filesOf(".chunks.txt").map((name) => ({
     name,

@@ -20,7 +20,7 @@ const base64 = fc.base64String({ minLength: 4, maxLength: 40 });
 const callId = fc.stringMatching(/^call_[a-zA-Z0-9]{1,20}$/);
 const toolName = fc.stringMatching(/^[a-zA-Z0-9_-]{1,30}$/);
 const json = fc.json({ maxDepth: 2 });
-const ownSeal = base64.map((value) => ({ form: "responses", issuer: null, value }) as const);
+const ownSignature = base64.map((value) => ({ format: "responses", issuer: null, value }) as const);
 const image = fc.record({ kind: fc.constant("image" as const), source: mediaSource("image/png") });
 
 function mediaSource(mediaType: string) {
@@ -40,9 +40,9 @@ const resultParts = fc.oneof(
   fc.array(fc.oneof(textPart, image), { minLength: 2, maxLength: 3 }),
 );
 
-/** One exchange with everything that this form can say: thoughts, words, calls, results and what the user adds. */
+/** One exchange with everything that this format can express: reasoning, text, calls, results and user text. */
 const exchange: fc.Arbitrary<Turn[]> = fc.record({
-  thoughts: fc.array(fc.tuple(fc.option(words, { nil: "" }), ownSeal), { maxLength: 2 }),
+  thoughts: fc.array(fc.tuple(fc.option(words, { nil: "" }), ownSignature), { maxLength: 2 }),
   said: fc.oneof(textPart, words.map((text): Part => ({ kind: "refusal", text }))),
   calls: fc.uniqueArray(fc.tuple(callId, toolName, json, fc.boolean(), resultParts), {
     maxLength: 3,
@@ -54,7 +54,7 @@ const exchange: fc.Arbitrary<Turn[]> = fc.record({
   {
     role: "assistant",
     parts: [
-      ...thoughts.map(([text, seal]): Part => ({ kind: "reasoning", text, seal })),
+      ...thoughts.map(([text, signature]): Part => ({ kind: "reasoning", text, signature })),
       said,
       ...calls.map(([id, tool, input, custom]): Part => ({
         kind: "tool_call",
@@ -82,7 +82,7 @@ const exchange: fc.Arbitrary<Turn[]> = fc.record({
   ...(rule ? [{ role: "system", parts: [rule] }, { role: "user", parts: added }] as Turn[] : []),
 ]);
 
-/** Calls keep an id apart from those of other exchanges. */
+/** Makes the ids of calls unique across exchanges. */
 function numbered(turns: Turn[], at: number): Turn[] {
   return turns.map((turn) => ({
     ...turn,
@@ -136,22 +136,22 @@ const conversation: fc.Arbitrary<Conversation> = fc.record({
   user: fc.option(toolName),
   cacheKey: fc.option(toolName),
   verbosity: fc.constantFrom("low", "medium", "high", null),
-  beyond: fc.constant([]),
+  unsupportedFields: fc.constant([]),
 }).map((told) => told.outputFormat?.kind === "json" ? askedForJson(told as Conversation) : told) as fc.Arbitrary<
   Conversation
 >;
 
-/** A format of JSON that nobody spoke of is asked for in words of the writer's own. */
+/** Adds the instruction that the writer adds when a JSON format is set and no message mentions JSON. */
 function askedForJson(told: Conversation): Conversation {
   const [{ role, parts }, ...turns] = atLeast(told.turns, 1);
   return { ...told, turns: [{ role, parts: [...parts, { kind: "text", text: "As JSON" }] }, ...turns] };
 }
 
-Deno.test("responses codec: reading a request undoes writing it, for every kind of part and setting that the format has", () => {
+Deno.test("responses codec: reading a request is the inverse of writing it, for every kind of part and setting of the format", () => {
   fc.assert(
     fc.property(conversation, (told) => {
       const written = responses.upstream.writeRequest(told, { ...TARGET, facts: UNKNOWN_FACTS });
-      assertEquals(written.losses, []);
+      assertEquals(written.droppedFields, []);
       assertEquals(readChecked(responses.caller, JSON.parse(JSON.stringify(written.body))), told);
     }),
     RUNS,
@@ -162,10 +162,10 @@ const replyPart: fc.Arbitrary<ReplyPart> = fc.oneof(
   fc.oneof(fc.constant(""), words).map((text): ReplyPart => ({ kind: "text", text })),
   words.map((text): ReplyPart => ({ kind: "refusal", text })),
   words.map((text): ReplyPart => ({ kind: "reasoning", text })),
-  fc.tuple(fc.oneof(fc.constant(""), words), ownSeal).map(([text, seal]): ReplyPart => ({
+  fc.tuple(fc.oneof(fc.constant(""), words), ownSignature).map(([text, signature]): ReplyPart => ({
     kind: "reasoning",
     text,
-    seal,
+    signature,
   })),
   fc.tuple(callId, toolName, json).map(([id, name, input]): ReplyPart => ({
     kind: "tool_call",
@@ -194,7 +194,7 @@ const usage: fc.Arbitrary<Usage> = fc.record({
   reasoningTokens: counter,
 }).map((counted) => ({ ...counted, outputTokens: counted.outputTokens + counted.reasoningTokens }));
 
-/** Replies that this form says without loss: its stops follow from the parts, unless a limit was met. */
+/** Replies that this format can express in full: their stops follow from the parts, unless a limit was reached. */
 const reply: fc.Arbitrary<Reply> = fc.record({
   parts: fc.uniqueArray(replyPart, {
     maxLength: 6,
@@ -209,7 +209,7 @@ const reply: fc.Arbitrary<Reply> = fc.record({
   parts,
   stop: stopOf(parts, limit),
   usage,
-  beyond: [],
+  unsupportedFields: [],
 }));
 
 function stopOf(parts: readonly ReplyPart[], limit: string | null): Reply["stop"] {
@@ -218,9 +218,7 @@ function stopOf(parts: readonly ReplyPart[], limit: string | null): Reply["stop"
   return { reason: has("tool_call") ? "tool_calls" : has("refusal") ? "refusal" : "end", raw: "completed" };
 }
 
-/**
- * The reply without the ids of reasoning, which the writer makes itself, and without a proof behind all other parts.
- */
+/** The reply without ids of reasoning, which the writer makes, and without signatures at the end. */
 function plain(told: Reply): Reply {
   const end = told.parts.findLastIndex((part) => part.kind !== "reasoning" || part.text !== "") + 1;
   const parts = told.parts.slice(0, Math.max(end, 1));
@@ -237,13 +235,13 @@ function eventsOf(told: Reply, cuts: readonly number[]): ReplyEvent[] {
   const middle = told.parts.flatMap((part, index): ReplyEvent[] => {
     if (part.kind === "image") return [{ type: "image", index, image: part }];
     if (part.kind === "web_search") return [{ type: "web_search", index, search: part }];
-    const [opening, text, seal] = openingOf(part);
+    const [opening, text, signature] = openingOf(part);
     const cut = (cuts[index % cuts.length] ?? 0) % (text.length + 1);
     const deltas = [text.slice(0, cut), text.slice(cut)].filter((piece) => piece !== "");
     return [
       { type: "part-start", index, part: opening },
       ...deltas.map((piece): ReplyEvent => ({ type: "part-delta", index, text: piece })),
-      ...(seal ? [{ type: "part-seal", index, seal } as const] : []),
+      ...(signature ? [{ type: "part-signature", index, signature } as const] : []),
       { type: "part-end", index },
     ];
   });
@@ -256,11 +254,11 @@ type Openable = Exclude<ReplyPart, { kind: "image" | "web_search" }>;
 function openingOf(part: Openable) {
   switch (part.kind) {
     case "tool_call": {
-      const { input, seal, kind, callId, tool, custom } = part;
-      return [{ kind, callId, tool, ...(custom ? { custom } : {}) }, input, seal] as const;
+      const { input, signature, kind, callId, tool, custom } = part;
+      return [{ kind, callId, tool, ...(custom ? { custom } : {}) }, input, signature] as const;
     }
     case "reasoning":
-      return [{ kind: part.kind }, part.text, part.seal] as const;
+      return [{ kind: part.kind }, part.text, part.signature] as const;
     default:
       return [{ kind: part.kind }, part.text, undefined] as const;
   }
@@ -271,18 +269,18 @@ function reread(frames: readonly Frame[]): Reply {
   return replyOf([...frames.flatMap((frame) => reader.read(frame)), ...reader.end()]);
 }
 
-Deno.test("responses codec: reading a reply undoes writing it", () => {
+Deno.test("responses codec: reading a reply is the inverse of writing it", () => {
   fc.assert(
     fc.property(reply, (told) => {
-      const { body, losses } = responses.caller.writeReply(told, CONTEXT);
-      assertEquals(losses, []);
+      const { body, droppedFields } = responses.caller.writeReply(told, CONTEXT);
+      assertEquals(droppedFields, []);
       assertEquals(plain(asCounted(responses.upstream.readReply(JSON.parse(JSON.stringify(body))))), plain(told));
     }),
     RUNS,
   );
 });
 
-Deno.test("responses codec: a stream reads to the reply that it was written from, wherever its text was cut", () => {
+Deno.test("responses codec: reading a stream returns the written reply, wherever its text was cut", () => {
   fc.assert(
     fc.property(reply, fc.array(fc.nat(50), { minLength: 1, maxLength: 4 }), (told, cuts) => {
       const writer = responses.caller.eventWriter(CONTEXT);
@@ -293,7 +291,7 @@ Deno.test("responses codec: a stream reads to the reply that it was written from
   );
 });
 
-Deno.test("responses codec: the last event of a stream holds the response object that is written whole", () => {
+Deno.test("responses codec: the last event of a stream has the whole response object", () => {
   fc.assert(
     fc.property(reply, (told) => {
       const writer = responses.caller.eventWriter(CONTEXT);
@@ -307,7 +305,7 @@ Deno.test("responses codec: the last event of a stream holds the response object
   );
 });
 
-Deno.test("responses codec: parts that overlap in a stream come out whole", () => {
+Deno.test("responses codec: interleaved parts of a stream are written whole", () => {
   const told = fc.array(fc.oneof(words.map((text): ReplyPart => ({ kind: "text", text }))), {
     minLength: 2,
     maxLength: 4,

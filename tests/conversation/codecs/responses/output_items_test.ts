@@ -1,13 +1,13 @@
 import { assertEquals, assertLess } from "@std/assert";
 import { callIdFor } from "../../../../src/conversation/codecs/responses/caller/output_items.ts";
 
-Deno.test("callIdFor() keeps the vendor's ids, and tells repeats apart", () => {
+Deno.test("callIdFor() keeps the vendor's ids, and makes repeated ones unique", () => {
   const used = new Map<string, number>();
   const ids = ["a", "a", "a", "a_2", "b", "", "a"].map((id) => callIdFor(id, used, "req_9"));
   assertEquals(ids, ["a", "a_2", "a_3", "a_2_2", "b", "call_9", "a_4"]);
 });
 
-Deno.test("callIdFor() looks at each number of a repeated id once", () => {
+Deno.test("callIdFor() tries each number of a repeated id once", () => {
   let looks = 0;
   const used = new (class extends Map<string, number> {
     override has(id: string): boolean {

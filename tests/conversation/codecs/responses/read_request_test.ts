@@ -60,11 +60,11 @@ Deno.test("readRequest() reads plain input and every setting", () => {
     cacheKey: "k",
     verbosity: "low",
     metadata: {},
-    beyond: ["user"],
+    unsupportedFields: ["user"],
   });
 });
 
-Deno.test("readRequest() takes a message without a type and developer text as instructions", () => {
+Deno.test("readRequest() reads a message without a type, and developer text as instructions", () => {
   const { instructions, turns } = items(
     { role: "developer", content: [{ type: "input_text", text: "rules" }] },
     { role: "system", content: "more rules" },
@@ -76,7 +76,7 @@ Deno.test("readRequest() takes a message without a type and developer text as in
   assertEquals(turns.map(({ role }) => role), ["user", "system"]);
 });
 
-Deno.test("readRequest() joins neighbours of one role and puts results first in the turn after their call", () => {
+Deno.test("readRequest() joins adjacent items of one role and puts results first in the turn after their call", () => {
   const { turns } = items(
     { role: "user", content: "a" },
     { role: "user", content: "b" },
@@ -102,7 +102,7 @@ Deno.test("readRequest() joins neighbours of one role and puts results first in 
   });
 });
 
-Deno.test("readRequest() puts a late result before what the user said meanwhile", () => {
+Deno.test("readRequest() puts a late result before the user text in between", () => {
   const second = { ...CALL, call_id: "c2" };
   const { turns } = items(CALL, second, OUTPUT, { role: "user", content: "hurry" }, { ...OUTPUT, call_id: "c2" });
   assertEquals(turns.length, 2);
@@ -131,7 +131,7 @@ Deno.test("readRequest() reads custom calls both ways", () => {
   });
 });
 
-Deno.test("readRequest() reads thoughts whose content is null, and skips those that say nothing", () => {
+Deno.test("readRequest() reads reasoning with null content, and skips empty reasoning", () => {
   const { turns } = items(
     {
       type: "reasoning",
@@ -145,13 +145,13 @@ Deno.test("readRequest() reads thoughts whose content is null, and skips those t
   );
   assertEquals(turns[0]?.parts, [
     { kind: "reasoning", text: "a\n\nb", id: "rs_1" },
-    { kind: "reasoning", text: "", seal: { form: "responses", issuer: null, value: "gAAA" }, id: "rs_2" },
+    { kind: "reasoning", text: "", signature: { format: "responses", issuer: null, value: "gAAA" }, id: "rs_2" },
     { kind: "text", text: "so" },
   ]);
 });
 
-Deno.test("readRequest() offers tools of namespaces and of additional_tools items, and knows their calls", () => {
-  const { tools, turns, beyond } = read({
+Deno.test("readRequest() reads tools of namespaces and of additional_tools items, and their calls", () => {
+  const { tools, turns, unsupportedFields } = read({
     tools: [{ type: "namespace", name: "mcp", description: "x", tools: [{ type: "function", name: "find" }] }],
     input: [
       { type: "additional_tools", role: "developer", tools: [{ type: "function", name: "late" }] },
@@ -161,11 +161,11 @@ Deno.test("readRequest() offers tools of namespaces and of additional_tools item
   });
   assertEquals(tools.map(({ name }) => name), ["mcp/find", "late"]);
   assertEquals(turns[0]?.parts.map((part) => part.kind === "tool_call" && part.tool), ["mcp/find", "late"]);
-  assertEquals(beyond, []);
+  assertEquals(unsupportedFields, []);
 });
 
-Deno.test("readRequest() names what it cannot hold, in the caller's spelling", () => {
-  const { beyond, tools, toolChoice } = read({
+Deno.test("readRequest() reports unsupported fields, in the caller's spelling", () => {
+  const { unsupportedFields, tools, toolChoice } = read({
     client_metadata: { a: 1 },
     metadata: { a: "1" },
     store: true,
@@ -182,7 +182,7 @@ Deno.test("readRequest() names what it cannot hold, in the caller's spelling", (
       { role: "assistant", content: "y", phase: "commentary" },
     ],
   });
-  assertEquals([...beyond].sort(), [
+  assertEquals([...unsupportedFields].sort(), [
     "client_metadata",
     "include",
     "input.content.input_hologram",
@@ -200,7 +200,7 @@ Deno.test("readRequest() names what it cannot hold, in the caller's spelling", (
   assertEquals([tools, toolChoice], [[], null]);
 });
 
-Deno.test("readRequest() refuses what only the vendor's own state can resolve, and says why", () => {
+Deno.test("readRequest() rejects references that only the vendor can resolve, with the reason", () => {
   const wrong: readonly (readonly [string, JsonObject])[] = [
     ["previous_response_id", { previous_response_id: "resp_1" }],
     ["conversation", { conversation: "conv_1" }],
@@ -220,15 +220,15 @@ Deno.test("readRequest() refuses what only the vendor's own state can resolve, a
     assertEquals(error.details.field, field);
     assertStringIncludes(error.message, "not supported for this model");
   }
-  assertEquals(read({ previous_response_id: null, conversation: null, background: false }).beyond, []);
+  assertEquals(read({ previous_response_id: null, conversation: null, background: false }).unsupportedFields, []);
 });
 
-Deno.test("readRequest() refuses a limit that no number can hold exactly", () => {
+Deno.test("readRequest() rejects a limit that is not an exact number", () => {
   const error = assertThrows(() => read({ max_output_tokens: 9007199254740993 }), GatewayError);
   assertEquals(error.details.field, "max_output_tokens");
 });
 
-Deno.test("readRequest() reads media from data URLs, bare data and addresses", () => {
+Deno.test("readRequest() reads media from data URLs, plain data and URLs", () => {
   const { turns } = items({
     role: "user",
     content: [
@@ -255,7 +255,7 @@ Deno.test("readRequest() reads media from data URLs, bare data and addresses", (
   ]);
 });
 
-Deno.test("readRequest() refuses media that is none", () => {
+Deno.test("readRequest() rejects invalid media", () => {
   const wrong: readonly (readonly [string, JsonObject])[] = [
     ["image_url", { type: "input_image", image_url: "data:image/png;base64,%%%" }],
     ["image_url", { type: "input_image", image_url: "data:image/png,plain" }],
@@ -270,7 +270,7 @@ Deno.test("readRequest() refuses media that is none", () => {
   }
 });
 
-Deno.test("readRequest() reads a picture of an earlier reply and the sources of an earlier text", () => {
+Deno.test("readRequest() reads an image of an earlier reply and the sources of an earlier text", () => {
   const { turns } = items(
     { role: "user", content: "draw" },
     { type: "image_generation_call", id: "ig_1", result: "AAAA", output_format: "webp" },

@@ -19,7 +19,7 @@ interface Told {
   readonly tokens: readonly number[];
 }
 
-/** What a response object says, found without the codec. */
+/** The contents of a response object, read without the codec. */
 function saidBy(response: JsonObject): Told {
   const output = response.output as JsonObject[];
   const texts = (part: unknown): string[] => (part as JsonObject[] ?? []).map((one) => String(one.text ?? ""));
@@ -121,7 +121,7 @@ Deno.test({
       if (body.previous_response_id || body.conversation || body.background) continue;
       if (JSON.stringify(body.input).includes('"compaction"')) continue;
       const told = readChecked(responses.caller, body);
-      if (told.turns.length === 0) continue; // written with a turn to act upon
+      if (told.turns.length === 0) continue; // a request without turns is written with a minimal one
       const written = responses.upstream.writeRequest(told, { ...TARGET, hasWebSearch: true });
       responses.caller.check(written.body);
       const again = readChecked(responses.caller, JSON.parse(JSON.stringify(written.body)));

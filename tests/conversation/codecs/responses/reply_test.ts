@@ -17,14 +17,14 @@ const REPLY: Reply = {
   parts: [],
   stop: { reason: "end", raw: null },
   usage: null,
-  beyond: [],
+  unsupportedFields: [],
 };
 
 function outputOf(...parts: ReplyPart[]): JsonObject[] {
   return responses.caller.writeReply({ ...REPLY, parts }, CONTEXT).body.output as JsonObject[];
 }
 
-Deno.test("readReply() refuses what is no response, and one that did not come to an end", () => {
+Deno.test("readReply() rejects input that is not a response, and unfinished responses", () => {
   for (const body of ["<html>", null, {}, [], { choices: [] }, { error: { message: "x" } }, { output: [] }]) {
     assertThrows(() => responses.upstream.readReply(body), TypeError);
   }
@@ -33,7 +33,7 @@ Deno.test("readReply() refuses what is no response, and one that did not come to
   }
 });
 
-Deno.test("readReply() names a vendor's own items and keeps the sources of its text", () => {
+Deno.test("readReply() reports a vendor's own items and keeps the sources of its text", () => {
   const reply = responses.upstream.readReply({
     object: "response",
     id: "resp_1",
@@ -54,10 +54,10 @@ Deno.test("readReply() names a vendor's own items and keeps the sources of its t
     text: "see",
     citations: [{ url: "https://a.example", title: null, start: null, end: null }],
   }]);
-  assertEquals(reply.beyond, ["output.file_search_call", "output.content.hologram"]);
+  assertEquals(reply.unsupportedFields, ["output.file_search_call", "output.content.hologram"]);
 });
 
-Deno.test("readUsage() parts what came from a cache, and believes a total that says more", () => {
+Deno.test("readUsage() separates cached tokens, and uses a larger total", () => {
   const usage = (fields: JsonObject) => responses.upstream.readUsage({ usage: fields });
   assertEquals(
     usage({
@@ -84,7 +84,7 @@ Deno.test("readUsage() parts what came from a cache, and believes a total that s
   assertEquals(responses.upstream.readUsage({ usage: null }), null);
 });
 
-Deno.test("a follower heeds the last event alone and knows a whole stream by it", () => {
+Deno.test("the responses watcher reads only the last event, which also marks a complete stream", () => {
   const follower = responses.passThrough.watch({});
   assertEquals(follower.isRelevant('{"type":"response.output_text.delta","delta":"usage"}'), false);
   assertEquals(follower.isComplete(), false);
@@ -99,7 +99,7 @@ Deno.test("a follower heeds the last event alone and knows a whole stream by it"
   assertEquals(follower.usage(), { ...NO_USAGE, freshTokens: 3, outputTokens: 4 });
 });
 
-Deno.test("writeReply() makes ids from the request's and keeps the vendor's own where it is of this form", () => {
+Deno.test("writeReply() makes ids from the request id and keeps the vendor's own if it has this format", () => {
   const part: ReplyPart = { kind: "text", text: "hi" };
   const { body } = responses.caller.writeReply({ ...REPLY, parts: [part] }, CONTEXT);
   assertEquals(body.id, "resp_0123456789abcdef01234567");
@@ -109,13 +109,18 @@ Deno.test("writeReply() makes ids from the request's and keeps the vendor's own 
   assertEquals(responses.caller.writeReply({ ...REPLY, id: "resp_up" }, CONTEXT).body.id, "resp_up");
 });
 
-Deno.test("proofs of calls, texts and hidden thoughts come home through a client's history", () => {
-  const seal = { form: "content", issuer: "google", value: "dGhvdWdodA==" } as const;
+Deno.test("signatures of calls, texts and redacted reasoning return through a client's history", () => {
+  const signature = { format: "content", issuer: "google", value: "dGhvdWdodA==" } as const;
   const parts: ReplyPart[] = [
-    { kind: "reasoning", text: "", redacted: true, seal: { form: "messages", issuer: "anthropic", value: "EmkK" } },
-    { kind: "reasoning", text: "hm", seal: { form: "messages", issuer: "anthropic", value: "c2ln" } },
-    { kind: "text", text: "calling", seal },
-    { kind: "tool_call", callId: "a.7", tool: "f", input: "{}", seal: { ...seal, value: "Zmlyc3Q=" } },
+    {
+      kind: "reasoning",
+      text: "",
+      redacted: true,
+      signature: { format: "messages", issuer: "anthropic", value: "EmkK" },
+    },
+    { kind: "reasoning", text: "hm", signature: { format: "messages", issuer: "anthropic", value: "c2ln" } },
+    { kind: "text", text: "calling", signature },
+    { kind: "tool_call", callId: "a.7", tool: "f", input: "{}", signature: { ...signature, value: "Zmlyc3Q=" } },
     { kind: "tool_call", callId: "b", tool: "f", input: "{}" },
   ];
   const output = outputOf(...parts);
@@ -133,7 +138,7 @@ Deno.test("proofs of calls, texts and hidden thoughts come home through a client
   assertEquals(itemAt(turns, 1).parts.map(withoutId), parts.map(withoutId));
 });
 
-Deno.test("writeReply() leaves out a call that a limit cut and says the limit", () => {
+Deno.test("writeReply() leaves out a call that a limit cut off and reports the limit", () => {
   const half: ReplyPart = { kind: "tool_call", callId: "c", tool: "f", input: '{"a"' };
   const { body } = responses.caller.writeReply(
     { ...REPLY, parts: [half], stop: { reason: "max_tokens", raw: null } },
@@ -146,16 +151,16 @@ Deno.test("writeReply() leaves out a call that a limit cut and says the limit", 
   ]);
 });
 
-Deno.test("writeReply() reports what the form cannot say", () => {
+Deno.test("writeReply() reports unsupported parts", () => {
   const linked: ReplyPart = { kind: "image", source: { kind: "url", url: "https://a.example", mediaType: null } };
   const stop = { reason: "stop_sequence", raw: null, sequence: "END" } as const;
-  assertEquals(responses.caller.writeReply({ ...REPLY, parts: [linked], stop }, CONTEXT).losses, [
+  assertEquals(responses.caller.writeReply({ ...REPLY, parts: [linked], stop }, CONTEXT).droppedFields, [
     "stop_sequence",
     "image",
   ]);
 });
 
-Deno.test("writeError() gives every code its type, and an upstream's own word for its 4xx", () => {
+Deno.test("writeError() writes a type for every code, and an upstream's own code for its 4xx", () => {
   const types = Object.entries({
     invalid_request: "invalid_request_error",
     invalid_provider_type: "invalid_provider_type",
@@ -186,7 +191,7 @@ Deno.test("writeError() gives every code its type, and an upstream's own word fo
   assertEquals((hidden.error as JsonObject).code, "upstream_error");
 });
 
-Deno.test("readError() reads every shape of an error body and makes nothing of junk", () => {
+Deno.test("readError() reads every shape of an error body and ignores others", () => {
   const full = { message: "no", type: "invalid_request_error", code: "bad", param: "input" };
   const expected = { message: "no", code: "bad", field: "input", retryAfterSeconds: null };
   assertEquals(responses.upstream.readError({ error: full }), expected);
@@ -202,7 +207,7 @@ Deno.test("readError() reads every shape of an error body and makes nothing of j
   }
 });
 
-Deno.test("readError() finds the wait that a rate limit names in words", () => {
+Deno.test("readError() finds the delay in a rate limit's message", () => {
   const wait = (text: string) => responses.upstream.readError({ error: { message: text } }).retryAfterSeconds;
   assertEquals(wait("Rate limit reached. Please try again in 1.5s."), 2);
   assertEquals(wait("Please try again in 320ms. Visit"), 1);
@@ -210,7 +215,7 @@ Deno.test("readError() finds the wait that a rate limit names in words", () => {
   assertEquals(wait("Please try again later"), null);
 });
 
-Deno.test("a response object holds every field that the open specification requires, also those that say nothing", () => {
+Deno.test("a response object has every field that the open specification requires, also empty ones", () => {
   const required = [
     ...["id", "object", "created_at", "completed_at", "status", "incomplete_details", "model", "previous_response_id"],
     ...[
@@ -233,7 +238,7 @@ Deno.test("a response object holds every field that the open specification requi
   assertEquals([body.presence_penalty, body.frequency_penalty], [0, 0]);
 });
 
-Deno.test("a response object repeats penalties, tools without a description and shapes in full", () => {
+Deno.test("a response object repeats penalties, tools without a description and output formats in full", () => {
   const parameters = { type: "object", properties: {} };
   const conversation = conversationOf({
     sampling: { ...NO_SAMPLING, presencePenalty: 0.5, frequencyPenalty: -1 },

@@ -11,15 +11,15 @@ import { TARGET } from "./context.ts";
 
 const OPEN_SCHEMA = { type: "object", properties: { a: { type: "string" } } };
 const STRICT_SCHEMA = { ...OPEN_SCHEMA, required: ["a"], additionalProperties: false };
-const OWN_SEAL = { form: "responses", issuer: "openai", value: "gAAA" } as const;
+const OWN_SIGNATURE = { format: "responses", issuer: "openai", value: "gAAA" } as const;
 
 function write(change: Partial<Conversation>, target: Partial<RequestTarget> = {}) {
   return responses.upstream.writeRequest(conversationOf(change), retarget(TARGET, target));
 }
 
 function inputOf(turns: readonly Turn[], target: Partial<RequestTarget> = {}) {
-  const { body, losses } = write({ turns }, target);
-  return { input: body.input as JsonObject[], losses };
+  const { body, droppedFields } = write({ turns }, target);
+  return { input: body.input as JsonObject[], droppedFields };
 }
 
 function assistant(...parts: Part[]): Turn {
@@ -40,8 +40,8 @@ const result = (callId: string, value = "ok"): Part => ({
   isError: false,
 });
 
-Deno.test("writeRequest() asks for nothing to be stored and for the proofs of reasoning", () => {
-  const { body, losses } = write({ stream: true });
+Deno.test("writeRequest() disables storage and requests signatures of reasoning", () => {
+  const { body, droppedFields } = write({ stream: true });
   assertEquals(body, {
     model: "gpt-5",
     input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] }],
@@ -49,10 +49,10 @@ Deno.test("writeRequest() asks for nothing to be stored and for the proofs of re
     store: false,
     include: ["reasoning.encrypted_content"],
   });
-  assertEquals(losses, []);
+  assertEquals(droppedFields, []);
 });
 
-Deno.test("writeRequest() asks no proofs of models that cannot reason", () => {
+Deno.test("writeRequest() requests no signatures of models that cannot reason", () => {
   for (const model of ["gpt-4o", "gpt-4.1-mini", "gpt-3.5-turbo", "chatgpt-4o-latest"]) {
     assertEquals(write({}, { model }).body.include, undefined);
   }
@@ -61,8 +61,8 @@ Deno.test("writeRequest() asks no proofs of models that cannot reason", () => {
   }
 });
 
-Deno.test("writeRequest() reports the settings that this form has no word for", () => {
-  const { body, losses } = write({
+Deno.test("writeRequest() reports unsupported settings", () => {
+  const { body, droppedFields } = write({
     sampling: {
       temperature: 2.5,
       topP: 0.5,
@@ -74,39 +74,45 @@ Deno.test("writeRequest() reports the settings that this form has no word for", 
     },
   }, { model: "gpt-4.1" });
   assertEquals([body.temperature, body.top_p], [2, 0.5]);
-  assertEquals([...losses].sort(), ["frequency_penalty", "presence_penalty", "seed", "stop", "top_k"]);
+  assertEquals([...droppedFields].sort(), ["frequency_penalty", "presence_penalty", "seed", "stop", "top_k"]);
 });
 
-Deno.test("writeRequest() sends no sampling to models that refuse it, and names it", () => {
+Deno.test("writeRequest() sends no sampling to models that reject it, and reports it", () => {
   const sampling = { ...NO_SAMPLING, temperature: 0.2, topP: 0.5 };
   for (const model of ["gpt-5", "gpt-5-mini", "o3", "o4-mini", "openai/gpt-5.5", "gpt-5.2-codex"]) {
-    const { body, losses } = write({ sampling }, { model });
-    assertEquals([body.temperature, body.top_p, losses], [undefined, undefined, ["temperature", "top_p"]], model);
+    const { body, droppedFields } = write({ sampling }, { model });
+    assertEquals(
+      [body.temperature, body.top_p, droppedFields],
+      [undefined, undefined, ["temperature", "top_p"]],
+      model,
+    );
   }
   for (const model of ["gpt-4.1", "gpt-4o-mini", "gpt-5.1", "gpt-5-chat-latest", "my-deployment"]) {
-    const { body, losses } = write({ sampling }, { model });
-    assertEquals([body.temperature, body.top_p, losses], [0.2, 0.5, []], model);
+    const { body, droppedFields } = write({ sampling }, { model });
+    assertEquals([body.temperature, body.top_p, droppedFields], [0.2, 0.5, []], model);
   }
   const thinking = { effort: "low", budgetTokens: null, visible: null } as const;
-  assertEquals(write({ sampling, reasoning: thinking }, { model: "gpt-5.1" }).losses, ["temperature", "top_p"]);
+  assertEquals(write({ sampling, reasoning: thinking }, { model: "gpt-5.1" }).droppedFields, ["temperature", "top_p"]);
   const usual = { ...NO_SAMPLING, temperature: 1, topP: 1 };
-  assertEquals(write({ sampling: usual }, { model: "gpt-5" }).losses, []);
+  assertEquals(write({ sampling: usual }, { model: "gpt-5" }).droppedFields, []);
 });
 
-Deno.test("writeRequest() asks models that do not reason for no reasoning, and names it", () => {
+Deno.test("writeRequest() sends no reasoning to models that do not reason, and reports it", () => {
   const high = { effort: "high", budgetTokens: null, visible: true } as const;
   for (const model of ["gpt-4.1", "gpt-4o", "gpt-4o-mini", "gpt-3.5-turbo", "gpt-5-chat-latest", "chatgpt-4o-latest"]) {
-    const { body, losses } = write({ reasoning: high }, { model });
-    assertEquals([body.reasoning, body.include, losses], [undefined, undefined, ["reasoning"]], model);
+    const { body, droppedFields } = write({ reasoning: high }, { model });
+    assertEquals([body.reasoning, body.include, droppedFields], [undefined, undefined, ["reasoning"]], model);
   }
-  assertEquals(write({ reasoning: { ...high, effort: "none" } }, { model: "gpt-4.1" }).losses, []);
+  assertEquals(write({ reasoning: { ...high, effort: "none" } }, { model: "gpt-4.1" }).droppedFields, []);
   assertEquals(write({ reasoning: high }, { model: "gpt-5" }).body.reasoning, { effort: "high", summary: "auto" });
 });
 
-Deno.test("writeRequest() asks for an effort that the model takes", () => {
+Deno.test("writeRequest() requests an effort that the model supports", () => {
   const effort = (wanted: Effort, model: string) => {
-    const { body, losses } = write({ reasoning: { effort: wanted, budgetTokens: null, visible: null } }, { model });
-    return [(body.reasoning as { effort: Effort }).effort, ...losses];
+    const { body, droppedFields } = write({ reasoning: { effort: wanted, budgetTokens: null, visible: null } }, {
+      model,
+    });
+    return [(body.reasoning as { effort: Effort }).effort, ...droppedFields];
   };
   assertEquals(effort("none", "gpt-5"), ["minimal", "reasoning"]);
   assertEquals(effort("none", "gpt-5.1"), ["none"]);
@@ -116,16 +122,16 @@ Deno.test("writeRequest() asks for an effort that the model takes", () => {
   assertEquals(effort("low", "gpt-5-pro"), ["high"]);
 });
 
-Deno.test("writeRequest() raises a limit to the least that the form's author takes", () => {
+Deno.test("writeRequest() raises a limit to OpenAI's minimum", () => {
   const raised = write({ maxOutputTokens: 5 });
-  assertEquals([raised.body.max_output_tokens, raised.losses], [16, ["max_tokens"]]);
+  assertEquals([raised.body.max_output_tokens, raised.droppedFields], [16, ["max_tokens"]]);
   assertEquals(write({ maxOutputTokens: 5 }, { quirks: RESEMBLING_QUIRKS }).body.max_output_tokens, 5);
   assertEquals(write({ maxOutputTokens: 500 }).body.max_output_tokens, 500);
 });
 
-Deno.test("writeRequest() says strict on every function, and true only for a schema that strict mode takes", () => {
+Deno.test("writeRequest() sets strict on every function, and true only for a schema that strict mode accepts", () => {
   const tool = { kind: "function", name: "f", description: null, parameters: null, strict: null } as const;
-  const { body, losses } = write({
+  const { body, droppedFields } = write({
     tools: [
       tool,
       { ...tool, name: "g", parameters: STRICT_SCHEMA, strict: true },
@@ -149,10 +155,10 @@ Deno.test("writeRequest() says strict on every function, and true only for a sch
   ]);
   assertEquals(body.tool_choice, { type: "custom", name: "sql" });
   assertEquals(body.parallel_tool_calls, false);
-  assertEquals(losses, ["tool_strict"]);
+  assertEquals(droppedFields, ["tool_strict"]);
 });
 
-Deno.test("writeRequest() offers the allowed tools alone where allowed_tools is not known", () => {
+Deno.test("writeRequest() offers only the allowed tools where allowed_tools is not supported", () => {
   const tool = { kind: "function", description: null, parameters: null, strict: null } as const;
   const tools = [{ ...tool, name: "f" }, { ...tool, name: "g" }];
   const toolChoice = { kind: "allowed", mode: "required", tools: ["g"] } as const;
@@ -166,14 +172,14 @@ Deno.test("writeRequest() offers the allowed tools alone where allowed_tools is 
   assertEquals(body.tool_choice, "required");
 });
 
-Deno.test("writeRequest() leaves a choice out where there is nothing to choose from", () => {
-  assertEquals(write({ toolChoice: { kind: "none" } }).losses, []);
-  const { body, losses } = write({ toolChoice: { kind: "required" }, parallelToolCalls: true });
+Deno.test("writeRequest() leaves out a tool choice without tools", () => {
+  assertEquals(write({ toolChoice: { kind: "none" } }).droppedFields, []);
+  const { body, droppedFields } = write({ toolChoice: { kind: "required" }, parallelToolCalls: true });
   assertEquals([body.tool_choice, body.parallel_tool_calls], [undefined, undefined]);
-  assertEquals(losses.toSorted(), ["parallel_tool_calls", "tool_choice"]);
+  assertEquals(droppedFields.toSorted(), ["parallel_tool_calls", "tool_choice"]);
 });
 
-Deno.test("writeRequest() renames tools with illegal names everywhere alike, and tells the names", () => {
+Deno.test("writeRequest() sanitizes tool names consistently, and returns the original names", () => {
   const name = "mcp.server/find things";
   const wire = wireToolName(name);
   assertMatch(wire, /^[a-zA-Z0-9_-]{1,64}$/);
@@ -189,31 +195,37 @@ Deno.test("writeRequest() renames tools with illegal names everywhere alike, and
   assertEquals(Object.hasOwn(write({}), "toolNames"), false);
 });
 
-Deno.test("wireToolName() keeps legal names and never lets two names meet", () => {
+Deno.test("wireToolName() keeps valid names and keeps different names different", () => {
   assertEquals(wireToolName("get_weather-2"), "get_weather-2");
   assert(wireToolName("a.b") !== wireToolName("a/b"));
   assert(wireToolName("x".repeat(70)) !== wireToolName("x".repeat(71)));
 });
 
-Deno.test("writeRequest() sends reasoning only with its own proof, without its id, before the item that followed", () => {
-  const thought: Part = { kind: "reasoning", text: "hm", seal: OWN_SEAL, id: "rs_1" };
-  const { input, losses } = inputOf([assistant(thought, call("c")), user(result("c")), assistant(text("a"), thought)]);
+Deno.test("writeRequest() sends reasoning only with its own signature, without its id, before the next item", () => {
+  const thought: Part = { kind: "reasoning", text: "hm", signature: OWN_SIGNATURE, id: "rs_1" };
+  const { input, droppedFields } = inputOf([
+    assistant(thought, call("c")),
+    user(result("c")),
+    assistant(text("a"), thought),
+  ]);
   assertEquals(input[0], {
     type: "reasoning",
     summary: [{ type: "summary_text", text: "hm" }],
     encrypted_content: "gAAA",
   });
   assertEquals(input.filter(({ type }) => type === "reasoning").length, 1);
-  assertEquals(losses, ["reasoning_signature"]);
+  assertEquals(droppedFields, ["reasoning_signature"]);
 });
 
-Deno.test("writeRequest() drops proofs of other forms and issuers, and thoughts without one", () => {
-  const foreign: Part = { kind: "reasoning", text: "hm", seal: { ...OWN_SEAL, issuer: "azure" } };
-  const other: Part = { kind: "reasoning", text: "", seal: { form: "messages", issuer: "openai", value: "x" } };
-  const { input, losses } = inputOf([assistant(foreign, other, { kind: "reasoning", text: "plain" }, text("a"))]);
+Deno.test("writeRequest() drops signatures of other formats and issuers, and unsigned reasoning", () => {
+  const foreign: Part = { kind: "reasoning", text: "hm", signature: { ...OWN_SIGNATURE, issuer: "azure" } };
+  const other: Part = { kind: "reasoning", text: "", signature: { format: "messages", issuer: "openai", value: "x" } };
+  const { input, droppedFields } = inputOf([
+    assistant(foreign, other, { kind: "reasoning", text: "plain" }, text("a")),
+  ]);
   assertEquals(input.map(({ type }) => type), ["message"]);
-  assertEquals([...losses].sort(), ["reasoning_signature", "reasoning_text"]);
-  const bare: Part = { kind: "reasoning", text: "", seal: { ...OWN_SEAL, issuer: null } };
+  assertEquals([...droppedFields].sort(), ["reasoning_signature", "reasoning_text"]);
+  const bare: Part = { kind: "reasoning", text: "", signature: { ...OWN_SIGNATURE, issuer: null } };
   assertEquals(inputOf([assistant(bare, text("a"))]).input[0], {
     type: "reasoning",
     summary: [],
@@ -221,7 +233,7 @@ Deno.test("writeRequest() drops proofs of other forms and issuers, and thoughts 
   });
 });
 
-Deno.test("writeRequest() answers every call: what is missing is made, what has no call becomes text", () => {
+Deno.test("writeRequest() gives every call a result: missing ones are added, others become text", () => {
   const { input } = inputOf([
     assistant(call("a"), call("b")),
     user(result("b", "second"), result("lost", "found"), text("go on")),
@@ -243,7 +255,7 @@ Deno.test("writeRequest() answers every call: what is missing is made, what has 
   ]);
 });
 
-Deno.test("writeRequest() cuts long call ids alike in call and result, and parts calls of one id", () => {
+Deno.test("writeRequest() cuts long call ids alike in call and result, and makes repeated ids unique", () => {
   const long = "call_" + "x".repeat(90);
   const { input } = inputOf([
     assistant(call(long), call("same"), call("same")),
@@ -255,12 +267,12 @@ Deno.test("writeRequest() cuts long call ids alike in call and result, and parts
   assertEquals(outputs.map((item) => item.call_id), [first.call_id, "same", "same_2"]);
 });
 
-Deno.test("writeRequest() writes results with pictures as a list, a lone text as text", () => {
+Deno.test("writeRequest() writes results with images as a list, a single text as a string", () => {
   const image = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } } as const;
   const shown: Part = { kind: "tool_result", callId: "a", tool: "f", parts: [image], isError: false };
   const failed: Part = { kind: "tool_result", callId: "b", tool: "f", parts: [], isError: true, custom: true };
   const custom: Part = { kind: "tool_call", callId: "b", tool: "g", input: "", custom: true };
-  const { input, losses } = inputOf([assistant(call("a"), custom), user(shown, failed)]);
+  const { input, droppedFields } = inputOf([assistant(call("a"), custom), user(shown, failed)]);
   assertEquals(input.slice(1), [
     { type: "custom_tool_call", call_id: "b", name: "g", input: "" },
     {
@@ -270,10 +282,10 @@ Deno.test("writeRequest() writes results with pictures as a list, a lone text as
     },
     { type: "custom_tool_call_output", call_id: "b", output: "Error" },
   ]);
-  assertEquals(losses, ["tool_error"]);
+  assertEquals(droppedFields, ["tool_error"]);
 });
 
-Deno.test("writeRequest() writes files as the vendor reads them: PDF as data, plain text as text", () => {
+Deno.test("writeRequest() writes PDF files as data and plain text as text", () => {
   const pdf: Part = {
     kind: "file",
     name: null,
@@ -289,16 +301,16 @@ Deno.test("writeRequest() writes files as the vendor reads them: PDF as data, pl
     name: "x.pdf",
     source: { kind: "url", url: "https://a.example/x.pdf", mediaType: null },
   };
-  const { input, losses } = inputOf([user(pdf, plain, linked)]);
+  const { input, droppedFields } = inputOf([user(pdf, plain, linked)]);
   assertEquals(input[0]?.content, [
     { type: "input_file", filename: "document.pdf", file_data: "data:application/pdf;base64,AAAA" },
     { type: "input_text", text: "notes.txt:\nhello" },
     { type: "input_file", file_url: "https://a.example/x.pdf" },
   ]);
-  assertEquals(losses, ["file_name"]);
+  assertEquals(droppedFields, ["file_name"]);
 });
 
-Deno.test("writeRequest() refuses film and sound, naming them", () => {
+Deno.test("writeRequest() rejects video and audio, naming them", () => {
   const source = { kind: "base64", mediaType: "audio/ogg", data: "AAAA" } as const;
   for (const part of [{ kind: "video", source }, { kind: "audio", source }] as const) {
     const { code, details } = assertThrows(() => inputOf([user(part)]), GatewayError);
@@ -306,8 +318,8 @@ Deno.test("writeRequest() refuses film and sound, naming them", () => {
   }
 });
 
-Deno.test("writeRequest() gives instructions a turn to act upon", () => {
-  const { body, losses } = write({
+Deno.test("writeRequest() adds a user message to instructions only", () => {
+  const { body, droppedFields } = write({
     turns: [],
     instructions: [
       { kind: "text", text: "a", cache: { ttl: "1h" } },
@@ -316,16 +328,16 @@ Deno.test("writeRequest() gives instructions a turn to act upon", () => {
   });
   assertEquals(body.instructions, "a\n\nb");
   assertEquals((body.input as JsonObject[]).length, 1);
-  assertEquals(losses, ["cache_control"]);
+  assertEquals(droppedFields, ["cache_control"]);
 });
 
-Deno.test("writeRequest() writes text of the system in the middle as developer, or system for resemblers", () => {
+Deno.test("writeRequest() writes system text in the middle as developer, or as system for compatible vendors", () => {
   const turns: Turn[] = [user(text("a")), { role: "system", parts: [text("rule")] }];
   assertEquals(inputOf(turns).input[1]?.role, "developer");
   assertEquals(inputOf(turns, { quirks: RESEMBLING_QUIRKS }).input[1]?.role, "system");
 });
 
-Deno.test("writeRequest() turns a budget of thinking into the nearest effort", () => {
+Deno.test("writeRequest() converts a reasoning budget to the nearest effort", () => {
   const effort = (budgetTokens: number | null, change: Partial<RequestTarget> = {}, maxOutputTokens = 10_000) =>
     write({ reasoning: { effort: null, budgetTokens, visible: true }, maxOutputTokens }, { model: "other", ...change })
       .body.reasoning;
@@ -337,10 +349,10 @@ Deno.test("writeRequest() turns a budget of thinking into the nearest effort", (
   assertEquals(effort(9000, { quirks: RESEMBLING_QUIRKS }), { effort: "high", summary: "auto" });
   assertEquals(effort(null), { summary: "auto" });
   const off = { effort: "none", budgetTokens: null, visible: null } as const;
-  assertEquals(write({ reasoning: off }, { quirks: RESEMBLING_QUIRKS }).losses, ["reasoning"]);
+  assertEquals(write({ reasoning: off }, { quirks: RESEMBLING_QUIRKS }).droppedFields, ["reasoning"]);
 });
 
-Deno.test("writeRequest() writes format, verbosity and hints, cut to what the vendor takes", () => {
+Deno.test("writeRequest() writes format, verbosity and hints within the vendor's limits", () => {
   const { body } = write({
     outputFormat: { kind: "json_schema", name: "my schema", description: null, schema: OPEN_SCHEMA, strict: true },
     verbosity: "low",
@@ -357,31 +369,31 @@ Deno.test("writeRequest() writes format, verbosity and hints, cut to what the ve
   assertEquals(write({ outputFormat: { kind: "json" } }).body.text, { format: { type: "json_object" } });
 });
 
-Deno.test("writeRequest() asks for no strictness of an answer whose top is no object", () => {
+Deno.test("writeRequest() does not request strict output for a schema that is not an object", () => {
   const format = { kind: "json_schema", name: "n", description: null, strict: true } as const;
   for (const schema of [{ type: "array", items: { type: "string" } }, { anyOf: [{ type: "null" }] }]) {
-    const { body, losses } = write({ outputFormat: { ...format, schema } });
+    const { body, droppedFields } = write({ outputFormat: { ...format, schema } });
     assertEquals(body.text, { format: { type: "json_schema", name: "n", schema, strict: false } });
-    assertEquals(losses, ["output_strict"]);
+    assertEquals(droppedFields, ["output_strict"]);
   }
 });
 
-Deno.test("writeRequest() offers a function whose top is no plain object as one, for the author alone", () => {
+Deno.test("writeRequest() simplifies function parameters to an object, only for OpenAI", () => {
   const shape = (name: string) => ({ properties: { [name]: {} }, required: [name] });
   const parameters = { anyOf: [shape("a"), shape("b")] };
   const tool = { kind: "function", name: "f", description: null, parameters, strict: null } as const;
-  const { body, losses } = write({ tools: [tool] });
+  const { body, droppedFields } = write({ tools: [tool] });
   const folded = { type: "object", properties: { a: {}, b: {} } };
   assertEquals(body.tools, [{ type: "function", name: "f", parameters: folded, strict: false }]);
-  assertEquals(losses, ["tool_schema"]);
-  assertEquals(write({ tools: [{ ...tool, parameters: { type: "string" } }] }).losses, ["tool_schema"]);
+  assertEquals(droppedFields, ["tool_schema"]);
+  assertEquals(write({ tools: [{ ...tool, parameters: { type: "string" } }] }).droppedFields, ["tool_schema"]);
   const other = write({ tools: [tool] }, { quirks: RESEMBLING_QUIRKS });
   const kept = { type: "object", properties: {}, ...parameters };
   assertEquals(other.body.tools, [{ type: "function", name: "f", parameters: kept, strict: false }]);
-  assertEquals(other.losses, []);
+  assertEquals(other.droppedFields, []);
 });
 
-Deno.test("writeRequest() speaks of JSON in the input where the format wants it and no message does", () => {
+Deno.test("writeRequest() mentions JSON in the input when the format requires it and no message does", () => {
   const outputFormat = { kind: "json" } as const;
   const instructions = [{ kind: "text", text: "Answer in JSON" }] as const;
   const [added, ...rest] = atLeast(write({ outputFormat, instructions }).body.input as JsonObject[], 1);
@@ -392,7 +404,7 @@ Deno.test("writeRequest() speaks of JSON in the input where the format wants it 
   assertEquals((write({ outputFormat, turns: [user(text("json, please"))] }).body.input as JsonObject[]).length, 1);
 });
 
-Deno.test("writeRequest() keeps the words of a refusal and joins neighbours to one message", () => {
+Deno.test("writeRequest() keeps the text of a refusal and joins adjacent parts to one message", () => {
   const { input } = inputOf([
     assistant(text("a"), { kind: "refusal", text: "no" }, call("c"), text("b")),
     user(result("c")),

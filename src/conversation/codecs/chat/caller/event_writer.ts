@@ -25,7 +25,7 @@ interface OpenPart {
   text: string;
   /** UTF-16 units of content before this text. */
   readonly before: number;
-  seal: ReasoningSignature | null;
+  signature: ReasoningSignature | null;
 }
 
 interface Writing {
@@ -74,8 +74,8 @@ function writeEvent(writing: Writing, event: ReplyEvent): Frame[] {
       return startPart(writing, event.index, event.part);
     case "part-delta":
       return writeDelta(writing, event.index, event.text, event.logprobs);
-    case "part-seal":
-      return sealPart(writing, event.index, event.seal);
+    case "part-signature":
+      return signPart(writing, event.index, event.signature);
     case "part-end":
       return endPart(writing, event);
     case "image":
@@ -123,7 +123,7 @@ function startPart(writing: Writing, index: number, opening: PartOpening): Frame
     isPending: isCall,
     text: "",
     before: writing.contentLength,
-    seal: null,
+    signature: null,
   });
   if (opening.kind === "refusal") writing.hasRefusal = true;
   return [];
@@ -171,19 +171,19 @@ function startCall(writing: Writing, part: OpenPart): Frame[] {
     type: "function",
     function: { name: tool, arguments: "" },
   };
-  const sealed = part.seal ? { extra_content: signatureContent(part.seal) } : {};
-  return [chunk(writing, { tool_calls: [{ index: part.call, id: callId, ...called, ...sealed }] })];
+  const signed = part.signature ? { extra_content: signatureContent(part.signature) } : {};
+  return [chunk(writing, { tool_calls: [{ index: part.call, id: callId, ...called, ...signed }] })];
 }
 
-function sealPart(writing: Writing, index: number, seal: ReasoningSignature): Frame[] {
+function signPart(writing: Writing, index: number, signature: ReasoningSignature): Frame[] {
   const part = writing.open.get(index);
   if (!part) return [];
-  part.seal = seal;
-  if (part.opening.kind === "text") return [chunk(writing, { extra_content: signatureContent(seal) })];
+  part.signature = signature;
+  if (part.opening.kind === "text") return [chunk(writing, { extra_content: signatureContent(signature) })];
   if (part.opening.kind !== "tool_call") return [];
   const started = !part.isPending;
-  const sealed = { index: part.call, extra_content: signatureContent(seal) };
-  return started ? [chunk(writing, { tool_calls: [sealed] })] : startCall(writing, part);
+  const signed = { index: part.call, extra_content: signatureContent(signature) };
+  return started ? [chunk(writing, { tool_calls: [signed] })] : startCall(writing, part);
 }
 
 function endPart(writing: Writing, event: Extract<ReplyEvent, { type: "part-end" }>): Frame[] {
@@ -213,9 +213,9 @@ function endPart(writing: Writing, event: Extract<ReplyEvent, { type: "part-end"
  */
 function endReasoning(writing: Writing, part: OpenPart, opening: Extract<PartOpening, { kind: "reasoning" }>): Frame[] {
   const index = writing.reasoningParts++;
-  if (!part.seal) return [];
-  const sealed = { ...opening, text: part.text, seal: part.seal };
-  return [chunk(writing, { reasoning_details: [writeDetail(sealed, index)] })];
+  if (!part.signature) return [];
+  const signed = { ...opening, text: part.text, signature: part.signature };
+  return [chunk(writing, { reasoning_details: [writeDetail(signed, index)] })];
 }
 
 function finish(writing: Writing, { stop, usage }: Extract<ReplyEvent, { type: "finish" }>): Frame[] {

@@ -41,7 +41,7 @@ export const caller: CallerFormat = {
     file_name: "file.filename",
     citations: "annotations",
   },
-  droppedFields: (body, losses) => droppedFieldNames(body, losses, DROPPED_FIELD_PATHS),
+  droppedFields: (body, droppedFields) => droppedFieldNames(body, droppedFields, DROPPED_FIELD_PATHS),
   check: checkRequest,
   read: readRequest,
   writeReply,
@@ -55,6 +55,6 @@ export const caller: CallerFormat = {
   tierFields: ["service_tier"],
   servesImageModels: false,
   cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS) ?? firstInstruction(body, "messages"),
-  replay: { seals: "all", items: false },
+  replay: { signatures: "all", items: false },
   grammar,
 };

@@ -22,21 +22,21 @@ const EXACT_INTEGERS = ["seed", "max_tokens", "max_completion_tokens", "top_k"] 
  */
 export function readRequest(body: JsonObject): Conversation {
   refuseUntranslatable(body);
-  const beyond = new Set<string>();
-  addIgnoredAliases(body, beyond);
-  const { instructions, turns } = readMessages(listOf(body.messages), beyond);
+  const unsupportedFields = new Set<string>();
+  addIgnoredAliases(body, unsupportedFields);
+  const { instructions, turns } = readMessages(listOf(body.messages), unsupportedFields);
   return {
     model: textOf(body.model),
     instructions,
     turns,
-    tools: readTools(body, beyond),
+    tools: readTools(body, unsupportedFields),
     ...webSearchField(readSearch(body)),
-    toolChoice: readToolChoice(body, beyond),
+    toolChoice: readToolChoice(body, unsupportedFields),
     parallelToolCalls: typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : null,
-    outputFormat: readOutputFormat(body.response_format, beyond),
+    outputFormat: readOutputFormat(body.response_format, unsupportedFields),
     maxOutputTokens: numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens),
     sampling: readSampling(body),
-    reasoning: readReasoningRequest(body, beyond),
+    reasoning: readReasoningRequest(body, unsupportedFields),
     stream: body.stream === true,
     user: textOf(body.safety_identifier) || textOf(body.user) || null,
     cacheKey: textOf(body.prompt_cache_key) || null,
@@ -44,7 +44,7 @@ export function readRequest(body: JsonObject): Conversation {
     ...readDefaultSettings(body),
     ...tierField(body.service_tier),
     ...readLogprobs(body),
-    beyond: [...beyond.union(unreadFields(body, REQUEST_SHAPE))],
+    unsupportedFields: [...unsupportedFields.union(unreadFields(body, REQUEST_SHAPE))],
   };
 }
 
@@ -66,9 +66,11 @@ function refuseUntranslatable(body: JsonObject): void {
 /** Pairs of fields with the same meaning. The second of a pair is read. */
 const ALIASES = [["max_tokens", "max_completion_tokens"], ["user", "safety_identifier"]] as const;
 
-function addIgnoredAliases(body: JsonObject, beyond: Set<string>): void {
+function addIgnoredAliases(body: JsonObject, unsupportedFields: Set<string>): void {
   for (const [alias, preferred] of ALIASES) {
-    if (!isAbsent(body[preferred]) && !isAbsent(body[alias]) && body[preferred] !== body[alias]) beyond.add(alias);
+    if (!isAbsent(body[preferred]) && !isAbsent(body[alias]) && body[preferred] !== body[alias]) {
+      unsupportedFields.add(alias);
+    }
   }
 }
 
@@ -98,13 +100,13 @@ function readStop(stop: unknown): string[] {
  * Reads `reasoning_effort`, and the dialects' `reasoning: {effort, max_tokens, enabled, exclude}` and `thinking: {type,
  * budget_tokens}`.
  */
-function readReasoningRequest(body: JsonObject, beyond: Set<string>): ReasoningRequest | null {
+function readReasoningRequest(body: JsonObject, unsupportedFields: Set<string>): ReasoningRequest | null {
   const reasoning = objectOf(body.reasoning) ?? {};
   const thinking = objectOf(body.thinking) ?? {};
   const requested = textOf(body.reasoning_effort) || textOf(reasoning.effort);
   const isOff = reasoning.enabled === false || thinking.type === "disabled";
   const effort = EFFORTS.find((known) => known === requested) ?? null;
-  if (requested !== "" && effort === null) beyond.add("reasoning_effort");
+  if (requested !== "" && effort === null) unsupportedFields.add("reasoning_effort");
   const budgetTokens = positive(reasoning.max_tokens) ?? positive(thinking.budget_tokens);
   const visible = typeof reasoning.exclude === "boolean" ? !reasoning.exclude : null;
   const effectiveEffort: Effort | null = effort ?? (isOff ? "none" : null);

@@ -4,18 +4,20 @@ import { DEFAULT_OUTPUT_NAMES } from "../../../output_format_name.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 import { cacheOf } from "../shared/read_parts.ts";
 
-/** The tools of a request, including the legacy `functions`. The names of hosted tools are added to `beyond`. */
-export function readTools(body: JsonObject, beyond: Set<string>): Tool[] {
+/**
+ * The tools of a request, including the legacy `functions`. The names of hosted tools are added to `unsupportedFields`.
+ */
+export function readTools(body: JsonObject, unsupportedFields: Set<string>): Tool[] {
   const tools: Tool[] = [];
   for (const entry of listOf(body.tools)) {
-    const tool = readTool(objectOf(entry) ?? {}, beyond);
+    const tool = readTool(objectOf(entry) ?? {}, unsupportedFields);
     if (tool) tools.push(tool);
   }
   for (const entry of listOf(body.functions)) tools.push(readFunction(objectOf(entry) ?? {}, {}));
   return tools;
 }
 
-function readTool(fields: JsonObject, beyond: Set<string>): Tool | null {
+function readTool(fields: JsonObject, unsupportedFields: Set<string>): Tool | null {
   switch (fields.type ?? "function") {
     case "function":
       return readFunction(objectOf(fields.function) ?? {}, fields);
@@ -29,7 +31,7 @@ function readTool(fields: JsonObject, beyond: Set<string>): Tool | null {
       };
     }
     default:
-      beyond.add(`tools.${textOf(fields.type)}`);
+      unsupportedFields.add(`tools.${textOf(fields.type)}`);
       return null;
   }
 }
@@ -52,7 +54,7 @@ function readFormat(format: JsonObject | null): unknown {
 }
 
 /** Reads `tool_choice` or the legacy `function_call`; null leaves the choice to the vendor. */
-export function readToolChoice(body: JsonObject, beyond: Set<string>): ToolChoice | null {
+export function readToolChoice(body: JsonObject, unsupportedFields: Set<string>): ToolChoice | null {
   const legacy = objectOf(body.function_call);
   const choice = body.tool_choice ?? (legacy ? { function: legacy } : body.function_call);
   if (choice === "auto" || choice === "none") return { kind: choice };
@@ -66,7 +68,7 @@ export function readToolChoice(body: JsonObject, beyond: Set<string>): ToolChoic
   }
   const tool = toolNameOf(fields);
   if (tool !== "") return { kind: "tool", tool };
-  beyond.add("tool_choice");
+  unsupportedFields.add("tool_choice");
   return null;
 }
 
@@ -75,7 +77,7 @@ function toolNameOf(choice: JsonObject): string {
 }
 
 /** Reads `response_format`; null for plain text. */
-export function readOutputFormat(format: unknown, beyond: Set<string>): OutputFormat | null {
+export function readOutputFormat(format: unknown, unsupportedFields: Set<string>): OutputFormat | null {
   const fields = objectOf(format);
   switch (fields?.type) {
     case undefined:
@@ -87,7 +89,7 @@ export function readOutputFormat(format: unknown, beyond: Set<string>): OutputFo
       const { name, description, schema, strict } = objectOf(fields.json_schema) ?? {};
       const shape = objectOf(schema);
       if (!shape) {
-        beyond.add("response_format.json_schema");
+        unsupportedFields.add("response_format.json_schema");
         return { kind: "json" };
       }
       return {
@@ -99,7 +101,7 @@ export function readOutputFormat(format: unknown, beyond: Set<string>): OutputFo
       };
     }
     default:
-      beyond.add(`response_format.${textOf(fields?.type)}`);
+      unsupportedFields.add(`response_format.${textOf(fields?.type)}`);
       return null;
   }
 }

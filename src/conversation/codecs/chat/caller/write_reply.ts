@@ -14,8 +14,8 @@ import { writeUsage } from "../shared/usage.ts";
 
 /** Writes a whole reply. Reasoning is in `reasoning_content`, the dialect that most clients read. */
 export function writeReply(reply: Reply, context: ReplyContext): WriteResult<JsonObject> {
-  const losses: string[] = [];
-  const parts = withoutPartialCall(reply, losses);
+  const droppedFields: string[] = [];
+  const parts = withoutPartialCall(reply, droppedFields);
   const message = writeMessage(parts, refusalOf(reply.stop, parts.some((part) => part.kind === "refusal")));
   const body: JsonObject = {
     id: replyId(reply.id, context),
@@ -29,9 +29,11 @@ export function writeReply(reply: Reply, context: ReplyContext): WriteResult<Jso
       finish_reason: writeStop(reply.stop, message.tool_calls !== undefined, message.refusal !== null),
     }],
   };
-  if (parts.filter((part) => part.kind === "text" && part.seal).length > 1) losses.push("reasoning_signature");
+  if (parts.filter((part) => part.kind === "text" && part.signature).length > 1) {
+    droppedFields.push("reasoning_signature");
+  }
   if (reply.usage) body.usage = writeUsage(reply.usage);
-  return { body, losses };
+  return { body, droppedFields };
 }
 
 /** The `logprobs` of a choice; null when none were requested. */
@@ -45,11 +47,11 @@ export function replyId(id: string, context: ReplyContext): string {
 }
 
 /** Drops a last call that a limit cut off, because it cannot be executed; the caller receives only the limit. */
-function withoutPartialCall(reply: Reply, losses: string[]): readonly ReplyPart[] {
+function withoutPartialCall(reply: Reply, droppedFields: string[]): readonly ReplyPart[] {
   const last = reply.parts.at(-1);
   const isCutOff = reply.stop.reason === "max_tokens" || reply.stop.reason === "context_full";
   if (!isCutOff || last?.kind !== "tool_call" || last.custom || isJson(last.input)) return reply.parts;
-  losses.push("tool_call");
+  droppedFields.push("tool_call");
   return reply.parts.slice(0, -1);
 }
 
@@ -75,8 +77,8 @@ function writeMessage(parts: readonly ReplyPart[], explanation: string): JsonObj
   const images = parts.filter((part) => part.kind === "image");
   if (images.length > 0) message.images = images.map(writeImage);
   if (calls.length > 0) message.tool_calls = calls.map(writeCall);
-  const seal = texts.find((part) => part.seal)?.seal;
-  if (seal) message.extra_content = signatureContent(seal);
+  const signature = texts.find((part) => part.signature)?.signature;
+  if (signature) message.extra_content = signatureContent(signature);
   return message;
 }
 
@@ -94,9 +96,11 @@ function annotationsOf(parts: readonly ReplyPart[]): JsonObject[] {
 /** Reasoning as `reasoning_content`, and as `reasoning_details` when a part has a signature. */
 function writeReasoning(parts: readonly ReasoningPart[]): JsonObject {
   const text = parts.filter((part) => part.text !== "" && !part.redacted).map((part) => part.text);
-  const hasSignature = parts.some((part) => part.seal);
+  const hasSignature = parts.some((part) => part.signature);
   const details = parts.map((part, i) =>
-    part.seal ? writeDetail({ ...part, seal: part.seal }, i) : { type: "reasoning.text", text: part.text, index: i }
+    part.signature
+      ? writeDetail({ ...part, signature: part.signature }, i)
+      : { type: "reasoning.text", text: part.text, index: i }
   );
   return {
     ...(text.length > 0 && { reasoning_content: text.join(REASONING_SEPARATOR) }),
@@ -110,15 +114,15 @@ export function writeImage(image: ImagePart): JsonObject {
 }
 
 function writeCall(part: ToolCallPart): JsonObject {
-  const { callId, tool, input, custom, seal } = part;
+  const { callId, tool, input, custom, signature } = part;
   const called = custom ? { type: "custom", custom: { name: tool, input } } : {
     type: "function",
     function: { name: tool, arguments: input },
   };
-  return { id: callId, ...called, ...(seal && { extra_content: signatureContent(seal) }) };
+  return { id: callId, ...called, ...(signature && { extra_content: signatureContent(signature) }) };
 }
 
 /** The field of the format for a signature that does not belong to reasoning. */
-export function signatureContent(seal: ReasoningSignature): JsonObject {
-  return { google: { thought_signature: writeSignature(seal, "chat") } };
+export function signatureContent(signature: ReasoningSignature): JsonObject {
+  return { google: { thought_signature: writeSignature(signature, "chat") } };
 }

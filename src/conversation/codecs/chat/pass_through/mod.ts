@@ -15,7 +15,7 @@ import { watcher } from "./watcher.ts";
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, model, outputLimit, quirks } = request;
-    const { bytes, scan, losses } = withEdits(request, signatureEditsOf(request));
+    const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
     const reasoning = reasoningEditsOf(request);
     const set: Record<string, unknown> = { ...changed, ...reasoning.set, model };
     const remove = ["extra_body", ...reasoning.remove];
@@ -26,7 +26,10 @@ export const passThrough: PassThrough = {
     else if (body.stream === true && !hasUsageOption(body)) {
       set.stream_options = { ...objectOf(body.stream_options), include_usage: true };
     }
-    return { body: spliceJson(bytes, scan, { set, remove }), losses: [...losses, ...reasoning.losses] };
+    return {
+      body: spliceJson(bytes, scan, { set, remove }),
+      droppedFields: [...droppedFields, ...reasoning.droppedFields],
+    };
   },
   watch: (body) => watcher(wantsUsage(body)),
   issuedIds,

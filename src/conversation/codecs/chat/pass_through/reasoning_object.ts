@@ -7,7 +7,7 @@ import { isAbsent, isObject, numberOrNull, objectOf, textOf } from "../../../wir
 export interface MemberEdits {
   readonly set: JsonObject;
   readonly remove: readonly string[];
-  readonly losses: readonly string[];
+  readonly droppedFields: readonly string[];
 }
 
 /** Assumed length of the reply when the request sets no limit. */
@@ -19,19 +19,19 @@ const DEFAULT_OUTPUT_TOKENS = 8_192;
  * Source: OpenRouter API reference, "Reasoning tokens", "Usage accounting".
  */
 export function reasoningEditsOf({ body, quirks }: Pick<PassThroughRequest, "body" | "quirks">): MemberEdits {
-  if (quirks.has("reasoning_object")) return { set: {}, remove: [], losses: [] };
+  if (quirks.has("reasoning_object")) return { set: {}, remove: [], droppedFields: [] };
   const remove = ["reasoning", "usage"].filter((name) => isObject(body[name]));
   const reasoning = objectOf(body.reasoning);
-  if (reasoning === null) return { set: {}, remove, losses: [] };
-  const losses: string[] = [];
-  if (!isAbsent(reasoning.exclude)) losses.push("reasoning_visibility");
+  if (reasoning === null) return { set: {}, remove, droppedFields: [] };
+  const droppedFields: string[] = [];
+  if (!isAbsent(reasoning.exclude)) droppedFields.push("reasoning_visibility");
   const effort = textOf(reasoning.effort) || (reasoning.enabled === false ? "none" : "");
   const budget = numberOrNull(reasoning.max_tokens);
-  if (effort !== "" && budget !== null) losses.push("reasoning_budget");
+  if (effort !== "" && budget !== null) droppedFields.push("reasoning_budget");
   const nearest = budget === null ? null : effortForShare(budget / limitOf(body), COMMON_EFFORTS);
   const sent = effort !== "" ? effort : nearest;
   const set = sent === null || !isAbsent(body.reasoning_effort) ? {} : { reasoning_effort: sent };
-  return { set, remove, losses };
+  return { set, remove, droppedFields };
 }
 
 function limitOf(body: JsonObject): number {

@@ -16,7 +16,7 @@ type Path = JsonEdit["path"];
 export function signatureEditsOf({ body, latin1, provider, quirks }: PassThroughRequest): BodyEdits {
   if (!latin1.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
   const edits: JsonEdit[] = [];
-  const losses = new Set<string>();
+  const droppedFields = new Set<string>();
   listOf(body.messages).forEach((message, index) => {
     if (!isObject(message)) return;
     const path = ["messages", index];
@@ -25,16 +25,18 @@ export function signatureEditsOf({ body, latin1, provider, quirks }: PassThrough
       { owner: message, path },
       ...listOf(message.tool_calls).map((call, position) => ({ owner: call, path: [...path, "tool_calls", position] })),
     ];
-    const isLost = carriers.map((each) => isCallSealLost(each.owner, each.path, provider, edits)).includes(true);
-    if (isLost || kept === "some" || kept === "none") losses.add("reasoning_signature");
+    const isLost = carriers.map((each) => isCallSignatureDropped(each.owner, each.path, provider, edits)).includes(
+      true,
+    );
+    if (isLost || kept === "some" || kept === "none") droppedFields.add("reasoning_signature");
     if (kept !== "none" || quirks.has("reasoning_in_history")) return;
     for (const field of ["reasoning_content", "reasoning"]) {
       if (message[field] === undefined) continue;
       edits.push({ path: [...path, field], value: undefined });
-      losses.add("reasoning_text");
+      droppedFields.add("reasoning_text");
     }
   });
-  return { edits, losses: [...losses] };
+  return { edits, droppedFields: [...droppedFields] };
 }
 
 /** Adds the edits of one message's `reasoning_details`, and returns how many of the details stay. */
@@ -47,9 +49,9 @@ function detailsOf(message: JsonObject, path: Path, provider: string, edits: Jso
     if (detail === null || !(isWrapped(detail.signature) || isWrapped(detail.data))) return;
     const at = [...path, "reasoning_details", position];
     const part = readDetail(detail);
-    if (part?.seal !== undefined && isOwnSignature(part.seal, "chat", provider)) {
-      const { seal } = part;
-      own.push({ path: at, value: writeOwnDetail({ ...part, seal }, position) });
+    if (part?.signature !== undefined && isOwnSignature(part.signature, "chat", provider)) {
+      const { signature } = part;
+      own.push({ path: at, value: writeOwnDetail({ ...part, signature }, position) });
     } else {
       foreign++;
       own.push({ path: at, value: undefined });
@@ -64,14 +66,14 @@ function detailsOf(message: JsonObject, path: Path, provider: string, edits: Jso
 }
 
 /** Adds the edit of `extra_content.google.thought_signature`; true when the signature is removed. */
-function isCallSealLost(owner: unknown, path: Path, provider: string, edits: JsonEdit[]): boolean {
+function isCallSignatureDropped(owner: unknown, path: Path, provider: string, edits: JsonEdit[]): boolean {
   const google = isObject(owner) ? objectOf(objectOf(owner.extra_content)?.google) : null;
   if (!isWrapped(google?.thought_signature)) return false;
-  const { seal } = callSignatureOf(owner as JsonObject);
-  const isOwn = seal !== undefined && isOwnSignature(seal, "chat", provider);
+  const { signature } = callSignatureOf(owner as JsonObject);
+  const isOwn = signature !== undefined && isOwnSignature(signature, "chat", provider);
   edits.push({
     path: [...path, "extra_content", "google", "thought_signature"],
-    value: isOwn ? seal.value : undefined,
+    value: isOwn ? signature.value : undefined,
   });
   return !isOwn;
 }

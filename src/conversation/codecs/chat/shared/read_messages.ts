@@ -32,13 +32,13 @@ interface Reading {
   readonly uses: Map<string, number>;
   /** The tools of all calls so far, by the caller's id. */
   readonly tools: Map<string, string>;
-  readonly beyond: Set<string>;
+  readonly unsupportedFields: Set<string>;
 }
 
 /** Reads checked messages into instructions and turns. Calls and results are paired by unique ids. */
 export function readMessages(
   messages: readonly unknown[],
-  beyond: Set<string>,
+  unsupportedFields: Set<string>,
 ): { instructions: TextPart[]; turns: Turn[] } {
   const reading: Reading = {
     instructions: [],
@@ -47,7 +47,7 @@ export function readMessages(
     callIds: new Set(),
     uses: new Map(),
     tools: new Map(),
-    beyond,
+    unsupportedFields,
   };
   messages.forEach((message, i) => readMessage(message as JsonObject, i, reading));
   const turns = reading.turns.map(({ role, results, parts }) => ({ role, parts: [...results, ...parts] }));
@@ -55,9 +55,9 @@ export function readMessages(
 }
 
 function readMessage(message: JsonObject, i: number, reading: Reading): void {
-  const content = () => readContent(message.content, `messages[${i}].content`, reading.beyond);
+  const content = () => readContent(message.content, `messages[${i}].content`, reading.unsupportedFields);
   if (hasValue(message.name) && message.role !== "tool" && message.role !== "function") {
-    reading.beyond.add("messages.name");
+    reading.unsupportedFields.add("messages.name");
   }
   switch (message.role) {
     case "system":
@@ -76,7 +76,7 @@ function readMessage(message: JsonObject, i: number, reading: Reading): void {
 
 function addInstruction(parts: readonly Part[], reading: Reading): void {
   const texts = parts.filter((part) => part.kind === "text");
-  if (texts.length < parts.length) reading.beyond.add("messages.content");
+  if (texts.length < parts.length) reading.unsupportedFields.add("messages.content");
   if (texts.length === 0) return;
   if (reading.turns.length === 0) reading.instructions.push(...texts);
   else reading.turns.push({ role: "system", results: [], parts: texts });
@@ -105,7 +105,7 @@ function openTurn(role: "user" | "assistant", reading: Reading): OpenTurn {
 function readAssistant(message: JsonObject, content: readonly Part[], i: number, reading: Reading): Part[] {
   const parts: Part[] = [...readReasoning(message), ...content];
   if (textOf(message.refusal) !== "") parts.push({ kind: "refusal", text: textOf(message.refusal) });
-  if (hasValue(message.audio)) reading.beyond.add("messages.audio");
+  if (hasValue(message.audio)) reading.unsupportedFields.add("messages.audio");
   listOf(message.tool_calls).forEach((entry, k) => {
     const call = readCall(objectOf(entry) ?? {}, i, k, reading);
     if (call) parts.push(call);
@@ -119,7 +119,7 @@ function readCall(fields: JsonObject, i: number, k: number, reading: Reading): T
   const custom = fields.type === "custom";
   const called = objectOf(custom ? fields.custom : fields.function);
   if (!called) {
-    reading.beyond.add(`messages.tool_calls.${textOf(fields.type)}`);
+    reading.unsupportedFields.add(`messages.tool_calls.${textOf(fields.type)}`);
     return null;
   }
   const tool = textOf(called.name);
@@ -165,7 +165,7 @@ function readResult(message: JsonObject, wireId: string, content: readonly Part[
   const openCalls = reading.open.get(wireId) ?? reading.open.get("");
   const call = openCalls?.shift();
   const parts = content.filter(isReturnable);
-  if (parts.length < content.length) reading.beyond.add("messages.content");
+  if (parts.length < content.length) reading.unsupportedFields.add("messages.content");
   return {
     kind: "tool_result",
     callId: call?.callId ?? wireId,
@@ -187,16 +187,16 @@ export function readArguments(value: unknown): string {
 }
 
 /** The signature that one vendor attaches to a call: `extra_content.google.thought_signature`. */
-export function callSignatureOf(fields: JsonObject): Pick<ToolCallPart, "seal"> {
+export function callSignatureOf(fields: JsonObject): Pick<ToolCallPart, "signature"> {
   const signature = textOf(objectOf(objectOf(fields.extra_content)?.google)?.thought_signature);
-  return signature === "" ? {} : { seal: readSignature(signature, "chat") };
+  return signature === "" ? {} : { signature: readSignature(signature, "chat") };
 }
 
 /** Moves the signature of a whole message to its text, or else to its first call without one. */
 export function withMessageSignature<P extends Part>(parts: readonly P[], message: JsonObject): P[] {
-  const sealed = callSignatureOf(message);
-  if (!sealed.seal) return [...parts];
+  const signed = callSignatureOf(message);
+  if (!signed.signature) return [...parts];
   const text = parts.findIndex((part) => part.kind === "text");
-  const at = text >= 0 ? text : parts.findIndex((part) => part.kind === "tool_call" && !part.seal);
-  return parts.map((part, i) => i === at ? { ...part, ...sealed } : part);
+  const at = text >= 0 ? text : parts.findIndex((part) => part.kind === "tool_call" && !part.signature);
+  return parts.map((part, i) => i === at ? { ...part, ...signed } : part);
 }

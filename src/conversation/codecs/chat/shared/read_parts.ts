@@ -8,21 +8,21 @@ import { listOf, objectOf, textOf } from "../../../wire_value.ts";
  * The parts of a message's content.
  *
  * @param path The path of the content, for errors: `messages[2].content`.
- * @param beyond Receives the names of parts that have no neutral form.
+ * @param unsupportedFields Receives the names of parts that have no neutral form.
  * @throws {GatewayError} `invalid_request` for a vendor's file id, which is not valid at other vendors.
  */
-export function readContent(content: unknown, path: string, beyond: Set<string>): Part[] {
+export function readContent(content: unknown, path: string, unsupportedFields: Set<string>): Part[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   const parts: Part[] = [];
   listOf(content).forEach((entry, i) => {
     const fields = objectOf(entry);
-    const part = fields && readPart(fields, `${path}[${i}]`, beyond);
+    const part = fields && readPart(fields, `${path}[${i}]`, unsupportedFields);
     if (part) parts.push(part);
   });
   return parts;
 }
 
-function readPart(fields: JsonObject, path: string, beyond: Set<string>): Part | null {
+function readPart(fields: JsonObject, path: string, unsupportedFields: Set<string>): Part | null {
   switch (fields.type) {
     case "text":
       return readText(fields);
@@ -31,7 +31,7 @@ function readPart(fields: JsonObject, path: string, beyond: Set<string>): Part |
     case "input_audio":
       return readAudio(objectOf(fields.input_audio) ?? {});
     case "file":
-      return readFile(objectOf(fields.file) ?? {}, `${path}.file`, cacheOf(fields), beyond);
+      return readFile(objectOf(fields.file) ?? {}, `${path}.file`, cacheOf(fields), unsupportedFields);
     case "video_url":
       return mediaFrom(addressOf(fields.video_url), "video");
     case "document_url":
@@ -41,7 +41,7 @@ function readPart(fields: JsonObject, path: string, beyond: Set<string>): Part |
     case "refusal":
       return textOf(fields.refusal) === "" ? null : { kind: "refusal", text: textOf(fields.refusal) };
     default:
-      beyond.add(`messages.content.${textOf(fields.type)}`);
+      unsupportedFields.add(`messages.content.${textOf(fields.type)}`);
       return null;
   }
 }
@@ -130,16 +130,21 @@ function readAudio(audio: JsonObject): Part {
   return { kind: "audio", source: { kind: "base64", mediaType, data: plainBase64(data) } };
 }
 
-function readFile(file: JsonObject, path: string, cache: { cache?: CacheMark }, beyond: Set<string>): Part | null {
+function readFile(
+  file: JsonObject,
+  path: string,
+  cache: { cache?: CacheMark },
+  unsupportedFields: Set<string>,
+): Part | null {
   const data = textOf(file.file_data);
   if (data === "") {
     if (textOf(file.file_id) !== "") {
       throw invalidField(`${path}.file_id`, "file ids are not supported for this model; send the file's data instead");
     }
-    beyond.add("messages.content.file");
+    unsupportedFields.add("messages.content.file");
     return null;
   }
-  if (textOf(file.file_id) !== "") beyond.add("messages.content.file.file_id");
+  if (textOf(file.file_id) !== "") unsupportedFields.add("messages.content.file.file_id");
   const name = textOf(file.filename) || null;
   if (data.startsWith("data:") || /^https?:\/\//.test(data)) {
     return { kind: "file", source: readSource(data), name, ...cache };

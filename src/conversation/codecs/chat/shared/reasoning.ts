@@ -50,7 +50,7 @@ export function readDetail(detail: ReasoningDetail): ReasoningPart | null {
   return {
     kind: "reasoning",
     text,
-    ...(signature && { seal: isWrapped ? readSignature(signature, "chat") : bareSealOf(detail) }),
+    ...(signature && { signature: isWrapped ? readSignature(signature, "chat") : ownSignatureOf(detail) }),
     ...(detail.type === "reasoning.encrypted" && { redacted: true }),
     ...(isWrapped && textOf(detail.id) && { id: textOf(detail.id) }),
   };
@@ -58,16 +58,16 @@ export function readDetail(detail: ReasoningDetail): ReasoningPart | null {
 
 /** Writes the detail of a reasoning part with a signature. The inverse is {@linkcode readDetail}. */
 export function writeDetail(
-  part: ReasoningPart & { readonly seal: ReasoningSignature },
+  part: ReasoningPart & { readonly signature: ReasoningSignature },
   index: number,
 ): ReasoningDetail {
-  const { seal, text, redacted, id } = part;
-  const kept = seal.form === "chat" && seal.issuer === null ? originalDetail(seal.value) : null;
+  const { signature, text, redacted, id } = part;
+  const kept = signature.format === "chat" && signature.issuer === null ? originalDetail(signature.value) : null;
   if (kept) {
     if (text === "") return kept;
     return kept.type === "reasoning.summary" ? { ...kept, summary: text } : { ...kept, text };
   }
-  const value = writeSignature(seal, "chat");
+  const value = writeSignature(signature, "chat");
   const named = id === undefined ? {} : { id };
   if (redacted) return { type: "reasoning.encrypted", data: value, ...named, index };
   return { type: "reasoning.text", text, signature: value, ...named, index };
@@ -77,19 +77,19 @@ export function writeDetail(
  * The same for the vendor that the request goes to. The signature counts as its own, whoever is recorded as the issuer.
  */
 export function writeOwnDetail(
-  part: ReasoningPart & { readonly seal: ReasoningSignature },
+  part: ReasoningPart & { readonly signature: ReasoningSignature },
   index: number,
 ): ReasoningDetail {
-  return writeDetail({ ...part, seal: { ...part.seal, issuer: null } }, index);
+  return writeDetail({ ...part, signature: { ...part.signature, issuer: null } }, index);
 }
 
 /** The signature of a vendor's own detail. Fields are sorted, so that streamed and whole details give equal values. */
-function bareSealOf(detail: ReasoningDetail): ReasoningSignature {
+function ownSignatureOf(detail: ReasoningDetail): ReasoningSignature {
   const kept: JsonObject = {};
   for (const key of Object.keys(detail).sort()) {
     if (!TEXT_FIELDS.some((field) => field === key) && detail[key] !== null) kept[key] = detail[key];
   }
-  return { form: "chat", issuer: null, value: JSON.stringify(kept) };
+  return { format: "chat", issuer: null, value: JSON.stringify(kept) };
 }
 
 function originalDetail(value: string): ReasoningDetail | null {

@@ -20,14 +20,14 @@ export function readSearch({ web_search_options: options, tool_choice: choice }:
     contextSize: textOf(fields.search_context_size) || null,
     userLocation: readUserLocation(objectOf(fields.user_location)?.approximate),
     names: { contextSize: `${NAME}.search_context_size`, userLocation: `${NAME}.user_location` },
-    sent: { form: "chat", tool: fields },
-    beyond: Object.keys(fields).filter((key) => !READ_FIELDS.has(key) && !isAbsent(fields[key])).map((key) =>
+    sent: { format: "chat", tool: fields },
+    unsupportedFields: Object.keys(fields).filter((key) => !READ_FIELDS.has(key) && !isAbsent(fields[key])).map((key) =>
       `${NAME}.${key}`
     ),
   };
 }
 
-const SUPPORT = { form: "chat", takes: ["contextSize", "userLocation"] } as const;
+const SUPPORT = { format: "chat", settings: ["contextSize", "userLocation"] } as const;
 
 /**
  * `web_search_options` of a conversation; no field when it offers no search. A model that accepts the field always
@@ -39,12 +39,12 @@ const SUPPORT = { form: "chat", takes: ["contextSize", "userLocation"] } as cons
 export function writeSearch(
   conversation: Conversation,
   canSearch: boolean,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): { web_search_options?: JsonObject } {
-  const search = searchToWrite(conversation, canSearch, SUPPORT, losses);
+  const search = searchToWrite(conversation, canSearch, SUPPORT, droppedFields);
   if (search === null) return {};
-  if (search.sent.form === "chat") return { web_search_options: search.sent.tool };
-  if (search.wantsPages !== undefined) losses.add(search.wantsPages);
+  if (search.sent.format === "chat") return { web_search_options: search.sent.tool };
+  if (search.wantsPages !== undefined) droppedFields.add(search.wantsPages);
   const { contextSize, userLocation } = search;
   const approximate = userLocation && writeUserLocation(userLocation);
   return {

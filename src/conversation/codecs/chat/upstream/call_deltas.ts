@@ -14,7 +14,7 @@ interface OpenCall {
   readonly custom: boolean;
   /** Arguments received before the name. */
   held: string;
-  sealed: boolean;
+  signed: boolean;
 }
 
 /** The calls of one stream. */
@@ -49,8 +49,8 @@ export function readCallDelta(calls: Calls, fields: JsonObject, nextIndex: () =>
     events.push({ type: "part-start", index: call.index, part: openingOf(calls, call, textOf(called.name)) });
   }
   events.push(...argumentsOf(call, custom ? called.input : called.arguments));
-  const { seal } = callSignatureOf(fields);
-  if (seal && call.index !== null) events.push(sealed(call, call.index, seal));
+  const { signature } = callSignatureOf(fields);
+  if (signature && call.index !== null) events.push(signed(call, call.index, signature));
   return events;
 }
 
@@ -62,7 +62,7 @@ function callFor(calls: Calls, fields: JsonObject, name: string, custom: boolean
   // A second whole call with an index in use: some vendors give every call the index 0.
   const isNewCall = known !== undefined && id !== "" && known.id !== "" && id !== known.id && name !== "";
   if (known && !isNewCall) return known;
-  const call: OpenCall = { index: null, id: "", custom, held: "", sealed: false };
+  const call: OpenCall = { index: null, id: "", custom, held: "", signed: false };
   calls.byIndex.set(key, call);
   calls.inOrder.push(call);
   return call;
@@ -81,15 +81,15 @@ function argumentsOf(call: OpenCall, value: unknown): ReplyEvent[] {
   return call.index === null || text === "" ? [] : [{ type: "part-delta", index: call.index, text }];
 }
 
-function sealed(call: OpenCall, index: number, seal: ReasoningSignature): ReplyEvent {
-  call.sealed = true;
-  return { type: "part-seal", index, seal };
+function signed(call: OpenCall, index: number, signature: ReasoningSignature): ReplyEvent {
+  call.signed = true;
+  return { type: "part-signature", index, signature };
 }
 
 /** Attaches the signature of a whole message to its first call without one; null if there is none. */
-export function signFirstCall(calls: Calls, seal: ReasoningSignature): ReplyEvent | null {
-  const call = calls.inOrder.find((one) => one.index !== null && !one.sealed);
-  return call ? sealed(call, call.index!, seal) : null;
+export function signFirstCall(calls: Calls, signature: ReasoningSignature): ReplyEvent | null {
+  const call = calls.inOrder.find((one) => one.index !== null && !one.signed);
+  return call ? signed(call, call.index!, signature) : null;
 }
 
 /** The ends of all calls, in order. A call whose name never arrived was not started. */

@@ -27,7 +27,7 @@ interface OpenPart {
   readonly detail: string | null;
   /** The reasoning so far, to recognise a detail that repeats it. */
   reasoning: string;
-  sealed: boolean;
+  signed: boolean;
 }
 
 /**
@@ -132,8 +132,8 @@ function readDelta(reading: Reading, delta: JsonObject): void {
   const legacy = objectOf(delta.function_call);
   const calls = legacy ? [{ index: "function_call", function: legacy }] : listOf(delta.tool_calls);
   for (const call of calls) readCall(reading, objectOf(call) ?? {});
-  const { seal } = callSignatureOf(delta);
-  if (seal) sealByMessage(reading, seal);
+  const { signature } = callSignatureOf(delta);
+  if (signature) signByMessage(reading, signature);
 }
 
 function readCall(reading: Reading, fields: JsonObject): void {
@@ -175,14 +175,14 @@ function detailKeyOf(detail: JsonObject): string {
 
 function readDetailPart(reading: Reading, part: ReasoningPart, key: string): void {
   const { open } = reading;
-  const isRepeated = open?.kind === "reasoning" && open.detail === null && !open.sealed && !part.redacted &&
+  const isRepeated = open?.kind === "reasoning" && open.detail === null && !open.signed && !part.redacted &&
     (part.text === "" || part.text === open.reasoning || open.reasoning.endsWith(REASONING_SEPARATOR + part.text));
   if (!isRepeated) {
-    const isSame = open?.kind === "reasoning" && open.detail === key && !open.sealed;
+    const isSame = open?.kind === "reasoning" && open.detail === key && !open.signed;
     if (!isSame) openPart(reading, openingOf(part), key);
     if (part.text !== "") addDelta(reading, part.text);
   }
-  if (part.seal) sealOpen(reading, part.seal);
+  if (part.signature) signOpenPart(reading, part.signature);
 }
 
 function openingOf(part: ReasoningPart): PartOpening {
@@ -194,7 +194,7 @@ function openingOf(part: ReasoningPart): PartOpening {
 }
 
 function addReasoning(reading: Reading, reasoning: string, detail: string | null): void {
-  const followsSigned = reading.open?.kind === "reasoning" && reading.open.sealed;
+  const followsSigned = reading.open?.kind === "reasoning" && reading.open.signed;
   // The break between two reasoning parts does not belong to the second.
   const text = followsSigned && reasoning.startsWith(REASONING_SEPARATOR)
     ? reasoning.slice(REASONING_SEPARATOR.length)
@@ -214,7 +214,7 @@ function addText(reading: Reading, kind: "text" | "refusal", text: string): void
 function openPart(reading: Reading, part: PartOpening, detail: string | null): void {
   close(reading);
   const index = reading.next++;
-  reading.open = { index, kind: part.kind as OpenPart["kind"], detail, reasoning: "", sealed: false };
+  reading.open = { index, kind: part.kind as OpenPart["kind"], detail, reasoning: "", signed: false };
   reading.events.push({ type: "part-start", index, part });
 }
 
@@ -225,15 +225,15 @@ function addDelta(reading: Reading, text: string): void {
   reading.events.push({ type: "part-delta", index: open.index, text, ...tokens });
 }
 
-function sealOpen(reading: Reading, seal: ReasoningSignature): void {
-  reading.open!.sealed = true;
-  reading.events.push({ type: "part-seal", index: reading.open!.index, seal });
+function signOpenPart(reading: Reading, signature: ReasoningSignature): void {
+  reading.open!.signed = true;
+  reading.events.push({ type: "part-signature", index: reading.open!.index, signature });
 }
 
 /** Attaches the signature of a whole message to the open text, or else to the first call without one. */
-function sealByMessage(reading: Reading, seal: ReasoningSignature): void {
-  if (reading.open?.kind === "text") return sealOpen(reading, seal);
-  const event = signFirstCall(reading.calls, seal);
+function signByMessage(reading: Reading, signature: ReasoningSignature): void {
+  if (reading.open?.kind === "text") return signOpenPart(reading, signature);
+  const event = signFirstCall(reading.calls, signature);
   if (event) reading.events.push(event);
 }
 

@@ -32,13 +32,13 @@ export function readReply(body: unknown): Reply {
   if (hasValue(choice.error) || isFailure(choice.finish_reason)) {
     throw new TypeError("Cannot read the reply: its choice reports a failure");
   }
-  const beyond = new Set<string>();
-  const parts = readMessageParts(message, replyIdOf(reply), beyond);
+  const unsupportedFields = new Set<string>();
+  const parts = readMessageParts(message, replyIdOf(reply), unsupportedFields);
   const cited = citedParts(parts, [...readAnnotations(message.annotations), ...readSources(reply)]);
-  if (choices.length > 1) beyond.add("choices[1]");
+  if (choices.length > 1) unsupportedFields.add("choices[1]");
   const logprobs = objectOf(choice.logprobs);
-  if (listOf(logprobs?.refusal).length > 0) beyond.add("choices[0].logprobs.refusal");
-  if (hasValue(reply.moderation)) beyond.add("moderation");
+  if (listOf(logprobs?.refusal).length > 0) unsupportedFields.add("choices[0].logprobs.refusal");
+  if (hasValue(reply.moderation)) unsupportedFields.add("moderation");
   return {
     id: textOf(reply.id),
     model: textOf(reply.model),
@@ -50,7 +50,7 @@ export function readReply(body: unknown): Reply {
       call: parts.some((part) => part.kind === "tool_call"),
     }),
     usage: readUsage(reply),
-    beyond: [...beyond],
+    unsupportedFields: [...unsupportedFields],
   };
 }
 
@@ -59,8 +59,8 @@ function replyIdOf(reply: JsonObject): string {
   return `${textOf(reply.id)}/${numberOrNull(reply.created) ?? ""}`;
 }
 
-function readMessageParts(message: JsonObject, replyId: string, beyond: Set<string>): ReplyPart[] {
-  const parts: ReplyPart[] = [...readReasoning(message), ...readReplyContent(message.content, beyond)];
+function readMessageParts(message: JsonObject, replyId: string, unsupportedFields: Set<string>): ReplyPart[] {
+  const parts: ReplyPart[] = [...readReasoning(message), ...readReplyContent(message.content, unsupportedFields)];
   if (textOf(message.refusal) !== "") parts.push({ kind: "refusal", text: textOf(message.refusal) });
   const transcript = textOf(objectOf(message.audio)?.transcript);
   if (transcript !== "" && !parts.some((part) => part.kind === "text")) parts.push({ kind: "text", text: transcript });
@@ -72,16 +72,16 @@ function readMessageParts(message: JsonObject, replyId: string, beyond: Set<stri
   calls.forEach((fields, k) => {
     const call = readCall(fields, callIdOf(fields, replyId, k, callIds));
     if (call) parts.push(call);
-    else beyond.add(`message.tool_calls.${textOf(fields.type)}`);
+    else unsupportedFields.add(`message.tool_calls.${textOf(fields.type)}`);
   });
   for (const name of Object.keys(message)) {
-    if (!KNOWN_FIELDS.has(name) && hasValue(message[name])) beyond.add(`message.${name}`);
+    if (!KNOWN_FIELDS.has(name) && hasValue(message[name])) unsupportedFields.add(`message.${name}`);
   }
   return withMessageSignature(parts, message);
 }
 
 /** Reads text, or one vendor's list of `text` and `thinking` parts. */
-function readReplyContent(content: unknown, beyond: Set<string>): ReplyPart[] {
+function readReplyContent(content: unknown, unsupportedFields: Set<string>): ReplyPart[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   const parts: ReplyPart[] = [];
   for (const entry of listOf(content)) {
@@ -90,7 +90,9 @@ function readReplyContent(content: unknown, beyond: Set<string>): ReplyPart[] {
     if (reasoning) append(parts, reasoning);
     else if (textOf(fields.text) !== "") append(parts, { kind: "text", text: textOf(fields.text) });
     else if (fields.type === "image_url") parts.push(...readImages([fields]));
-    else if (fields.type !== "text" && fields.type !== "thinking") beyond.add(`message.content.${textOf(fields.type)}`);
+    else if (fields.type !== "text" && fields.type !== "thinking") {
+      unsupportedFields.add(`message.content.${textOf(fields.type)}`);
+    }
   }
   return parts;
 }

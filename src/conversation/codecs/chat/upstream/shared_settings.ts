@@ -11,12 +11,12 @@ import type { Writing } from "./writing.ts";
  * @param isReasoning True for a model that reasons before it answers: such a model reports no probabilities.
  */
 export function writeSharedSettings(conversation: Conversation, isReasoning: boolean, writing: Writing): JsonObject {
-  const { target: { quirks }, losses } = writing;
+  const { target: { quirks }, droppedFields } = writing;
   const { serviceTier, logprobs } = conversation;
-  if (logprobs !== undefined && isReasoning) losses.add("logprobs");
+  if (logprobs !== undefined && isReasoning) droppedFields.add("logprobs");
   return {
-    ...writeTier(serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIER_NAMES, losses),
-    ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), losses),
+    ...writeTier(serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIER_NAMES, droppedFields),
+    ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), droppedFields),
     ...(logprobs === undefined || isReasoning ? {} : {
       logprobs: true,
       ...(logprobs > 0 ? { top_logprobs: logprobs } : {}),

@@ -89,7 +89,7 @@ function addAssistant(messages: Messages, turn: Turn, inLoop: boolean): void {
   const { writing, pairs } = messages;
   const calls = turn.parts.filter((part) => part.kind === "tool_call");
   const texts = writeTexts(turn, writing);
-  if (turn.parts.some(({ kind }) => kind === "web_search")) writing.losses.add("web_search_call");
+  if (turn.parts.some(({ kind }) => kind === "web_search")) writing.droppedFields.add("web_search_call");
   const reasoning = writeReasoning(turn.parts, inLoop && calls.length > 0, writing);
   const toolCalls = calls.map((call) => writeCall(call, pairs.calls.get(call)!, writing));
   if (texts.text || texts.refusal || calls.length > 0 || Object.keys(reasoning).length > 0) {
@@ -121,21 +121,21 @@ function writeTexts(turn: Turn, writing: Writing): { text: unknown; refusal: str
 function addOwnMedia(messages: Messages, turn: Turn): void {
   const media = turn.parts.filter((part) => isUserPart(part) && part.kind !== "text" && part.kind !== "refusal");
   if (media.length === 0) return;
-  messages.writing.losses.add("image");
+  messages.writing.droppedFields.add("image");
   const written = media.map((part) => writePart(part as UserPart, messages.writing));
   messages.pendingParts.push({ type: "text", text: "From your previous answer:" }, ...written);
 }
 
 function writeCall(call: ToolCallPart, { id }: PairedCall, writing: Writing): JsonObject {
   const name = toolNameFor(writing, call.tool);
-  if (call.cache) writing.losses.add("cache_control");
-  const seal = call.seal && ownSignature(call.seal, writing);
-  const signature = seal ? { extra_content: { google: { thought_signature: seal.value } } } : {};
+  if (call.cache) writing.droppedFields.add("cache_control");
+  const signature = call.signature && ownSignature(call.signature, writing);
+  const signatureFields = signature ? { extra_content: { google: { thought_signature: signature.value } } } : {};
   if (call.custom && !writing.target.quirks.has("no_custom_tools")) {
-    return { id, type: "custom", custom: { name, input: call.input }, ...signature };
+    return { id, type: "custom", custom: { name, input: call.input }, ...signatureFields };
   }
   const text = call.custom ? JSON.stringify({ input: call.input }) : call.input;
-  return { id, type: "function", function: { name, arguments: text }, ...signature };
+  return { id, type: "function", function: { name, arguments: text }, ...signatureFields };
 }
 
 /** Writes a tool result. It holds only text; media go to the next user message, and the text refers to them. */
@@ -145,8 +145,8 @@ function addResult(messages: Messages, call: ToolCallPart, { id, result }: Paire
     list.push({ role: "tool", tool_call_id: id, content: NO_RESULT });
     return;
   }
-  const { losses } = writing;
-  if (result.cache) losses.add("cache_control");
+  const { droppedFields } = writing;
+  if (result.cache) droppedFields.add("cache_control");
   const texts: JsonObject[] = [];
   const shown: JsonObject[] = [];
   for (const part of result.parts) {
@@ -154,17 +154,17 @@ function addResult(messages: Messages, call: ToolCallPart, { id, result }: Paire
     (written.type === "text" ? texts : shown).push(written);
   }
   if (shown.length > 0) {
-    losses.add("tool_result_image");
+    droppedFields.add("tool_result_image");
     texts.push({ type: "text", text: `(${shown.length} attached to the next user message)` });
     messages.pendingParts.push({ type: "text", text: `Attached to the result of ${call.tool} (${id}):` }, ...shown);
   }
-  if (result.isError) markFailed(texts, losses);
+  if (result.isError) markFailed(texts, droppedFields);
   list.push({ role: "tool", tool_call_id: id, content: writeContent(texts, writing) });
 }
 
 /** Marks a failed call in the text of its result, unless it is obvious, because this format has no field for it. */
-function markFailed(texts: JsonObject[], losses: Set<string>): void {
-  losses.add("tool_error");
+function markFailed(texts: JsonObject[], droppedFields: Set<string>): void {
+  droppedFields.add("tool_error");
   const first = texts[0]?.text;
   if (typeof first === "string" && /error|fail/i.test(first.slice(0, 200))) return;
   if (typeof first === "string") texts[0] = { type: "text", text: `Error: ${first}` };

@@ -21,8 +21,8 @@ export function writePart(part: UserPart, writing: Writing): JsonObject {
   switch (part.kind) {
     case "text":
     case "refusal":
-      if (part.kind === "text" && part.cache) writing.losses.add("cache_control");
-      if (part.kind === "text" && part.citations?.length) writing.losses.add("citations");
+      if (part.kind === "text" && part.cache) writing.droppedFields.add("cache_control");
+      if (part.kind === "text" && part.citations?.length) writing.droppedFields.add("citations");
       return { type: "text", text: part.text };
     case "image":
       return writeImage(part, writing);
@@ -45,17 +45,17 @@ export function writeContent(parts: readonly JsonObject[], { target }: Pick<Writ
   return parts;
 }
 
-function writeImage({ source, detail, cache }: ImagePart, { losses }: Writing): JsonObject {
-  if (cache) losses.add("cache_control");
+function writeImage({ source, detail, cache }: ImagePart, { droppedFields }: Writing): JsonObject {
+  if (cache) droppedFields.add("cache_control");
   // "high" is the highest resolution of this format.
-  if (detail === "original") losses.add("image_detail");
+  if (detail === "original") droppedFields.add("image_detail");
   const resolution = detail === undefined ? {} : { detail: detail === "original" ? "high" : detail };
   return { type: "image_url", image_url: { url: portableAddressOf(source, "image"), ...resolution } };
 }
 
 /** Writes a document. Plain text is sent as text, because vendors of this format support few document types. */
-function writeFile({ source, name, cache }: FilePart, { target, losses }: Writing): JsonObject {
-  if (cache) losses.add("cache_control");
+function writeFile({ source, name, cache }: FilePart, { target, droppedFields }: Writing): JsonObject {
+  if (cache) droppedFields.add("cache_control");
   if (source.kind === "url") {
     if (!target.quirks.has("file_addresses")) throw unsupported("file", "files by URL; send the file's data");
     return { type: "file", file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source, "file") } };

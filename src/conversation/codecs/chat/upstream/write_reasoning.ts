@@ -19,35 +19,38 @@ export function writeReasoning(parts: readonly Part[], inToolLoop: boolean, writ
   const plain: string[] = [];
   for (const part of parts) {
     if (part.kind !== "reasoning") continue;
-    const seal = part.seal && ownSignature(part.seal, writing);
-    if (seal) details.push(writeOwnDetail({ ...part, seal }, details.length));
+    const signature = part.signature && ownSignature(part.signature, writing);
+    if (signature) details.push(writeOwnDetail({ ...part, signature }, details.length));
     else addPlain(part, plain, inToolLoop, writing);
   }
   return {
     ...(plain.length > 0 && { reasoning_content: plain.join(REASONING_SEPARATOR) }),
     ...(details.length > 0 && { reasoning_details: details }),
-    ...writeTextSeal(parts, writing),
+    ...writeTextSignature(parts, writing),
   };
 }
 
 function addPlain(part: ReasoningPart, plain: string[], inToolLoop: boolean, writing: Writing): void {
   if (part.text === "" || part.redacted) return;
   if (inToolLoop && writing.target.quirks.has("reasoning_in_history")) plain.push(part.text);
-  else writing.losses.add("reasoning_text");
+  else writing.droppedFields.add("reasoning_text");
 }
 
-function writeTextSeal(parts: readonly Part[], writing: Writing): JsonObject {
+function writeTextSignature(parts: readonly Part[], writing: Writing): JsonObject {
   for (const part of parts) {
-    const seal = part.kind === "text" && part.seal ? ownSignature(part.seal, writing) : null;
-    if (seal) return { extra_content: { google: { thought_signature: seal.value } } };
+    const signature = part.kind === "text" && part.signature ? ownSignature(part.signature, writing) : null;
+    if (signature) return { extra_content: { google: { thought_signature: signature.value } } };
   }
   return {};
 }
 
 /** The signature if the target vendor issued it in this format; otherwise null, and it is reported as dropped. */
-export function ownSignature(seal: ReasoningSignature, { target, losses }: Writing): ReasoningSignature | null {
-  const isAccepted = seal.issuer === null && target.quirks.has("reasoning_in_history");
-  const isOwn = seal.form === "chat" && (seal.issuer === target.provider || isAccepted);
-  if (!isOwn) losses.add("reasoning_signature");
-  return isOwn ? seal : null;
+export function ownSignature(
+  signature: ReasoningSignature,
+  { target, droppedFields }: Writing,
+): ReasoningSignature | null {
+  const isAccepted = signature.issuer === null && target.quirks.has("reasoning_in_history");
+  const isOwn = signature.format === "chat" && (signature.issuer === target.provider || isAccepted);
+  if (!isOwn) droppedFields.add("reasoning_signature");
+  return isOwn ? signature : null;
 }

@@ -16,7 +16,7 @@ import type { Writing } from "./writing.ts";
  * @throws {GatewayError} `invalid_request` for media that the target does not support.
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
-  const writing: Writing = { target, losses: new Set(), toolNames: new Map() };
+  const writing: Writing = { target, droppedFields: new Set(), toolNames: new Map() };
   const overflow: Overflow = new Map();
   const tools = writeTools(conversation, writing, overflow);
   const messages = writeMessages(withInstruction(conversation, overflowText(overflow)), writing);
@@ -27,12 +27,12 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     model: target.model,
     messages,
     ...tools,
-    ...writeSearch(conversation, target.hasWebSearch === true, writing.losses),
+    ...writeSearch(conversation, target.hasWebSearch === true, writing.droppedFields),
     ...writeOutputFormat(conversation.outputFormat, writing),
     ...writeSettings(conversation, writing),
   };
-  const losses = [...writing.losses];
-  return writing.toolNames.size > 0 ? { body, losses, toolNames: writing.toolNames } : { body, losses };
+  const droppedFields = [...writing.droppedFields];
+  return writing.toolNames.size > 0 ? { body, droppedFields, toolNames: writing.toolNames } : { body, droppedFields };
 }
 
 function withInstruction(conversation: Conversation, text: string | null): Conversation {

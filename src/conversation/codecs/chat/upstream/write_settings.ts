@@ -40,20 +40,20 @@ function writeLimit({ maxOutputTokens }: Conversation, { quirks }: RequestTarget
 function addDroppedReasoning(
   reasoning: Conversation["reasoning"],
   effort: Effort | null,
-  { losses }: Writing,
+  { droppedFields }: Writing,
 ): void {
   if (reasoning === null) return;
-  if (reasoning.visible !== null) losses.add("reasoning_visibility");
-  if (reasoning.effort !== null && reasoning.budgetTokens !== null) losses.add("reasoning_budget");
-  if (effort === null && reasoning.effort !== "none") losses.add("reasoning");
+  if (reasoning.visible !== null) droppedFields.add("reasoning_visibility");
+  if (reasoning.effort !== null && reasoning.budgetTokens !== null) droppedFields.add("reasoning_budget");
+  if (effort === null && reasoning.effort !== "none") droppedFields.add("reasoning");
 }
 
-function writeSampling(sampling: Sampling, effort: Effort | null, { target, losses }: Writing): JsonObject {
+function writeSampling(sampling: Sampling, effort: Effort | null, { target, droppedFields }: Writing): JsonObject {
   const isRefused = !takesSampling(target.facts, effort);
   const body: JsonObject = {};
   const put = (name: string, value: number | null, defaultValue: number) => {
     if (value === null) return;
-    if (isRefused && value !== defaultValue) losses.add(name);
+    if (isRefused && value !== defaultValue) droppedFields.add(name);
     else if (!isRefused) body[name] = value;
   };
   put("temperature", sampling.temperature, 1);
@@ -61,9 +61,11 @@ function writeSampling(sampling: Sampling, effort: Effort | null, { target, loss
   put("presence_penalty", sampling.presencePenalty, 0);
   put("frequency_penalty", sampling.frequencyPenalty, 0);
   if (sampling.seed !== null) body[target.quirks.has("random_seed_field") ? "random_seed" : "seed"] = sampling.seed;
-  if (sampling.topK !== null) losses.add("top_k");
+  if (sampling.topK !== null) droppedFields.add("top_k");
   const refusesStops = isRefused && target.facts.canReason === true;
-  if (sampling.stop.length > MAX_STOP_SEQUENCES || (refusesStops && sampling.stop.length > 0)) losses.add("stop");
+  if (sampling.stop.length > MAX_STOP_SEQUENCES || (refusesStops && sampling.stop.length > 0)) {
+    droppedFields.add("stop");
+  }
   if (!refusesStops && sampling.stop.length > 0) body.stop = sampling.stop.slice(0, MAX_STOP_SEQUENCES);
   return body;
 }
@@ -75,12 +77,12 @@ interface ReasoningSettings {
 }
 
 /** The requested effort by the names that the model and its vendor support. */
-function writeReasoningSettings(conversation: Conversation, { target, losses }: Writing): ReasoningSettings {
+function writeReasoningSettings(conversation: Conversation, { target, droppedFields }: Writing): ReasoningSettings {
   const { facts, quirks } = target;
   const requested = conversation.reasoning?.effort ?? effortOfBudget(conversation, target.maxOutputTokens);
   if (requested === null) return { effort: null, fields: {} };
   if (facts.canReason === false) {
-    if (requested !== "none") losses.add("reasoning");
+    if (requested !== "none") droppedFields.add("reasoning");
     return { effort: null, fields: {} };
   }
   if (requested === "none" && quirks.has("thinking_switch")) {
@@ -89,7 +91,7 @@ function writeReasoningSettings(conversation: Conversation, { target, losses }: 
   const known = facts.efforts ?? (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
   if (known === null) return { effort: requested, fields: { reasoning_effort: requested } };
   if (requested === "none" && !known.includes("none")) {
-    losses.add("reasoning");
+    droppedFields.add("reasoning");
     // The effect of `none` on an unknown model is not known, so it is not sent.
     if (facts.efforts === null) return { effort: null, fields: {} };
   }
@@ -104,15 +106,15 @@ function effortOfBudget({ reasoning, maxOutputTokens }: Conversation, modelLimit
   return effortForShare(share, COMMON_EFFORTS);
 }
 
-function writeHints({ user, cacheKey, verbosity }: Conversation, { target, losses }: Writing): JsonObject {
+function writeHints({ user, cacheKey, verbosity }: Conversation, { target, droppedFields }: Writing): JsonObject {
   const { quirks } = target;
   const body: JsonObject = {};
   // A longer id is replaced by its hash: vendors only use it to distinguish users.
-  if (user !== null && quirks.has("no_user_field")) losses.add("user");
+  if (user !== null && quirks.has("no_user_field")) droppedFields.add("user");
   else if (user !== null) body.user = user.length <= MAX_USER_CHARACTERS ? user : `user_${shortHash(user, 16)}`;
-  if (cacheKey !== null && quirks.has("no_prompt_cache_key")) losses.add("prompt_cache_key");
+  if (cacheKey !== null && quirks.has("no_prompt_cache_key")) droppedFields.add("prompt_cache_key");
   else if (cacheKey !== null) body.prompt_cache_key = truncateName(cacheKey, MAX_CACHE_KEY_CHARACTERS);
-  if (verbosity !== null && quirks.has("no_verbosity")) losses.add("verbosity");
+  if (verbosity !== null && quirks.has("no_verbosity")) droppedFields.add("verbosity");
   else if (verbosity !== null) body.verbosity = verbosity;
   return body;
 }

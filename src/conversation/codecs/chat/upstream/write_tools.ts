@@ -26,8 +26,8 @@ export function writeTools(conversation: Conversation, writing: Writing, overflo
     ? selectedTools(tools, choice.tools)
     : tools;
   if (offered.length === 0) {
-    if (choice && choice.kind !== "auto" && choice.kind !== "none") writing.losses.add("tool_choice");
-    if (parallelToolCalls !== null) writing.losses.add("parallel_tool_calls");
+    if (choice && choice.kind !== "auto" && choice.kind !== "none") writing.droppedFields.add("tool_choice");
+    if (parallelToolCalls !== null) writing.droppedFields.add("parallel_tool_calls");
     return {};
   }
   const written = choice && writeToolChoice(choice, offered, writing);
@@ -41,7 +41,7 @@ export function writeTools(conversation: Conversation, writing: Writing, overflo
 function writeTool(tool: Tool, writing: Writing, overflow: Overflow): JsonObject {
   const name = toolNameFor(writing, tool.name);
   const asFunction = tool.kind === "custom" && writing.target.quirks.has("no_custom_tools");
-  const text = asFunction ? customDescription(tool, writing.losses) : tool.description;
+  const text = asFunction ? customDescription(tool, writing.droppedFields) : tool.description;
   const description = writeDescription(name, text, writing, overflow);
   if (tool.kind === "function") return { type: "function", function: writeFunction(tool, name, description, writing) };
   if (asFunction) return { type: "function", function: { name, ...description, parameters: CUSTOM_PARAMETERS } };
@@ -53,26 +53,31 @@ function writeFunction(
   tool: Tool & { kind: "function" },
   name: string,
   description: JsonObject,
-  { target, losses }: Writing,
+  { target, droppedFields }: Writing,
 ): JsonObject {
-  if (tool.cache) losses.add("cache_control");
+  if (tool.cache) droppedFields.add("cache_control");
   const parameters = target.quirks.has("union_schemas")
     ? objectSchema(tool.parameters)
-    : tool.parameters && parametersOf(tool.parameters, losses);
-  return { name, ...description, ...(parameters && { parameters }), ...writeStrict(tool.strict, parameters, losses) };
+    : tool.parameters && parametersOf(tool.parameters, droppedFields);
+  return {
+    name,
+    ...description,
+    ...(parameters && { parameters }),
+    ...writeStrict(tool.strict, parameters, droppedFields),
+  };
 }
 
-function parametersOf(parameters: JsonSchema, losses: Set<string>): JsonSchema {
-  const { schema, isLoose } = functionSchema(parameters);
-  if (isLoose) losses.add("tool_schema");
+function parametersOf(parameters: JsonSchema, droppedFields: Set<string>): JsonSchema {
+  const { schema, isRelaxed } = functionSchema(parameters);
+  if (isRelaxed) droppedFields.add("tool_schema");
   return schema;
 }
 
 /** Writes `strict`; false for a schema that vendors reject as strict. */
-function writeStrict(strict: boolean | null, schema: unknown, losses: Set<string>): JsonObject {
+function writeStrict(strict: boolean | null, schema: unknown, droppedFields: Set<string>): JsonObject {
   if (strict === null) return {};
   if (strict && !isStrictSchema(schema)) {
-    losses.add("tool_strict");
+    droppedFields.add("tool_strict");
     return { strict: false };
   }
   return { strict };
@@ -111,7 +116,7 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], writing: Wr
     case "tool": {
       const tool = tools.find((offered) => offered.name === choice.tool);
       if (tool) return writeNamed(tool, writing);
-      writing.losses.add("tool_choice");
+      writing.droppedFields.add("tool_choice");
       return null;
     }
     case "allowed": {
@@ -132,9 +137,9 @@ function writeNamed(tool: Tool, writing: Writing): JsonObject {
 export function writeOutputFormat(format: OutputFormat | null, writing: Writing): JsonObject {
   if (format === null) return {};
   if (format.kind === "json") return { response_format: { type: "json_object" } };
-  const losses = new Set<string>();
-  const strict = writeStrict(format.strict, format.schema, losses);
-  if (losses.size > 0) writing.losses.add("output_strict");
+  const droppedFields = new Set<string>();
+  const strict = writeStrict(format.strict, format.schema, droppedFields);
+  if (droppedFields.size > 0) writing.droppedFields.add("output_strict");
   const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "reply";
   const described = format.description === null ? {} : { description: format.description };
   return {

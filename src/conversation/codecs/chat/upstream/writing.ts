@@ -4,7 +4,7 @@ import { wireToolName } from "./names.ts";
 /** State of writing one request: its target, the dropped fields, and the tool names that were changed. */
 export interface Writing {
   readonly target: RequestTarget;
-  readonly losses: Set<string>;
+  readonly droppedFields: Set<string>;
   /** Original names by their names on the wire, only where they differ. */
   readonly toolNames: Map<string, string>;
 }

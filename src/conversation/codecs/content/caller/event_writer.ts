@@ -25,7 +25,7 @@ interface OutgoingPart {
   bufferedText: string;
   /** The whole text so far, for offsets. */
   text: string;
-  seal: ReasoningSignature | null;
+  signature: ReasoningSignature | null;
   citations: readonly Citation[];
   /** Tokens of the text not written yet. */
   logprobs: TokenLogprob[];
@@ -94,12 +94,12 @@ function writeEvent(progress: Progress, event: ReplyEvent): Frame[] {
 }
 
 function newPart(opening: OutgoingPart["opening"], ended: boolean): OutgoingPart {
-  return { opening, bufferedText: "", text: "", seal: null, citations: [], logprobs: [], ended };
+  return { opening, bufferedText: "", text: "", signature: null, citations: [], logprobs: [], ended };
 }
 
 function changePart(
   progress: Progress,
-  event: Extract<ReplyEvent, { type: "part-delta" | "part-seal" | "part-end" }>,
+  event: Extract<ReplyEvent, { type: "part-delta" | "part-signature" | "part-end" }>,
 ): Frame[] {
   const part = progress.parts[event.index];
   if (!part) return [];
@@ -107,7 +107,7 @@ function changePart(
     part.bufferedText += event.text;
     part.text += event.text;
     if (event.logprobs) part.logprobs.push(...event.logprobs);
-  } else if (event.type === "part-seal") part.seal = event.seal;
+  } else if (event.type === "part-signature") part.signature = event.signature;
   else {
     part.ended = true;
     part.citations = event.citations ?? [];
@@ -140,9 +140,9 @@ function flushPart(part: OutgoingPart, isFinal: boolean): Flushed {
   const parts: JsonObject[] = [];
   if (part.bufferedText !== "") parts.push({ text: part.bufferedText, ...thoughtField });
   part.bufferedText = "";
-  if (done && part.seal !== null) {
+  if (done && part.signature !== null) {
     const isRedacted = opening.kind === "reasoning" && opening.redacted === true;
-    parts.push({ text: "", ...thoughtField, thoughtSignature: writeReplySignature(part.seal, isRedacted) });
+    parts.push({ text: "", ...thoughtField, thoughtSignature: writeReplySignature(part.signature, isRedacted) });
   }
   return { parts, done };
 }
@@ -155,15 +155,17 @@ function flushCall(part: OutgoingPart, stop: Stop | null): Flushed {
   const isWhole = call.custom === true || objectIn(input) !== null;
   if (!isWhole && stop === null) return { parts: [], done: false };
   if (!isWhole && stop !== null && wasCutOff(stop)) return { parts: [], done: true };
-  return { parts: [writeReplyCall({ ...call, input, seal: part.seal })], done: true };
+  return { parts: [writeReplyCall({ ...call, input, signature: part.signature })], done: true };
 }
 
 /** Writes a call in a reply. */
 export function writeReplyCall(
-  call: { callId: string; tool: string; input: string; custom?: boolean; seal?: ReasoningSignature | null },
+  call: { callId: string; tool: string; input: string; custom?: boolean; signature?: ReasoningSignature | null },
 ): JsonObject {
   const functionCall = { id: call.callId, name: call.tool, args: argumentsOf(call) };
-  return call.seal ? { functionCall, thoughtSignature: writeReplySignature(call.seal, false) } : { functionCall };
+  return call.signature
+    ? { functionCall, thoughtSignature: writeReplySignature(call.signature, false) }
+    : { functionCall };
 }
 
 function finish(progress: Progress, stop: Stop, usage: Usage | null): Frame[] {

@@ -57,7 +57,7 @@ export const caller: CallerFormat = {
     reasoning_signature: "contents.parts.thoughtSignature",
     citations: "candidates.groundingMetadata",
   },
-  droppedFields: (body, losses) => droppedFieldNames(body, losses, DROPPED_FIELD_PATHS, true),
+  droppedFields: (body, droppedFields) => droppedFieldNames(body, droppedFields, DROPPED_FIELD_PATHS, true),
   check: checkRequest,
   read: readRequest,
   writeReply,
@@ -71,6 +71,6 @@ export const caller: CallerFormat = {
   tierFields: ["serviceTier", "service_tier"],
   servesImageModels: true,
   cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS),
-  replay: { seals: "none", items: false },
+  replay: { signatures: "none", items: false },
   grammar,
 };

@@ -21,25 +21,25 @@ import { readToolChoice, readTools } from "./read_tools.ts";
 export function readRequest(body: JsonObject): Conversation {
   const model = textOrNull(body.model);
   if (model === null) throw invalidField("model", "expected a model's name");
-  const beyond = new Set(unreadFields(body, REQUEST_SHAPE, true));
+  const unsupportedFields = new Set(unreadFields(body, REQUEST_SHAPE, true));
   const config = field(body, "generationConfig");
   const path = spellingOf(body, "generationConfig");
   const { maxOutputTokens, sampling, outputFormat, reasoning, detail, logprobs } = readSettings(
     isObject(config) ? config : {},
     path,
-    beyond,
+    unsupportedFields,
   );
-  const turns = readTurns(objectsIn(body.contents), detail, beyond);
+  const turns = readTurns(objectsIn(body.contents), detail, unsupportedFields);
   if (detail !== null && !turns.some(({ parts }) => parts.some(({ kind }) => kind === "image"))) {
-    beyond.add(`${path}.${spellingOf(isObject(config) ? config : {}, "mediaResolution")}`);
+    unsupportedFields.add(`${path}.${spellingOf(isObject(config) ? config : {}, "mediaResolution")}`);
   }
   return {
     model,
     instructions: readInstructions(body),
     turns,
-    tools: readTools(body.tools, beyond),
+    tools: readTools(body.tools, unsupportedFields),
     ...webSearchField(readSearch(body.tools)),
-    toolChoice: readToolChoice(field(body, "toolConfig"), beyond),
+    toolChoice: readToolChoice(field(body, "toolConfig"), unsupportedFields),
     parallelToolCalls: null,
     outputFormat,
     maxOutputTokens,
@@ -52,7 +52,7 @@ export function readRequest(body: JsonObject): Conversation {
     ...(isObject(body.labels) ? { metadata: body.labels } : {}),
     ...tierField(field(body, "serviceTier")),
     ...(logprobs === null ? {} : { logprobs }),
-    beyond: [...beyond],
+    unsupportedFields: [...unsupportedFields],
   };
 }
 

@@ -23,13 +23,13 @@ export interface Settings {
  * Reads a checked `generationConfig`.
  *
  * @param path Its name in the caller's spelling.
- * @param beyond Receives the names of fields that have no neutral form.
+ * @param unsupportedFields Receives the names of fields that have no neutral form.
  * @throws {GatewayError} `invalid_request` for integers too large to be exact, and for several candidates.
  */
-export function readSettings(config: JsonObject, path: string, beyond: Set<string>): Settings {
+export function readSettings(config: JsonObject, path: string, unsupportedFields: Set<string>): Settings {
   const stop = field(config, "stopSequences");
   rejectSeveralCandidates(config, path);
-  reportModalities(config, path, beyond);
+  reportModalities(config, path, unsupportedFields);
   return {
     maxOutputTokens: safeInteger(field(config, "maxOutputTokens"), `${path}.maxOutputTokens`),
     sampling: {
@@ -41,9 +41,9 @@ export function readSettings(config: JsonObject, path: string, beyond: Set<strin
       seed: safeInteger(config.seed, `${path}.seed`),
       stop: Array.isArray(stop) ? stop.filter((sequence) => typeof sequence === "string" && sequence !== "") : [],
     },
-    outputFormat: readOutputFormat(config, path, beyond),
-    reasoning: readReasoning(config, path, beyond),
-    detail: readDetail(config, path, beyond),
+    outputFormat: readOutputFormat(config, path, unsupportedFields),
+    reasoning: readReasoning(config, path, unsupportedFields),
+    detail: readDetail(config, path, unsupportedFields),
     logprobs: readLogprobs(config),
   };
 }
@@ -65,23 +65,23 @@ function rejectSeveralCandidates(config: JsonObject, path: string): void {
   }
 }
 
-function reportModalities(config: JsonObject, path: string, beyond: Set<string>): void {
+function reportModalities(config: JsonObject, path: string, unsupportedFields: Set<string>): void {
   const modalities = field(config, "responseModalities");
   const isText = Array.isArray(modalities) && modalities.every((modality) => modality === "TEXT");
-  if (modalities !== undefined && !isText) beyond.add(`${path}.${spellingOf(config, "responseModalities")}`);
+  if (modalities !== undefined && !isText) unsupportedFields.add(`${path}.${spellingOf(config, "responseModalities")}`);
 }
 
-function readOutputFormat(config: JsonObject, path: string, beyond: Set<string>): OutputFormat | null {
-  const newer = readResponseFormat(config, path, beyond);
+function readOutputFormat(config: JsonObject, path: string, unsupportedFields: Set<string>): OutputFormat | null {
+  const newer = readResponseFormat(config, path, unsupportedFields);
   const type = textOrNull(field(config, "responseMimeType"));
   const schemas = SCHEMAS.filter((name) => field(config, name) !== undefined);
   const isJson = type === "application/json" || (type === null && schemas.length > 0);
   if (type !== null && !isJson && type !== "text/plain") {
-    beyond.add(`${path}.${spellingOf(config, "responseMimeType")}`);
+    unsupportedFields.add(`${path}.${spellingOf(config, "responseMimeType")}`);
   }
   // The first schema that is an object is read. A schema implies JSON, even without the media type.
   const read = newer === null && isJson ? schemas.find((name) => isObject(field(config, name))) : undefined;
-  for (const name of schemas) if (name !== read) beyond.add(`${path}.${spellingOf(config, name)}`);
+  for (const name of schemas) if (name !== read) unsupportedFields.add(`${path}.${spellingOf(config, name)}`);
   if (newer !== null || !isJson) return newer;
   if (read === undefined) return { kind: "json" };
   const schema = field(config, read) as JsonObject;
@@ -97,7 +97,7 @@ function readLogprobs(config: JsonObject): number | null {
 }
 
 /** The list of formats that newer clients send; only the text format has a neutral form. */
-function readResponseFormat(config: JsonObject, path: string, beyond: Set<string>): OutputFormat | null {
+function readResponseFormat(config: JsonObject, path: string, unsupportedFields: Set<string>): OutputFormat | null {
   let read: OutputFormat | null = null;
   for (const { text } of objectsIn(field(config, "responseFormat"))) {
     if (!isObject(text)) continue;
@@ -105,7 +105,7 @@ function readResponseFormat(config: JsonObject, path: string, beyond: Set<string
     if (isObject(text.schema)) read = formatOf(text.schema);
     else if (type === "application/json" || type === "APPLICATION_JSON") read = { kind: "json" };
     else if (type !== null && type !== "text/plain" && type !== "TEXT_PLAIN") {
-      beyond.add(`${path}.${spellingOf(config, "responseFormat")}.text.${spellingOf(text, "mimeType")}`);
+      unsupportedFields.add(`${path}.${spellingOf(config, "responseFormat")}.text.${spellingOf(text, "mimeType")}`);
     }
   }
   return read;
@@ -117,13 +117,13 @@ function formatOf(schema: JsonObject): OutputFormat {
 
 const LEVELS: Readonly<Record<string, Effort>> = { MINIMAL: "minimal", LOW: "low", MEDIUM: "medium", HIGH: "high" };
 
-function readReasoning(config: JsonObject, path: string, beyond: Set<string>): ReasoningRequest | null {
+function readReasoning(config: JsonObject, path: string, unsupportedFields: Set<string>): ReasoningRequest | null {
   const thinking = field(config, "thinkingConfig");
   if (!isObject(thinking)) return null;
   const level = textOrNull(field(thinking, "thinkingLevel"))?.toUpperCase() ?? "";
   if (level !== "" && !Object.hasOwn(LEVELS, level) && level !== "THINKING_LEVEL_UNSPECIFIED") {
     const at = `${path}.${spellingOf(config, "thinkingConfig")}`;
-    beyond.add(`${at}.${spellingOf(thinking, "thinkingLevel")}`);
+    unsupportedFields.add(`${at}.${spellingOf(thinking, "thinkingLevel")}`);
   }
   const budget = numberOrNull(field(thinking, "thinkingBudget"));
   const includes = field(thinking, "includeThoughts");
@@ -138,11 +138,11 @@ function readReasoning(config: JsonObject, path: string, beyond: Set<string>): R
   return isEmpty ? null : reasoning;
 }
 
-function readDetail(config: JsonObject, path: string, beyond: Set<string>): string | null {
+function readDetail(config: JsonObject, path: string, unsupportedFields: Set<string>): string | null {
   const resolution = field(config, "mediaResolution");
   const detail = detailOf(resolution);
   if (detail === null && resolution !== undefined && resolution !== "MEDIA_RESOLUTION_UNSPECIFIED") {
-    beyond.add(`${path}.${spellingOf(config, "mediaResolution")}`);
+    unsupportedFields.add(`${path}.${spellingOf(config, "mediaResolution")}`);
   }
   return detail;
 }

@@ -12,15 +12,15 @@ const READ_KEYS = new Set(["functionDeclarations", "googleSearch"]);
 /**
  * The functions declared in checked `tools`.
  *
- * @param beyond Receives the tools run by the vendor, by name: `tools.googleSearch`.
+ * @param unsupportedFields Receives the tools run by the vendor, by name: `tools.googleSearch`.
  */
-export function readTools(tools: unknown, beyond: Set<string>): Tool[] {
+export function readTools(tools: unknown, unsupportedFields: Set<string>): Tool[] {
   const read: Tool[] = [];
   for (const tool of objectsIn(tools)) {
-    for (const key of otherFields(tool, READ_KEYS)) beyond.add(`tools.${key}`);
+    for (const key of otherFields(tool, READ_KEYS)) unsupportedFields.add(`tools.${key}`);
     for (const declaration of objectsIn(field(tool, "functionDeclarations"))) {
       for (const key of otherFields(declaration, KNOWN_IN_DECLARATION)) {
-        beyond.add(`tools.functionDeclarations.${key}`);
+        unsupportedFields.add(`tools.functionDeclarations.${key}`);
       }
       read.push({
         kind: "function",
@@ -44,7 +44,7 @@ function parametersIn(declaration: JsonObject): JsonSchema | null {
  * The tool choice in a checked `toolConfig`; null when it has none. `VALIDATED` without names is read as `auto`, and
  * the mode is reported as dropped, because it enforces the schemas more strictly.
  */
-export function readToolChoice(toolConfig: unknown, beyond: Set<string>): ToolChoice | null {
+export function readToolChoice(toolConfig: unknown, unsupportedFields: Set<string>): ToolChoice | null {
   if (!isObject(toolConfig)) return null;
   const config = field(toolConfig, "functionCallingConfig");
   if (!isObject(config)) return null;
@@ -59,7 +59,7 @@ export function readToolChoice(toolConfig: unknown, beyond: Set<string>): ToolCh
         : { kind: "allowed", mode: "required", tools: names };
     case "VALIDATED":
       if (names.length > 0) return { kind: "allowed", mode: "auto", tools: names };
-      beyond.add("toolConfig.functionCallingConfig.mode");
+      unsupportedFields.add("toolConfig.functionCallingConfig.mode");
       return { kind: "auto" };
     case "NONE":
       return { kind: "none" };
@@ -68,7 +68,7 @@ export function readToolChoice(toolConfig: unknown, beyond: Set<string>): ToolCh
     case "MODE_UNSPECIFIED":
       return null;
     default:
-      beyond.add("toolConfig.functionCallingConfig.mode");
+      unsupportedFields.add("toolConfig.functionCallingConfig.mode");
       return null;
   }
 }

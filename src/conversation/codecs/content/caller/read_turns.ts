@@ -35,7 +35,7 @@ interface Walk {
   /** True at the first part of a model content that follows another one. */
   continues: boolean;
   readonly detail: string | null;
-  readonly beyond: Set<string>;
+  readonly unsupportedFields: Set<string>;
 }
 
 const UNSPECIFIED_RESOLUTION = "MEDIA_RESOLUTION_UNSPECIFIED";
@@ -57,9 +57,13 @@ export function detailOf(resolution: unknown): string | null {
  * one; responses are matched to calls by id, or else by name in order, or else by position.
  *
  * @param detail The resolution for images that set none.
- * @param beyond Receives the names of fields that have no neutral form.
+ * @param unsupportedFields Receives the names of fields that have no neutral form.
  */
-export function readTurns(contents: readonly JsonObject[], detail: string | null, beyond: Set<string>): Turn[] {
+export function readTurns(
+  contents: readonly JsonObject[],
+  detail: string | null,
+  unsupportedFields: Set<string>,
+): Turn[] {
   const walk: Walk = {
     turns: [],
     callIds: new Set(),
@@ -68,7 +72,7 @@ export function readTurns(contents: readonly JsonObject[], detail: string | null
     inOrder: { calls: [], next: 0 },
     continues: false,
     detail,
-    beyond,
+    unsupportedFields,
   };
   contents.forEach((content, at) => {
     const role = content.role === "model" ? "assistant" : "user";
@@ -89,32 +93,36 @@ function readPart(walk: Walk, part: JsonObject, role: "user" | "assistant", at: 
   const media = readMedia(part);
   if (media === null) return;
   if (media.kind !== "file") reportDisplayName(walk, part);
-  if (readPartSignature(part) !== null) walk.beyond.add(`contents.parts.${spellingOf(part, "thoughtSignature")}`);
+  if (readPartSignature(part) !== null) {
+    walk.unsupportedFields.add(`contents.parts.${spellingOf(part, "thoughtSignature")}`);
+  }
   push(walk, role, media.kind === "image" ? withDetail(walk, part, media) : media);
 }
 
 function readText(walk: Walk, part: JsonObject, text: string, role: "user" | "assistant"): void {
-  const seal = readPartSignature(part);
+  const signature = readPartSignature(part);
   if (part.thought === true) {
-    const reasoning = reasoningOf(text, seal);
-    if (text === "" && seal !== null && reasoning.redacted !== true && signLast(walk, "reasoning", seal)) return;
-    if (text !== "" || seal !== null) pushContinued(walk, "assistant", reasoning);
+    const reasoning = reasoningOf(text, signature);
+    if (text === "" && signature !== null && reasoning.redacted !== true && signLast(walk, "reasoning", signature)) {
+      return;
+    }
+    if (text !== "" || signature !== null) pushContinued(walk, "assistant", reasoning);
     return;
   }
   if (text !== "") {
     const plain: TextPart = { kind: "text", text };
-    pushContinued(walk, role, seal === null ? plain : { ...plain, seal });
+    pushContinued(walk, role, signature === null ? plain : { ...plain, signature });
     return;
   }
-  if (seal !== null) signLast(walk, "text", seal);
+  if (signature !== null) signLast(walk, "text", signature);
 }
 
 /** Attaches a signature to the last part: the vendor streams it in an empty part, which clients send back. */
-function signLast(walk: Walk, kind: "text" | "reasoning", seal: ReasoningSignature): boolean {
+function signLast(walk: Walk, kind: "text" | "reasoning", signature: ReasoningSignature): boolean {
   const turn = walk.turns.at(-1);
   const last = turn?.parts.at(-1);
-  if (turn?.role !== "assistant" || last?.kind !== kind || last.seal !== undefined) return false;
-  turn.parts[turn.parts.length - 1] = { ...last, seal };
+  if (turn?.role !== "assistant" || last?.kind !== kind || last.signature !== undefined) return false;
+  turn.parts[turn.parts.length - 1] = { ...last, signature };
   walk.continues = false;
   return true;
 }
@@ -123,14 +131,14 @@ function readCall(walk: Walk, part: JsonObject, call: JsonObject, at: string): v
   const tool = textOrNull(call.name) ?? "";
   const wireId = textOrNull(call.id);
   const callId = wireId === null || walk.callIds.has(wireId) ? newCallId(`${at}.${tool}`) : wireId;
-  const seal = readPartSignature(part);
+  const signature = readPartSignature(part);
   const openCall: OpenCall = { callId, tool, answered: false };
   walk.callIds.add(callId);
   if (wireId !== null) queueFor(walk.byId, wireId).calls.push(openCall);
   queueFor(walk.byTool, tool).calls.push(openCall);
   walk.inOrder.calls.push(openCall);
   const read: Part = { kind: "tool_call", callId, tool, input: inputOf(call.args) };
-  push(walk, "assistant", seal === null ? read : { ...read, seal });
+  push(walk, "assistant", signature === null ? read : { ...read, signature });
 }
 
 function readResponse(walk: Walk, response: JsonObject, at: string): void {
@@ -140,7 +148,7 @@ function readResponse(walk: Walk, response: JsonObject, at: string): void {
     (name === null ? undefined : firstOpen(walk.byTool.get(name))) ?? firstOpen(walk.inOrder);
   if (call) call.answered = true;
   const { parts, isError, leftOut } = readResult(response);
-  if (leftOut) walk.beyond.add("contents.parts.functionResponse.parts");
+  if (leftOut) walk.unsupportedFields.add("contents.parts.functionResponse.parts");
   push(walk, "user", {
     kind: "tool_result",
     callId: call?.callId ?? wireId ?? newCallId(at),
@@ -167,7 +175,7 @@ function reportDisplayName(walk: Walk, part: JsonObject): void {
   for (const payload of ["inlineData", "fileData"] as const) {
     const data = field(part, payload);
     if (!isObject(data) || field(data, "displayName") === undefined) continue;
-    walk.beyond.add(`contents.parts.${spellingOf(part, payload)}.${spellingOf(data, "displayName")}`);
+    walk.unsupportedFields.add(`contents.parts.${spellingOf(part, payload)}.${spellingOf(data, "displayName")}`);
   }
 }
 
@@ -176,7 +184,7 @@ function reportResolution(walk: Walk, part: JsonObject, isImage: boolean): void 
   const own = field(part, "mediaResolution");
   const level = isObject(own) ? own.level : own;
   if (own === undefined || (isImage && (detailOf(level) !== null || level === UNSPECIFIED_RESOLUTION))) return;
-  walk.beyond.add(`contents.parts.${spellingOf(part, "mediaResolution")}`);
+  walk.unsupportedFields.add(`contents.parts.${spellingOf(part, "mediaResolution")}`);
 }
 
 function withDetail(walk: Walk, part: JsonObject, image: ImagePart): ImagePart {
@@ -195,7 +203,7 @@ function pushContinued(walk: Walk, role: "user" | "assistant", part: TextPart | 
   const turn = walk.turns.at(-1);
   const last = turn?.parts.at(-1);
   const continues = walk.continues || (part.kind === "reasoning" && part.redacted !== true);
-  if (continues && turn && last?.kind === part.kind && last.seal === undefined) {
+  if (continues && turn && last?.kind === part.kind && last.signature === undefined) {
     walk.continues = false;
     turn.parts[turn.parts.length - 1] = { ...part, text: last.text + part.text };
   } else push(walk, role, part);

@@ -11,28 +11,30 @@ import { writeUsage } from "../shared/usage.ts";
 
 /** Writes a whole reply. A call that a limit cut off is left out; a blocked prompt has no candidates. */
 export function writeReply(reply: Reply, context: ReplyContext): WriteResult<JsonObject> {
-  const losses = new Set<string>();
-  const parts = reply.parts.flatMap((part) => writePart(part, reply, losses));
+  const droppedFields = new Set<string>();
+  const parts = reply.parts.flatMap((part) => writePart(part, reply, droppedFields));
   const texts = reply.parts.filter((part) => part.kind === "text" || part.kind === "refusal");
   const body: JsonObject = reply.stop.reason === "prompt_blocked" && parts.length === 0
     ? { promptFeedback: promptFeedbackOf(reply.stop) }
     : { candidates: [candidateOf(parts, reply.stop, texts, reply.parts.filter((part) => part.kind === "web_search"))] };
   if (reply.usage !== null) body.usageMetadata = writeUsage(reply.usage);
-  return { body: { ...body, ...headOf(reply.id, reply.createdAt, context) }, losses: [...losses] };
+  return { body: { ...body, ...headOf(reply.id, reply.createdAt, context) }, droppedFields: [...droppedFields] };
 }
 
-function writePart(part: ReplyPart, { stop }: Reply, losses: Set<string>): JsonObject[] {
+function writePart(part: ReplyPart, { stop }: Reply, droppedFields: Set<string>): JsonObject[] {
   switch (part.kind) {
     case "text": {
-      const signature = part.seal ? { thoughtSignature: writeReplySignature(part.seal, false) } : {};
-      return part.text === "" && !part.seal ? [] : [{ text: part.text, ...signature }];
+      const signature = part.signature ? { thoughtSignature: writeReplySignature(part.signature, false) } : {};
+      return part.text === "" && !part.signature ? [] : [{ text: part.text, ...signature }];
     }
     case "refusal":
-      losses.add("refusal");
+      droppedFields.add("refusal");
       return part.text === "" ? [] : [{ text: part.text }];
     case "reasoning": {
-      const signature = part.seal ? { thoughtSignature: writeReplySignature(part.seal, part.redacted === true) } : {};
-      return part.text === "" && !part.seal ? [] : [{ text: part.text, thought: true, ...signature }];
+      const signature = part.signature
+        ? { thoughtSignature: writeReplySignature(part.signature, part.redacted === true) }
+        : {};
+      return part.text === "" && !part.signature ? [] : [{ text: part.text, thought: true, ...signature }];
     }
     case "image":
       return [writeReplyImage(part)];

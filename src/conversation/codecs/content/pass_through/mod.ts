@@ -13,11 +13,13 @@ const CONFIGS = ["generationConfig", "generation_config"] as const;
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, outputLimit, cachedContent } = request;
-    const { bytes, scan, losses } = withEdits(request, signatureEditsOf(request));
+    const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
     const set: Record<string, unknown> = outputLimit === null ? { ...changed } : limitMember(body, outputLimit);
-    if (cachedContent === null) return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
+    if (cachedContent === null) {
+      return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), droppedFields };
+    }
     set.cachedContent = cachedContent;
-    return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", "cached_content"] }), losses };
+    return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", "cached_content"] }), droppedFields };
   },
   watch: () => watcher(),
   issuedIds: null,

@@ -28,14 +28,14 @@ export function signatureEditsOf({ body, latin1, provider, quirks }: PassThrough
       const isCall = !isAbsent(part.functionCall ?? part.function_call);
       const isFirstCall = isCall && calls++ === 0;
       const key = SPELLINGS.find((spelling) => isWrapped(part[spelling]));
-      const seal = key === undefined ? null : readPartSignature(part);
+      const signature = key === undefined ? null : readPartSignature(part);
       const path = ["contents", index, "parts", position];
       if (isFirstCall && needsPlaceholder && SPELLINGS.every((spelling) => isAbsent(part[spelling]))) {
         edits.push({ path, value: { ...part, [SPELLINGS[0]]: PLACEHOLDER_SIGNATURE } });
       }
-      if (key === undefined || seal === null) return void kept++;
-      if (isOwnSignature(seal, "content", provider)) {
-        edits.push({ path: [...path, key], value: seal.value });
+      if (key === undefined || signature === null) return void kept++;
+      if (isOwnSignature(signature, "content", provider)) {
+        edits.push({ path: [...path, key], value: signature.value });
         return void kept++;
       }
       isLost = true;
@@ -46,7 +46,7 @@ export function signatureEditsOf({ body, latin1, provider, quirks }: PassThrough
     });
     if (kept === 0 && parts.length > 0) edits.push({ path: ["contents", index], value: undefined });
   });
-  return { edits, losses: isLost ? ["reasoning_signature"] : [] };
+  return { edits, droppedFields: isLost ? ["reasoning_signature"] : [] };
 }
 
 /** Whether a part has content apart from its signature. */

@@ -20,8 +20,8 @@ export function readSearch(tools: unknown): WebSearch | null {
     name: NAME,
     isForced: false,
     names: {},
-    sent: { form: "content", tool: search },
-    beyond: otherFields(search, new Set()).map((key) => `${NAME}.${key}`),
+    sent: { format: "content", tool: search },
+    unsupportedFields: otherFields(search, new Set()).map((key) => `${NAME}.${key}`),
   };
 }
 
@@ -44,19 +44,24 @@ export interface WrittenSearch {
 export function writeSearch(
   conversation: Conversation,
   target: RequestTarget,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): WrittenSearch | null {
-  const search = searchToWrite(conversation, target.hasWebSearch === true, { form: "content", takes: [] }, losses);
+  const search = searchToWrite(
+    conversation,
+    target.hasWebSearch === true,
+    { format: "content", settings: [] },
+    droppedFields,
+  );
   if (search === null) return null;
   const canCombine = generationOf(target.model) >= 3 && !target.quirks.has("no_tool_combination");
   const hasFunctions = conversation.tools.length > 0;
   if (hasFunctions && !canCombine && !search.isForced) {
-    losses.add(search.name);
+    droppedFields.add(search.name);
     return null;
   }
-  if (search.isForced || conversation.toolChoice?.kind === "required") losses.add("tool_choice");
-  if (hasFunctions && !canCombine) losses.add("tools");
-  const tool = search.sent.form === "content" ? search.sent.tool : {};
+  if (search.isForced || conversation.toolChoice?.kind === "required") droppedFields.add("tool_choice");
+  if (hasFunctions && !canCombine) droppedFields.add("tools");
+  const tool = search.sent.format === "content" ? search.sent.tool : {};
   return {
     tool: { googleSearch: tool },
     keepsFunctions: canCombine,
@@ -74,7 +79,7 @@ function generationOf(model: string): number {
   return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? Infinity);
 }
 
-const ORIGIN: SearchOrigin = { form: "content", issuer: null };
+const ORIGIN: SearchOrigin = { format: "content", issuer: null };
 
 /** Reads the search in a `toolCall` part; null for another tool. Its pages follow at the end of the reply. */
 export function readToolCall(call: JsonObject, callId: string): WebSearchPart | null {

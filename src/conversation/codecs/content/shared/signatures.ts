@@ -36,7 +36,7 @@ export function readPartSignature(part: JsonObject): ReasoningSignature | null {
 /** Reads the signature of a part in a vendor's reply. */
 export function readReplySignature(part: JsonObject): ReasoningSignature | null {
   const value = textOrNull(part.thoughtSignature);
-  return value === null ? null : { form: "content", issuer: null, value };
+  return value === null ? null : { format: "content", issuer: null, value };
 }
 
 function standardBase64Of(value: string): string {
@@ -45,25 +45,29 @@ function standardBase64Of(value: string): string {
 }
 
 /** The reasoning part with this text and signature. */
-export function reasoningOf(text: string, seal: ReasoningSignature | null): ReasoningPart {
-  if (seal === null) return { kind: "reasoning", text };
-  if (seal.form === "content" || !seal.value.startsWith(REDACTED_PREFIX)) return { kind: "reasoning", text, seal };
+export function reasoningOf(text: string, signature: ReasoningSignature | null): ReasoningPart {
+  if (signature === null) return { kind: "reasoning", text };
+  if (signature.format === "content" || !signature.value.startsWith(REDACTED_PREFIX)) {
+    return { kind: "reasoning", text, signature };
+  }
   return {
     kind: "reasoning",
     text,
-    seal: { ...seal, value: seal.value.slice(REDACTED_PREFIX.length) },
+    signature: { ...signature, value: signature.value.slice(REDACTED_PREFIX.length) },
     redacted: true,
   };
 }
 
 /** Writes a signature for a caller. */
-export function writeReplySignature(seal: ReasoningSignature, isRedacted: boolean): string {
-  const marked = isRedacted && seal.form !== "content" ? { ...seal, value: REDACTED_PREFIX + seal.value } : seal;
+export function writeReplySignature(signature: ReasoningSignature, isRedacted: boolean): string {
+  const marked = isRedacted && signature.format !== "content"
+    ? { ...signature, value: REDACTED_PREFIX + signature.value }
+    : signature;
   return writeSignature(marked, "content");
 }
 
 /** The signature to send to a provider; null when another provider issued it. */
-export function signatureFor(seal: ReasoningSignature | undefined, provider: string): string | null {
-  if (seal === undefined || seal.form !== "content") return null;
-  return seal.issuer === null || seal.issuer === provider ? seal.value : null;
+export function signatureFor(signature: ReasoningSignature | undefined, provider: string): string | null {
+  if (signature === undefined || signature.format !== "content") return null;
+  return signature.issuer === null || signature.issuer === provider ? signature.value : null;
 }

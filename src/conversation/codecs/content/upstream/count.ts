@@ -13,11 +13,11 @@ import { writeRequest } from "./write_request.ts";
  * @throws {GatewayError} As `writeRequest`.
  */
 export function writeCountRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
-  const { body, losses } = writeRequest(conversation, target);
+  const { body, droppedFields } = writeRequest(conversation, target);
   const model = /^(models|tunedModels|publishers|projects)\//.test(target.model)
     ? target.model
     : `models/${target.model}`;
-  return { body: { generateContentRequest: { model, ...body } }, losses };
+  return { body: { generateContentRequest: { model, ...body } }, droppedFields };
 }
 
 /**

@@ -19,14 +19,14 @@ export interface Draft {
  * The turns in the order that this format requires: calls are followed by one user content with exactly one response
  * per call, wherever the conversation has them. Results without a call become text; system turns become user text.
  *
- * @param losses Receives `system_turn` and `tool_result` (a result without a call).
+ * @param droppedFields Receives `system_turn` and `tool_result` (a result without a call).
  */
-export function draftsOf(turns: readonly Turn[], losses: Set<string>): Draft[] {
+export function draftsOf(turns: readonly Turn[], droppedFields: Set<string>): Draft[] {
   const pairs = pairsOf(turns, (id) => id);
   const drafts: Draft[] = [];
   for (const turn of turns) {
     if (turn.role === "assistant") addAssistant(drafts, turn.parts, pairs);
-    else addUser(drafts, turn, pairs, losses);
+    else addUser(drafts, turn, pairs, droppedFields);
   }
   return drafts;
 }
@@ -50,16 +50,16 @@ function addAssistant(drafts: Draft[], parts: readonly Part[], pairs: Pairs): vo
   if (answers.length > 0) draftFor(drafts, "user").responses.push(...answers);
 }
 
-function addUser(drafts: Draft[], turn: Turn, { orphans }: Pairs, losses: Set<string>): void {
+function addUser(drafts: Draft[], turn: Turn, { orphans }: Pairs, droppedFields: Set<string>): void {
   for (const part of turn.parts) {
     if (part.kind === "tool_result") {
       if (!orphans.has(part)) continue;
-      losses.add("tool_result");
+      droppedFields.add("tool_result");
       draftFor(drafts, "user").parts.push(...orphanAsText(part));
     } else if (turn.role === "system" && part.kind === "text") {
-      losses.add("system_turn");
-      if (part.cache) losses.add("cache_control");
-      if (part.citations) losses.add("citations");
+      droppedFields.add("system_turn");
+      if (part.cache) droppedFields.add("cache_control");
+      if (part.citations) droppedFields.add("citations");
       const text = `<system-reminder>\n${part.text}\n</system-reminder>`;
       draftFor(drafts, "user").parts.push({ kind: "text", text });
     } else {

@@ -30,7 +30,7 @@ export interface Progress {
   id: string | null;
   next: number;
   calls: number;
-  open: { readonly index: number; readonly kind: "text" | "reasoning"; sealed: boolean } | null;
+  open: { readonly index: number; readonly kind: "text" | "reasoning"; signed: boolean } | null;
   partial: PartialCall | null;
   /** The text so far of each text part, by index, for the offsets of citations. */
   readonly texts: Map<number, string>;
@@ -47,7 +47,7 @@ export interface Progress {
   readonly shown: Shown;
   isOver: boolean;
   /** Names of contents that have no neutral form. */
-  readonly beyond: Set<string>;
+  readonly unsupportedFields: Set<string>;
 }
 
 /** The state before the first chunk. */
@@ -67,7 +67,7 @@ export function newProgress(): Progress {
     usage: null,
     shown: newShown(),
     isOver: false,
-    beyond: new Set(),
+    unsupportedFields: new Set(),
   };
 }
 
@@ -95,7 +95,7 @@ export function readChunk(progress: Progress, chunk: unknown): ReplyEvent[] {
   const events: ReplyEvent[] = [];
   if (progress.id === null) events.push(startOf(progress, chunk));
   const candidates = objectsIn(chunk.candidates);
-  if (candidates.length > 1) progress.beyond.add("candidates");
+  if (candidates.length > 1) progress.unsupportedFields.add("candidates");
   const candidate = candidates[0];
   if (candidate) readCandidate(progress, candidate, events);
   progress.stop = readStop(chunk) ?? progress.stop;
@@ -144,7 +144,7 @@ function hasGrounding(grounding: unknown): boolean {
 /** Reads a search in a part of its own, which is sent if the request asks for it. */
 function readToolPart(progress: Progress, call: JsonObject, events: ReplyEvent[]): void {
   const search = readToolCall(call, nextSearchId(progress));
-  if (search === null) return void progress.beyond.add("candidates.content.parts.toolCall");
+  if (search === null) return void progress.unsupportedFields.add("candidates.content.parts.toolCall");
   closeOpen(progress, events);
   addSearch(progress, search, events);
 }
@@ -159,9 +159,9 @@ function addSearch(progress: Progress, search: WebSearchPart, events: ReplyEvent
 }
 
 function readPart(progress: Progress, part: JsonObject, events: ReplyEvent[]): void {
-  const seal = readReplySignature(part);
-  if (typeof part.text === "string") return readText(progress, part.text, part.thought === true, seal, events);
-  if (isObject(part.functionCall)) return readCall(progress, part.functionCall, seal, events);
+  const signature = readReplySignature(part);
+  if (typeof part.text === "string") return readText(progress, part.text, part.thought === true, signature, events);
+  if (isObject(part.functionCall)) return readCall(progress, part.functionCall, signature, events);
   if (isObject(part.toolCall)) return readToolPart(progress, part.toolCall, events);
   if (isObject(part.toolResponse)) return; // the results of a search are in the grounding metadata
   // Drafts of an image are reasoning; only the image itself is returned.
@@ -173,7 +173,9 @@ function readPart(progress: Progress, part: JsonObject, events: ReplyEvent[]): v
     return;
   }
   for (const key of Object.keys(part)) {
-    if (key !== "thoughtSignature" && key !== "thought") progress.beyond.add(`candidates.content.parts.${key}`);
+    if (key !== "thoughtSignature" && key !== "thought") {
+      progress.unsupportedFields.add(`candidates.content.parts.${key}`);
+    }
   }
 }
 
@@ -181,32 +183,37 @@ function readText(
   progress: Progress,
   text: string,
   isThought: boolean,
-  seal: ReasoningSignature | null,
+  signature: ReasoningSignature | null,
   events: ReplyEvent[],
 ): void {
-  if (text === "" && seal === null) return;
+  if (text === "" && signature === null) return;
   const kind = isThought ? "reasoning" : "text";
-  if (progress.open === null || progress.open.kind !== kind || progress.open.sealed) {
+  if (progress.open === null || progress.open.kind !== kind || progress.open.signed) {
     closeOpen(progress, events);
-    progress.open = { index: progress.next++, kind, sealed: false };
+    progress.open = { index: progress.next++, kind, signed: false };
     events.push({ type: "part-start", index: progress.open.index, part: { kind } });
   }
   const { index } = progress.open;
   if (kind === "text") progress.texts.set(index, (progress.texts.get(index) ?? "") + text);
   const tokens = kind === "text" && progress.logprobs.length > 0 ? logprobsField(progress.logprobs.splice(0)) : {};
   if (text !== "") events.push({ type: "part-delta", index, text, ...tokens });
-  if (seal !== null) {
-    progress.open.sealed = true;
-    events.push({ type: "part-seal", index, seal });
+  if (signature !== null) {
+    progress.open.signed = true;
+    events.push({ type: "part-signature", index, signature });
   }
 }
 
 /** Reads a call, which arrives complete or in deltas. */
-function readCall(progress: Progress, call: JsonObject, seal: ReasoningSignature | null, events: ReplyEvent[]): void {
+function readCall(
+  progress: Progress,
+  call: JsonObject,
+  signature: ReasoningSignature | null,
+  events: ReplyEvent[],
+): void {
   const name = textOrNull(call.name);
   if (name !== null) {
     closePartial(progress, events);
-    progress.partial = openCall(call, name, seal);
+    progress.partial = openCall(call, name, signature);
   } else if (progress.partial !== null) {
     addPieces(progress.partial, call);
   }
@@ -215,14 +222,14 @@ function readCall(progress: Progress, call: JsonObject, seal: ReasoningSignature
 
 function closePartial(progress: Progress, events: ReplyEvent[]): void {
   if (progress.partial === null) return;
-  const { id, name, args, seal } = progress.partial;
+  const { id, name, args, signature } = progress.partial;
   progress.partial = null;
   closeOpen(progress, events);
   const index = progress.next++;
   const callId = textOrNull(id) ?? newCallId(`${progress.id}.${progress.calls}`);
   progress.calls++;
   events.push({ type: "part-start", index, part: { kind: "tool_call", callId, tool: name } });
-  if (seal !== null) events.push({ type: "part-seal", index, seal });
+  if (signature !== null) events.push({ type: "part-signature", index, signature });
   events.push({ type: "part-delta", index, text: inputOf(args) });
   events.push({ type: "part-end", index });
 }
@@ -264,7 +271,7 @@ function closeCited(progress: Progress, events: ReplyEvent[]): void {
   if (citations.length === 0) return;
   if (last === null) {
     closeOpen(progress, events);
-    progress.open = { index: progress.next++, kind: "text", sealed: false };
+    progress.open = { index: progress.next++, kind: "text", signed: false };
     events.push({ type: "part-start", index: progress.open.index, part: { kind: "text" } });
   }
   closeOpen(progress, events, citations);

@@ -11,15 +11,15 @@ import { objectsIn } from "../shared/fields.ts";
 export interface PartialCall {
   readonly id: unknown;
   readonly name: string;
-  readonly seal: ReasoningSignature | null;
+  readonly signature: ReasoningSignature | null;
   /** Has no prototype at any level, so that no path reaches one. */
   readonly args: JsonObject;
 }
 
 /** Starts a call with the arguments of its first chunk, if any. */
-export function openCall(functionCall: JsonObject, name: string, seal: ReasoningSignature | null): PartialCall {
+export function openCall(functionCall: JsonObject, name: string, signature: ReasoningSignature | null): PartialCall {
   const args: JsonObject = Object.assign(Object.create(null), isObject(functionCall.args) ? functionCall.args : {});
-  const call = { id: functionCall.id, name, seal, args };
+  const call = { id: functionCall.id, name, signature, args };
   addPieces(call, functionCall);
   return call;
 }

@@ -25,7 +25,7 @@ export function readReply(body: unknown): Reply {
     parts: partsOf(events, progress),
     stop: finish?.stop ?? { reason: "end", raw: null },
     usage: progress.usage,
-    beyond: [...progress.beyond],
+    unsupportedFields: [...progress.unsupportedFields],
   };
 }
 
@@ -38,7 +38,7 @@ function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[]
     else if (event.type === "part-start") parts.push(emptyPart(event.part));
     else if (event.type === "part-end" && event.citations) parts.push(...citedAlone(parts, event.citations, progress));
     else if (event.type === "part-delta") parts.push(withText(parts.pop()!, event));
-    else if (event.type === "part-seal") parts.push({ ...parts.pop()!, seal: event.seal } as ReplyPart);
+    else if (event.type === "part-signature") parts.push({ ...parts.pop()!, signature: event.signature } as ReplyPart);
   }
   for (const [index, citations] of citationsByPart(progress)) {
     const part = parts[index];

@@ -12,7 +12,7 @@ import { writeResult } from "../shared/tool_results.ts";
 /** The target, and the dropped fields. */
 interface Writing {
   readonly target: RequestTarget;
-  readonly losses: Set<string>;
+  readonly droppedFields: Set<string>;
 }
 
 /**
@@ -20,17 +20,21 @@ interface Writing {
  *
  * @throws {GatewayError} `invalid_request` for media by URL that were not fetched.
  */
-export function writeContents(conversation: Conversation, target: RequestTarget, losses: Set<string>): JsonObject[] {
-  const writing = { target, losses };
+export function writeContents(
+  conversation: Conversation,
+  target: RequestTarget,
+  droppedFields: Set<string>,
+): JsonObject[] {
+  const writing = { target, droppedFields };
   const contents: JsonObject[] = [];
-  for (const draft of draftsOf(conversation.turns, losses)) {
+  for (const draft of draftsOf(conversation.turns, droppedFields)) {
     const parts = draft.role === "user" ? writeUser(draft, writing) : writeModel(draft, writing);
     if (parts.length > 0) append(contents, draft.role === "user" ? "user" : "model", parts);
   }
   // The first content must be the user's; instructions alone, or a model content, are not enough.
   if (contents[0]?.role !== "user") {
     contents.unshift({ role: "user", parts: [{ text: "Continue" }] });
-    losses.add("turn_order");
+    droppedFields.add("turn_order");
   }
   return contents;
 }
@@ -50,13 +54,13 @@ function writeUser(draft: Draft, writing: Writing): JsonObject[] {
 }
 
 function writeResponse({ call, id, result }: CallResponse, after: JsonObject[], writing: Writing): JsonObject {
-  if (result?.cache || result?.parts.some(({ cache }) => cache)) writing.losses.add("cache_control");
+  if (result?.cache || result?.parts.some(({ cache }) => cache)) writing.droppedFields.add("cache_control");
   const written = result === null
     ? { response: { error: NO_RESULT }, inside: [], after: [] }
     : writeResult(result, supportsMediaInResults(writing.target));
-  if (result?.parts.some((part) => part.kind === "text" && part.citations)) writing.losses.add("citations");
-  if (result?.parts.some((part) => part.kind === "file" && part.name !== null)) writing.losses.add("file_name");
-  if (written.after.length > 0) writing.losses.add("tool_result_image");
+  if (result?.parts.some((part) => part.kind === "text" && part.citations)) writing.droppedFields.add("citations");
+  if (result?.parts.some((part) => part.kind === "file" && part.name !== null)) writing.droppedFields.add("file_name");
+  if (written.after.length > 0) writing.droppedFields.add("tool_result_image");
   after.push(...written.after);
   const functionResponse: JsonObject = { name: wireToolName(call.tool), response: written.response };
   if (!writing.target.quirks.has("no_call_ids")) functionResponse.id = id;
@@ -79,7 +83,7 @@ function writeModel(draft: Draft, writing: Writing): JsonObject[] {
   }
   // A content with only unsigned reasoning counts as empty.
   if (parts.every((part) => part.thought === true && part.thoughtSignature === undefined)) {
-    if (parts.length > 0) writing.losses.add("reasoning_text");
+    if (parts.length > 0) writing.droppedFields.add("reasoning_text");
     return [];
   }
   return parts;
@@ -90,15 +94,15 @@ function writeModel(draft: Draft, writing: Writing): JsonObject[] {
  * own is missing or another provider's. Later calls of the same step have no signature and must not get one.
  */
 function writeCall(call: ToolCallPart, callId: string, isFirst: boolean, writing: Writing): JsonObject {
-  const { target, losses } = writing;
-  if (call.cache) losses.add("cache_control");
+  const { target, droppedFields } = writing;
+  if (call.cache) droppedFields.add("cache_control");
   const functionCall: JsonObject = {
     name: wireToolName(call.tool),
     args: argumentsOf(call),
   };
   if (!target.quirks.has("no_call_ids")) functionCall.id = callId;
-  const signature = signatureFor(call.seal, target.provider);
-  if (call.seal && signature === null) losses.add("reasoning_signature");
+  const signature = signatureFor(call.signature, target.provider);
+  if (call.signature && signature === null) droppedFields.add("reasoning_signature");
   if (signature !== null) return { functionCall, thoughtSignature: signature };
   const needsPlaceholder = isFirst && !target.quirks.has("no_signature_placeholder");
   return needsPlaceholder ? { functionCall, thoughtSignature: PLACEHOLDER_SIGNATURE } : { functionCall };
@@ -106,41 +110,41 @@ function writeCall(call: ToolCallPart, callId: string, isFirst: boolean, writing
 
 /** Writes reasoning. That of another provider is sent without its signature; redacted reasoning is left out. */
 function writeReasoning(part: ReasoningPart, writing: Writing): JsonObject[] {
-  const signature = signatureFor(part.seal, writing.target.provider);
-  if (part.seal && signature === null) writing.losses.add("reasoning_signature");
+  const signature = signatureFor(part.signature, writing.target.provider);
+  if (part.signature && signature === null) writing.droppedFields.add("reasoning_signature");
   if (signature !== null) return [{ text: part.text, thought: true, thoughtSignature: signature }];
   return part.text === "" || part.redacted ? [] : [{ text: part.text, thought: true }];
 }
 
 function writePlain(part: Part, writing: Writing): JsonObject[] {
-  const { losses } = writing;
+  const { droppedFields } = writing;
   switch (part.kind) {
     case "text":
       return writeText(part, writing);
     case "refusal":
-      losses.add("refusal");
+      droppedFields.add("refusal");
       return part.text === "" ? [] : [{ text: part.text }];
     case "image":
     case "file":
-      if (part.cache) losses.add("cache_control");
-      if (part.kind === "file" && part.name !== null) losses.add("file_name");
+      if (part.cache) droppedFields.add("cache_control");
+      if (part.kind === "file" && part.name !== null) droppedFields.add("file_name");
       return [writeMedia(part)];
     case "audio":
     case "video":
       return [writeMedia(part)];
     case "web_search":
-      losses.add("web_search_call"); // this format has no part for search results
+      droppedFields.add("web_search_call"); // this format has no part for search results
       return [];
     default:
       return [];
   }
 }
 
-function writeText(part: TextPart, { target, losses }: Writing): JsonObject[] {
-  if (part.cache) losses.add("cache_control");
-  if (part.citations?.length) losses.add("citations");
-  const signature = signatureFor(part.seal, target.provider);
-  if (part.seal && signature === null) losses.add("reasoning_signature");
+function writeText(part: TextPart, { target, droppedFields }: Writing): JsonObject[] {
+  if (part.cache) droppedFields.add("cache_control");
+  if (part.citations?.length) droppedFields.add("citations");
+  const signature = signatureFor(part.signature, target.provider);
+  if (part.signature && signature === null) droppedFields.add("reasoning_signature");
   if (part.text === "") return [];
   return [signature === null ? { text: part.text } : { text: part.text, thoughtSignature: signature }];
 }

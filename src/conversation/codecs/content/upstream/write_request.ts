@@ -18,47 +18,53 @@ import { describedFormat, mustDescribeFormat, writeSettings } from "./write_sett
  * @throws {GatewayError} `invalid_request` for media by URL that were not fetched; see `needsInlining`.
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
-  const losses = new Set<string>();
-  const body: JsonObject = { contents: writeContents(conversation, target, losses) };
-  const instructions = writeInstructions(conversation, target, losses);
+  const droppedFields = new Set<string>();
+  const body: JsonObject = { contents: writeContents(conversation, target, droppedFields) };
+  const instructions = writeInstructions(conversation, target, droppedFields);
   if (instructions.length > 0) body.systemInstruction = { parts: instructions };
-  const search = writeSearch(conversation, target, losses);
-  const tools = writeTools(conversation.tools, target, search, losses);
+  const search = writeSearch(conversation, target, droppedFields);
+  const tools = writeTools(conversation.tools, target, search, droppedFields);
   if (tools !== null) body.tools = tools;
-  const toolConfig = writeToolConfig(conversation, target, search, losses);
+  const toolConfig = writeToolConfig(conversation, target, search, droppedFields);
   if (toolConfig !== null) body.toolConfig = toolConfig;
-  const settings = writeSettings(conversation, target, losses);
+  const settings = writeSettings(conversation, target, droppedFields);
   if (settings !== null) body.generationConfig = settings;
   const tier = writeTier(
     conversation.serviceTier,
     "serviceTier",
     target.quirks.has("no_service_tier") ? {} : TIER_NAMES,
-    losses,
+    droppedFields,
   );
   Object.assign(body, tier);
-  addDroppedSettings(conversation, losses);
+  addDroppedSettings(conversation, droppedFields);
   const toolNames = rewrittenNames(conversation);
-  return toolNames.size === 0 ? { body, losses: [...losses] } : { body, losses: [...losses], toolNames };
+  return toolNames.size === 0
+    ? { body, droppedFields: [...droppedFields] }
+    : { body, droppedFields: [...droppedFields], toolNames };
 }
 
-function addDroppedSettings(conversation: Conversation, losses: Set<string>): void {
-  if (conversation.user !== null) losses.add("user");
-  if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
-  if (conversation.verbosity !== null) losses.add("verbosity");
-  addDroppedFormatFields(conversation.outputFormat, losses);
+function addDroppedSettings(conversation: Conversation, droppedFields: Set<string>): void {
+  if (conversation.user !== null) droppedFields.add("user");
+  if (conversation.cacheKey !== null) droppedFields.add("prompt_cache_key");
+  if (conversation.verbosity !== null) droppedFields.add("verbosity");
+  addDroppedFormatFields(conversation.outputFormat, droppedFields);
   // The Gemini API rejects labels; only Vertex AI accepts them.
-  writeDefaultSettings(conversation, false, losses);
+  writeDefaultSettings(conversation, false, droppedFields);
 }
 
-function writeInstructions(conversation: Conversation, target: RequestTarget, losses: Set<string>): JsonObject[] {
+function writeInstructions(
+  conversation: Conversation,
+  target: RequestTarget,
+  droppedFields: Set<string>,
+): JsonObject[] {
   const parts: JsonObject[] = [];
   for (const { text, cache, citations } of conversation.instructions) {
-    if (cache) losses.add("cache_control");
-    if (citations) losses.add("citations");
+    if (cache) droppedFields.add("cache_control");
+    if (citations) droppedFields.add("citations");
     if (text !== "") parts.push({ text });
   }
   if (conversation.outputFormat !== null && mustDescribeFormat(conversation, target)) {
-    losses.add("output_format");
+    droppedFields.add("output_format");
     parts.push({ text: describedFormat(conversation.outputFormat) });
   }
   return parts;

@@ -17,25 +17,25 @@ const MIN_THINKING_TOKENS = 1024;
 export function writeSettings(
   conversation: Conversation,
   target: RequestTarget,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject | null {
   const config: JsonObject = {};
-  addSampling(config, conversation, losses);
-  addLimit(config, conversation, target, losses);
+  addSampling(config, conversation, droppedFields);
+  addLimit(config, conversation, target, droppedFields);
   if (conversation.outputFormat !== null && !mustDescribeFormat(conversation, target)) {
     addOutputFormat(config, conversation.outputFormat, target);
   }
   if (conversation.reasoning !== null) {
-    const thinking = thinkingConfigFor(conversation.reasoning, conversation.maxOutputTokens, target, losses);
+    const thinking = thinkingConfigFor(conversation.reasoning, conversation.maxOutputTokens, target, droppedFields);
     if (thinking !== null) config.thinkingConfig = thinking;
   }
-  addResolution(config, conversation, losses);
+  addResolution(config, conversation, droppedFields);
   if (conversation.logprobs !== undefined) config.responseLogprobs = true;
   if (conversation.logprobs) config.logprobs = conversation.logprobs;
   return Object.keys(config).length === 0 ? null : config;
 }
 
-function addSampling(config: JsonObject, { sampling }: Conversation, losses: Set<string>): void {
+function addSampling(config: JsonObject, { sampling }: Conversation, droppedFields: Set<string>): void {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed, stop } = sampling;
   if (temperature !== null) config.temperature = temperature;
   if (topP !== null) config.topP = topP;
@@ -44,20 +44,25 @@ function addSampling(config: JsonObject, { sampling }: Conversation, losses: Set
   if (frequencyPenalty !== null) config.frequencyPenalty = frequencyPenalty;
   // The vendor's seeds are 32-bit integers.
   if (seed !== null && (seed | 0) === seed) config.seed = seed;
-  else if (seed !== null) losses.add("seed");
+  else if (seed !== null) droppedFields.add("seed");
   if (stop.length > 0) config.stopSequences = stop.slice(0, MAX_STOP_SEQUENCES);
-  if (stop.length > MAX_STOP_SEQUENCES) losses.add("stop");
+  if (stop.length > MAX_STOP_SEQUENCES) droppedFields.add("stop");
 }
 
 /**
  * Writes the output limit. It is capped at the model's own, because vendors reject more and agents send one limit to
  * all.
  */
-function addLimit(config: JsonObject, conversation: Conversation, target: RequestTarget, losses: Set<string>): void {
+function addLimit(
+  config: JsonObject,
+  conversation: Conversation,
+  target: RequestTarget,
+  droppedFields: Set<string>,
+): void {
   const { maxOutputTokens: requested } = conversation;
   if (requested === null) return;
   const limit = Math.min(requested, target.maxOutputTokens ?? Infinity);
-  if (limit < requested) losses.add("max_tokens");
+  if (limit < requested) droppedFields.add("max_tokens");
   config.maxOutputTokens = limit;
 }
 
@@ -89,10 +94,10 @@ function thinkingConfigFor(
   reasoning: ReasoningRequest,
   maxOutputTokens: number | null,
   { facts, maxOutputTokens: modelLimit }: RequestTarget,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject | null {
   if (facts.canReason === false) {
-    if (reasoning.effort !== "none") losses.add("reasoning");
+    if (reasoning.effort !== "none") droppedFields.add("reasoning");
     return null;
   }
   const config: JsonObject = {};
@@ -100,19 +105,19 @@ function thinkingConfigFor(
   if (facts.reasoningControl === "budget") {
     const budget = budgetFor(reasoning, limit, facts);
     if (budget !== null) config.thinkingBudget = budget;
-    if (reasoning.effort === "none" && budget !== 0) losses.add("reasoning");
+    if (reasoning.effort === "none" && budget !== 0) droppedFields.add("reasoning");
   } else {
     const level = levelFor(reasoning, limit, facts);
     if (level !== null) config.thinkingLevel = level;
-    if (reasoning.effort === "none") losses.add("reasoning");
+    if (reasoning.effort === "none") droppedFields.add("reasoning");
   }
   if (reasoning.visible !== null && reasoning.effort !== "none") config.includeThoughts = reasoning.visible;
   if (reasoning.effort !== null && reasoning.effort !== "none" && reasoning.budgetTokens !== null) {
-    losses.add(facts.reasoningControl === "budget" ? "reasoning_effort" : "reasoning_budget");
+    droppedFields.add(facts.reasoningControl === "budget" ? "reasoning_effort" : "reasoning_budget");
   }
   if (Object.keys(config).length > 0) return config;
   // Reasoning was requested without an amount.
-  if (facts.reasoningControl !== "budget") losses.add("reasoning");
+  if (facts.reasoningControl !== "budget") droppedFields.add("reasoning");
   else config.thinkingBudget = -1;
   return Object.keys(config).length === 0 ? null : config;
 }
@@ -141,14 +146,14 @@ function levelFor(reasoning: ReasoningRequest, limit: number, { efforts }: Model
 }
 
 /** Writes the resolution; the vendor has one for all media of a request. */
-function addResolution(config: JsonObject, { turns }: Conversation, losses: Set<string>): void {
+function addResolution(config: JsonObject, { turns }: Conversation, droppedFields: Set<string>): void {
   const details = new Set<string>();
   for (const turn of turns) {
     for (const part of turn.parts) for (const detail of detailsIn(part)) details.add(detail);
   }
   const requested = [...details].filter((detail) => detail !== "auto");
   if (requested.length === 0) return;
-  if (details.size > 1 || requested[0] === "original") losses.add("image_detail");
+  if (details.size > 1 || requested[0] === "original") droppedFields.add("image_detail");
   config.mediaResolution = requested.every((detail) => detail === "low")
     ? "MEDIA_RESOLUTION_LOW"
     : "MEDIA_RESOLUTION_HIGH";

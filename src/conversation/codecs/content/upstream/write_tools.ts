@@ -13,18 +13,18 @@ export function writeTools(
   tools: readonly Tool[],
   target: RequestTarget,
   search: WrittenSearch | null,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject[] | null {
   const declared = search === null || search.keepsFunctions ? tools : [];
-  const functions = declared.map((tool) => writeDeclaration(tool, target, losses));
+  const functions = declared.map((tool) => writeDeclaration(tool, target, droppedFields));
   const written = functions.length > 0 ? [{ functionDeclarations: functions }] : [];
   if (search !== null) return [search.tool, ...written];
   return written.length > 0 ? written : null;
 }
 
-function writeDeclaration(tool: Tool, target: RequestTarget, losses: Set<string>): JsonObject {
-  const description = tool.kind === "custom" ? customDescription(tool, losses) : tool.description;
-  if (tool.kind === "function" && tool.cache) losses.add("cache_control");
+function writeDeclaration(tool: Tool, target: RequestTarget, droppedFields: Set<string>): JsonObject {
+  const description = tool.kind === "custom" ? customDescription(tool, droppedFields) : tool.description;
+  if (tool.kind === "function" && tool.cache) droppedFields.add("cache_control");
   const parameters = tool.kind === "custom" ? CUSTOM_PARAMETERS : tool.parameters;
   const declaration: JsonObject = { name: wireToolName(tool.name) };
   if (description !== null) declaration.description = description;
@@ -60,21 +60,23 @@ export function writeToolConfig(
   conversation: Conversation,
   target: RequestTarget,
   search: WrittenSearch | null,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject | null {
   const callsField = search?.returnsCalls ? { includeServerSideToolInvocations: true } : null;
   const { tools, toolChoice, parallelToolCalls } = conversation;
   if (tools.length === 0 && search === null) {
-    if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") losses.add("tool_choice");
-    if (parallelToolCalls !== null) losses.add("parallel_tool_calls");
+    if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") {
+      droppedFields.add("tool_choice");
+    }
+    if (parallelToolCalls !== null) droppedFields.add("parallel_tool_calls");
     return null;
   }
   if (tools.length === 0 || search?.keepsFunctions === false) return callsField;
-  if (parallelToolCalls === false) losses.add("parallel_tool_calls");
+  if (parallelToolCalls === false) droppedFields.add("parallel_tool_calls");
   const strict = tools.filter((tool) => tool.kind === "function" && tool.strict === true).length;
   const isFree = toolChoice === null || toolChoice.kind === "auto";
   const isValidated = strict === tools.length && isFree && !target.quirks.has("no_validated_mode");
-  if (strict > 0 && !isValidated && toolChoice?.kind !== "none") losses.add("tool_strict");
+  if (strict > 0 && !isValidated && toolChoice?.kind !== "none") droppedFields.add("tool_strict");
   const config = isValidated ? { mode: "VALIDATED" } : toolChoice === null ? null : callingConfigOf(toolChoice, tools);
   return config === null ? callsField : { functionCallingConfig: config, ...callsField };
 }

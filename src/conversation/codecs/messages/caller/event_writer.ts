@@ -28,7 +28,7 @@ interface HeldPart {
   readonly opening: PartOpening | WebSearchPart;
   /** Text not written yet, because earlier parts or the block's start must be written first. */
   bufferedText: string;
-  seal: ReasoningSignature | null;
+  signature: ReasoningSignature | null;
   citations: readonly Citation[];
   /** True after the block's start was written. */
   isBegun: boolean;
@@ -76,8 +76,8 @@ function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "err
       return [];
     case "part-delta":
       return update(state, event.index, (part) => part.bufferedText += event.text);
-    case "part-seal":
-      return update(state, event.index, (part) => part.seal = event.seal);
+    case "part-signature":
+      return update(state, event.index, (part) => part.signature = event.signature);
     case "part-end":
       return update(state, event.index, (part) => {
         part.isEnded = true;
@@ -93,7 +93,7 @@ function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "err
 }
 
 function heldPart(index: number, opening: HeldPart["opening"]): HeldPart {
-  return { index, opening, bufferedText: "", seal: null, citations: [], isBegun: false, isEnded: false };
+  return { index, opening, bufferedText: "", signature: null, citations: [], isBegun: false, isEnded: false };
 }
 
 function writeSearch(state: WritingState, index: number, search: WebSearchPart): Frame[] {
@@ -173,9 +173,9 @@ function beginPart(state: WritingState, part: HeldPart): Frame[] {
       return [...bufferedSignatures(state), beginBlock(state, { type: "thinking", thinking: "", signature: "" })];
     case "tool_call": {
       state.hasToolCall = true;
-      const { seal } = part;
-      part.seal = null;
-      if (seal) state.signatures.push(callSignatureBlock(seal, opening.callId, true));
+      const { signature } = part;
+      part.signature = null;
+      if (signature) state.signatures.push(callSignatureBlock(signature, opening.callId, true));
       const signatures = bufferedSignatures(state);
       const begin = beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} });
       const custom = opening.custom
@@ -214,7 +214,7 @@ function endBlock(state: WritingState): Frame {
 
 /** The end of a part's block. Empty parts have no block: vendors reject empty blocks when clients send them back. */
 function closePart(state: WritingState, part: HeldPart): Frame[] {
-  const { opening, seal } = part;
+  const { opening, signature } = part;
   switch (opening.kind) {
     case "tool_call":
       return closeCall(state, part, opening);
@@ -224,7 +224,7 @@ function closePart(state: WritingState, part: HeldPart): Frame[] {
     case "refusal": {
       const cited = part.isBegun ? writeCitations(part.citations) : [];
       const deltas = cited.map((citation) => blockDelta(state, { type: "citations_delta", citation }));
-      if (seal && returnsTextSignatures(state.context)) state.signatures.push(textSignatureBlock(seal));
+      if (signature && returnsTextSignatures(state.context)) state.signatures.push(textSignatureBlock(signature));
       return part.isBegun ? [...deltas, endBlock(state)] : [];
     }
     case "web_search":
@@ -243,17 +243,17 @@ function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & {
   const begin = beginPart(state, part);
   const custom = opening.custom ? [blockDelta(state, { type: "input_json_delta", partial_json: '"}' })] : [];
   // A signature that arrived after the first arguments could not be placed before the call.
-  if (part.seal) state.signatures.push(callSignatureBlock(part.seal, opening.callId, false));
+  if (part.signature) state.signatures.push(callSignatureBlock(part.signature, opening.callId, false));
   return [...begin, ...custom, endBlock(state)];
 }
 
 function closeThinking(state: WritingState, part: HeldPart): Frame[] {
   if (!part.isBegun) {
-    const seal = part.seal ? { seal: part.seal } : {};
-    state.signatures.push(...reasoningBlocks({ text: "", ...seal, redacted: isRedacted(part) }));
+    const signature = part.signature ? { signature: part.signature } : {};
+    state.signatures.push(...reasoningBlocks({ text: "", ...signature, redacted: isRedacted(part) }));
     return [];
   }
-  const signature = signatureOf(part.seal ?? undefined);
+  const signature = signatureOf(part.signature ?? undefined);
   return [blockDelta(state, { type: "signature_delta", signature }), endBlock(state)];
 }
 

@@ -41,7 +41,7 @@ export const caller: CallerFormat = {
     file: "document",
     file_name: "document.title",
   },
-  droppedFields: (body, losses) => droppedFieldNames(body, losses, DROPPED_FIELD_PATHS),
+  droppedFields: (body, droppedFields) => droppedFieldNames(body, droppedFields, DROPPED_FIELD_PATHS),
   check: (body) => checkRequest(body),
   read: (body) => readRequest(body),
   writeReply,
@@ -55,6 +55,6 @@ export const caller: CallerFormat = {
   tierFields: ["service_tier", "speed"],
   servesImageModels: false,
   cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS),
-  replay: { seals: "last", items: false },
+  replay: { signatures: "last", items: false },
   grammar,
 };

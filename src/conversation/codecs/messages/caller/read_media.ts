@@ -12,19 +12,19 @@ import { readText } from "../shared/parts.ts";
  * @param path The path of the block, for errors.
  * @throws {GatewayError} `invalid_request` for a file id, which is valid at one vendor only.
  */
-export function readContentBlock(block: JsonObject, path: string, beyond: FieldNames): ShownPart[] | null {
+export function readContentBlock(block: JsonObject, path: string, unsupportedFields: FieldNames): ShownPart[] | null {
   switch (block.type) {
     case "text":
       return presentOf(readText(block));
     case "image":
       return [{ kind: "image", source: readSource(block.source, path, null), ...readCache(block) }];
     case "document":
-      return readDocument(block, path, beyond);
+      return readDocument(block, path, unsupportedFields);
     case "search_result":
-      beyond.add(`${plainPath(path)}.search_result`);
+      unsupportedFields.add(`${plainPath(path)}.search_result`);
       return presentOf(readSearchResult(block));
     case "tool_reference":
-      beyond.add(`${plainPath(path)}.tool_reference`);
+      unsupportedFields.add(`${plainPath(path)}.tool_reference`);
       return presentOf(readText({ text: block.tool_name }));
     default:
       return null;
@@ -40,11 +40,11 @@ function presentOf<T>(part: T | null): T[] {
   return part === null ? [] : [part];
 }
 
-function readDocument(block: JsonObject, path: string, beyond: FieldNames): ShownPart[] {
+function readDocument(block: JsonObject, path: string, unsupportedFields: FieldNames): ShownPart[] {
   const context = readText({ text: block.context });
   const source = isObject(block.source) ? block.source : {};
   if (source.type === "content") {
-    return [...presentOf(context), ...readContent(source.content, `${path}.source`, beyond)];
+    return [...presentOf(context), ...readContent(source.content, `${path}.source`, unsupportedFields)];
   }
   const file: FilePart = {
     kind: "file",
@@ -56,12 +56,12 @@ function readDocument(block: JsonObject, path: string, beyond: FieldNames): Show
 }
 
 /** Reads the content of a tool result or of a document: a string or blocks. */
-export function readContent(content: unknown, path: string, beyond: FieldNames): ShownPart[] {
+export function readContent(content: unknown, path: string, unsupportedFields: FieldNames): ShownPart[] {
   if (typeof content === "string") return presentOf(readText({ text: content }));
   if (!Array.isArray(content)) return [];
   return content.filter(isObject).flatMap((block, position) => {
-    const parts = readContentBlock(block, `${path}.content[${position}]`, beyond);
-    if (parts === null) beyond.add(`${plainPath(path)}.content.${block.type}`);
+    const parts = readContentBlock(block, `${path}.content[${position}]`, unsupportedFields);
+    if (parts === null) unsupportedFields.add(`${plainPath(path)}.content.${block.type}`);
     return parts ?? [];
   });
 }

@@ -20,17 +20,17 @@ import { readToolChoice, readTools } from "./read_tools.ts";
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function readRequest(body: JsonObject, generates: boolean = true): Conversation {
-  const beyond: FieldNames = new Set(unreadFields(body, REQUEST_SHAPE));
-  const turns = readTurns(body.messages as JsonObject[], beyond);
+  const unsupportedFields: FieldNames = new Set(unreadFields(body, REQUEST_SHAPE));
+  const turns = readTurns(body.messages as JsonObject[], unsupportedFields);
   const opening = turns.findIndex((turn) => turn.role !== "system");
   const early = turns.splice(0, opening === -1 ? turns.length : opening).flatMap((turn) => turn.parts as TextPart[]);
   return {
     model: body.model as string,
-    instructions: [...readInstructions(body.system, beyond), ...early],
+    instructions: [...readInstructions(body.system, unsupportedFields), ...early],
     turns: markedAtEnd(turns, body),
-    tools: readTools(body.tools, beyond),
+    tools: readTools(body.tools, unsupportedFields),
     ...readSearchAndChoice(body),
-    outputFormat: readOutputFormat(body, beyond),
+    outputFormat: readOutputFormat(body, unsupportedFields),
     maxOutputTokens: generates ? readMaxTokens(body.max_tokens as number) : null,
     sampling: readSampling(body),
     reasoning: readReasoning(body),
@@ -39,7 +39,7 @@ export function readRequest(body: JsonObject, generates: boolean = true): Conver
     cacheKey: null,
     verbosity: null,
     ...tierField(body.service_tier),
-    beyond: [...beyond],
+    unsupportedFields: [...unsupportedFields],
   };
 }
 
@@ -67,16 +67,16 @@ function readSampling(body: JsonObject): Conversation["sampling"] {
   };
 }
 
-function readOutputFormat(body: JsonObject, beyond: FieldNames): OutputFormat | null {
+function readOutputFormat(body: JsonObject, unsupportedFields: FieldNames): OutputFormat | null {
   const config = isObject(body.output_config) ? body.output_config : {};
-  if (!isAbsent(config.effort) && !isEffort(config.effort)) beyond.add("output_config.effort");
+  if (!isAbsent(config.effort) && !isEffort(config.effort)) unsupportedFields.add("output_config.effort");
   // `output_format` was the name of the field in the beta.
   const field = isAbsent(config.format) ? "output_format" : "output_config.format";
   const format = config.format ?? body.output_format;
   if (isAbsent(format)) return null;
-  if (field !== "output_format" && !isAbsent(body.output_format)) beyond.add("output_format");
+  if (field !== "output_format" && !isAbsent(body.output_format)) unsupportedFields.add("output_format");
   if (!isObject(format) || format.type !== "json_schema" || !isObject(format.schema)) {
-    beyond.add(field);
+    unsupportedFields.add(field);
     return null;
   }
   return {

@@ -39,7 +39,7 @@ export function readSearch({ tools, tool_choice: choice }: JsonObject): WebSearc
     contextSize: null,
     userLocation: readUserLocation(tool.user_location),
     names: Object.fromEntries(Object.entries(NAMES).map(([field, setting]) => [setting, `${name}.${field}`])),
-    sent: { form: "messages", tool },
-    beyond: fields.filter((field) => !Object.hasOwn(NAMES, field)).map((field) => `${name}.${field}`),
+    sent: { format: "messages", tool },
+    unsupportedFields: fields.filter((field) => !Object.hasOwn(NAMES, field)).map((field) => `${name}.${field}`),
   };
 }

@@ -5,14 +5,17 @@ import { isSearchTool } from "./read_search.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { type FieldNames, readCache } from "../shared/fields.ts";
 
-/** The tools that the caller runs. The vendor's own, except its web search, are added to `beyond` by their type. */
-export function readTools(tools: unknown, beyond: FieldNames): Tool[] {
+/**
+ * The tools that the caller runs. The vendor's own, except its web search, are added to `unsupportedFields` by their
+ * type.
+ */
+export function readTools(tools: unknown, unsupportedFields: FieldNames): Tool[] {
   if (!Array.isArray(tools)) return [];
   const search = tools.find((tool) => isObject(tool) && isSearchTool(tool));
   return tools.filter(isObject).flatMap((tool) => {
     if (tool === search) return [];
     if (!isOwnTool(tool)) {
-      beyond.add(`tools.${String(tool.type)}`);
+      unsupportedFields.add(`tools.${String(tool.type)}`);
       return [];
     }
     return [{

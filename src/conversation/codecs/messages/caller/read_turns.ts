@@ -18,10 +18,10 @@ interface OpenTurn {
  * Reads checked messages as turns. Consecutive messages of one role are joined, results come first, empty turns are
  * left out.
  *
- * @param beyond Receives the kinds of blocks that have no neutral form.
+ * @param unsupportedFields Receives the kinds of blocks that have no neutral form.
  * @throws {GatewayError} `invalid_request` for content with no equivalent in other formats.
  */
-export function readTurns(messages: readonly JsonObject[], beyond: FieldNames): Turn[] {
+export function readTurns(messages: readonly JsonObject[], unsupportedFields: FieldNames): Turn[] {
   const tools = new Map<string, string>();
   const own = messages.flatMap(({ role, content }) => role === "assistant" && Array.isArray(content) ? content : []);
   const found = searchResultsIn(own);
@@ -31,8 +31,8 @@ export function readTurns(messages: readonly JsonObject[], beyond: FieldNames): 
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content as JsonObject[];
     const parts = blocks.flatMap((block, position) =>
       role === "user"
-        ? readUserBlock(block, `messages[${index}].content[${position}]`, tools, beyond)
-        : readOwnBlock(block, role, { tools, found, searches }, beyond)
+        ? readUserBlock(block, `messages[${index}].content[${position}]`, tools, unsupportedFields)
+        : readOwnBlock(block, role, { tools, found, searches }, unsupportedFields)
     );
     join(turns, role as Turn["role"], parts);
   });
@@ -47,25 +47,35 @@ function join(turns: OpenTurn[], role: Turn["role"], parts: Part[]): void {
 }
 
 function finishedTurn({ role, parts }: OpenTurn): Turn {
-  if (role === "assistant") return { role, parts: withCarriedSeals(parts) };
+  if (role === "assistant") return { role, parts: withCarriedSignatures(parts) };
   const isResult = (part: Part) => part.kind === "tool_result";
   return { role, parts: [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))] };
 }
 
-function readUserBlock(block: JsonObject, path: string, tools: Map<string, string>, beyond: FieldNames): Part[] {
-  if (block.type === "tool_result") return [readResult(block, path, tools, beyond)];
-  const parts = readContentBlock(block, path, beyond);
-  if (parts === null) beyond.add(`messages.content.${block.type}`);
+function readUserBlock(
+  block: JsonObject,
+  path: string,
+  tools: Map<string, string>,
+  unsupportedFields: FieldNames,
+): Part[] {
+  if (block.type === "tool_result") return [readResult(block, path, tools, unsupportedFields)];
+  const parts = readContentBlock(block, path, unsupportedFields);
+  if (parts === null) unsupportedFields.add(`messages.content.${block.type}`);
   return parts ?? [];
 }
 
-function readResult(block: JsonObject, path: string, tools: Map<string, string>, beyond: FieldNames): ToolResultPart {
+function readResult(
+  block: JsonObject,
+  path: string,
+  tools: Map<string, string>,
+  unsupportedFields: FieldNames,
+): ToolResultPart {
   const callId = block.tool_use_id as string;
   return {
     kind: "tool_result",
     callId,
     tool: tools.get(callId) ?? null,
-    parts: readContent(block.content, path, beyond),
+    parts: readContent(block.content, path, unsupportedFields),
     isError: block.is_error === true,
     ...readCache(block),
   };
@@ -85,12 +95,12 @@ function readOwnBlock(
   block: JsonObject,
   role: unknown,
   { tools, found, searches }: Called,
-  beyond: FieldNames,
+  unsupportedFields: FieldNames,
 ): Part[] {
   // The results of a search are read with its call; without the call they are dropped.
   const isOrphan = block.type === "web_search_tool_result" && !searches.has(block.tool_use_id);
   if (isSkipped(block) || isOrphan || (role === "system" && block.type !== "text")) {
-    beyond.add(`messages.content.${block.type}`);
+    unsupportedFields.add(`messages.content.${block.type}`);
     return [];
   }
   const part = readAssistantBlock(block, readCallerSignature, found);
@@ -99,39 +109,40 @@ function readOwnBlock(
 }
 
 /** Moves signatures in blocks of their own to the calls and texts that they were issued with. */
-function withCarriedSeals(parts: readonly Part[]): Part[] {
+function withCarriedSignatures(parts: readonly Part[]): Part[] {
   const kept: Part[] = [];
-  const sealOfCall = new Map<string, ReasoningSignature>();
+  const signatureByCall = new Map<string, ReasoningSignature>();
   parts.forEach((part, index) => {
     if (!mayCarry(part)) return void kept.push(part);
-    const { seal, bearer } = readCarriedSignature(part.seal);
+    const { signature, owner } = readCarriedSignature(part.signature);
     const previous = kept.at(-1);
     const next = parts[index + 1];
-    if (bearer?.kind === "call") sealOfCall.set(bearer.callId, seal);
-    else if (bearer?.kind === "text") {
-      if (previous?.kind === "text" && !previous.seal) kept[kept.length - 1] = { ...previous, seal };
-    } else if (seal.form === "content" && next?.kind === "tool_call") sealOfCall.set(next.callId, seal);
-    else kept.push(part);
+    if (owner?.kind === "call") signatureByCall.set(owner.callId, signature);
+    else if (owner?.kind === "text") {
+      if (previous?.kind === "text" && !previous.signature) kept[kept.length - 1] = { ...previous, signature };
+    } else if (signature.format === "content" && next?.kind === "tool_call") {
+      signatureByCall.set(next.callId, signature);
+    } else kept.push(part);
   });
   return kept.map((part) => {
     if (part.kind !== "tool_call") return part;
-    const seal = sealOfCall.get(part.callId);
-    return seal === undefined ? part : { ...part, seal };
+    const signature = signatureByCall.get(part.callId);
+    return signature === undefined ? part : { ...part, signature };
   });
 }
 
 /** True for thinking without text whose signature has another format. */
-function mayCarry(part: Part): part is ReasoningPart & { seal: ReasoningSignature } {
-  return part.kind === "reasoning" && part.text === "" && !part.redacted && part.seal !== undefined &&
-    part.seal.form !== "messages";
+function mayCarry(part: Part): part is ReasoningPart & { signature: ReasoningSignature } {
+  return part.kind === "reasoning" && part.text === "" && !part.redacted && part.signature !== undefined &&
+    part.signature.format !== "messages";
 }
 
 /** Reads the blocks of `system`, without the line that one client adds for its own accounting. */
-export function readInstructions(system: unknown, beyond: FieldNames): TextPart[] {
+export function readInstructions(system: unknown, unsupportedFields: FieldNames): TextPart[] {
   if (typeof system === "string") return system === "" ? [] : [{ kind: "text", text: system }];
   if (!Array.isArray(system)) return [];
   return system.filter(isObject).flatMap((block, index) => {
-    if (block.type !== "text") beyond.add(`system.${block.type}`);
+    if (block.type !== "text") unsupportedFields.add(`system.${block.type}`);
     const part = block.type === "text" ? readText(block) : null;
     return part === null || (index === 0 && part.text.startsWith(BILLING_LINE)) ? [] : [part];
   });

@@ -14,8 +14,8 @@ import { writeUsage } from "../shared/usage.ts";
 
 /** Writes a whole reply. */
 export function writeReply(reply: Reply, context: ReplyContext): WriteResult<JsonObject> {
-  const losses: FieldNames = new Set();
-  const parts = searchesFirst(wholeParts(reply, losses));
+  const droppedFields: FieldNames = new Set();
+  const parts = searchesFirst(wholeParts(reply, droppedFields));
   const contents = {
     hasToolCall: parts.some((part) => part.kind === "tool_call"),
     hasRefusal: parts.some((part) => part.kind === "refusal"),
@@ -25,11 +25,11 @@ export function writeReply(reply: Reply, context: ReplyContext): WriteResult<Jso
     type: "message",
     role: "assistant",
     model: context.model,
-    content: withoutLastSignatures(parts.flatMap((part) => writePart(part, context, losses))),
+    content: withoutLastSignatures(parts.flatMap((part) => writePart(part, context, droppedFields))),
     ...writeStop(reply.stop, contents),
     usage: writeUsage(reply.usage),
   };
-  return { body, losses: [...losses] };
+  return { body, droppedFields: [...droppedFields] };
 }
 
 /** The vendor's id if it has this format, otherwise one made from the request id. */
@@ -38,32 +38,32 @@ export function messageIdFor(id: string, { requestId }: ReplyContext): string {
 }
 
 /** The parts without a last call whose arguments were cut off by a limit. */
-function wholeParts({ parts, stop }: Reply, losses: FieldNames): readonly ReplyPart[] {
+function wholeParts({ parts, stop }: Reply, droppedFields: FieldNames): readonly ReplyPart[] {
   const last = parts.at(-1);
   const isLimit = stop.reason === "max_tokens" || stop.reason === "context_full";
   if (!isLimit || last?.kind !== "tool_call" || last.custom || !isWrapped(argumentsOf(last))) return parts;
-  losses.add("tool_call");
+  droppedFields.add("tool_call");
   return parts.slice(0, -1);
 }
 
-function writePart(part: ReplyPart, context: ReplyContext, losses: FieldNames): JsonObject[] {
+function writePart(part: ReplyPart, context: ReplyContext, droppedFields: FieldNames): JsonObject[] {
   switch (part.kind) {
     case "text":
-      if (part.logprobs) losses.add("logprobs");
+      if (part.logprobs) droppedFields.add("logprobs");
       return [
         ...textBlocks(part.text, part.citations),
-        ...(part.seal && returnsTextSignatures(context) ? [textSignatureBlock(part.seal)] : []),
+        ...(part.signature && returnsTextSignatures(context) ? [textSignatureBlock(part.signature)] : []),
       ];
     case "refusal":
       return textBlocks(part.text);
     case "reasoning":
       return reasoningBlocks(part);
     case "tool_call":
-      return [...(part.seal ? [callSignatureBlock(part.seal, part.callId, true)] : []), callBlock(part)];
+      return [...(part.signature ? [callSignatureBlock(part.signature, part.callId, true)] : []), callBlock(part)];
     case "web_search":
       return searchBlocks(part);
     case "image":
-      losses.add("image");
+      droppedFields.add("image");
       return [];
   }
 }
@@ -87,14 +87,14 @@ function isSignature(block: JsonObject): boolean {
 }
 
 /** The block of a reasoning part; none when it has neither text nor signature. */
-export function reasoningBlocks({ text, seal, redacted }: Omit<ReasoningPart, "kind">): JsonObject[] {
-  if (redacted) return seal ? [{ type: "redacted_thinking", data: writeSignature(seal, "messages") }] : [];
-  return text === "" && !seal ? [] : [{ type: "thinking", thinking: text, signature: signatureOf(seal) }];
+export function reasoningBlocks({ text, signature, redacted }: Omit<ReasoningPart, "kind">): JsonObject[] {
+  if (redacted) return signature ? [{ type: "redacted_thinking", data: writeSignature(signature, "messages") }] : [];
+  return text === "" && !signature ? [] : [{ type: "thinking", thinking: text, signature: signatureOf(signature) }];
 }
 
 /** The value of the field `signature`. */
-export function signatureOf(seal: ReasoningSignature | undefined): string {
-  return seal ? writeSignature(seal, "messages") : UNSIGNED;
+export function signatureOf(signature: ReasoningSignature | undefined): string {
+  return signature ? writeSignature(signature, "messages") : UNSIGNED;
 }
 
 function callBlock(call: ToolCallPart): JsonObject {
@@ -102,13 +102,13 @@ function callBlock(call: ToolCallPart): JsonObject {
 }
 
 /** The block that holds the signature of a call. */
-export function callSignatureBlock(seal: ReasoningSignature, callId: string, isBeforeCall: boolean): JsonObject {
-  return carrier(writeCarriedSignature(seal, { kind: "call", callId }, isBeforeCall));
+export function callSignatureBlock(signature: ReasoningSignature, callId: string, isBeforeCall: boolean): JsonObject {
+  return carrier(writeCarriedSignature(signature, { kind: "call", callId }, isBeforeCall));
 }
 
 /** The block that holds the signature of the text before it. */
-export function textSignatureBlock(seal: ReasoningSignature): JsonObject {
-  return carrier(writeCarriedSignature(seal, { kind: "text" }, false));
+export function textSignatureBlock(signature: ReasoningSignature): JsonObject {
+  return carrier(writeCarriedSignature(signature, { kind: "text" }, false));
 }
 
 function carrier(signature: string): JsonObject {

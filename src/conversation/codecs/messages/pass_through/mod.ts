@@ -9,9 +9,9 @@ import { watcher } from "./watcher.ts";
 export const passThrough: PassThrough = {
   prepare(request) {
     const { changed, model, outputLimit } = request;
-    const { bytes, scan, losses } = withEdits(request, signatureEditsOf(request));
+    const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
     const set = outputLimit === null ? { ...changed, model } : { ...changed, model, max_tokens: outputLimit };
-    return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), losses };
+    return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), droppedFields };
   },
   watch: () => watcher(),
   issuedIds,

@@ -11,7 +11,7 @@ export interface SearchEdits {
   /** The positions of the removed blocks. */
   readonly removed: ReadonlySet<number>;
   /** `web_search_call`, `citations`. */
-  readonly losses: readonly string[];
+  readonly droppedFields: readonly string[];
 }
 
 /**
@@ -21,7 +21,7 @@ export interface SearchEdits {
 export function searchEditsOf(blocks: readonly unknown[], path: JsonEdit["path"], provider: string): SearchEdits {
   const edits: JsonEdit[] = [];
   const removed = new Set<number>();
-  const losses = new Set<string>();
+  const droppedFields = new Set<string>();
   const foreign = new Set(blocks.filter((block) => isObject(block) && isForeignResult(block, provider)).map(callIdOf));
   blocks.forEach((block, position) => {
     if (!isObject(block)) return;
@@ -30,12 +30,12 @@ export function searchEditsOf(blocks: readonly unknown[], path: JsonEdit["path"]
       if (!foreign.has(callIdOf(block)) && !isForeignSearch(callIdOf(block))) return unwrapPages(block, at, edits);
       edits.push({ path: at, value: undefined });
       removed.add(position);
-      losses.add("web_search_call");
+      droppedFields.add("web_search_call");
     } else if (block.type === "text" && Array.isArray(block.citations)) {
-      if (editCitations(block.citations, [...at, "citations"], provider, edits)) losses.add("citations");
+      if (editCitations(block.citations, [...at, "citations"], provider, edits)) droppedFields.add("citations");
     }
   });
-  return { edits, removed, losses: [...losses] };
+  return { edits, removed, droppedFields: [...droppedFields] };
 }
 
 function callIdOf(block: unknown): unknown {

@@ -25,7 +25,7 @@ export function signatureEditsOf({ body, latin1, provider }: PassThroughRequest)
     const path = ["messages", index, "content"];
     const search = searchEditsOf(message.content, path, provider);
     searchEdits.push(...search.edits);
-    for (const loss of search.losses) searchLosses.add(loss);
+    for (const loss of search.droppedFields) searchLosses.add(loss);
     const kept = editBlocks(message.content, path, provider, edits, search.removed);
     if (kept.length === 0 && message.content.length > 0) emptied.add(index);
     // Only the turn that is being continued must start with its thinking.
@@ -34,12 +34,12 @@ export function signatureEditsOf({ body, latin1, provider }: PassThroughRequest)
   const isLost = edits.some(({ value }) => value === undefined);
   for (const index of emptied) edits.push({ path: ["messages", index], value: undefined });
   edits.push(...searchEdits);
-  const losses = [...isLost ? ["reasoning_signature"] : [], ...searchLosses];
+  const droppedFields = [...isLost ? ["reasoning_signature"] : [], ...searchLosses];
   if (!startsWithoutThinking || !isContinued(body) || objectOf(body.thinking)?.type !== "enabled") {
-    return { edits, losses };
+    return { edits, droppedFields };
   }
   edits.push({ path: ["thinking"], value: { type: "disabled" } });
-  return { edits: [...edits, ...withoutClearing(body)], losses: [...losses, "reasoning"] };
+  return { edits: [...edits, ...withoutClearing(body)], droppedFields: [...droppedFields, "reasoning"] };
 }
 
 /**
@@ -59,9 +59,9 @@ function editBlocks(
     const field = isObject(block) && typeof block.type === "string" ? SIGNATURE_FIELDS[block.type] : undefined;
     const value = field === undefined ? null : (block as JsonObject)[field];
     if (!isWrapped(value)) return true;
-    const seal = readCallerSignature(value);
-    const isOwn = isOwnSignature(seal, "messages", provider);
-    if (isOwn) edits.push({ path: [...path, position, field!], value: seal.value });
+    const signature = readCallerSignature(value);
+    const isOwn = isOwnSignature(signature, "messages", provider);
+    if (isOwn) edits.push({ path: [...path, position, field!], value: signature.value });
     else edits.push({ path: [...path, position], value: undefined });
     return isOwn;
   });

@@ -15,25 +15,25 @@ import { readCallerSignature, signatureField, type SignatureReader } from "./sig
  */
 export function readAssistantBlock(
   block: JsonObject,
-  readSeal: SignatureReader,
+  readSignature: SignatureReader,
   found: ReadonlyMap<unknown, JsonObject>,
 ): ReplyPart | null {
   switch (block.type) {
     case "text":
-      return readText(block, readSeal);
+      return readText(block, readSignature);
     case "thinking": {
       const text = textOrNull(block.thinking) ?? "";
-      const seal = signatureField(block.signature, readSeal);
-      return text === "" && !seal.seal ? null : { kind: "reasoning", text, ...seal };
+      const signature = signatureField(block.signature, readSignature);
+      return text === "" && !signature.signature ? null : { kind: "reasoning", text, ...signature };
     }
     case "redacted_thinking": {
-      const seal = signatureField(block.data, readSeal);
-      return seal.seal ? { kind: "reasoning", text: "", redacted: true, ...seal } : null;
+      const signature = signatureField(block.data, readSignature);
+      return signature.signature ? { kind: "reasoning", text: "", redacted: true, ...signature } : null;
     }
     case "tool_use":
       return readCall(block);
     case "server_tool_use":
-      return isSearchCall(block) ? readSearch(block, null, found.get(block.id), readSeal) : null;
+      return isSearchCall(block) ? readSearch(block, null, found.get(block.id), readSignature) : null;
     default:
       return null;
   }
@@ -46,10 +46,10 @@ export function isSkipped(block: JsonObject): boolean {
 }
 
 /** Reads a text block; null when it is empty. */
-export function readText(block: JsonObject, readSeal: SignatureReader = readCallerSignature): TextPart | null {
+export function readText(block: JsonObject, readSignature: SignatureReader = readCallerSignature): TextPart | null {
   const text = textOrNull(block.text);
   if (!text) return null;
-  const citations = readCitations(block.citations, text.length, readSeal);
+  const citations = readCitations(block.citations, text.length, readSignature);
   return { kind: "text", text, ...readCache(block), ...(citations.length > 0 ? { citations } : {}) };
 }
 

@@ -40,30 +40,33 @@ export function readSearch(
   call: JsonObject,
   input: string | null,
   result: JsonObject | undefined,
-  readSeal: SignatureReader,
+  readSignature: SignatureReader,
 ): WebSearchPart {
   const callId = textOrNull(call.id) ?? "";
   const callInput = input === null || input === "" ? call.input : parsedOrNull(input);
   const query = isObject(callInput) ? textOrNull(callInput.query) : null;
   const failure = isObject(result?.content) ? textOrNull(result.content.error_code) ?? "unavailable" : null;
-  const found = result === undefined ? null : objectsOf(result.content).map((page) => readPage(page, readSeal));
+  const found = result === undefined ? null : objectsOf(result.content).map((page) => readPage(page, readSignature));
   return {
     kind: "web_search",
     callId,
     queries: query === null || query === "" ? [] : [query],
     results: failure === null ? found && found.map(({ page }) => page) : null,
     failure,
-    origin: found?.[0]?.origin ?? { form: isForeignSearch(callId) ? "chat" : "messages", issuer: null },
+    origin: found?.[0]?.origin ?? { format: isForeignSearch(callId) ? "chat" : "messages", issuer: null },
   };
 }
 
 function readPage(
   { url, title, page_age: age, encrypted_content: content }: JsonObject,
-  readSeal: SignatureReader,
+  readSignature: SignatureReader,
 ): { page: SearchResult; origin: SearchOrigin } {
-  const seal = readSeal(textOrNull(content) ?? "");
+  const signature = readSignature(textOrNull(content) ?? "");
   const page = { url: textOrNull(url) ?? "", title: textOrNull(title), age: textOrNull(age) };
-  return { page: seal.value === "" ? page : { ...page, seal }, origin: { form: seal.form, issuer: seal.issuer } };
+  return {
+    page: signature.value === "" ? page : { ...page, signature },
+    origin: { format: signature.format, issuer: signature.issuer },
+  };
 }
 
 /**
@@ -76,7 +79,7 @@ export function searchBlocks(search: WebSearchPart): JsonObject[] {
   const caller = { type: "direct" };
   const call = { type: "server_tool_use", id, name: SEARCH_NAME, input: { query: queries.join("; ") }, caller };
   // A paused search has no results yet, and continues from its call.
-  if (results === null && failure === null && origin.form === "messages") return [call];
+  if (results === null && failure === null && origin.format === "messages") return [call];
   const content = failure === null
     ? (results ?? []).map((page) => writePage(page, origin))
     : { type: "web_search_tool_result_error", error_code: failure };
@@ -84,12 +87,12 @@ export function searchBlocks(search: WebSearchPart): JsonObject[] {
 }
 
 function searchIdOf({ callId, origin }: WebSearchPart): string {
-  if (origin.form === "messages" || isForeignSearch(callId)) return callId;
+  if (origin.format === "messages" || isForeignSearch(callId)) return callId;
   return FOREIGN_ID + callId.replace(/[^a-zA-Z0-9_]/g, "_");
 }
 
-function writePage({ url, title, age, seal }: SearchResult, { form, issuer }: SearchOrigin): JsonObject {
-  const content = writeSignature(seal ?? { form, issuer, value: "" }, "messages");
+function writePage({ url, title, age, signature }: SearchResult, { format, issuer }: SearchOrigin): JsonObject {
+  const content = writeSignature(signature ?? { format, issuer, value: "" }, "messages");
   return { type: "web_search_result", url, title: title ?? url, encrypted_content: content, page_age: age };
 }
 
@@ -99,40 +102,40 @@ function writePage({ url, title, age, seal }: SearchResult, { form, issuer }: Se
  *
  * @param length UTF-16 units of the block's text; null while unknown.
  */
-export function readCitations(value: unknown, length: number | null, readSeal: SignatureReader): Citation[] {
+export function readCitations(value: unknown, length: number | null, readSignature: SignatureReader): Citation[] {
   if (!Array.isArray(value)) return [];
   return value.filter((citation) => isObject(citation) && typeof citation.url === "string").map((citation) => {
     const { url, title, cited_text: text, encrypted_index: index } = citation;
-    const seal = typeof index === "string" && index !== "" ? readSeal(index) : null;
-    const span = seal === null ? null : spanIn(seal);
+    const signature = typeof index === "string" && index !== "" ? readSignature(index) : null;
+    const span = signature === null ? null : spanIn(signature);
     return {
       url,
       title: textOrNull(title),
       ...span ?? { start: length === null ? null : 0, end: length },
       ...(textOrNull(text) ? { citedText: text } : {}),
-      ...(seal !== null && span === null ? { seal } : {}),
+      ...(signature !== null && span === null ? { signature } : {}),
     };
   });
 }
 
 /** Writes the citations of a text. */
 export function writeCitations(citations: readonly Citation[]): JsonObject[] {
-  return citations.map(({ url, title, start, end, citedText, seal }) => ({
+  return citations.map(({ url, title, start, end, citedText, signature }) => ({
     type: "web_search_result_location",
     url,
     title,
     cited_text: citedText ?? "",
-    encrypted_index: writeSignature(seal ?? spanSeal(start, end), "messages"),
+    encrypted_index: writeSignature(signature ?? spanSignature(start, end), "messages"),
   }));
 }
 
 /** Encodes a span as a wrapped signature, so that a body with it is found by the search for wrapped signatures. */
-function spanSeal(start: number | null, end: number | null): ReasoningSignature {
-  return { form: "chat", issuer: null, value: `cite.${start ?? ""}.${end ?? ""}` };
+function spanSignature(start: number | null, end: number | null): ReasoningSignature {
+  return { format: "chat", issuer: null, value: `cite.${start ?? ""}.${end ?? ""}` };
 }
 
-function spanIn({ form, value }: ReasoningSignature): Pick<Citation, "start" | "end"> | null {
-  const [, start, end] = form === "chat" ? /^cite\.(\d*)\.(\d*)$/.exec(value) ?? [] : [];
+function spanIn({ format, value }: ReasoningSignature): Pick<Citation, "start" | "end"> | null {
+  const [, start, end] = format === "chat" ? /^cite\.(\d*)\.(\d*)$/.exec(value) ?? [] : [];
   if (start === undefined || end === undefined) return null;
   const numberIn = (digits: string) => digits === "" ? null : Number(digits);
   return { start: numberIn(start), end: numberIn(end) };

@@ -4,7 +4,7 @@ import { readSignature, type ReasoningSignature, writeSignature } from "../../..
  * The signature of a thinking block without one, because clients require the field. It is a wrapped signature with an
  * empty value, so that a body with it is found by the search for signatures of other vendors.
  */
-export const UNSIGNED: string = writeSignature({ form: "chat", issuer: null, value: "" }, "messages");
+export const UNSIGNED: string = writeSignature({ format: "chat", issuer: null, value: "" }, "messages");
 
 /** Reads a signature: callers send wrapped ones, vendors send their own. */
 export type SignatureReader = (signature: string) => ReasoningSignature;
@@ -14,15 +14,15 @@ export const readCallerSignature: SignatureReader = (signature) => readSignature
 
 /** Reads a signature sent by a vendor. */
 export const readVendorSignature: SignatureReader = (signature) => ({
-  form: "messages",
+  format: "messages",
   issuer: null,
   value: signature,
 });
 
 /** The signature of a block, as a property to spread; empty when it has none. */
-export function signatureField(signature: unknown, read: SignatureReader): { seal?: ReasoningSignature } {
+export function signatureField(signature: unknown, read: SignatureReader): { signature?: ReasoningSignature } {
   if (typeof signature !== "string" || signature === "" || signature === UNSIGNED) return {};
-  return { seal: read(signature) };
+  return { signature: read(signature) };
 }
 
 /** The part that a signature in a block of its own belongs to: a call by its id, or the text before the block. */
@@ -34,22 +34,26 @@ export type SignatureOwner = { readonly kind: "call"; readonly callId: string } 
  *
  * @param isBeforeCall True when the block is written right before its call.
  */
-export function writeCarriedSignature(seal: ReasoningSignature, bearer: SignatureOwner, isBeforeCall: boolean): string {
-  if (isBeforeCall && seal.form === "content") return writeSignature(seal, "messages");
-  const prefix = bearer.kind === "text" ? "text." : `call.${bearer.callId.length}.${bearer.callId}`;
-  return writeSignature({ ...seal, value: prefix + seal.value }, "messages");
+export function writeCarriedSignature(
+  signature: ReasoningSignature,
+  owner: SignatureOwner,
+  isBeforeCall: boolean,
+): string {
+  if (isBeforeCall && signature.format === "content") return writeSignature(signature, "messages");
+  const prefix = owner.kind === "text" ? "text." : `call.${owner.callId.length}.${owner.callId}`;
+  return writeSignature({ ...signature, value: prefix + signature.value }, "messages");
 }
 
 /** The inverse of {@linkcode writeCarriedSignature}; the owner is null when the value has none. */
 export function readCarriedSignature(
-  seal: ReasoningSignature,
-): { readonly seal: ReasoningSignature; readonly bearer: SignatureOwner | null } {
-  if (seal.value.startsWith("text.")) {
-    return { seal: { ...seal, value: seal.value.slice(5) }, bearer: { kind: "text" } };
+  signature: ReasoningSignature,
+): { readonly signature: ReasoningSignature; readonly owner: SignatureOwner | null } {
+  if (signature.value.startsWith("text.")) {
+    return { signature: { ...signature, value: signature.value.slice(5) }, owner: { kind: "text" } };
   }
-  const [prefix, length] = /^call\.(\d+)\./.exec(seal.value) ?? [];
-  if (prefix === undefined) return { seal, bearer: null };
+  const [prefix, length] = /^call\.(\d+)\./.exec(signature.value) ?? [];
+  if (prefix === undefined) return { signature, owner: null };
   const end = prefix.length + Number(length);
-  const bearer: SignatureOwner = { kind: "call", callId: seal.value.slice(prefix.length, end) };
-  return { seal: { ...seal, value: seal.value.slice(end) }, bearer };
+  const owner: SignatureOwner = { kind: "call", callId: signature.value.slice(prefix.length, end) };
+  return { signature: { ...signature, value: signature.value.slice(end) }, owner };
 }

@@ -9,11 +9,11 @@ const MAX_MARKS = 4;
  * Removes cache marks from a request until it meets the vendor's rules: at most four, of which the last are kept, and
  * no mark of one hour after one of five minutes. Source: Messages API reference, "Prompt caching".
  */
-export function limitCacheMarks(body: JsonObject, losses: FieldNames): void {
+export function limitCacheMarks(body: JsonObject, droppedFields: FieldNames): void {
   const marked = [...blocksIn(body)].filter((block) => block.cache_control !== undefined);
   for (const block of marked.slice(0, Math.max(0, marked.length - MAX_MARKS))) {
     delete block.cache_control;
-    losses.add("cache_control");
+    droppedFields.add("cache_control");
   }
   let isShort = false;
   for (const { cache_control: mark } of marked.slice(-MAX_MARKS)) {

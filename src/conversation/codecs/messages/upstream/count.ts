@@ -11,8 +11,8 @@ const COUNTED = ["model", "system", "messages", "tools", "tool_choice", "thinkin
 
 /** Writes the request to count the tokens of a conversation. */
 export function writeCountRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
-  const { body, losses } = writeRequest(conversation, target);
-  return { body: Object.fromEntries(Object.entries(body).filter(([field]) => COUNTED.includes(field))), losses };
+  const { body, droppedFields } = writeRequest(conversation, target);
+  return { body: Object.fromEntries(Object.entries(body).filter(([field]) => COUNTED.includes(field))), droppedFields };
 }
 
 /**

@@ -134,7 +134,7 @@ function readBlockStart(state: ReadingState, frame: JsonObject, isGiven = false)
     ...before,
     ...(opening.kind === "tool_call" ? startOf(state, open) : []),
     ...deltaOf(state, open, block.text ?? block.thinking),
-    ...sealOfBlock(state, open, block.signature ?? block.data),
+    ...signatureEvents(state, open, block.signature ?? block.data),
   ];
 }
 
@@ -171,11 +171,11 @@ function deltaOf(state: ReadingState, block: OpenBlock, text: unknown): ReplyEve
   return [...start, { type: "part-delta", index: block.index!, text }];
 }
 
-function sealOfBlock(state: ReadingState, block: OpenBlock, signature: unknown): ReplyEvent[] {
-  const { seal } = signatureField(signature, readVendorSignature);
-  if (!seal || block.opening.kind !== "reasoning") return [];
+function signatureEvents(state: ReadingState, block: OpenBlock, value: unknown): ReplyEvent[] {
+  const { signature } = signatureField(value, readVendorSignature);
+  if (!signature || block.opening.kind !== "reasoning") return [];
   const start = startOf(state, block);
-  return [...start, { type: "part-seal", index: block.index!, seal }];
+  return [...start, { type: "part-signature", index: block.index!, signature }];
 }
 
 function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
@@ -191,7 +191,7 @@ function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
     case "input_json_delta":
       return deltaOf(state, block, delta.partial_json);
     case "signature_delta":
-      return sealOfBlock(state, block, delta.signature);
+      return signatureEvents(state, block, delta.signature);
     case "citations_delta":
       block.citations.push(...readCitations([delta.citation], null, readVendorSignature));
       return [];

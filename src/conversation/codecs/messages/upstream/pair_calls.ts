@@ -10,17 +10,17 @@ import { wireCallId } from "./write_tools.ts";
  *
  * @param turns Alternating user and assistant turns.
  */
-export function pairCalls(turns: readonly AlternatingTurn[], losses: FieldNames): AlternatingTurn[] {
+export function pairCalls(turns: readonly AlternatingTurn[], droppedFields: FieldNames): AlternatingTurn[] {
   const pairs = pairsOf(turns, wireCallId);
   const paired: AlternatingTurn[] = [];
   for (const { role, parts } of turns) {
     if (role === "user") {
-      joinTurn(paired, "user", parts.flatMap((part) => withoutResult(part, pairs, losses)));
+      joinTurn(paired, "user", parts.flatMap((part) => withoutResult(part, pairs, droppedFields)));
       continue;
     }
     const calls = parts.filter((part) => part.kind === "tool_call");
     joinTurn(paired, "assistant", parts.map((part) => renamed(part, pairs)));
-    joinTurn(paired, "user", calls.map((call) => resultOf(call, pairs, losses)));
+    joinTurn(paired, "user", calls.map((call) => resultOf(call, pairs, droppedFields)));
   }
   return paired;
 }
@@ -29,18 +29,18 @@ function renamed(part: Part, { calls }: Pairs): Part {
   return part.kind === "tool_call" ? { ...part, callId: calls.get(part)!.id } : part;
 }
 
-function resultOf(call: ToolCallPart, { calls }: Pairs, losses: FieldNames): Part {
+function resultOf(call: ToolCallPart, { calls }: Pairs, droppedFields: FieldNames): Part {
   const { id, result } = calls.get(call)!;
   if (result !== null) return { ...result, callId: id };
-  losses.add("turn_order");
+  droppedFields.add("turn_order");
   const parts = [{ kind: "text" as const, text: NO_RESULT }];
   return { kind: "tool_result", callId: id, tool: null, parts, isError: true };
 }
 
 /** Removes a result that was moved behind its call; a result without a call becomes text. */
-function withoutResult(part: Part, { orphans }: Pairs, losses: FieldNames): Part[] {
+function withoutResult(part: Part, { orphans }: Pairs, droppedFields: FieldNames): Part[] {
   if (part.kind !== "tool_result") return [part];
   if (!orphans.has(part)) return [];
-  losses.add("turn_order");
+  droppedFields.add("turn_order");
   return orphanAsText(part).filter(isVisible);
 }

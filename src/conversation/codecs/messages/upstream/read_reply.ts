@@ -7,7 +7,7 @@ import { readStop } from "../shared/stop.ts";
 import { readUsage } from "../shared/usage.ts";
 
 /**
- * Reads a whole reply. Blocks of other tools run by the vendor are left out and listed in `beyond`.
+ * Reads a whole reply. Blocks of other tools run by the vendor are left out and listed in `unsupportedFields`.
  *
  * @throws {TypeError} If it is not a reply of this format.
  */
@@ -24,6 +24,6 @@ export function readReply(body: unknown): Reply {
     parts: blocks.map((block) => readAssistantBlock(block, readVendorSignature, found)).filter((part) => part !== null),
     stop: readStop(body),
     usage: readUsage(body),
-    beyond: [...new Set(blocks.filter(isSkipped).map((block) => `content.${block.type}`))],
+    unsupportedFields: [...new Set(blocks.filter(isSkipped).map((block) => `content.${block.type}`))],
   };
 }

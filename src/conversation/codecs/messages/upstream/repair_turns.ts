@@ -19,12 +19,16 @@ export interface AlternatingTurn {
  *
  * @throws {GatewayError} `invalid_request` for audio or video input.
  */
-export function repairTurns(turns: readonly Turn[], target: RequestTarget, losses: FieldNames): AlternatingTurn[] {
+export function repairTurns(
+  turns: readonly Turn[],
+  target: RequestTarget,
+  droppedFields: FieldNames,
+): AlternatingTurn[] {
   const repaired: AlternatingTurn[] = [];
   let assistantImages: ImagePart[] = [];
   for (const turn of turns) {
     if (turn.role === "assistant") {
-      const parts = turn.parts.flatMap((part) => assistantParts(part, target, losses));
+      const parts = turn.parts.flatMap((part) => assistantParts(part, target, droppedFields));
       assistantImages.push(...parts.filter((part) => part.kind === "image"));
       joinTurn(repaired, "assistant", parts.filter((part) => part.kind !== "image"));
     } else {
@@ -33,9 +37,9 @@ export function repairTurns(turns: readonly Turn[], target: RequestTarget, losse
       assistantImages = [];
     }
   }
-  if (assistantImages.length > 0) losses.add("image");
+  if (assistantImages.length > 0) droppedFields.add("image");
   if (repaired[0]?.role !== "user") {
-    losses.add("turn_order");
+    droppedFields.add("turn_order");
     repaired.unshift({ role: "user", parts: [{ kind: "text", text: "." }] });
   }
   return repaired;
@@ -79,38 +83,42 @@ function reminderOf(part: Part): TextPart[] {
   }));
 }
 
-function assistantParts(part: Part, target: RequestTarget, losses: FieldNames): Part[] {
+function assistantParts(part: Part, target: RequestTarget, droppedFields: FieldNames): Part[] {
   switch (part.kind) {
     case "text":
-      if (part.seal) losses.add("reasoning_signature");
-      return visible(withOwnCitations(part, target, losses));
+      if (part.signature) droppedFields.add("reasoning_signature");
+      return visible(withOwnCitations(part, target, droppedFields));
     case "web_search":
       if (isSignedByTarget(part.origin, target)) return [unwrappedSearch(part)];
-      losses.add("web_search_call");
+      droppedFields.add("web_search_call");
       return [];
     case "refusal":
-      losses.add("refusal");
+      droppedFields.add("refusal");
       return visible({ kind: "text", text: part.text });
     case "audio":
     case "video":
     case "file":
-      losses.add(part.kind);
+      droppedFields.add(part.kind);
       return [];
     case "tool_call":
-      if (part.seal) losses.add("reasoning_signature");
+      if (part.signature) droppedFields.add("reasoning_signature");
       return [part];
     case "reasoning":
-      return isSignedByTarget(part.seal, target) ? [part] : dropReasoning(part, losses);
+      return isSignedByTarget(part.signature, target) ? [part] : dropReasoning(part, droppedFields);
     default:
       return [part];
   }
 }
 
 /** The citations signed by the target's provider; vendors reject others. */
-function withOwnCitations({ citations, ...part }: TextPart, target: RequestTarget, losses: FieldNames): TextPart {
+function withOwnCitations(
+  { citations, ...part }: TextPart,
+  target: RequestTarget,
+  droppedFields: FieldNames,
+): TextPart {
   if (!citations) return part;
-  const own = citations.filter(({ seal }) => isSignedByTarget(seal, target));
-  if (own.length < citations.length) losses.add("citations");
+  const own = citations.filter(({ signature }) => isSignedByTarget(signature, target));
+  if (own.length < citations.length) droppedFields.add("citations");
   return own.length === 0 ? part : { ...part, citations: own.map(unwrapped) };
 }
 
@@ -120,17 +128,20 @@ function unwrappedSearch(search: WebSearchPart): WebSearchPart {
   return { ...search, results, origin: { ...search.origin, issuer: null } };
 }
 
-function unwrapped<T extends { readonly seal?: ReasoningSignature }>(signed: T): T {
-  return signed.seal ? { ...signed, seal: { ...signed.seal, issuer: null } } : signed;
+function unwrapped<T extends { readonly signature?: ReasoningSignature }>(signed: T): T {
+  return signed.signature ? { ...signed, signature: { ...signed.signature, issuer: null } } : signed;
 }
 
 /** True for a part that the target signed or may have signed; vendors reject others. */
-function isSignedByTarget(seal: { form: string; issuer: string | null } | undefined, target: RequestTarget): boolean {
-  return seal?.form === "messages" && (seal.issuer === null || seal.issuer === target.provider);
+function isSignedByTarget(
+  signature: { format: string; issuer: string | null } | undefined,
+  target: RequestTarget,
+): boolean {
+  return signature?.format === "messages" && (signature.issuer === null || signature.issuer === target.provider);
 }
 
-function dropReasoning({ seal, text }: ReasoningPart, losses: FieldNames): Part[] {
-  if (seal) losses.add("reasoning_signature");
-  if (text !== "") losses.add("reasoning_text");
+function dropReasoning({ signature, text }: ReasoningPart, droppedFields: FieldNames): Part[] {
+  if (signature) droppedFields.add("reasoning_signature");
+  if (text !== "") droppedFields.add("reasoning_text");
   return [];
 }

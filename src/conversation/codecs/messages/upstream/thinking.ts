@@ -38,33 +38,33 @@ export function planThinking(
   turns: readonly Turn[],
   target: RequestTarget,
   traits: ModelTraits,
-  losses: FieldNames,
+  droppedFields: FieldNames,
 ): ThinkingPlan {
-  const maxTokens = maxTokensFor(conversation, target, losses);
+  const maxTokens = maxTokensFor(conversation, target, droppedFields);
   const { reasoning } = conversation;
   if (reasoning === null) return { maxTokens, thinking: null, effort: null };
   if (traits.thinking === "none") {
-    if (reasoning.effort !== "none") losses.add("reasoning");
+    if (reasoning.effort !== "none") droppedFields.add("reasoning");
     return { maxTokens, thinking: null, effort: null };
   }
   if (reasoning.effort === "none" || reasoning.budgetTokens === 0) return off(maxTokens);
   if (reasoning.effort !== null && reasoning.budgetTokens !== null) {
-    losses.add(traits.thinking === "adaptive" ? "reasoning_budget" : "reasoning_effort");
+    droppedFields.add(traits.thinking === "adaptive" ? "reasoning_budget" : "reasoning_effort");
   }
-  if (reasoning.visible === false && !traits.takesDisplay) losses.add("reasoning_visibility");
+  if (reasoning.visible === false && !traits.takesDisplay) droppedFields.add("reasoning_visibility");
   if (traits.thinking === "adaptive") return adaptive(reasoning, maxTokens, traits);
   if (isForbidden(conversation, turns)) {
-    losses.add("reasoning");
+    droppedFields.add("reasoning");
     return off(maxTokens);
   }
-  return enabled(conversation, reasoning, maxTokens, target, traits, losses);
+  return enabled(conversation, reasoning, maxTokens, target, traits, droppedFields);
 }
 
 function off(maxTokens: number): ThinkingPlan {
   return { maxTokens, thinking: { type: "disabled" }, effort: null };
 }
 
-function maxTokensFor(conversation: Conversation, target: RequestTarget, losses: FieldNames): number {
+function maxTokensFor(conversation: Conversation, target: RequestTarget, droppedFields: FieldNames): number {
   const limit = target.maxOutputTokens;
   const requested = conversation.maxOutputTokens;
   if (requested === null) {
@@ -72,7 +72,7 @@ function maxTokensFor(conversation: Conversation, target: RequestTarget, losses:
     return conversation.stream ? defaultLimit : Math.min(defaultLimit, WHOLE_REPLY_MAX_TOKENS);
   }
   if (limit === null || requested <= limit) return Math.max(1, requested);
-  losses.add("max_tokens");
+  droppedFields.add("max_tokens");
   return limit;
 }
 
@@ -115,7 +115,7 @@ function enabled(
   maxTokens: number,
   target: RequestTarget,
   traits: ModelTraits,
-  losses: FieldNames,
+  droppedFields: FieldNames,
 ): ThinkingPlan {
   const share = reasoning.effort === null || reasoning.effort === "none"
     ? EFFORT_SHARES.medium
@@ -130,10 +130,10 @@ function enabled(
     ? requestedBudget
     : Math.max(MIN_BUDGET_TOKENS, Math.min(requestedBudget, room));
   if (budget >= outputLimit) {
-    losses.add("reasoning");
+    droppedFields.add("reasoning");
     return off(maxTokens);
   }
-  if (outputLimit !== maxTokens && conversation.maxOutputTokens !== null) losses.add("max_tokens");
+  if (outputLimit !== maxTokens && conversation.maxOutputTokens !== null) droppedFields.add("max_tokens");
   const display = reasoning.visible === false ? displayOf(reasoning, traits) : {};
   return { maxTokens: outputLimit, thinking: { type: "enabled", budget_tokens: budget, ...display }, effort: null };
 }

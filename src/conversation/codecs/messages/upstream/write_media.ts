@@ -19,8 +19,8 @@ const IMAGE_PREFIXES: readonly (readonly [start: string, mediaType: string])[] =
  *
  * @throws {GatewayError} `invalid_request` for an unsupported image type.
  */
-export function writeImage(part: Omit<ImagePart, "kind">, losses: FieldNames): JsonObject {
-  if (part.detail !== undefined && part.detail !== "auto") losses.add("image_detail");
+export function writeImage(part: Omit<ImagePart, "kind">, droppedFields: FieldNames): JsonObject {
+  if (part.detail !== undefined && part.detail !== "auto") droppedFields.add("image_detail");
   return { type: "image", source: imageSource(part.source), ...writeCache(part.cache) };
 }
 
@@ -42,9 +42,9 @@ function imageSource(source: Source): JsonObject {
  *
  * @throws {GatewayError} `invalid_request` for an unsupported document type.
  */
-export function writeFile(part: FilePart, losses: FieldNames): JsonObject {
+export function writeFile(part: FilePart, droppedFields: FieldNames): JsonObject {
   const { source } = part;
-  if (source.mediaType?.startsWith("image/")) return writeImage(part, losses);
+  if (source.mediaType?.startsWith("image/")) return writeImage(part, droppedFields);
   const title = part.name ? { title: part.name } : {};
   return { type: "document", source: documentSource(source), ...title, ...writeCache(part.cache) };
 }

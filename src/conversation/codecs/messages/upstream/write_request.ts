@@ -25,69 +25,73 @@ import { writeSearch } from "./write_search.ts";
  * @throws {GatewayError} `invalid_request` for media that the format does not support.
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
-  const losses: FieldNames = new Set();
+  const droppedFields: FieldNames = new Set();
   const traits = traitsOf(target);
   const turns = withoutBareReasoning(
-    pairCalls(repairTurns(conversation.turns, target, losses), losses),
+    pairCalls(repairTurns(conversation.turns, target, droppedFields), droppedFields),
     traits,
-    losses,
+    droppedFields,
   );
-  const plan = planThinking(conversation, turns, target, traits, losses);
+  const plan = planThinking(conversation, turns, target, traits, droppedFields);
   const thinks = plan.thinking !== null && plan.thinking.type !== "disabled";
   const system = writeSystem(conversation, traits);
-  const search = writeSearch(conversation, target.hasWebSearch === true, losses);
+  const search = writeSearch(conversation, target.hasWebSearch === true, droppedFields);
   const body: JsonObject = {
     model: target.model,
     max_tokens: plan.maxTokens,
     ...(system.length > 0 ? { system } : {}),
-    messages: writeTurns(turns, thinks, losses),
-    ...writeTools(conversation, traits, calledTools(turns), search, losses),
+    messages: writeTurns(turns, thinks, droppedFields),
+    ...writeTools(conversation, traits, calledTools(turns), search, droppedFields),
     ...(plan.thinking ? { thinking: plan.thinking } : {}),
-    ...writeOutputConfig(conversation, plan.effort, traits, losses),
-    ...writeSampling(conversation, traits, thinks, losses),
+    ...writeOutputConfig(conversation, plan.effort, traits, droppedFields),
+    ...writeSampling(conversation, traits, thinks, droppedFields),
     ...(conversation.user === null ? {} : { metadata: { user_id: conversation.user } }),
     ...writeTier(
       conversation.serviceTier,
       "service_tier",
       target.quirks.has("no_service_tier") ? {} : TIER_NAMES,
-      losses,
+      droppedFields,
     ),
     ...(conversation.stream ? { stream: true } : {}),
   };
-  limitCacheMarks(body, losses);
+  limitCacheMarks(body, droppedFields);
   simplify(body);
-  addDroppedSettings(conversation, losses);
-  return { body, losses: [...losses], ...renamedTools(conversation, turns) };
+  addDroppedSettings(conversation, droppedFields);
+  return { body, droppedFields: [...droppedFields], ...renamedTools(conversation, turns) };
 }
 
-function addDroppedSettings(conversation: Conversation, losses: FieldNames): void {
-  if (conversation.cacheKey !== null) losses.add("prompt_cache_key");
-  if (conversation.verbosity !== null) losses.add("verbosity");
-  if (conversation.logprobs !== undefined) losses.add("logprobs");
-  writeDefaultSettings(conversation, false, losses);
+function addDroppedSettings(conversation: Conversation, droppedFields: FieldNames): void {
+  if (conversation.cacheKey !== null) droppedFields.add("prompt_cache_key");
+  if (conversation.verbosity !== null) droppedFields.add("verbosity");
+  if (conversation.logprobs !== undefined) droppedFields.add("logprobs");
+  writeDefaultSettings(conversation, false, droppedFields);
 }
 
 /**
  * Handles a last turn of the assistant. One with only reasoning is removed. Models that do not continue such a turn get
  * a request to continue.
  */
-function withoutBareReasoning(turns: AlternatingTurn[], traits: ModelTraits, losses: FieldNames): AlternatingTurn[] {
+function withoutBareReasoning(
+  turns: AlternatingTurn[],
+  traits: ModelTraits,
+  droppedFields: FieldNames,
+): AlternatingTurn[] {
   const last = turns.at(-1);
   if (last?.role !== "assistant") return turns;
   if (last.parts.every((part) => part.kind === "reasoning")) {
-    losses.add("reasoning_signature");
+    droppedFields.add("reasoning_signature");
     return turns.slice(0, -1);
   }
   if (traits.takesPrefill) return turns;
-  losses.add("turn_order");
+  droppedFields.add("turn_order");
   return [...turns, { role: "user", parts: [{ kind: "text", text: "Continue." }] }];
 }
 
-function writeTurns(turns: readonly AlternatingTurn[], thinks: boolean, losses: FieldNames): JsonObject[] {
+function writeTurns(turns: readonly AlternatingTurn[], thinks: boolean, droppedFields: FieldNames): JsonObject[] {
   return turns.flatMap((turn, index) => {
     const isPrefill = turn.role === "assistant" && index === turns.length - 1;
-    const parts = isPrefill ? prefillParts(turn.parts, thinks, losses) : turn.parts;
-    const content = parts.flatMap((part) => writePart(part, losses));
+    const parts = isPrefill ? prefillParts(turn.parts, thinks, droppedFields) : turn.parts;
+    const content = parts.flatMap((part) => writePart(part, droppedFields));
     return content.length === 0 ? [] : [{ role: turn.role, content }];
   });
 }
@@ -96,10 +100,10 @@ function writeTurns(turns: readonly AlternatingTurn[], thinks: boolean, losses: 
  * The last assistant turn in the form that a model continues: it does not end in reasoning or whitespace, and contains
  * no reasoning when the model is not to reason.
  */
-function prefillParts(parts: readonly Part[], thinks: boolean, losses: FieldNames): Part[] {
+function prefillParts(parts: readonly Part[], thinks: boolean, droppedFields: FieldNames): Part[] {
   const end = parts.findLastIndex((part) => part.kind !== "reasoning");
   const kept = parts.filter((part, index) => part.kind !== "reasoning" || (thinks && index < end));
-  if (kept.length < parts.length) losses.add("reasoning_signature");
+  if (kept.length < parts.length) droppedFields.add("reasoning_signature");
   const last = kept.at(-1);
   return last?.kind === "text" ? [...kept.slice(0, -1), { ...last, text: last.text.trimEnd() }] : kept;
 }
@@ -123,19 +127,19 @@ function stringIfSingle(blocks: readonly JsonObject[]): unknown {
     : blocks;
 }
 
-function writePart(part: Part, losses: FieldNames): JsonObject | JsonObject[] {
+function writePart(part: Part, droppedFields: FieldNames): JsonObject | JsonObject[] {
   switch (part.kind) {
     case "text":
     case "refusal":
       return writeText(part);
     case "image":
-      return writeImage(part, losses);
+      return writeImage(part, droppedFields);
     case "file":
-      return writeFile(part, losses);
+      return writeFile(part, droppedFields);
     case "reasoning":
       return part.redacted
-        ? { type: "redacted_thinking", data: part.seal?.value }
-        : { type: "thinking", thinking: part.text, signature: part.seal?.value };
+        ? { type: "redacted_thinking", data: part.signature?.value }
+        : { type: "thinking", thinking: part.text, signature: part.signature?.value };
     case "tool_call":
       return {
         type: "tool_use",
@@ -145,7 +149,7 @@ function writePart(part: Part, losses: FieldNames): JsonObject | JsonObject[] {
         ...writeCache(part.cache),
       };
     case "tool_result":
-      return writeResult(part, losses);
+      return writeResult(part, droppedFields);
     case "web_search":
       return searchBlocks(part);
     case "audio":
@@ -160,9 +164,9 @@ function writeText(part: Pick<TextPart, "text" | "cache" | "citations">): JsonOb
   return { type: "text", text, ...cited, ...writeCache(cache) };
 }
 
-function writeResult(result: ToolResultPart, losses: FieldNames): JsonObject {
+function writeResult(result: ToolResultPart, droppedFields: FieldNames): JsonObject {
   const parts = result.parts.filter(isVisible);
-  const content = parts.flatMap((part) => writePart(part, losses));
+  const content = parts.flatMap((part) => writePart(part, droppedFields));
   return {
     type: "tool_result",
     tool_use_id: result.callId,
@@ -203,14 +207,14 @@ function writeOutputConfig(
   { outputFormat }: Conversation,
   effort: string | null,
   traits: ModelTraits,
-  losses: FieldNames,
+  droppedFields: FieldNames,
 ): { output_config?: JsonObject } {
   const config: JsonObject = effort === null ? {} : { effort };
-  addDroppedFormatFields(outputFormat, losses);
+  addDroppedFormatFields(outputFormat, droppedFields);
   if (outputFormat?.kind === "json_schema" && traits.takesSchemas) {
     config.format = { type: "json_schema", schema: strictSchema(outputFormat.schema) };
   } else if (outputFormat) {
-    losses.add("output_format"); // requested in the instructions only, so not enforced
+    droppedFields.add("output_format"); // requested in the instructions only, so not enforced
   }
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
@@ -219,20 +223,22 @@ function writeSampling(
   { sampling }: Conversation,
   traits: ModelTraits,
   thinks: boolean,
-  losses: FieldNames,
+  droppedFields: FieldNames,
 ): JsonObject {
   const { temperature, topP, topK } = sampling;
   const stop = sampling.stop.filter((sequence) => sequence.trim() !== "");
-  if (stop.length < sampling.stop.length) losses.add("stop");
-  if (sampling.presencePenalty !== null) losses.add("presence_penalty");
-  if (sampling.frequencyPenalty !== null) losses.add("frequency_penalty");
-  if (sampling.seed !== null) losses.add("seed");
+  if (stop.length < sampling.stop.length) droppedFields.add("stop");
+  if (sampling.presencePenalty !== null) droppedFields.add("presence_penalty");
+  if (sampling.frequencyPenalty !== null) droppedFields.add("frequency_penalty");
+  if (sampling.seed !== null) droppedFields.add("seed");
   const allowsSampling = traits.takesSampling && !thinks;
   const keepsTopP = topP !== null && traits.takesSampling && (!thinks || topP >= 0.95) &&
     (temperature === null || thinks || traits.takesBothSamplings);
-  if (temperature !== null && temperature !== 1 && (!allowsSampling || temperature > 1)) losses.add("temperature");
-  if (topP !== null && topP !== 1 && !keepsTopP) losses.add("top_p");
-  if (topK !== null && !allowsSampling) losses.add("top_k");
+  if (temperature !== null && temperature !== 1 && (!allowsSampling || temperature > 1)) {
+    droppedFields.add("temperature");
+  }
+  if (topP !== null && topP !== 1 && !keepsTopP) droppedFields.add("top_p");
+  if (topK !== null && !allowsSampling) droppedFields.add("top_k");
   return {
     ...(temperature !== null && allowsSampling ? { temperature: Math.min(1, Math.max(0, temperature)) } : {}),
     ...(keepsTopP ? { top_p: topP } : {}),

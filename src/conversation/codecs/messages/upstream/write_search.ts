@@ -6,7 +6,10 @@ import { SEARCH_NAME } from "../shared/search_blocks.ts";
 /** The version that all models with web search support. Source: Messages API reference, "Web search tool". */
 const SEARCH_TYPE = "web_search_20250305";
 
-const SUPPORT = { form: "messages", takes: ["maxUses", "allowedDomains", "blockedDomains", "userLocation"] } as const;
+const SUPPORT = {
+  format: "messages",
+  settings: ["maxUses", "allowedDomains", "blockedDomains", "userLocation"],
+} as const;
 
 /** The web search of a request in this format. */
 export interface WrittenSearch {
@@ -23,14 +26,14 @@ export interface WrittenSearch {
 export function writeSearch(
   conversation: Conversation,
   canSearch: boolean,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): WrittenSearch | null {
-  const search = searchToWrite(conversation, canSearch, SUPPORT, losses);
+  const search = searchToWrite(conversation, canSearch, SUPPORT, droppedFields);
   if (search === null) return null;
   const { maxUses, allowedDomains, blockedDomains, userLocation, isForced, sent, names } = search;
-  if (sent.form === "messages") return { tool: sent.tool, isForced };
+  if (sent.format === "messages") return { tool: sent.tool, isForced };
   const isBoth = allowedDomains !== null && blockedDomains !== null;
-  if (isBoth) losses.add(names.blockedDomains ?? search.name);
+  if (isBoth) droppedFields.add(names.blockedDomains ?? search.name);
   const tool = {
     type: SEARCH_TYPE,
     name: SEARCH_NAME,

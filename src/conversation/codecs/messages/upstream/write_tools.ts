@@ -42,19 +42,21 @@ export function writeTools(
   traits: ModelTraits,
   used: ReadonlySet<string>,
   search: WrittenSearch | null,
-  losses: FieldNames,
+  droppedFields: FieldNames,
 ): WrittenTools {
-  const offered = offeredTools(conversation, search !== null, losses);
+  const offered = offeredTools(conversation, search !== null, droppedFields);
   if (offered.length === 0 && search === null) {
     const { toolChoice, parallelToolCalls } = conversation;
-    if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") losses.add("tool_choice");
-    if (parallelToolCalls !== null) losses.add("parallel_tool_calls");
+    if (toolChoice !== null && toolChoice.kind !== "auto" && toolChoice.kind !== "none") {
+      droppedFields.add("tool_choice");
+    }
+    if (parallelToolCalls !== null) droppedFields.add("parallel_tool_calls");
     if (used.size === 0) return {};
     const tools = [...used].map((name) => ({ name, input_schema: objectSchema(null) }));
     return { tools, tool_choice: { type: "none" } };
   }
-  const own = offered.map((tool) => writeTool(tool, traits, losses));
-  const choice = writeChoice(conversation, offered, search, losses);
+  const own = offered.map((tool) => writeTool(tool, traits, droppedFields));
+  const choice = writeChoice(conversation, offered, search, droppedFields);
   return {
     tools: search === null ? own : [...own, search.tool],
     ...(choice ? { tool_choice: choice } : {}),
@@ -62,27 +64,27 @@ export function writeTools(
 }
 
 /** The tools without repeated names; only the allowed ones if the choice lists some. */
-function offeredTools({ tools, toolChoice }: Conversation, hasSearch: boolean, losses: FieldNames): Tool[] {
+function offeredTools({ tools, toolChoice }: Conversation, hasSearch: boolean, droppedFields: FieldNames): Tool[] {
   const named = new Map<string, Tool>();
   for (const tool of tools) if (!named.has(tool.name)) named.set(tool.name, tool);
   const offered = [...named.values()];
   if (toolChoice?.kind !== "allowed") return offered;
   const allowed = selectedTools(offered, toolChoice.tools);
   if (allowed.length > 0 || hasSearch) return allowed;
-  losses.add("tool_choice");
+  droppedFields.add("tool_choice");
   return offered;
 }
 
-function writeTool(tool: Tool, traits: ModelTraits, losses: FieldNames): JsonObject {
+function writeTool(tool: Tool, traits: ModelTraits, droppedFields: FieldNames): JsonObject {
   const name = wireToolName(tool.name);
   if (tool.kind === "custom") {
-    const description = customDescription(tool, losses);
+    const description = customDescription(tool, droppedFields);
     return { name, ...(description ? { description } : {}), input_schema: CUSTOM_PARAMETERS };
   }
   const isStrict = tool.strict === true && traits.takesSchemas;
-  if (tool.strict === true && !isStrict) losses.add("tool_strict");
-  const { schema, isLoose } = plainSchema(tool.parameters);
-  if (isLoose) losses.add("tool_schema");
+  if (tool.strict === true && !isStrict) droppedFields.add("tool_strict");
+  const { schema, isRelaxed } = plainSchema(tool.parameters);
+  if (isRelaxed) droppedFields.add("tool_schema");
   return {
     name,
     ...descriptionOf(tool),
@@ -100,15 +102,15 @@ function writeChoice(
   { toolChoice, parallelToolCalls }: Conversation,
   offered: readonly Tool[],
   search: WrittenSearch | null,
-  losses: FieldNames,
+  droppedFields: FieldNames,
 ): JsonObject | null {
-  const own = toolChoice === null ? null : choiceBody(toolChoice, offered, losses);
+  const own = toolChoice === null ? null : choiceBody(toolChoice, offered, droppedFields);
   const choice = search?.isForced ? { type: "tool", name: search.tool.name } : own;
   if (parallelToolCalls !== false || choice?.type === "none") return choice;
   return { ...(choice ?? { type: "auto" }), disable_parallel_tool_use: true };
 }
 
-function choiceBody(choice: ToolChoice, offered: readonly Tool[], losses: FieldNames): JsonObject {
+function choiceBody(choice: ToolChoice, offered: readonly Tool[], droppedFields: FieldNames): JsonObject {
   switch (choice.kind) {
     case "auto":
     case "none":
@@ -117,7 +119,7 @@ function choiceBody(choice: ToolChoice, offered: readonly Tool[], losses: FieldN
       return { type: "any" };
     case "tool":
       if (offered.some((tool) => tool.name === choice.tool)) return { type: "tool", name: wireToolName(choice.tool) };
-      losses.add("tool_choice");
+      droppedFields.add("tool_choice");
       return { type: "auto" };
     case "allowed": {
       const isKept = selectedTools(offered, choice.tools).length > 0;

@@ -52,8 +52,8 @@ function writeEvent(event: ReplyEvent, writing: Writing): Frame[] {
         ? [...openItem(part, writing), ...deltaFrames(part.item!, event.text, writing.emit, event.logprobs)]
         : [];
     }
-    case "part-seal":
-      return sealPart(event.index, event.seal, writing);
+    case "part-signature":
+      return signPart(event.index, event.signature, writing);
     case "part-end":
       return endPart(event.index, event.citations, writing);
     case "image":
@@ -83,7 +83,7 @@ function responseFrame(type: string, ending: Ending | null, usage: Usage | null,
 function startPart(index: number, opening: PartOpening, writing: Writing): Frame[] {
   if (opening.kind === "refusal") writing.hasRefusal = true;
   if (opening.kind !== "tool_call") {
-    const part: OpenPart = { opening, item: null, seal: null };
+    const part: OpenPart = { opening, item: null, signature: null };
     writing.parts.set(index, part);
     // After other items, reasoning may turn out to hold only a signature.
     const mayBeSignature = opening.kind === "reasoning" && writing.output.length > 0;
@@ -91,7 +91,7 @@ function startPart(index: number, opening: PartOpening, writing: Writing): Frame
   }
   writing.hasCall = true;
   const callId = callIdFor(opening.callId, writing.callIds, writing.context.requestId);
-  writing.parts.set(index, { opening: { ...opening, callId }, item: null, seal: null });
+  writing.parts.set(index, { opening: { ...opening, callId }, item: null, signature: null });
   return [];
 }
 
@@ -101,7 +101,7 @@ function openItem(part: OpenPart, writing: Writing): Frame[] {
   const outputIndex = writing.output.push(null) - 1;
   const id = itemIdOf(prefixOf(part.opening), writing.context.requestId, outputIndex);
   part.item = { opening: part.opening, id, outputIndex, text: "", signature: null, annotations: [], logprobs: [] };
-  if (part.opening.kind === "reasoning" && part.seal) setSignature(part, part.seal);
+  if (part.opening.kind === "reasoning" && part.signature) setSignature(part, part.signature);
   return [...before, ...openFrames(part.item, writing.emit)];
 }
 
@@ -111,38 +111,38 @@ function closeItem(item: Item, writing: Writing): Frame[] {
   return frames;
 }
 
-function sealPart(index: number, seal: ReasoningSignature, writing: Writing): Frame[] {
+function signPart(index: number, signature: ReasoningSignature, writing: Writing): Frame[] {
   const part = writing.parts.get(index);
   switch (part?.opening.kind) {
     case "reasoning":
-      part.seal = seal;
-      if (part.item) setSignature(part, seal);
+      part.signature = signature;
+      if (part.item) setSignature(part, signature);
       return [];
     case "tool_call":
-      writing.pendingSignatures.push({ seal, owner: { kind: "call", callId: part.opening.callId } });
+      writing.pendingSignatures.push({ signature, owner: { kind: "call", callId: part.opening.callId } });
       return [];
     case "text":
-      part.seal = seal;
+      part.signature = signature;
       return [];
     default:
       return [];
   }
 }
 
-function setSignature({ item, opening }: OpenPart, seal: ReasoningSignature): void {
-  item!.signature = writeCarriedSignature({ seal, owner: reasoningBearer(opening) });
+function setSignature({ item, opening }: OpenPart, signature: ReasoningSignature): void {
+  item!.signature = writeCarriedSignature({ signature, owner: reasoningOwner(opening) });
 }
 
-function reasoningBearer(opening: PartOpening): SignatureOwner {
+function reasoningOwner(opening: PartOpening): SignatureOwner {
   return { kind: "reasoning", redacted: opening.kind === "reasoning" && opening.redacted === true };
 }
 
 /** The items of pending signatures, to be followed by an item with content. */
 function signatureItems(writing: Writing): Frame[] {
-  return writing.pendingSignatures.splice(0).flatMap(({ seal, owner: bearer }) => {
-    const carrier: OpenPart = { opening: { kind: "reasoning" }, item: null, seal: null };
+  return writing.pendingSignatures.splice(0).flatMap(({ signature, owner }) => {
+    const carrier: OpenPart = { opening: { kind: "reasoning" }, item: null, signature: null };
     const opened = openItem(carrier, writing);
-    carrier.item!.signature = writeCarriedSignature({ seal, owner: bearer });
+    carrier.item!.signature = writeCarriedSignature({ signature, owner });
     return [...opened, ...closeItem(carrier.item!, writing)];
   });
 }
@@ -151,15 +151,15 @@ function endPart(index: number, citations: readonly Citation[] | undefined, writ
   const part = writing.parts.get(index);
   if (!part) return [];
   writing.parts.delete(index);
-  const { opening, seal } = part;
+  const { opening, signature } = part;
   if (opening.kind === "reasoning" && part.item === null) {
-    if (seal) writing.pendingSignatures.push({ seal, owner: reasoningBearer(opening) });
+    if (signature) writing.pendingSignatures.push({ signature, owner: reasoningOwner(opening) });
     return [];
   }
   const opened = openItem(part, writing);
   const item = part.item!;
   item.annotations = annotationsOf(item.text, citations);
-  if (opening.kind === "text" && seal) writing.pendingSignatures.push({ seal, owner: { kind: "text" } });
+  if (opening.kind === "text" && signature) writing.pendingSignatures.push({ signature, owner: { kind: "text" } });
   if (opening.kind === "tool_call" && !opening.custom && item.text !== "" && !isWholeInput(item.text)) {
     writing.suspended.push(item);
     return opened;
@@ -207,7 +207,7 @@ function finish(raw: Stop, usage: Usage | null, writing: Writing): Frame[] {
 }
 
 function writeRefusal(text: string, writing: Writing): Frame[] {
-  const part: OpenPart = { opening: { kind: "refusal" }, item: null, seal: null };
+  const part: OpenPart = { opening: { kind: "refusal" }, item: null, signature: null };
   const opened = openItem(part, writing);
   const deltas = deltaFrames(part.item!, text, writing.emit);
   return [...opened, ...deltas, ...closeItem(part.item!, writing)];

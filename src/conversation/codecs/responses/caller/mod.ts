@@ -43,7 +43,7 @@ export const caller: CallerFormat = {
     tool_result_image: "function_call_output.output",
     citations: "annotations",
   },
-  droppedFields: (body, losses) => droppedFieldNames(body, losses, DROPPED_FIELD_PATHS),
+  droppedFields: (body, droppedFields) => droppedFieldNames(body, droppedFields, DROPPED_FIELD_PATHS),
   check: checkRequest,
   read: readRequest,
   writeReply,
@@ -57,6 +57,6 @@ export const caller: CallerFormat = {
   tierFields: ["service_tier"],
   servesImageModels: false,
   cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS) ?? firstInstruction(body, "input"),
-  replay: { seals: "last", items: true },
+  replay: { signatures: "last", items: true },
   grammar,
 };

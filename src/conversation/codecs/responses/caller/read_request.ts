@@ -27,20 +27,20 @@ export function readRequest(body: JsonObject): Conversation {
   if (maxOutputTokens !== null && !Number.isSafeInteger(maxOutputTokens)) {
     throw invalidField("max_output_tokens", `expected at most ${Number.MAX_SAFE_INTEGER}`);
   }
-  const beyond = new Set<string>();
+  const unsupportedFields = new Set<string>();
   const searchTool = searchToolIn(body)?.tool ?? null;
-  const tools = readTools(body.tools, searchTool, beyond);
-  const items = readItems(itemsOf(body.input), tools, searchTool, beyond);
+  const tools = readTools(body.tools, searchTool, unsupportedFields);
+  const items = readItems(itemsOf(body.input), tools, searchTool, unsupportedFields);
   const instructions = textOrNull(body.instructions);
   const text = isObject(body.text) ? body.text : {};
-  const reasoning = readReasoning(body.reasoning, beyond);
+  const reasoning = readReasoning(body.reasoning, unsupportedFields);
   const webSearch = readSearch(body);
   // A choice that forces the search is not a choice among the caller's own tools.
-  const toolChoice = webSearch?.isForced ? null : readToolChoice(body.tool_choice, beyond);
-  if (webSearch === null && !isAbsent(body.max_tool_calls)) beyond.add("max_tool_calls");
-  const outputFormat = readFormat(text.format, beyond);
+  const toolChoice = webSearch?.isForced ? null : readToolChoice(body.tool_choice, unsupportedFields);
+  if (webSearch === null && !isAbsent(body.max_tool_calls)) unsupportedFields.add("max_tool_calls");
+  const outputFormat = readFormat(text.format, unsupportedFields);
   const { user, safety_identifier: safetyIdentifier } = body;
-  if (!isAbsent(user) && !isAbsent(safetyIdentifier) && user !== safetyIdentifier) beyond.add("user");
+  if (!isAbsent(user) && !isAbsent(safetyIdentifier) && user !== safetyIdentifier) unsupportedFields.add("user");
   return {
     model: textOf(body.model),
     instructions: [
@@ -63,7 +63,7 @@ export function readRequest(body: JsonObject): Conversation {
     ...readDefaultSettings(body),
     ...tierField(body.service_tier),
     ...readLogprobs(body),
-    beyond: [...beyond.union(unreadFields(body, REQUEST_SHAPE))],
+    unsupportedFields: [...unsupportedFields.union(unreadFields(body, REQUEST_SHAPE))],
   };
 }
 
@@ -86,18 +86,20 @@ function refuseState(body: JsonObject): void {
   if (body.background === true) throw unsupportedReference("background", "set it to false");
 }
 
-function readReasoning(value: unknown, beyond: Set<string>): ReasoningRequest | null {
+function readReasoning(value: unknown, unsupportedFields: Set<string>): ReasoningRequest | null {
   if (!isObject(value)) return null;
-  if (!isAbsent(value.summary) && !isAbsent(value.generate_summary)) beyond.add("reasoning.generate_summary");
+  if (!isAbsent(value.summary) && !isAbsent(value.generate_summary)) {
+    unsupportedFields.add("reasoning.generate_summary");
+  }
   const requested = textOrNull(value.effort);
   const effort = EFFORTS.find((known) => known === requested) ?? null;
-  if (requested !== null && effort === null) beyond.add("reasoning.effort");
+  if (requested !== null && effort === null) unsupportedFields.add("reasoning.effort");
   const summary = textOrNull(value.summary) ?? textOrNull(value.generate_summary);
   const visible = summary === null ? null : summary !== "none";
   return effort === null && visible === null ? null : { effort: effort as Effort | null, budgetTokens: null, visible };
 }
 
-function readFormat(format: unknown, beyond: Set<string>): OutputFormat | null {
+function readFormat(format: unknown, unsupportedFields: Set<string>): OutputFormat | null {
   if (!isObject(format)) return null;
   switch (format.type) {
     case "text":
@@ -113,7 +115,7 @@ function readFormat(format: unknown, beyond: Set<string>): OutputFormat | null {
         strict: typeof format.strict === "boolean" ? format.strict : null,
       };
     default:
-      beyond.add("text.format");
+      unsupportedFields.add("text.format");
       return null;
   }
 }

@@ -86,7 +86,7 @@ function toolsOf(conversation: Conversation | null): JsonObject {
   const tools = conversation?.tools ?? [];
   const nameOf = (tool: string) => callerNameOf(tool).name;
   const own = tools.map((tool) => described(writeTool(tool, nameOf(tool.name), AS_SENT, new Set())));
-  const search = conversation?.webSearch?.sent.form === "responses" ? conversation.webSearch : null;
+  const search = conversation?.webSearch?.sent.format === "responses" ? conversation.webSearch : null;
   return {
     tools: search === null ? own : [...own, search.sent.tool],
     tool_choice: search?.isForced

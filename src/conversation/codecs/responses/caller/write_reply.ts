@@ -28,15 +28,15 @@ interface Writing {
   readonly output: JsonObject[];
   readonly requestId: string;
   readonly callIds: Map<string, number>;
-  readonly losses: Set<string>;
+  readonly droppedFields: Set<string>;
 }
 
 /** Writes a response object. A call that a limit cut off is left out, so that clients do not execute it. */
 export function writeReply(reply: Reply, context: ReplyContext): WriteResult<JsonObject> {
   const stop = stopFor(reply.stop, reply.parts.some(isToolCall));
   const ending = endingOf(stop);
-  const writing: Writing = { output: [], requestId: context.requestId, callIds: new Map(), losses: new Set() };
-  if (stop.sequence !== undefined) writing.losses.add("stop_sequence");
+  const writing: Writing = { output: [], requestId: context.requestId, callIds: new Map(), droppedFields: new Set() };
+  if (stop.sequence !== undefined) writing.droppedFields.add("stop_sequence");
   const parts = searchesFirst(wholeParts(reply.parts, ending.incomplete_details !== null));
   for (const part of parts) writePart(part, writing);
   if (stop.reason === "refusal" && !reply.parts.some(({ kind }) => kind === "refusal")) {
@@ -49,7 +49,10 @@ export function writeReply(reply: Reply, context: ReplyContext): WriteResult<Jso
     output: withoutTrailingSignatures(writing.output),
     usage: reply.usage ? writeUsage(reply.usage) : null,
   };
-  return { body: { ...progressFields(progress, ending), ...settingsOf(context) }, losses: [...writing.losses] };
+  return {
+    body: { ...progressFields(progress, ending), ...settingsOf(context) },
+    droppedFields: [...writing.droppedFields],
+  };
 }
 
 /** The text of a refusal for which the vendor gave no text. */
@@ -82,16 +85,21 @@ function writePart(part: ReplyPart, writing: Writing): void {
           "completed",
         ),
       );
-      if (part.seal) writeReasoning("", part.seal, { kind: "text" }, writing);
+      if (part.signature) writeReasoning("", part.signature, { kind: "text" }, writing);
       return;
     case "refusal":
       writing.output.push(messageItem(nextId("msg", writing), [refusalPart(part.text)], "completed"));
       return;
     case "reasoning":
-      return writeReasoning(part.text, part.seal, { kind: "reasoning", redacted: part.redacted === true }, writing);
+      return writeReasoning(
+        part.text,
+        part.signature,
+        { kind: "reasoning", redacted: part.redacted === true },
+        writing,
+      );
     case "tool_call": {
       const callId = callIdFor(part.callId, writing.callIds, writing.requestId);
-      if (part.seal) writeReasoning("", part.seal, { kind: "call", callId }, writing);
+      if (part.signature) writeReasoning("", part.signature, { kind: "call", callId }, writing);
       const input = part.custom ? part.input : part.input || "{}";
       writing.output.push(
         callItem(nextId(part.custom ? "ctc" : "fc", writing), { ...part, callId, input }, "completed"),
@@ -104,19 +112,19 @@ function writePart(part: ReplyPart, writing: Writing): void {
     case "image": {
       const picture = imageItem(nextId("ig", writing), part);
       if (picture) writing.output.push(picture);
-      else writing.losses.add("image");
+      else writing.droppedFields.add("image");
     }
   }
 }
 
 function writeReasoning(
   text: string,
-  seal: ReasoningSignature | undefined,
-  bearer: SignatureOwner,
+  signature: ReasoningSignature | undefined,
+  owner: SignatureOwner,
   writing: Writing,
 ): void {
-  const signature = seal ? writeCarriedSignature({ seal, owner: bearer }) : null;
-  writing.output.push(reasoningItem(nextId("rs", writing), text, signature));
+  const encryptedContent = signature ? writeCarriedSignature({ signature, owner }) : null;
+  writing.output.push(reasoningItem(nextId("rs", writing), text, encryptedContent));
 }
 
 function nextId(prefix: ItemPrefix, { requestId, output }: Writing): string {

@@ -17,7 +17,7 @@ export interface OpenPart {
    */
   item: Item | null;
   /** The signature of a text, written in an item after it, or of reasoning without an item. */
-  seal: ReasoningSignature | null;
+  signature: ReasoningSignature | null;
 }
 
 /** The state of writing a response stream. */

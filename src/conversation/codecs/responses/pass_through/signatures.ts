@@ -17,7 +17,7 @@ const ITEM_ID = /"(?:rs|msg|fc|ctc|ws)_/;
 export function signatureEditsOf({ body, latin1, provider, issuedItem: madeItem }: PassThroughRequest): BodyEdits {
   if (!latin1.includes(WRAPPED_SIGNATURE_MARK) && !ITEM_ID.test(latin1)) return NO_EDITS;
   const edits: JsonEdit[] = [];
-  const losses = new Set<string>();
+  const droppedFields = new Set<string>();
   listOf(body.input).forEach((item, index) => {
     if (!isObject(item)) return;
     const issued = isLookedUp(item) ? madeItem(textOrNull(item.id) ?? "") : null;
@@ -29,10 +29,10 @@ export function signatureEditsOf({ body, latin1, provider, issuedItem: madeItem 
       : ownItem(withoutId(issued), provider);
     if (own !== item) edits.push({ path: ["input", index], value: own ?? undefined });
     if (own === null) {
-      losses.add((issued ?? item).type === "web_search_call" ? "web_search_call" : "reasoning_signature");
+      droppedFields.add((issued ?? item).type === "web_search_call" ? "web_search_call" : "reasoning_signature");
     }
   });
-  return { edits, losses: [...losses] };
+  return { edits, droppedFields: [...droppedFields] };
 }
 
 /**
@@ -45,10 +45,10 @@ function withoutId(item: JsonObject): JsonObject {
 
 /** An item with its signature unwrapped; null when the signature belongs to another provider. */
 function ownItem(item: JsonObject, provider: string): JsonObject | null {
-  const { encrypted_content: signature } = item;
-  if (isWrapped(signature)) {
-    const { seal } = readCarriedSignature(signature);
-    return isOwnSignature(seal, "responses", provider) ? { ...item, encrypted_content: seal.value } : null;
+  const { encrypted_content: value } = item;
+  if (isWrapped(value)) {
+    const { signature } = readCarriedSignature(value);
+    return isOwnSignature(signature, "responses", provider) ? { ...item, encrypted_content: signature.value } : null;
   }
   return item;
 }

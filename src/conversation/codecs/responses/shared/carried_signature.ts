@@ -8,7 +8,7 @@ export type SignatureOwner =
 
 /** A signature and the part that it belongs to. */
 export interface OwnedSignature {
-  readonly seal: ReasoningSignature;
+  readonly signature: ReasoningSignature;
   readonly owner: SignatureOwner;
 }
 
@@ -17,17 +17,17 @@ export interface OwnedSignature {
  * For signatures of other formats, the owner, and whether reasoning was redacted, precede the value. So they are known
  * again whatever a client does to the order and ids of items. A signature of this format is not changed.
  */
-export function writeCarriedSignature({ seal, owner: bearer }: OwnedSignature): string {
-  if (seal.form === "responses") return writeSignature(seal, "responses");
-  return writeSignature({ ...seal, value: ownerPrefix(bearer) + seal.value }, "responses");
+export function writeCarriedSignature({ signature, owner }: OwnedSignature): string {
+  if (signature.format === "responses") return writeSignature(signature, "responses");
+  return writeSignature({ ...signature, value: ownerPrefix(owner) + signature.value }, "responses");
 }
 
-function ownerPrefix(bearer: SignatureOwner): string {
-  switch (bearer.kind) {
+function ownerPrefix(owner: SignatureOwner): string {
+  switch (owner.kind) {
     case "reasoning":
-      return bearer.redacted ? "redacted." : "";
+      return owner.redacted ? "redacted." : "";
     case "call":
-      return `call.${bearer.callId.length}.${bearer.callId}`;
+      return `call.${owner.callId.length}.${owner.callId}`;
     case "text":
       return "text.";
   }
@@ -35,14 +35,14 @@ function ownerPrefix(bearer: SignatureOwner): string {
 
 /** The inverse of {@linkcode writeCarriedSignature}. */
 export function readCarriedSignature(text: string): OwnedSignature {
-  const seal = readSignature(text, "responses");
-  if (seal.form === "responses") return { seal, owner: { kind: "reasoning", redacted: false } };
-  const [prefix, length] = /^(?:redacted\.|text\.|call\.(\d+)\.)/.exec(seal.value) ?? ["", undefined];
-  const value = seal.value.slice(prefix.length);
+  const signature = readSignature(text, "responses");
+  if (signature.format === "responses") return { signature, owner: { kind: "reasoning", redacted: false } };
+  const [prefix, length] = /^(?:redacted\.|text\.|call\.(\d+)\.)/.exec(signature.value) ?? ["", undefined];
+  const value = signature.value.slice(prefix.length);
   if (length !== undefined) {
     const callId = value.slice(0, Number(length));
-    return { seal: { ...seal, value: value.slice(callId.length) }, owner: { kind: "call", callId } };
+    return { signature: { ...signature, value: value.slice(callId.length) }, owner: { kind: "call", callId } };
   }
-  if (prefix === "text.") return { seal: { ...seal, value }, owner: { kind: "text" } };
-  return { seal: { ...seal, value }, owner: { kind: "reasoning", redacted: prefix !== "" } };
+  if (prefix === "text.") return { signature: { ...signature, value }, owner: { kind: "text" } };
+  return { signature: { ...signature, value }, owner: { kind: "reasoning", redacted: prefix !== "" } };
 }

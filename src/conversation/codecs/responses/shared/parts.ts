@@ -15,24 +15,28 @@ import { plainTextOf, readFile, readImage } from "./media.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
 /** Reads one part of a user, system or developer message; null for an empty or unknown one. */
-export function readUserPart(part: JsonObject, path: string, beyond: Set<string>): ShownPart | AudioPart | null {
+export function readUserPart(
+  part: JsonObject,
+  path: string,
+  unsupportedFields: Set<string>,
+): ShownPart | AudioPart | null {
   if (part.type === "input_audio") return readAudio(part, path);
-  return readShown(part, path, beyond);
+  return readShown(part, path, unsupportedFields);
 }
 
 /** Reads one part of an assistant message; null for an empty or unknown one. */
-export function readAssistantPart(part: JsonObject, path: string, beyond: Set<string>): Part | null {
+export function readAssistantPart(part: JsonObject, path: string, unsupportedFields: Set<string>): Part | null {
   if (part.type === "refusal") return part.refusal ? { kind: "refusal", text: textOf(part.refusal) } : null;
-  return readShown(part, path, beyond);
+  return readShown(part, path, unsupportedFields);
 }
 
 /** Reads the output of a tool: a string or a list of parts. */
-export function readOutput(output: unknown, path: string, beyond: Set<string>): ShownPart[] {
+export function readOutput(output: unknown, path: string, unsupportedFields: Set<string>): ShownPart[] {
   if (typeof output === "string") return output === "" ? [] : [{ kind: "text", text: output }];
-  return objectsOf(output).flatMap((part, index) => readShown(part, `${path}[${index}]`, beyond) ?? []);
+  return objectsOf(output).flatMap((part, index) => readShown(part, `${path}[${index}]`, unsupportedFields) ?? []);
 }
 
-function readShown(part: JsonObject, path: string, beyond: Set<string>): ShownPart | null {
+function readShown(part: JsonObject, path: string, unsupportedFields: Set<string>): ShownPart | null {
   const cache: { cache?: CacheMark } = isObject(part.prompt_cache_breakpoint) ? { cache: { ttl: null } } : {};
   switch (part.type) {
     case "input_text":
@@ -44,10 +48,10 @@ function readShown(part: JsonObject, path: string, beyond: Set<string>): ShownPa
     case "input_image":
       return { ...readImage(part, path), ...cache };
     case "input_file":
-      if (part.file_data && part.file_url) beyond.add(`${path.replace(/\[\d+\]/g, "")}.file_url`);
+      if (part.file_data && part.file_url) unsupportedFields.add(`${path.replace(/\[\d+\]/g, "")}.file_url`);
       return { ...readFile(part, path), ...cache };
     default:
-      beyond.add(`input.content.${textOf(part.type)}`);
+      unsupportedFields.add(`input.content.${textOf(part.type)}`);
       return null;
   }
 }
@@ -92,7 +96,7 @@ export function annotationsOf(text: string, citations: readonly Citation[] = [])
  *
  * @throws {GatewayError} `invalid_request` for audio and video, which this format does not support.
  */
-export function writeUserPart(part: Part, losses: Set<string>): JsonObject | null {
+export function writeUserPart(part: Part, droppedFields: Set<string>): JsonObject | null {
   switch (part.kind) {
     case "audio":
       // The official clients have a type for `input_audio`, but the vendor rejects it. Source: Responses API, "Input
@@ -103,18 +107,18 @@ export function writeUserPart(part: Part, losses: Set<string>): JsonObject | nul
     case "text":
     case "image":
     case "file":
-      return writeShown(part, losses);
+      return writeShown(part, droppedFields);
     default:
-      losses.add("turn_order");
+      droppedFields.add("turn_order");
       return null;
   }
 }
 
-function writeShown(part: ShownPart, losses: Set<string>): JsonObject {
-  if (part.cache) losses.add("cache_control");
+function writeShown(part: ShownPart, droppedFields: Set<string>): JsonObject {
+  if (part.cache) droppedFields.add("cache_control");
   switch (part.kind) {
     case "text":
-      if (part.citations) losses.add("citations");
+      if (part.citations) droppedFields.add("citations");
       return { type: "input_text", text: part.text };
     case "image":
       return {
@@ -123,13 +127,13 @@ function writeShown(part: ShownPart, losses: Set<string>): JsonObject {
         ...(part.detail ? { detail: part.detail } : {}),
       };
     case "file":
-      return writeFile(part, losses);
+      return writeFile(part, droppedFields);
   }
 }
 
-function writeFile(part: FilePart, losses: Set<string>): JsonObject {
+function writeFile(part: FilePart, droppedFields: Set<string>): JsonObject {
   if (part.source.kind === "url") {
-    if (part.name !== null) losses.add("file_name");
+    if (part.name !== null) droppedFields.add("file_name");
     return { type: "input_file", file_url: portableAddressOf(part.source, "file") };
   }
   const text = plainTextOf(part);
@@ -142,12 +146,12 @@ function writeFile(part: FilePart, losses: Set<string>): JsonObject {
 }
 
 /** Writes the output of a tool. A single text is sent as a string, which every vendor accepts. */
-export function writeOutput(result: ToolResultPart, quirks: Quirks, losses: Set<string>): unknown {
-  if (result.cache) losses.add("cache_control");
-  if (result.isError) losses.add("tool_error");
+export function writeOutput(result: ToolResultPart, quirks: Quirks, droppedFields: Set<string>): unknown {
+  if (result.cache) droppedFields.add("cache_control");
+  if (result.isError) droppedFields.add("tool_error");
   const texts = result.parts.filter((part) => part.kind === "text");
   if (texts.length === result.parts.length && (texts.length <= 1 || quirks.has("no_text_parts"))) {
     return texts.map((part) => part.text).join("\n") || (result.isError ? "Error" : "");
   }
-  return result.parts.map((part) => writeShown(part, losses));
+  return result.parts.map((part) => writeShown(part, droppedFields));
 }

@@ -32,10 +32,10 @@ interface Reading {
   /** The latest call of each id, with its turn and tool. */
   readonly calls: Map<string, { readonly turn: DraftTurn; readonly tool: string }>;
   /** Signatures of calls, which may precede or follow the call. */
-  readonly callSeals: Map<string, ReasoningSignature>;
+  readonly callSignatures: Map<string, ReasoningSignature>;
   /** The tool that is read as the request's web search. */
   readonly search: JsonObject | null;
-  readonly beyond: Set<string>;
+  readonly unsupportedFields: Set<string>;
 }
 
 /**
@@ -50,7 +50,7 @@ export function readItems(
   items: readonly JsonObject[],
   tools: readonly Tool[],
   search: JsonObject | null,
-  beyond: Set<string>,
+  unsupportedFields: Set<string>,
 ): ItemsRead {
   const reading: Reading = {
     instructions: [],
@@ -58,9 +58,9 @@ export function readItems(
     tools: [],
     offered: new Set(tools.map((tool) => tool.name)),
     calls: new Map(),
-    callSeals: new Map(),
+    callSignatures: new Map(),
     search,
-    beyond,
+    unsupportedFields,
   };
   items.forEach((item, index) => readItem(item, `input[${index}]`, reading));
   attachCallSignatures(reading);
@@ -85,14 +85,16 @@ function readItem(item: JsonObject, path: string, reading: Reading): void {
     case "web_search_call":
       return readSearch(item, reading);
     case "additional_tools":
-      reading.tools.push(...readTools(item.tools, reading.search, reading.beyond, "input.additional_tools.tools"));
+      reading.tools.push(
+        ...readTools(item.tools, reading.search, reading.unsupportedFields, "input.additional_tools.tools"),
+      );
       return;
     case "item_reference":
       throw unsupportedReference(path, 'send the item itself instead (clients do so with "store": false)');
     case "compaction":
       throw unsupportedReference(path, "send the compacted items instead");
     default:
-      reading.beyond.add(`input.${textOf(kind)}`);
+      reading.unsupportedFields.add(`input.${textOf(kind)}`);
   }
 }
 
@@ -103,11 +105,11 @@ function readMessage(item: JsonObject, path: string, reading: Reading): void {
     : item.content as JsonObject[];
   const read = role === "assistant" ? readAssistantPart : readUserPart;
   for (const [index, block] of content.entries()) {
-    const part = read(block, `${path}.content[${index}]`, reading.beyond);
+    const part = read(block, `${path}.content[${index}]`, reading.unsupportedFields);
     if (part === null) continue;
     if (role !== "system") add(role, part, reading);
     else if (part.kind === "text") addInstruction(part, reading);
-    else reading.beyond.add(`input.content.${textOf(block.type)}`);
+    else reading.unsupportedFields.add(`input.content.${textOf(block.type)}`);
   }
 }
 
@@ -151,7 +153,7 @@ function readResult(item: JsonObject, path: string, custom: boolean, reading: Re
     kind: "tool_result",
     callId,
     tool: call?.tool ?? null,
-    parts: readOutput(item.output, `${path}.output`, reading.beyond),
+    parts: readOutput(item.output, `${path}.output`, reading.unsupportedFields),
     isError: false,
     ...(custom ? { custom } : {}),
   };
@@ -176,40 +178,40 @@ function turnAfter(turn: DraftTurn, reading: Reading): DraftTurn {
 
 function readReasoning(item: JsonObject, reading: Reading): void {
   const text = reasoningTextOf(item);
-  const signature = textOrNull(item.encrypted_content);
+  const encryptedContent = textOrNull(item.encrypted_content);
   const id = textOrNull(item.id);
   const named = id ? { id } : {};
-  if (signature === null) {
+  if (encryptedContent === null) {
     if (text !== "") add("assistant", { kind: "reasoning", text, ...named }, reading);
     return;
   }
-  const { seal, owner: bearer } = readCarriedSignature(signature);
-  switch (bearer.kind) {
+  const { signature, owner } = readCarriedSignature(encryptedContent);
+  switch (owner.kind) {
     case "call":
-      reading.callSeals.set(bearer.callId, seal);
+      reading.callSignatures.set(owner.callId, signature);
       return;
     case "text":
-      return sealLastText(seal, reading);
+      return signLastText(signature, reading);
     case "reasoning": {
-      const redacted = bearer.redacted ? { redacted: true } : {};
-      add("assistant", { kind: "reasoning", text, seal, ...redacted, ...named }, reading);
+      const redacted = owner.redacted ? { redacted: true } : {};
+      add("assistant", { kind: "reasoning", text, signature, ...redacted, ...named }, reading);
     }
   }
 }
 
-function sealLastText(seal: ReasoningSignature, reading: Reading): void {
+function signLastText(signature: ReasoningSignature, reading: Reading): void {
   const turn = reading.turns.findLast(({ role }) => role === "assistant");
   const at = turn?.parts.findLastIndex(({ kind }) => kind === "text") ?? -1;
-  if (turn && at >= 0) turn.parts[at] = { ...turn.parts[at], seal } as TextPart;
+  if (turn && at >= 0) turn.parts[at] = { ...turn.parts[at], signature } as TextPart;
 }
 
 /** Attaches signatures to their calls, after all items were read. */
-function attachCallSignatures({ turns, callSeals }: Reading): void {
-  if (callSeals.size === 0) return;
+function attachCallSignatures({ turns, callSignatures }: Reading): void {
+  if (callSignatures.size === 0) return;
   for (const turn of turns) {
     turn.parts = turn.parts.map((part) => {
-      const seal = part.kind === "tool_call" ? callSeals.get(part.callId) : undefined;
-      return seal ? { ...part, seal } as ToolCallPart : part;
+      const signature = part.kind === "tool_call" ? callSignatures.get(part.callId) : undefined;
+      return signature ? { ...part, signature } as ToolCallPart : part;
     });
   }
 }
@@ -217,13 +219,13 @@ function attachCallSignatures({ turns, callSeals }: Reading): void {
 function readSearch(item: JsonObject, reading: Reading): void {
   const search = readSearchItem(item);
   if (search) add("assistant", search, reading);
-  else reading.beyond.add("input.web_search_call");
+  else reading.unsupportedFields.add("input.web_search_call");
 }
 
 function readPicture(item: JsonObject, reading: Reading): void {
   const picture = imageOf(item);
   if (picture) add("assistant", picture, reading);
-  else reading.beyond.add("input.image_generation_call");
+  else reading.unsupportedFields.add("input.image_generation_call");
 }
 
 /** The image of an `image_generation_call`; null while it has none. */

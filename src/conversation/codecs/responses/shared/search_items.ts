@@ -3,7 +3,7 @@ import type { SearchOrigin, WebSearchPart } from "../../../web_search.ts";
 import { isObject, listOf, objectsOf, parsedOrNull, textOf, textOrNull } from "../../../wire_value.ts";
 
 /** The origin of all searches in this format. */
-const ORIGIN: SearchOrigin = { form: "responses", issuer: null };
+const ORIGIN: SearchOrigin = { format: "responses", issuer: null };
 
 /**
  * Reads the search of a `web_search_call`; null for a page that was opened or searched. Its pages are included if

@@ -70,8 +70,8 @@ export function readSearch(body: JsonObject): WebSearch | null {
       userLocation: `${name}.user_location`,
     },
     ...(listOf(include).includes("web_search_call.action.sources") ? { wantsPages: "include" } : {}),
-    sent: { form: "responses", tool },
-    beyond: [
+    sent: { format: "responses", tool },
+    unsupportedFields: [
       ...otherFields(tool, READ_FIELDS).map((field) => `${name}.${field}`),
       ...otherFields(filters, new Set(Object.keys(FILTERS))).map((field) => `${name}.filters.${field}`),
     ],
@@ -111,14 +111,14 @@ export interface WrittenSearch {
  */
 export function writeSearch(
   conversation: Conversation,
-  { hasWebSearch: searches, quirks }: RequestTarget,
-  losses: Set<string>,
+  { hasWebSearch, quirks }: RequestTarget,
+  droppedFields: Set<string>,
 ): WrittenSearch | null {
   const supportsLimit = !quirks.has("no_max_tool_calls");
-  const takes = supportsLimit ? [...SUPPORTED_SETTINGS, "maxUses" as const] : SUPPORTED_SETTINGS;
-  const search = searchToWrite(conversation, searches === true, { form: "responses", takes }, losses);
+  const settings = supportsLimit ? [...SUPPORTED_SETTINGS, "maxUses" as const] : SUPPORTED_SETTINGS;
+  const search = searchToWrite(conversation, hasWebSearch === true, { format: "responses", settings }, droppedFields);
   if (search === null) return null;
-  const tool = search.sent.form === "responses" ? search.sent.tool : searchTool(search);
+  const tool = search.sent.format === "responses" ? search.sent.tool : searchTool(search);
   const { maxUses } = search;
   return {
     tool,

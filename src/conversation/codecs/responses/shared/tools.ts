@@ -17,7 +17,7 @@ const NAMESPACE_SEPARATOR = "/";
 const MAX_CALL_ID_CHARACTERS = 64;
 
 /**
- * Reads the tools of a request. Tools run by the vendor are added to `beyond`.
+ * Reads the tools of a request. Tools run by the vendor are added to `unsupportedFields`.
  *
  * @param search The tool that is read as the request's web search; null when it offers none.
  * @param path The path of the tools: `tools`, or below an item.
@@ -25,7 +25,7 @@ const MAX_CALL_ID_CHARACTERS = 64;
 export function readTools(
   tools: unknown,
   search: JsonObject | null,
-  beyond: Set<string>,
+  unsupportedFields: Set<string>,
   path: string = "tools",
 ): Tool[] {
   return objectsOf(tools).flatMap((tool): Tool[] => {
@@ -40,13 +40,13 @@ export function readTools(
           format: tool.format ?? null,
         }];
       case "namespace":
-        return readTools(tool.tools, null, beyond, `${path}.tools`).map((inner) => ({
+        return readTools(tool.tools, null, unsupportedFields, `${path}.tools`).map((inner) => ({
           ...inner,
           name: namespacedName(textOf(tool.name), inner.name),
           description: [textOf(tool.description), inner.description].filter(Boolean).join("\n\n") || null,
         }));
       default:
-        if (tool !== search) beyond.add(`${path}.${textOf(tool.type)}`);
+        if (tool !== search) unsupportedFields.add(`${path}.${textOf(tool.type)}`);
         return [];
     }
   });
@@ -73,8 +73,8 @@ export function callerNameOf(tool: string): { name: string; namespace?: string }
   return separator < 0 ? { name: tool } : { name: tool.slice(separator + 1), namespace: tool.slice(0, separator) };
 }
 
-/** Reads `tool_choice`; null for a tool run by the vendor, which is added to `beyond`. */
-export function readToolChoice(choice: unknown, beyond: Set<string>): ToolChoice | null {
+/** Reads `tool_choice`; null for a tool run by the vendor, which is added to `unsupportedFields`. */
+export function readToolChoice(choice: unknown, unsupportedFields: Set<string>): ToolChoice | null {
   if (choice === "auto" || choice === "none" || choice === "required") return { kind: choice };
   if (!isObject(choice)) return null;
   if (choice.type === "function" || choice.type === "custom") return { kind: "tool", tool: textOf(choice.name) };
@@ -82,7 +82,7 @@ export function readToolChoice(choice: unknown, beyond: Set<string>): ToolChoice
     const tools = objectsOf(choice.tools).map((tool) => textOf(tool.name)).filter((name) => name !== "");
     return { kind: "allowed", mode: choice.mode === "required" ? "required" : "auto", tools };
   }
-  beyond.add("tool_choice");
+  unsupportedFields.add("tool_choice");
   return null;
 }
 
@@ -107,23 +107,23 @@ export function wireCallId(callId: string): string {
  * Writes one tool. `strict` is always set, because its default is true in this format and false in others. It is false
  * for a schema that the vendor rejects as strict.
  */
-export function writeTool(tool: Tool, name: string, quirks: Quirks, losses: Set<string>): JsonObject {
+export function writeTool(tool: Tool, name: string, quirks: Quirks, droppedFields: Set<string>): JsonObject {
   const described = tool.description === null ? {} : { description: tool.description };
   if (tool.kind === "custom") {
     return { type: "custom", name, ...described, ...(tool.format ? { format: tool.format } : {}) };
   }
-  if (tool.cache) losses.add("cache_control");
+  if (tool.cache) droppedFields.add("cache_control");
   const parameters = quirks.has("union_schemas")
     ? objectSchema(tool.parameters)
-    : parametersOf(tool.parameters, losses);
+    : parametersOf(tool.parameters, droppedFields);
   const strict = tool.strict === true && isStrictSchema(parameters);
-  if (tool.strict === true && !strict) losses.add("tool_strict");
+  if (tool.strict === true && !strict) droppedFields.add("tool_strict");
   return { type: "function", name, ...described, parameters, strict };
 }
 
-function parametersOf(parameters: JsonSchema | null, losses: Set<string>): JsonSchema {
-  const { schema, isLoose } = functionSchema(parameters);
-  if (isLoose) losses.add("tool_schema");
+function parametersOf(parameters: JsonSchema | null, droppedFields: Set<string>): JsonSchema {
+  const { schema, isRelaxed } = functionSchema(parameters);
+  if (isRelaxed) droppedFields.add("tool_schema");
   return schema;
 }
 
@@ -145,7 +145,7 @@ export function writeTools(
   conversation: Conversation,
   quirks: Quirks,
   search: WrittenSearch | null,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): WrittenTools {
   const renamed = new Map<string, string>();
   const nameOf = (tool: string) => {
@@ -159,11 +159,11 @@ export function writeTools(
     ? selectedTools(conversation.tools, choice.tools)
     : conversation.tools;
   if (offered.length === 0 && search === null) {
-    if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") losses.add("tool_choice");
-    if (conversation.parallelToolCalls !== null) losses.add("parallel_tool_calls");
+    if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") droppedFields.add("tool_choice");
+    if (conversation.parallelToolCalls !== null) droppedFields.add("parallel_tool_calls");
     return { fields: {}, nameOf, renamed };
   }
-  const own = offered.map((tool) => writeTool(tool, nameOf(tool.name), quirks, losses));
+  const own = offered.map((tool) => writeTool(tool, nameOf(tool.name), quirks, droppedFields));
   const fields: JsonObject = { tools: search === null ? own : [...own, search.tool], ...search?.fields };
   if (search?.choice) fields.tool_choice = search.choice;
   else if (choice !== null) {

@@ -203,7 +203,7 @@ function closeReasoning(item: ReadItem, wire: JsonObject, reading: Reading): Rep
   const { part, events } = ensurePart(item, 0, reasoningOpening(textOrNull(wire.id)), reading);
   const signature: ReplyEvent[] = value === null || part.ended
     ? []
-    : [{ type: "part-seal", index: part.index, seal: { form: "responses", issuer: null, value } }];
+    : [{ type: "part-signature", index: part.index, signature: { format: "responses", issuer: null, value } }];
   return [...events, ...completePart(part, whole), ...signature, ...endPart(part)];
 }
 

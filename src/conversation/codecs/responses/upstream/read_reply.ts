@@ -21,8 +21,8 @@ export function readReply(body: unknown): Reply {
   if (["failed", "cancelled", "queued", "in_progress"].includes(status)) {
     throw new TypeError(`Cannot read the reply: expected a finished response, got status "${status}"`);
   }
-  const beyond = new Set<string>();
-  const parts = objectsOf(body.output).flatMap((item) => readOutputItem(item, beyond));
+  const unsupportedFields = new Set<string>();
+  const parts = objectsOf(body.output).flatMap((item) => readOutputItem(item, unsupportedFields));
   return {
     id: textOf(body.id),
     model: textOf(body.model),
@@ -30,7 +30,7 @@ export function readReply(body: unknown): Reply {
     parts,
     stop: readStop(body, parts.some(isToolCall), parts.some(({ kind }) => kind === "refusal")),
     usage: readUsage(body),
-    beyond: [...beyond],
+    unsupportedFields: [...unsupportedFields],
   };
 }
 
@@ -45,11 +45,11 @@ export function readStop(response: JsonObject, hasToolCall: boolean, hasRefusal:
   return { reason: raw === "max_output_tokens" || raw === null ? "max_tokens" : "paused", raw };
 }
 
-/** The parts of one output item. Items of tools run by the vendor have none and are added to `beyond`. */
-function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart[] {
+/** The parts of one output item. Items of tools run by the vendor have none and are added to `unsupportedFields`. */
+function readOutputItem(item: JsonObject, unsupportedFields: Set<string>): ReplyPart[] {
   switch (item.type) {
     case "message":
-      return objectsOf(item.content).flatMap((part) => readContentPart(part, beyond));
+      return objectsOf(item.content).flatMap((part) => readContentPart(part, unsupportedFields));
     case "reasoning":
       return readReasoning(item);
     case "function_call":
@@ -58,7 +58,7 @@ function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart[] {
       return [{ kind: "tool_call", ...callNames(item), input: textOf(item.input), custom: true }];
     case "web_search_call": {
       const search = readSearchItem(item);
-      if (search === null) beyond.add("output.web_search_call");
+      if (search === null) unsupportedFields.add("output.web_search_call");
       return search ? [search] : [];
     }
     case "image_generation_call": {
@@ -66,18 +66,18 @@ function readOutputItem(item: JsonObject, beyond: Set<string>): ReplyPart[] {
       return picture ? [picture] : [];
     }
     default:
-      beyond.add(`output.${textOf(item.type)}`);
+      unsupportedFields.add(`output.${textOf(item.type)}`);
       return [];
   }
 }
 
-function readContentPart(part: JsonObject, beyond: Set<string>): ReplyPart[] {
+function readContentPart(part: JsonObject, unsupportedFields: Set<string>): ReplyPart[] {
   if (part.type === "output_text") {
     const tokens = logprobsField(readTokenLogprobs(part.logprobs));
     return [{ kind: "text", text: textOf(part.text), ...citationsField(part), ...tokens }];
   }
   if (part.type === "refusal") return [{ kind: "refusal", text: textOf(part.refusal) }];
-  beyond.add(`output.content.${textOf(part.type)}`);
+  unsupportedFields.add(`output.content.${textOf(part.type)}`);
   return [];
 }
 
@@ -89,7 +89,7 @@ function readReasoning(item: JsonObject): ReplyPart[] {
   return [{
     kind: "reasoning",
     text,
-    ...(value ? { seal: { form: "responses", issuer: null, value } } : {}),
+    ...(value ? { signature: { format: "responses", issuer: null, value } } : {}),
     ...(id ? { id } : {}),
   }];
 }

@@ -9,10 +9,15 @@ import { TIER_NAMES } from "./tier_names.ts";
 export function writeSharedSettings(
   conversation: Conversation,
   { quirks }: RequestTarget,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject {
   return {
-    ...writeTier(conversation.serviceTier, "service_tier", quirks.has("no_service_tier") ? {} : TIER_NAMES, losses),
-    ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), losses),
+    ...writeTier(
+      conversation.serviceTier,
+      "service_tier",
+      quirks.has("no_service_tier") ? {} : TIER_NAMES,
+      droppedFields,
+    ),
+    ...writeDefaultSettings(conversation, !quirks.has("no_metadata"), droppedFields),
   };
 }

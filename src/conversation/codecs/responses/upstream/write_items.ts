@@ -11,7 +11,7 @@ import { annotationsOf, writeOutput, writeUserPart } from "../shared/parts.ts";
 interface Writing {
   readonly input: JsonObject[];
   readonly target: RequestTarget;
-  readonly losses: Set<string>;
+  readonly droppedFields: Set<string>;
   readonly pairs: Pairs;
   nameOf(tool: string): string;
 }
@@ -26,9 +26,9 @@ export function writeItems(
   turns: readonly Turn[],
   target: RequestTarget,
   nameOf: (tool: string) => string,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject[] {
-  const writing: Writing = { input: [], target, losses, pairs: pairsOf(turns, wireCallId), nameOf };
+  const writing: Writing = { input: [], target, droppedFields, pairs: pairsOf(turns, wireCallId), nameOf };
   for (const turn of turns) writeTurn(turn, writing);
   return writing.input;
 }
@@ -58,15 +58,19 @@ function writeUserTurn(parts: readonly Part[], writing: Writing): void {
   writeMessage("user", contents, writing);
 }
 
-function writeMessage(role: "user" | "developer" | "system", parts: readonly Part[], { input, losses }: Writing): void {
-  const content = parts.flatMap((part) => writeUserPart(part, losses) ?? []);
+function writeMessage(
+  role: "user" | "developer" | "system",
+  parts: readonly Part[],
+  { input, droppedFields }: Writing,
+): void {
+  const content = parts.flatMap((part) => writeUserPart(part, droppedFields) ?? []);
   if (content.length > 0) input.push({ type: "message", role, content });
 }
 
-function writeResult(call: ToolCallPart, { input, target, losses, pairs }: Writing): void {
+function writeResult(call: ToolCallPart, { input, target, droppedFields, pairs }: Writing): void {
   const { id, result } = pairs.calls.get(call)!;
   const type = call.custom ? "custom_tool_call_output" : "function_call_output";
-  const output = result === null ? NO_RESULT : writeOutput(result, target.quirks, losses);
+  const output = result === null ? NO_RESULT : writeOutput(result, target.quirks, droppedFields);
   input.push({ type, call_id: id, output });
 }
 
@@ -85,7 +89,7 @@ function writeAssistantTurn(parts: readonly Part[], writing: Writing): void {
   for (const part of parts) {
     if (part.kind === "text" || part.kind === "refusal") {
       if (message === null) push({ type: "message", role: "assistant", content: message = [] });
-      message.push(writeContentPart(part, writing.losses));
+      message.push(writeContentPart(part, writing.droppedFields));
       continue;
     }
     message = null;
@@ -96,17 +100,17 @@ function writeAssistantTurn(parts: readonly Part[], writing: Writing): void {
     }
     if (part.kind === "reasoning") reasoningItems.push(...writeReasoning(part, writing));
     else if (part.kind === "tool_call") push(writeCall(part, writing));
-    else writing.losses.add(part.kind === "tool_result" ? "turn_order" : part.kind);
+    else writing.droppedFields.add(part.kind === "tool_result" ? "turn_order" : part.kind);
   }
-  if (reasoningItems.length > 0) writing.losses.add("reasoning_signature");
+  if (reasoningItems.length > 0) writing.droppedFields.add("reasoning_signature");
 }
 
-function writeContentPart(part: Extract<Part, { kind: "text" | "refusal" }>, losses: Set<string>): JsonObject {
+function writeContentPart(part: Extract<Part, { kind: "text" | "refusal" }>, droppedFields: Set<string>): JsonObject {
   if (part.kind === "refusal") return { type: "refusal", refusal: part.text };
-  if (part.seal) losses.add("reasoning_signature");
-  if (part.cache) losses.add("cache_control");
-  if (part.citations?.some(({ citedText }) => citedText !== undefined)) losses.add("cited_text");
-  if (part.citations?.some(({ seal }) => seal !== undefined)) losses.add("citation_mark");
+  if (part.signature) droppedFields.add("reasoning_signature");
+  if (part.cache) droppedFields.add("cache_control");
+  if (part.citations?.some(({ citedText }) => citedText !== undefined)) droppedFields.add("cited_text");
+  if (part.citations?.some(({ signature }) => signature !== undefined)) droppedFields.add("citation_mark");
   return { type: "output_text", text: part.text, annotations: annotationsOf(part.text, part.citations) };
 }
 
@@ -114,34 +118,36 @@ function writeContentPart(part: Extract<Part, { kind: "text" | "refusal" }>, los
  * Writes a search for the vendor that ran it. Its id is left out, because nothing is stored, and its pages, because the
  * vendor does not need them.
  */
-function writeSearch(part: WebSearchPart, { target, losses }: Writing): JsonObject | null {
-  const { form, issuer } = part.origin;
-  if (form === "responses" && !target.quirks.has("no_web_search") && (issuer === null || issuer === target.provider)) {
+function writeSearch(part: WebSearchPart, { target, droppedFields }: Writing): JsonObject | null {
+  const { format, issuer } = part.origin;
+  if (
+    format === "responses" && !target.quirks.has("no_web_search") && (issuer === null || issuer === target.provider)
+  ) {
     const { id: _, ...item } = searchItem("", { ...part, results: null });
     return item;
   }
-  losses.add("web_search_call");
+  droppedFields.add("web_search_call");
   return null;
 }
 
 /** Writes a reasoning item without its id, because responses are not stored and the signature holds everything. */
-function writeReasoning(part: ReasoningPart, { target, losses }: Writing): JsonObject[] {
-  if (!part.seal || !isIssuedBy(part.seal, target)) {
-    if (part.seal) losses.add("reasoning_signature");
-    if (part.text !== "") losses.add("reasoning_text");
+function writeReasoning(part: ReasoningPart, { target, droppedFields }: Writing): JsonObject[] {
+  if (!part.signature || !isIssuedBy(part.signature, target)) {
+    if (part.signature) droppedFields.add("reasoning_signature");
+    if (part.text !== "") droppedFields.add("reasoning_text");
     return [];
   }
   const summary = part.text === "" ? [] : [{ type: "summary_text", text: part.text }];
-  return [{ type: "reasoning", summary, encrypted_content: part.seal.value }];
+  return [{ type: "reasoning", summary, encrypted_content: part.signature.value }];
 }
 
-function isIssuedBy(seal: ReasoningSignature, target: RequestTarget): boolean {
-  return seal.form === "responses" && (seal.issuer === null || seal.issuer === target.provider);
+function isIssuedBy(signature: ReasoningSignature, target: RequestTarget): boolean {
+  return signature.format === "responses" && (signature.issuer === null || signature.issuer === target.provider);
 }
 
-function writeCall(call: ToolCallPart, { losses, pairs, nameOf }: Writing): JsonObject {
-  if (call.seal) losses.add("reasoning_signature");
-  if (call.cache) losses.add("cache_control");
+function writeCall(call: ToolCallPart, { droppedFields, pairs, nameOf }: Writing): JsonObject {
+  if (call.signature) droppedFields.add("reasoning_signature");
+  if (call.cache) droppedFields.add("cache_control");
   const { id } = pairs.calls.get(call)!;
   const name = nameOf(call.tool);
   if (call.custom) return { type: "custom_tool_call", call_id: id, name, input: call.input };

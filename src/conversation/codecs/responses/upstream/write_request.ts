@@ -22,28 +22,28 @@ const MAX_KEY_CHARACTERS = 64;
  * @throws {GatewayError} `invalid_request` for media that this format does not support.
  */
 export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
-  const losses = new Set<string>();
-  const search = writeSearch(conversation, target, losses);
-  const tools = writeTools(conversation, target.quirks, search, losses);
-  const reasoning = reasoningField(conversation, target, losses);
-  const instructions = instructionsOf(conversation, losses);
-  const input = inputOf(conversation, target, tools.nameOf, losses);
+  const droppedFields = new Set<string>();
+  const search = writeSearch(conversation, target, droppedFields);
+  const tools = writeTools(conversation, target.quirks, search, droppedFields);
+  const reasoning = reasoningField(conversation, target, droppedFields);
+  const instructions = instructionsOf(conversation, droppedFields);
+  const input = inputOf(conversation, target, tools.nameOf, droppedFields);
   const body: JsonObject = {
     model: target.model,
     ...(instructions === "" ? {} : { instructions }),
     input,
     ...tools.fields,
-    ...samplingFields(conversation.sampling, target, reasoning.effort ?? null, losses),
-    ...limitField(conversation.maxOutputTokens, target, losses),
+    ...samplingFields(conversation.sampling, target, reasoning.effort ?? null, droppedFields),
+    ...limitField(conversation.maxOutputTokens, target, droppedFields),
     ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
-    ...textField(conversation, losses),
+    ...textField(conversation, droppedFields),
     ...hintFields(conversation, target),
-    ...writeSharedSettings(conversation, target, losses),
+    ...writeSharedSettings(conversation, target, droppedFields),
     ...(conversation.stream ? { stream: true } : {}),
     store: false,
-    ...includeFields(conversation, target, search !== null, losses),
+    ...includeFields(conversation, target, search !== null, droppedFields),
   };
-  const written = { body, losses: [...losses] };
+  const written = { body, droppedFields: [...droppedFields] };
   return tools.renamed.size > 0 ? { ...written, toolNames: tools.renamed } : written;
 }
 
@@ -51,9 +51,9 @@ function inputOf(
   { turns, outputFormat }: Conversation,
   target: RequestTarget,
   nameOf: (tool: string) => string,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject[] {
-  const items = writeItems(turns, target, nameOf, losses);
+  const items = writeItems(turns, target, nameOf, droppedFields);
   // A request needs input; a minimal user message makes the model follow the instructions.
   const input = items.length > 0 ? items : [messageOf("user", ".")];
   if (outputFormat?.kind !== "json" || input.some(mentionsJson)) return input;
@@ -72,9 +72,9 @@ function mentionsJson({ type, content }: JsonObject): boolean {
   return type === "message" && objectsOf(content).some(({ text }) => /json/i.test(textOf(text)));
 }
 
-function instructionsOf({ instructions }: Conversation, losses: Set<string>): string {
-  if (instructions.some((part) => part.cache)) losses.add("cache_control");
-  if (instructions.some((part) => part.citations)) losses.add("citations");
+function instructionsOf({ instructions }: Conversation, droppedFields: Set<string>): string {
+  if (instructions.some((part) => part.cache)) droppedFields.add("cache_control");
+  if (instructions.some((part) => part.citations)) droppedFields.add("citations");
   return instructions.map((part) => part.text).join("\n\n");
 }
 
@@ -82,18 +82,18 @@ function samplingFields(
   sampling: Sampling,
   { facts }: RequestTarget,
   effort: Effort | null,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject {
-  if (sampling.topK !== null) losses.add("top_k");
-  if (sampling.presencePenalty !== null) losses.add("presence_penalty");
-  if (sampling.frequencyPenalty !== null) losses.add("frequency_penalty");
-  if (sampling.seed !== null) losses.add("seed");
-  if (sampling.stop.length > 0) losses.add("stop");
+  if (sampling.topK !== null) droppedFields.add("top_k");
+  if (sampling.presencePenalty !== null) droppedFields.add("presence_penalty");
+  if (sampling.frequencyPenalty !== null) droppedFields.add("frequency_penalty");
+  if (sampling.seed !== null) droppedFields.add("seed");
+  if (sampling.stop.length > 0) droppedFields.add("stop");
   const { temperature, topP } = sampling;
   if (!takesSampling(facts, effort)) {
     // Default values need not be reported as dropped.
-    if (temperature !== null && temperature !== 1) losses.add("temperature");
-    if (topP !== null && topP !== 1) losses.add("top_p");
+    if (temperature !== null && temperature !== 1) droppedFields.add("temperature");
+    if (topP !== null && topP !== 1) droppedFields.add("top_p");
     return {};
   }
   return {
@@ -103,10 +103,10 @@ function samplingFields(
 }
 
 /** Writes the output limit. OpenAI rejects a limit below its minimum, so it is raised and reported. */
-function limitField(limit: number | null, { quirks }: RequestTarget, losses: Set<string>): JsonObject {
+function limitField(limit: number | null, { quirks }: RequestTarget, droppedFields: Set<string>): JsonObject {
   if (limit === null) return {};
   if (limit >= MIN_OUTPUT_TOKENS || quirks.has("small_output_limits")) return { max_output_tokens: limit };
-  losses.add("max_tokens");
+  droppedFields.add("max_tokens");
   return { max_output_tokens: MIN_OUTPUT_TOKENS };
 }
 
@@ -114,27 +114,27 @@ function limitField(limit: number | null, { quirks }: RequestTarget, losses: Set
 function reasoningField(
   conversation: Conversation,
   target: RequestTarget,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): { effort?: Effort; summary?: "auto" } {
   const { reasoning, maxOutputTokens } = conversation;
   if (reasoning === null) return {};
   if (target.facts.canReason === false) {
-    if (reasoning.effort !== "none" && reasoning.budgetTokens !== 0) losses.add("reasoning");
+    if (reasoning.effort !== "none" && reasoning.budgetTokens !== 0) droppedFields.add("reasoning");
     return {};
   }
   const requested = effortOf(reasoning, maxOutputTokens ?? target.maxOutputTokens ?? 32_000);
-  const effort = requested === null ? null : supportedEffort(requested, target, losses);
-  if (reasoning.effort !== null && reasoning.budgetTokens !== null) losses.add("reasoning_budget");
+  const effort = requested === null ? null : supportedEffort(requested, target, droppedFields);
+  if (reasoning.effort !== null && reasoning.budgetTokens !== null) droppedFields.add("reasoning_budget");
   // Reasoning is not returned unless requested.
-  if (effort === null && reasoning.visible === null) losses.add("reasoning");
+  if (effort === null && reasoning.visible === null) droppedFields.add("reasoning");
   return { ...(effort === null ? {} : { effort }), ...(reasoning.visible === true ? { summary: "auto" } : {}) };
 }
 
 /** The nearest effort that the model supports. Reasoning that cannot be turned off is reported. */
-function supportedEffort(requested: Effort, { facts, quirks }: RequestTarget, losses: Set<string>): Effort {
+function supportedEffort(requested: Effort, { facts, quirks }: RequestTarget, droppedFields: Set<string>): Effort {
   const known = facts.efforts ?? (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
   if (known === null || known.length === 0) return requested;
-  if (requested === "none" && !known.includes("none")) losses.add("reasoning");
+  if (requested === "none" && !known.includes("none")) droppedFields.add("reasoning");
   return nearestEffort(requested, known);
 }
 
@@ -144,19 +144,19 @@ function effortOf({ effort, budgetTokens }: ReasoningRequest, maxOutputTokens: n
   return effortForShare(budgetTokens / maxOutputTokens, ["low", "medium", "high", "xhigh", "max"]);
 }
 
-function textField({ outputFormat, verbosity }: Conversation, losses: Set<string>): JsonObject {
+function textField({ outputFormat, verbosity }: Conversation, droppedFields: Set<string>): JsonObject {
   const text = {
-    ...(outputFormat === null ? {} : { format: writeFormat(outputFormat, losses) }),
+    ...(outputFormat === null ? {} : { format: writeFormat(outputFormat, droppedFields) }),
     ...(verbosity === null ? {} : { verbosity }),
   };
   return Object.keys(text).length > 0 ? { text } : {};
 }
 
 /** Writes `text.format`. `strict` is requested only for schemas that the vendor accepts as strict. */
-export function writeFormat(format: OutputFormat, losses: Set<string>): JsonObject {
+export function writeFormat(format: OutputFormat, droppedFields: Set<string>): JsonObject {
   if (format.kind === "json") return { type: "json_object" };
   const strict = format.strict === true && isStrictSchema(format.schema);
-  if (format.strict === true && !strict) losses.add("output_strict");
+  if (format.strict === true && !strict) droppedFields.add("output_strict");
   const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, MAX_KEY_CHARACTERS) || "reply";
   return {
     type: "json_schema",
@@ -181,10 +181,10 @@ function includeFields(
   { logprobs }: Conversation,
   { facts }: RequestTarget,
   searches: boolean,
-  losses: Set<string>,
+  droppedFields: Set<string>,
 ): JsonObject {
   const wantsLogprobs = logprobs !== undefined && facts.canReason === false;
-  if (logprobs !== undefined && !wantsLogprobs) losses.add("logprobs");
+  if (logprobs !== undefined && !wantsLogprobs) droppedFields.add("logprobs");
   const include = [
     ...(facts.canReason === false ? [] : ["reasoning.encrypted_content"]),
     ...(wantsLogprobs ? ["message.output_text.logprobs"] : []),
