@@ -176,8 +176,8 @@ function notFound(kind: ReferenceKind, field: string): Refusal {
 }
 
 function notAllowed(kind: ReferenceKind, field: string): Refusal {
-  const expected = `it names a ${kind.replace("_", " ")} at the operator's vendor account, which the provider's ` +
-    "allow_references does not name; send the content itself, or ask the operator to allow it";
+  const expected = `it is a ${kind.replace("_", " ")} of the operator's vendor account that the provider's ` +
+    "allow_references does not include; send the content instead, or ask the operator to allow the asset";
   return { error: invalidField(field, expected), isElsewhere: false };
 }
 

@@ -65,6 +65,6 @@ export class PollingLimit {
 
 /** Creates the error for a poll above the limit. Source: docs/api/videos.md#polling-limit. */
 export function pollingRefusal({ retryAfterSeconds }: PollingVerdict): GatewayError {
-  const message = `Cannot look at video tasks this often: expected a pause of ${retryAfterSeconds} s`;
+  const message = `Rate limit for video task requests exceeded: retry after ${retryAfterSeconds} s`;
   return new GatewayError("rate_limited", message, { retryAfterSeconds });
 }

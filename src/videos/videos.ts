@@ -146,23 +146,23 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
 
   return {
     async create({ bytes, idempotencyKey: key, ...call }) {
-      const made: VideoTask[] = [];
-      const make = async (createKey: CreateKey | null) => {
+      const tasks: VideoTask[] = [];
+      const create = async (createKey: CreateKey | null) => {
         const task = await createVideo(parts, call, createKey);
-        made.push(task);
+        tasks.push(task);
         return task.id;
       };
       const created = key === null
-        ? { taskId: await make(null), replayed: false }
-        : await creates.run(call.keyId, key, bytes, ({ bodyHash }) => make({ key, bodyHash }));
-      const task = made.at(0) ?? (await readTask(parts.store, created.taskId))?.value;
+        ? { taskId: await create(null), replayed: false }
+        : await creates.run(call.keyId, key, bytes, ({ bodyHash }) => create({ key, bodyHash }));
+      const task = tasks.at(0) ?? (await readTask(parts.store, created.taskId))?.value;
       return { ...created, estimate: task ? estimateOf(task.price) : null, dropped: task?.dropped ?? [] };
     },
     tryOut: (call) => tryVideo(parts, call),
     countLook: (keyId) => limit.take(keyId),
     read: async (keyId, id) => objectOf(await own(keyId, id)),
     async list(keyId, filter, page) {
-      if (page.after !== null && !isTaskId(page.after)) throw invalidField("after", "expected the id of a task");
+      if (page.after !== null && !isTaskId(page.after)) throw invalidField("after", "expected a task id");
       const model = filter.model === null ? null : parts.catalog.find(filter.model)?.id ?? filter.model;
       const { tasks, next } = await listOwnTasks(parts.store, keyId, { ...filter, model }, page);
       return { tasks: tasks.map(objectOf), next };
@@ -221,5 +221,5 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
 }
 
 function resultGone(): GatewayError {
-  return new GatewayError("not_found", "Cannot find the video: neither the gateway nor its provider keeps it any more");
+  return new GatewayError("not_found", "Cannot find the video: the gateway and the provider no longer retain it");
 }

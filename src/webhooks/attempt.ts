@@ -86,7 +86,7 @@ async function outcomeOf(send: () => Promise<PostResponse>): Promise<Outcome> {
     return { answer, failure: failureOf(answer.status), reason: null };
   } catch (error) {
     if (!(error instanceof EgressError) || error.kind === "aborted") throw error;
-    return { answer: null, ...wordsOf(error) };
+    return { answer: null, ...failureFieldsOf(error) };
   }
 }
 
@@ -99,7 +99,7 @@ function failureOf(status: number): AttemptFailure | null {
  * Returns the failure and reason to record. The reason holds the rule that blocked an address, never the address behind
  * a name.
  */
-function wordsOf(error: EgressError): Pick<Attempt, "failure" | "reason"> {
+function failureFieldsOf(error: EgressError): Pick<Attempt, "failure" | "reason"> {
   switch (error.kind) {
     case "refused":
       return { failure: "blocked", reason: error.details.rule ?? null };

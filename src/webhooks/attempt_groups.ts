@@ -53,7 +53,7 @@ export interface Waiter {
 }
 
 /** Maximum number of tracked paths, unless more have running or waiting attempts. */
-const MAX_REMEMBERED = 10_000;
+const MAX_TRACKED_PATHS = 10_000;
 
 /** Returns the account, site and path that an attempt counts towards. */
 export function groupsOf(path: Path): readonly [Account, Site, Path] {
@@ -96,7 +96,7 @@ export class AttemptGroups {
 
   #forgetIdle(): void {
     for (const path of this.#paths.values()) {
-      if (this.#paths.size <= MAX_REMEMBERED) return;
+      if (this.#paths.size <= MAX_TRACKED_PATHS) return;
       if (path.running === 0 && path.waiting === 0) this.#forget(path);
     }
   }

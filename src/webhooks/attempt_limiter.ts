@@ -194,8 +194,8 @@ class Limiter implements AttemptLimiter {
     const ofSite = shareOf(ofAccount, site.account.waiting - site.waiting);
     const ofPath = shareOf(ofSite, site.waiting - path.waiting);
     return site.account.waiting < ofAccount && site.waiting < ofSite && path.waiting < ofPath &&
-      path.waiting < roomBehind(path.window) &&
-      (path.isResponsive || this.#trialsWaiting(site) < roomBehind(site.trialWindow));
+      path.waiting < maxWaiting(path.window) &&
+      (path.isResponsive || this.#trialsWaiting(site) < maxWaiting(site.trialWindow));
   }
 
   #trialsWaiting(site: Site): number {
@@ -204,10 +204,10 @@ class Limiter implements AttemptLimiter {
 
   /** Postpones the newest waiting attempts until the queues of hanging paths are within their limit. */
   #cutQueues(site: Site): void {
-    let room = roomBehind(site.trialWindow);
+    let room = maxWaiting(site.trialWindow);
     for (const path of queuedTrials(site)) {
-      const kept = Math.min(room, roomBehind(path.window));
-      for (const { answer } of waitersOf(path).slice(kept)) answer(this.#postpone(path));
+      const limit = Math.min(room, maxWaiting(path.window));
+      for (const { answer } of waitersOf(path).slice(limit)) answer(this.#postpone(path));
       room -= path.waiting;
     }
   }
@@ -272,7 +272,7 @@ function shareOf(places: number, ofOthers: number, share = SHARE): number {
 }
 
 /** Returns how many attempts may wait behind a window; unlimited unless its last attempts hung. */
-function roomBehind({ isHanging, size }: ConcurrencyWindow): number {
+function maxWaiting({ isHanging, size }: ConcurrencyWindow): number {
   return isHanging ? size * WAITING_PER_PLACE : Infinity;
 }
 

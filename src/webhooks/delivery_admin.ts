@@ -117,7 +117,7 @@ export function openDeliveryAdmin(store: Store): DeliveryAdmin {
       if (begun === null) {
         throw new GatewayError(
           "conflict",
-          "Cannot deliver again: the delivery is pending, and attempts go on by themselves",
+          "Cannot redeliver: the delivery is pending and is retried automatically",
         );
       }
       return begun;
@@ -126,7 +126,7 @@ export function openDeliveryAdmin(store: Store): DeliveryAdmin {
     async redeliverRange(range, from) {
       let count = 0;
       let after = from;
-      for (let looked = 0; looked < MAX_REDELIVERED; looked += PAGE) {
+      for (let scanned = 0; scanned < MAX_REDELIVERED; scanned += PAGE) {
         const { deliveries, next } = await list(range, { after, limit: PAGE, reverse: false });
         const begun = await Promise.all(
           deliveries.map(async ({ id }) => await begin(await found(id)) === null ? 0 : 1),

@@ -53,10 +53,10 @@ const PAGE = 100;
 
 /** Opens the event feed of a store. */
 export function openEventFeed(store: Store, clock: Clock): EventFeed {
-  let heardUntilMs = -Infinity;
-  let lastPlace = 0;
-  const place = () => lastPlace = Math.max(lastPlace + 1, clock.now()); // increases even if the clock moves backwards
-  const isHeard = () => clock.monotonicMs() < heardUntilMs;
+  let activeUntilMs = -Infinity;
+  let lastPosition = 0;
+  const nextPosition = () => lastPosition = Math.max(lastPosition + 1, clock.now()); // increases even if the clock moves backwards
+  const isHeard = () => clock.monotonicMs() < activeUntilMs;
 
   async function eventOf(record: FeedRecord): Promise<FeedEvent | null> {
     const message = await readFeedMessage(store, record);
@@ -70,11 +70,11 @@ export function openEventFeed(store: Store, clock: Clock): EventFeed {
     },
     note(commit, ended) {
       if (!isHeard()) return commit;
-      return addToFeed(commit, place(), ended, ended.callbackUrl === null ? renderEnvelope(ended) : null);
+      return addToFeed(commit, nextPosition(), ended, ended.callbackUrl === null ? renderEnvelope(ended) : null);
     },
     async read(from) {
-      heardUntilMs = clock.monotonicMs() + LISTENING_MS;
-      const now = place();
+      activeUntilMs = clock.monotonicMs() + LISTENING_MS;
+      const now = nextPosition();
       if (from === null) return { events: [], next: now };
       const entries = await scanFeed(store, from, PAGE);
       const events = await Promise.all(entries.map(({ record }) => eventOf(record)));
@@ -83,9 +83,9 @@ export function openEventFeed(store: Store, clock: Clock): EventFeed {
     },
     async make(ended, isKept) {
       const secrets = await readWebhookSecrets(store, ended.account);
-      if (secrets.length === 0) throw new GatewayError("not_found", "Cannot make the event: no such account");
+      if (secrets.length === 0) throw new GatewayError("not_found", "Cannot create the event: no such account");
       const body = renderEnvelope(ended);
-      if (isKept) await store.commit(null, addToFeed({}, place(), ended, body));
+      if (isKept) await store.commit(null, addToFeed({}, nextPosition(), ended, body));
       return feedEventOf(feedRecordOf(ended, null), { body, secrets }, store.now());
     },
   };

@@ -146,7 +146,7 @@ export async function readMessage(
   const secrets = webhookSecretsIn(secret && secret.value as WebhookSecretRecord, store.now());
   if ("whole" in body) return { body: body.whole, secrets };
   const whole = concatBytes(pieces.flatMap((piece) => piece ? [piece.value as Uint8Array] : []));
-  if (whole.length !== body.bytes) throw new Error(`The body of event ${id} is not whole`);
+  if (whole.length !== body.bytes) throw new Error(`The stored body of event ${id} is incomplete`);
   return { body: whole, secrets };
 }
 
@@ -155,8 +155,8 @@ function pieceKeys(id: string, body: StoredBody, keyOf = pieceKey): Key[] {
 }
 
 /** Reads the attempts of a delivery, oldest first. */
-export async function readAttempts(store: Store, id: string, most: number): Promise<Attempt[]> {
-  const entries = await store.scan<Attempt>(attemptsOf(id), { limit: most, reverse: true });
+export async function readAttempts(store: Store, id: string, limit: number): Promise<Attempt[]> {
+  const entries = await store.scan<Attempt>(attemptsOf(id), { limit, reverse: true });
   return entries.map(({ value }) => value).reverse();
 }
 
@@ -193,10 +193,10 @@ export async function scanDeliveries(
   };
   const [first, ...others]: readonly [DeliveryState, ...DeliveryState[]] = state === null ? DELIVERY_STATES : [state];
   // Deliveries change from `pending` to the other states. Reading in this order can return one twice, but misses none.
-  const lines = [await scan(first), ...await Promise.all(others.map(scan))];
-  const places = mergeByTime(lines.flat(), reverse).slice(0, limit)
+  const lists = [await scan(first), ...await Promise.all(others.map(scan))];
+  const selected = mergeByTime(lists.flat(), reverse).slice(0, limit)
     .filter(({ createdAt }) => createdAt >= from && createdAt < to);
-  if (places.length === 0) return [];
-  const entries = await store.get<StoredDelivery>(places.map(({ id }) => deliveryKey(id)));
+  if (selected.length === 0) return [];
+  const entries = await store.get<StoredDelivery>(selected.map(({ id }) => deliveryKey(id)));
   return entries.flatMap((entry) => entry ? [unpackDelivery(entry.value)] : []);
 }

@@ -29,7 +29,7 @@ export function testEventOf({ taskId, account, status, now, baseUrl }: TestEvent
     id: taskId,
     status,
     model: "test/video",
-    prompt: "A test event: no video was ordered, and none was made",
+    prompt: "A test event: no video was requested or generated",
     unsigned_urls: isCompleted ? ["https://vendor.example/test.mp4"] : [],
     mirror_urls: isCompleted ? [`${baseUrl}/files/${taskId}-0.mp4`] : [],
     usage: { video_seconds: isCompleted ? 5 : 0, video_cost: "0.0000000000", cost: 0 },

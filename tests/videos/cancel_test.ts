@@ -15,7 +15,7 @@ async function cancelOf(stage: Stage, id: string): Promise<string> {
   }
 }
 
-Deno.test("a task that no vendor has is cancelled without one, and is never handed over", async () => {
+Deno.test("a task that no vendor has is cancelled without a vendor request and never submitted", async () => {
   const stage = await openStage();
   const id = await stage.create();
   assertEquals(await cancelOf(stage, id), "cancelled");
@@ -38,7 +38,7 @@ const OUTCOMES: readonly [outcome: CancelOutcome | null, isDone: boolean, answer
 ];
 
 for (const [outcome, isDone, answer, status] of OUTCOMES) {
-  Deno.test(`DELETE where the vendor says ${outcome}, its job ${isDone ? "done" : "running"}: ${answer}`, async () => {
+  Deno.test(`DELETE when the vendor reports ${outcome} with its job ${isDone ? "done" : "running"}: ${answer}`, async () => {
     const stage = await openStage();
     const id = await stage.create();
     await stage.runDue();
@@ -50,7 +50,7 @@ for (const [outcome, isDone, answer, status] of OUTCOMES) {
   });
 }
 
-Deno.test("DELETE whose effect the polling job writes down first is answered with the cancelled task", async () => {
+Deno.test("DELETE returns the cancelled task if the polling job records the cancellation first", async () => {
   const stage = await openStage();
   const id = await stage.create();
   await stage.runDue();
@@ -64,7 +64,7 @@ Deno.test("DELETE whose effect the polling job writes down first is answered wit
 });
 
 for (const status of ["failed", "expired"] as const) {
-  Deno.test(`DELETE whose effect the vendor calls ${status} is a cancel all the same, whoever hears of it first`, async () => {
+  Deno.test(`DELETE cancels the task if the vendor then reports ${status}, in either order`, async () => {
     const stage = await openStage();
     const id = await stage.create();
     await stage.runDue();
@@ -79,7 +79,7 @@ for (const status of ["failed", "expired"] as const) {
   });
 }
 
-Deno.test("a vendor's failure that a cancel did not bring about ends the task once the cancel is over", async () => {
+Deno.test("a vendor failure unrelated to a cancel ends the task after the cancel", async () => {
   const stage = await openStage();
   const id = await stage.create();
   await stage.runDue();
@@ -95,7 +95,7 @@ Deno.test("a vendor's failure that a cancel did not bring about ends the task on
   assertEquals((await stage.read(id)).error?.message, "Boom");
 });
 
-Deno.test("DELETE that the vendor fails to answer is the vendor's failure, and the task goes on", async () => {
+Deno.test("DELETE returns the vendor's failure if the vendor does not respond, and the task continues", async () => {
   const stage = await openStage();
   const id = await stage.create();
   await stage.runDue();
@@ -103,7 +103,7 @@ Deno.test("DELETE that the vendor fails to answer is the vendor's failure, and t
   assertEquals([await cancelOf(stage, id), (await stage.read(id)).status], ["upstream_error", "pending"]);
 });
 
-Deno.test("DELETE while the task is handed over waits for it, for five seconds", async () => {
+Deno.test("DELETE during the submission waits for it for five seconds", async () => {
   const stage = await openStage();
   const gate = Promise.withResolvers<void>();
   stage.vendor.after = () => gate.promise;
@@ -123,14 +123,14 @@ Deno.test("DELETE while the task is handed over waits for it, for five seconds",
   assertEquals(await patient, "cancelled");
 });
 
-Deno.test("a cancel and a completion at once, 1,000 times: one terminal state each; state, event, charge and answer agree", async () => {
+Deno.test("1,000 concurrent cancels and completions: one terminal state each, with matching event, charge and response", async () => {
   const stage = await openStage();
   let cancelled = 0;
   for (let round = 0; round < 1_000; round++) {
     const id = await stage.create();
     await stage.runDue();
     stage.vendor.progress = (job) => job.includes(id) ? DONE : { status: "pending", isRunning: true };
-    // The vendor answers the cancel a few turns sooner or later than the poll.
+    // The vendor responds to the cancel a few turns before or after the poll.
     stage.vendor.cancel = async () => {
       for (let turn = 0; turn < round % 41; turn++) await Promise.resolve();
       return "requested";

@@ -7,21 +7,21 @@ function limiterOf(max: number, clock = new ManualClock()): ConcurrencyLimiter {
   return new ConcurrencyLimiter(max, clock);
 }
 
-/** Takes permits for an account as long as there are some. */
+/** Acquires permits for an account until none is left. */
 function takeAll(limiter: ConcurrencyLimiter, account: string, provider = "vendor"): Permit[] {
   const permits: Permit[] = [];
   for (let permit; (permit = limiter.acquire(provider, account)) !== null;) permits.push(permit);
   return permits;
 }
 
-Deno.test("ConcurrencyLimiter gives an account half of a provider's permits, and always leaves one for the next", () => {
+Deno.test("ConcurrencyLimiter gives one account half of a provider's permits and always leaves one for the next account", () => {
   const limiter = limiterOf(64);
   assertEquals(takeAll(limiter, "first").length, 32);
   assertEquals(takeAll(limiter, "first", "another vendor").length, 32);
   for (let nth = 0; nth < 5; nth++) assert(takeAll(limiter, `account-${nth}`).length > 0);
 });
 
-Deno.test("ConcurrencyLimiter gives each of n accounts its part in n + 1, once the first have given back", () => {
+Deno.test("ConcurrencyLimiter gives each of n accounts one part in n + 1 after earlier permits are released", () => {
   const limiter = limiterOf(64);
   const held = new Map<string, Permit[]>();
   for (let round = 0; round < 200; round++) {
@@ -34,7 +34,7 @@ Deno.test("ConcurrencyLimiter gives each of n accounts its part in n + 1, once t
   for (const permits of held.values()) assert(permits.length >= 14 && permits.length <= 17, String(permits.length));
 });
 
-Deno.test("ConcurrencyLimiter counts a permit that is disposed of twice once", () => {
+Deno.test("ConcurrencyLimiter releases a permit once, even if it is disposed of twice", () => {
   const limiter = limiterOf(2);
   const permit = itemAt(takeAll(limiter, "a"), 0);
   permit[Symbol.dispose]();
@@ -42,7 +42,7 @@ Deno.test("ConcurrencyLimiter counts a permit that is disposed of twice once", (
   assertEquals(["a", "b", "c"].map((account) => takeAll(limiter, account).length), [1, 1, 0]);
 });
 
-Deno.test("retryDelayMs() gives jobs of one account instants in a row, and each account a row of its own", () => {
+Deno.test("retryDelayMs() schedules jobs of one account at consecutive instants, independent of other accounts", () => {
   const clock = new ManualClock();
   const limiter = limiterOf(1, clock);
   const rowOf = (account: string) => [1, 2, 3].map(() => limiter.retryDelayMs("vendor", account));
@@ -52,7 +52,7 @@ Deno.test("retryDelayMs() gives jobs of one account instants in a row, and each 
   assertEquals(rowOf("a"), [1_000, 1_020, 1_040]);
 });
 
-Deno.test("retryDelayMs() is two minutes at most, and takes no notice of a clock that is set back", () => {
+Deno.test("retryDelayMs() is at most two minutes and does not depend on the wall clock", () => {
   const clock = new ManualClock();
   const limiter = limiterOf(1, clock);
   for (let nth = 0; nth < 10_000; nth++) limiter.retryDelayMs("vendor", "a");

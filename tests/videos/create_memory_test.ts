@@ -9,7 +9,7 @@ function codeOf(take: () => void): string {
   return assertThrows(take, GatewayError).code;
 }
 
-Deno.test("CreateMemory gives a provider a third of what it leaves free, over all accounts", () => {
+Deno.test("CreateMemory gives a provider a third of the memory that others leave free, across all accounts", () => {
   const budget = new MemoryBudget(400 * MB);
   const memory = new CreateMemory(budget);
   for (const account of ["a", "b", "c", "d", "e"]) memory.lease("slow", account).reserve(20 * MB);
@@ -18,13 +18,13 @@ Deno.test("CreateMemory gives a provider a third of what it leaves free, over al
   memory.lease("other", "f").reserve(20 * MB);
 });
 
-Deno.test("CreateMemory refuses for ever what is more than an account may hold", () => {
+Deno.test("CreateMemory always rejects more than the maximum of an account", () => {
   const memory = new CreateMemory(new MemoryBudget(400 * MB));
   assertEquals(codeOf(() => memory.lease("slow", "a").reserve(101 * MB)), "request_too_large");
   memory.lease("slow", "a").reserve(100 * MB);
 });
 
-Deno.test("CreateMemory gives everything back at the end of a lease", () => {
+Deno.test("CreateMemory frees all memory at the end of a lease", () => {
   const budget = new MemoryBudget(400 * MB);
   const memory = new CreateMemory(budget);
   for (let nth = 0; nth < 3; nth++) {

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const POLLS_PER_SECOND = 5;
 const ALL: OwnTaskFilter = { status: null, model: null, metadata: [] };
 
-/** The fleet's store and files, built once: its process ended without giving back the tasks that it watched. */
+/** The fleet's store and files, built once. Its process ended without returning the tasks that it watched. */
 let built: Promise<string> | null = null;
 
 async function build(): Promise<string> {
@@ -62,7 +62,7 @@ async function pendingIds({ store }: Fleet): Promise<string[]> {
 }
 
 onFleet(
-  "a restart among many finished tasks polls for each open one within the budget, and ends it once",
+  "a restart among many ended tasks polls each pending one within the rate limit and ends it once",
   async (fleet) => {
     const { clock, store, videos, vendor, reads } = fleet;
     const open = await pendingIds(fleet);
@@ -89,7 +89,7 @@ onFleet(
   },
 );
 
-/** All pages of a list, each within its bounds of reads. */
+/** Returns all pages of a list, each within its maximum number of reads. */
 async function listAll({ videos, reads }: Fleet, filter: OwnTaskFilter, reverse: boolean): Promise<TaskObject[]> {
   const found: TaskObject[] = [];
   for (let after: string | null = null;;) {
@@ -103,7 +103,7 @@ async function listAll({ videos, reads }: Fleet, filter: OwnTaskFilter, reverse:
   }
 }
 
-onFleet("lists of many tasks are whole and in order, and each page costs the same", async (fleet) => {
+onFleet("lists of many tasks are complete and in order, and each page costs the same", async (fleet) => {
   const all = await listAll(fleet, ALL, false);
   assertEquals(all.length, FINISHED + OPEN);
   const filters: [filter: OwnTaskFilter, isMeant: (task: TaskObject, nth: number) => boolean][] = [
@@ -125,28 +125,31 @@ onFleet("lists of many tasks are whole and in order, and each page costs the sam
 });
 
 onFleet(
-  "the retention removes all that is due, and nothing of a task that is open or whose event is owed",
+  "retention removes all due tasks, and none that is pending or whose event is pending",
   async (fleet) => {
     const { clock, store, sweeps, files } = fleet;
     const open = await pendingIds(fleet);
-    const owed = (await store.scan(["webhook", "time", "pending"], { limit: 10 })).map(({ key }) => String(key.at(-1)));
-    assertEquals(owed.length, 1);
+    const pendingEvents = (await store.scan(["webhook", "time", "pending"], { limit: 10 })).map(({ key }) =>
+      String(key.at(-1))
+    );
+    assertEquals(pendingEvents.length, 1);
     const steps = sweeps({ filesMs: 7 * DAY_MS, tasksMs: 30 * DAY_MS });
     const pass = async () => {
       while ((await Promise.all(steps.map((step) => step()))).includes(true));
       return (await store.scan(["video", "task"], { limit: 1_000 })).map(({ key }) => String(key[2])).toSorted();
     };
-    /** Tasks that have files; not those whose event, which has the files' addresses, is owed. */
+    /** Tasks that have files; not those whose event, which has the files' addresses, is pendingEvents. */
     const copied = () =>
-      [...Deno.readDirSync(files)].map(({ name }) => name.slice(0, 36)).filter((id) => !owed.includes(id)).toSorted();
+      [...Deno.readDirSync(files)].map(({ name }) => name.slice(0, 36)).filter((id) => !pendingEvents.includes(id))
+        .toSorted();
     const made = copied();
     assertEquals([(await pass()).length, copied()], [FINISHED + OPEN, made]);
     clock.stall(8 * DAY_MS);
     assertEquals([(await pass()).length, copied()], [FINISHED + OPEN, []], "the copies go first");
     clock.stall(30 * DAY_MS);
-    assertEquals(await pass(), [...open, ...owed].toSorted());
+    assertEquals(await pass(), [...open, ...pendingEvents].toSorted());
     const left = await store.scan(["video"], { limit: 1_000 });
-    const ids = new Set([...open, ...owed]);
+    const ids = new Set([...open, ...pendingEvents]);
     const ofTasks = left.filter(({ key }) => /^[0-9a-f]{8}-/.test(String(key.at(-1))));
     assertEquals(
       ofTasks.filter(({ key }) => !ids.has(String(key.at(-1)))).map(({ key }) => key),

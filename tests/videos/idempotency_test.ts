@@ -5,7 +5,7 @@ import { BODY, CALLER, COST, openStage } from "./stage.ts";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const callOf = (body: string, key = "order-17") => ({ ...CALLER, body: BODY, bytes: bytes(body), idempotencyKey: key });
 
-Deno.test("creates with one key at two nodes of one store at once make one task, and the hold of one", async () => {
+Deno.test("concurrent creates with one key at two nodes of one store create one task with one hold", async () => {
   const stage = await openStage();
   const other = stage.reopen(stage.store);
   const answers = await Promise.all([stage.videos.create(callOf("{}")), other.create(callOf("{}"))]);
@@ -14,7 +14,7 @@ Deno.test("creates with one key at two nodes of one store at once make one task,
   assertEquals((await stage.store.balance("demo")).held, COST);
 });
 
-Deno.test("a key is free again after 24 hours, and not sooner", async () => {
+Deno.test("a key can be reused after 24 hours and not earlier", async () => {
   const stage = await openStage();
   const { taskId } = await stage.videos.create(callOf("{}"));
   stage.clock.advance(86_400_000 - 1);
@@ -25,7 +25,7 @@ Deno.test("a key is free again after 24 hours, and not sooner", async () => {
   assertEquals((await stage.videos.create(callOf("{}"))).replayed, false);
 });
 
-Deno.test("a create under way answers its repeat with conflict, and one that fails is forgotten", async () => {
+Deno.test("a repeat of a running create returns conflict, and a failed create is not stored", async () => {
   const stage = await openStage();
   const first = stage.videos.create(callOf("{}"));
   const repeat = await assertRejects(() => stage.videos.create(callOf("{}")), GatewayError, "under way");

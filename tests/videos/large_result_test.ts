@@ -3,12 +3,10 @@ import { onResultStage } from "./result_stage.ts";
 
 const GIGABYTE = 1_000_000_000;
 const PIECE = new Uint8Array(65_536);
-/**
- * What buffers of sockets and a lazy collector of garbage may come to; a result that is held would be ten times that.
- */
+/** Tolerance for socket buffers and garbage; a buffered result would need ten times as much. */
 const MAX_GROWTH_BYTES = 200_000_000;
 
-/** A gigabyte, made as it is asked for. */
+/** A gigabyte, generated on demand. */
 function gigabyte(): Response {
   let left = GIGABYTE;
   const body = new ReadableStream({
@@ -21,26 +19,26 @@ function gigabyte(): Response {
   return new Response(body, { headers: { "content-type": "video/mp4", "content-length": String(GIGABYTE) } });
 }
 
-/** What this thread holds; others run other tests. */
+/** Returns the memory of this thread; other threads run other tests. */
 function heldBytes(): number {
   const { heapUsed, external } = Deno.memoryUsage();
   return heapUsed + external;
 }
 
-/** How much more was held at most while something was done. */
+/** Returns the maximum growth of memory during an operation. */
 async function growthDuring(work: () => Promise<void>): Promise<number> {
   const before = heldBytes();
-  let most = before;
-  const timer = setInterval(() => most = Math.max(most, heldBytes()), 10);
+  let max = before;
+  const timer = setInterval(() => max = Math.max(max, heldBytes()), 10);
   try {
     await work();
   } finally {
     clearInterval(timer);
   }
-  return most - before;
+  return max - before;
 }
 
-onResultStage("a gigabyte is copied, and streamed through, without being held in memory", async (on) => {
+onResultStage("a gigabyte is copied and streamed without being buffered in memory", async (on) => {
   on.host.answer = gigabyte;
   const id = await on.complete();
   const copying = await growthDuring(async () => void await on.run("video_mirror"));

@@ -33,10 +33,10 @@ const CASES: readonly Case[] = [
 ];
 
 for (const [what, media, forms, isPublic, form] of CASES) {
-  Deno.test(`formFor() hands over ${what} as ${form}`, () => assertEquals(formFor(media, forms, isPublic), form));
+  Deno.test(`formFor() returns ${form} for ${what}`, () => assertEquals(formFor(media, forms, isPublic), form));
 }
 
-Deno.test("isPublicBase() is true for https at a public name or address alone", () => {
+Deno.test("isPublicBase() is true only for https at a public name or address", () => {
   const of = (base: string) => isPublicBase({ baseUrl: () => base, egress: { allow: [], own: [] } });
   assertEquals(
     [of("https://gateway.example.com"), of("https://gateway.example.com:8443/base"), of("https://8.8.8.8")],

@@ -23,7 +23,7 @@ async function* cut(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
 const read = ({ videos }: ResultStage, id: string) => videos.read(CALLER.keyId, id);
 
 onResultStage(
-  "a result that needs the vendor's key is copied through the adapter, kept for its time and then removed",
+  "a result that needs the vendor's key is copied through the adapter, retained and then removed",
   async (on) => {
     const { stage, names } = on;
     stage.vendor.open = () => Promise.resolve({ bytes: whole() });
@@ -40,7 +40,7 @@ onResultStage(
 );
 
 onResultStage(
-  "a copy that breaks off leaves nothing, and is made again for as long as the vendor keeps the result",
+  "an interrupted copy leaves no file and is retried while the vendor retains the result",
   async (on) => {
     const { stage, names } = on;
     let attempts = 0;
@@ -57,7 +57,7 @@ onResultStage(
 
 for (const lifeMs of [undefined, 3_600_000]) {
   onResultStage(
-    `a copy is given up when the vendor keeps the result no more: after ${lifeMs ?? "a day"}`,
+    `a copy is abandoned when the vendor no longer retains the result: after ${lifeMs ?? "a day"}`,
     async (on) => {
       const { stage } = on;
       if (lifeMs !== undefined) stage.vendor.resultLifetimeMs = lifeMs;
@@ -74,7 +74,7 @@ for (const lifeMs of [undefined, 3_600_000]) {
   );
 }
 
-onResultStage("of two results the one that can be copied keeps its copy when the other is given up", async (on) => {
+onResultStage("of two results, the one that can be copied keeps its copy after the other is abandoned", async (on) => {
   on.host.answer = (request) => new Response(SAMPLE_VIDEO, { status: request.url.endsWith("b.mp4") ? 404 : 200 });
   const results = ["a", "b"].map((name) => ({ url: `${on.host.url}/${name}.mp4`, needsCredential: false }));
   const id = await on.complete(results);
@@ -89,7 +89,7 @@ onResultStage("of two results the one that can be copied keeps its copy when the
   ]);
 });
 
-onResultStage("a copy is made from a new address where the vendor gives one", async (on) => {
+onResultStage("a copy is made from a new address if the vendor issues one", async (on) => {
   const { stage, host } = on;
   stage.vendor.renewsUrls = true;
   host.answer = (request) => new Response(SAMPLE_VIDEO, { status: request.url.endsWith("new.mp4") ? 200 : 403 });
@@ -103,7 +103,7 @@ onResultStage("a copy is made from a new address where the vendor gives one", as
   assertEquals([on.names(), (await read(on, id)).unsigned_urls], [[`${id}-0.mp4`], [itemAt(results, 0).url]]);
 });
 
-onResultStage("bytes that come in a vendor's answer are copied through the adapter", async (on) => {
+onResultStage("bytes inside a vendor's response are copied through the adapter", async (on) => {
   on.stage.vendor.open = ({ url }, job) =>
     Promise.resolve({ bytes: url === null && job.id.startsWith("job-") ? whole() : cut() });
   const id = await on.complete([{ url: null, needsCredential: true }]);
@@ -112,7 +112,7 @@ onResultStage("bytes that come in a vendor's answer are copied through the adapt
 });
 
 onResultStage(
-  "a result that the vendor sends on to a public address is copied from there, without the vendor's key",
+  "a result redirected to a public address is copied from there without the vendor's key",
   async (on) => {
     on.stage.vendor.open = () => Promise.resolve({ movedTo: `${on.host.url}/moved.mp4` });
     const id = await on.complete(WITH_KEY);
@@ -121,7 +121,7 @@ onResultStage(
   },
 );
 
-onResultStage("forty slow copies do not hold up a small one, of the same account or of another", async (on) => {
+onResultStage("forty slow copies do not delay a small one of the same or another account", async (on) => {
   const { stage, videos } = on;
   const slow = Promise.withResolvers<never>();
   slow.promise.catch(() => {});
@@ -140,7 +140,7 @@ onResultStage("forty slow copies do not hold up a small one, of the same account
   });
   await until(() => opened >= 8);
   const id = await on.complete();
-  // Slow copies are long ones after half a minute; others begin in their place.
+  // Slow copies count as long after half a minute; others start in their place.
   for (let step = 0; step < 40; step++) {
     stage.clock.advance(500);
     await new Promise((resolve) => setTimeout(resolve, 2));
@@ -150,7 +150,7 @@ onResultStage("forty slow copies do not hold up a small one, of the same account
   await runner.drain(0);
 });
 
-onResultStage("a copy of which no byte comes for half a minute is broken off and made again", async (on) => {
+onResultStage("a copy without data for half a minute is aborted and retried", async (on) => {
   const { stage, host } = on;
   host.answer = () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }));
   await on.complete();
@@ -167,22 +167,25 @@ onResultStage("a copy of which no byte comes for half a minute is broken off and
   assertEquals(on.names().length, 1);
 });
 
-onResultStage("an operator has everything copied anew, and what is there stays until its copy is whole", async (on) => {
-  const { stage, host } = on;
-  const id = await on.complete();
-  await on.run("video_mirror");
-  host.answer = () => new Response(SAMPLE_VIDEO.slice(0, 1_000));
-  const desk = openTaskAdmin(stage.store);
-  assertEquals((await desk.mirror(id)).task.mirroring, true);
-  assertEquals((await on.parts.files.find(`${id}-0.mp4`))!.bytes, SAMPLE_VIDEO.length);
-  // Asked for again before the first was begun: both are one.
-  await desk.mirror(id);
-  while (await on.run("video_mirror") > 0);
-  assertEquals([(await on.parts.files.find(`${id}-0.mp4`))!.bytes, host.seen.length], [1_000, 2]);
-  assertEquals((await readTask(stage.store, id))!.value.mirroring, false);
-});
+onResultStage(
+  "recopying replaces everything, and existing copies stay until their replacement is complete",
+  async (on) => {
+    const { stage, host } = on;
+    const id = await on.complete();
+    await on.run("video_mirror");
+    host.answer = () => new Response(SAMPLE_VIDEO.slice(0, 1_000));
+    const admin = openTaskAdmin(stage.store);
+    assertEquals((await admin.mirror(id)).task.mirroring, true);
+    assertEquals((await on.parts.files.find(`${id}-0.mp4`))!.bytes, SAMPLE_VIDEO.length);
+    // A second request before the first copy started: both are one.
+    await admin.mirror(id);
+    while (await on.run("video_mirror") > 0);
+    assertEquals([(await on.parts.files.find(`${id}-0.mp4`))!.bytes, host.seen.length], [1_000, 2]);
+    assertEquals((await readTask(stage.store, id))!.value.mirroring, false);
+  },
+);
 
-onResultStage("an empty answer to a copy anew does not take the place of the copy that is there", async (on) => {
+onResultStage("an empty response during recopying does not replace the existing copy", async (on) => {
   const id = await on.complete();
   await on.run("video_mirror");
   on.host.answer = () => new Response("", { headers: { "content-type": "video/mp4" } });
@@ -191,7 +194,7 @@ onResultStage("an empty answer to a copy anew does not take the place of the cop
   assertEquals((await on.parts.files.find(`${id}-0.mp4`))?.bytes, SAMPLE_VIDEO.length);
 });
 
-onResultStage("copies that were removed, or given up, are made again for an operator", async (on) => {
+onResultStage("removed or abandoned copies are made again by an operator", async (on) => {
   const { stage, host } = on;
   const id = await on.complete();
   await on.run("video_mirror");
@@ -204,14 +207,14 @@ onResultStage("copies that were removed, or given up, are made again for an oper
   stage.clock.advance(FILES_MS - 1);
   await on.sweepFiles();
   assertEquals(on.names().length, 1);
-  // The vendor has nothing any more: the copy that is there stays.
+  // The vendor has no results any more: the existing copy stays.
   host.answer = () => new Response(null, { status: 404 });
   await openTaskAdmin(stage.store).mirror(id);
   await on.run("video_mirror");
   assertEquals([on.names().length, (await read(on, id)).mirror_urls.length], [1, 1]);
 });
 
-onResultStage("a copy that the quota has no room for is refused, and made once there is room", async (on) => {
+onResultStage("a copy above the quota is rejected and made once there is room", async (on) => {
   on.quota.add(SAMPLE_VIDEO.length);
   const id = await on.complete();
   await on.run("video_mirror");
@@ -222,7 +225,7 @@ onResultStage("a copy that the quota has no room for is refused, and made once t
   assertEquals(on.names(), [`${id}-0.mp4`]);
 }, { quotaBytes: SAMPLE_VIDEO.length + 100 });
 
-onResultStage("a result that may not be fetched is not tried again before it is given up", async (on) => {
+onResultStage("a result at a blocked address is abandoned without a retry", async (on) => {
   on.host.answer = () => new Response(null, { status: 302, headers: { location: "http://10.0.0.1/video.mp4" } });
   const id = await on.complete();
   await on.run("video_mirror");
@@ -232,7 +235,7 @@ onResultStage("a result that may not be fetched is not tried again before it is 
   assertEquals([await on.run("video_mirror"), (await read(on, id)).mirror_urls], [1, []]);
 });
 
-Deno.test("what a vendor makes beside the video is kept in the task's record, one of each that can be fetched", async () => {
+Deno.test("the extras of a video are stored in the task's record, one of each that can be fetched", async () => {
   const stage = await openStage();
   const extras = [
     { type: "last_frame", url: "https://vendor.example/last.png" },

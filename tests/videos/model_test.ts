@@ -9,15 +9,14 @@ import { itemAt } from "../support/items.ts";
 import { CALLER, createWith, DEADLINE_MS, DONE, failure, openStage, runDue, type Stage } from "./stage.ts";
 
 /**
- * The state machine against a store and a vendor that fail, and a process that is killed at any operation: after all is
- * over every acknowledged task has ended once, the vendor had it once at most, and money, events and answers say the
- * same.
+ * The state machine with a failing store and vendor, and a process killed at any operation. At the end, every
+ * acknowledged task has ended once and the vendor had it at most once. Ledger, events and responses match.
  */
 
 const SEEDS = 200;
 const ACTIONS = 80;
 
-/** A small generator of its own, so that a seed is a whole story (mulberry32). */
+/** A small generator of its own, so that a seed is a whole scenario (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -28,29 +27,29 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** One life of the process: once it is killed, nothing it does reaches the store or the vendor any more. */
-class Life {
+/** One run of the process: once it is killed, nothing it does reaches the store or the vendor any more. */
+class ProcessRun {
   isOver = false;
 
   constructor(readonly random: () => number, readonly rate: number) {}
 
   async step(): Promise<void> {
     if (!this.isOver && this.random() < this.rate) this.isOver = true;
-    if (this.isOver) await new Promise(() => {}); // nobody is left to go on
+    if (this.isOver) await new Promise(() => {}); // the process no longer runs
   }
 }
 
-function hurt(store: Store, life: Life): Store {
+function failingStore(store: Store, run: ProcessRun): Store {
   return new Proxy(store, {
     get(target, name) {
       const real = Reflect.get(target, name);
       if (name === "commit") {
         return async (operation: string | null, commit: Commit): Promise<CommitResult> => {
-          await life.step();
-          if (life.random() < life.rate) throw new Error("disk full");
+          await run.step();
+          if (run.random() < run.rate) throw new Error("disk full");
           const result = await target.commit(operation, commit);
-          await life.step();
-          if (life.random() < life.rate) throw new Error("the result is unknown");
+          await run.step();
+          if (run.random() < run.rate) throw new Error("the result is unknown");
           return result;
         };
       }
@@ -58,18 +57,18 @@ function hurt(store: Store, life: Life): Store {
         return typeof real === "function" ? real.bind(target) : real;
       }
       return async (...args: unknown[]) => {
-        await life.step();
+        await run.step();
         return await real.apply(target, args);
       };
     },
   });
 }
 
-interface Story {
+interface Scenario {
   readonly stage: Stage;
   readonly random: () => number;
   readonly rate: number;
-  life: Life;
+  run: ProcessRun;
   store: Store;
   videos: Videos;
   readonly acknowledged: Set<string>;
@@ -77,14 +76,14 @@ interface Story {
   readonly ended: Map<string, string>;
 }
 
-function begin(story: Omit<Story, "life" | "store" | "videos">): Pick<Story, "life" | "store" | "videos"> {
-  const life = new Life(story.random, story.rate);
-  const store = hurt(story.stage.store, life);
-  return { life, store, videos: story.stage.reopen(store) };
+function begin(scenario: Omit<Scenario, "run" | "store" | "videos">): Pick<Scenario, "run" | "store" | "videos"> {
+  const run = new ProcessRun(scenario.random, scenario.rate);
+  const store = failingStore(scenario.stage.store, run);
+  return { run, store, videos: scenario.stage.reopen(store) };
 }
 
-function unruly(story: Story): void {
-  const { stage: { vendor, second, clock }, random } = story;
+function randomizeVendor(scenario: Scenario): void {
+  const { stage: { vendor, second, clock }, random } = scenario;
   const endings: VideoProgress[] = [
     DONE,
     DONE,
@@ -93,25 +92,25 @@ function unruly(story: Story): void {
     { status: "cancelled" },
     { status: "expired" },
   ];
-  const fates = new Map<string, { at: number; end: VideoProgress }>();
+  const ends = new Map<string, { at: number; end: VideoProgress }>();
   for (const each of [vendor, second]) {
     each.before = async () => {
-      await story.life.step();
+      await scenario.run.step();
       if (random() < 0.1) throw failure("no", random() < 0.3 ? "invalid" : "rate_limited");
     };
     each.after = async () => {
-      await story.life.step();
+      await scenario.run.step();
       if (random() < 0.1) throw failure("unknown", "timeout");
     };
     each.progress = (id) => {
-      const fate = fates.get(id) ??
+      const planned = ends.get(id) ??
         { at: clock.now() + random() * 120_000, end: itemAt(endings, Math.floor(random() * 6)) };
-      fates.set(id, fate);
+      ends.set(id, planned);
       if (random() < 0.1) throw failure("no");
-      return clock.now() < fate.at ? { status: "pending", isRunning: true } : fate.end;
+      return clock.now() < planned.at ? { status: "pending", isRunning: true } : planned.end;
     };
     each.cancel = async () => {
-      await story.life.step();
+      await scenario.run.step();
       if (random() < 0.2) throw failure("unknown");
       return random() < 0.5 ? "cancelled" : "too_late";
     };
@@ -119,25 +118,25 @@ function unruly(story: Story): void {
   }
 }
 
-async function act(story: Story): Promise<void> {
-  const { stage, random, acknowledged, cancelled } = story;
+async function takeAction(scenario: Scenario): Promise<void> {
+  const { stage, random, acknowledged, cancelled } = scenario;
   const dice = random();
-  if (story.life.isOver) {
-    stage.clock.advance(601_000); // leases run out; at a real start they are freed at once
-    Object.assign(story, begin(story));
+  if (scenario.run.isOver) {
+    stage.clock.advance(601_000); // leases expire; a real start frees them immediately
+    Object.assign(scenario, begin(scenario));
   } else if (dice < 0.25) {
-    void createWith(story.videos).then((id) => void acknowledged.add(id), () => {});
+    void createWith(scenario.videos).then((id) => void acknowledged.add(id), () => {});
   } else if (dice < 0.35) {
     const id = [...acknowledged][Math.floor(random() * acknowledged.size)];
-    if (id) void story.videos.cancel(CALLER.keyId, id).then(() => void cancelled.add(id), () => {});
+    if (id) void scenario.videos.cancel(CALLER.keyId, id).then(() => void cancelled.add(id), () => {});
   } else if (dice < 0.6) {
     stage.clock.advance(random() * 20_000);
   } else {
-    void runDue(story.store, story.videos);
+    void runDue(scenario.store, scenario.videos);
   }
   const some = 5 + Math.floor(random() * 60);
   for (let turn = 0; turn < some; turn++) await Promise.resolve();
-  if (random() < 0.2) await look(story);
+  if (random() < 0.2) await checkEnds(scenario);
 }
 
 async function tasksOf({ store }: Stage): Promise<VideoTask[]> {
@@ -145,8 +144,8 @@ async function tasksOf({ store }: Stage): Promise<VideoTask[]> {
   return entries.map(({ value }) => unpackTask(value));
 }
 
-/** What was once terminal is so for ever. */
-async function look({ stage, ended }: Story): Promise<void> {
+/** A terminal status never changes. */
+async function checkEnds({ stage, ended }: Scenario): Promise<void> {
   for (const value of await tasksOf(stage)) {
     const before = ended.get(value.id);
     if (before !== undefined) assertEquals(value.status, before, value.id);
@@ -154,9 +153,9 @@ async function look({ stage, ended }: Story): Promise<void> {
   }
 }
 
-async function calmDown(story: Story): Promise<void> {
-  const { stage } = story;
-  for (let turn = 0; turn < 1_000; turn++) await Promise.resolve(); // no creation takes as long as the doubt about it
+async function recover(scenario: Scenario): Promise<void> {
+  const { stage } = scenario;
+  for (let turn = 0; turn < 1_000; turn++) await Promise.resolve(); // no create takes as long as the doubt period
   stage.clock.advance(31_000);
   for (const each of [stage.vendor, stage.second]) {
     each.before = each.after = () => {};
@@ -166,11 +165,11 @@ async function calmDown(story: Story): Promise<void> {
   for (let round = 0; round < 12; round++) {
     stage.clock.advance(DEADLINE_MS / 10);
     while (await stage.runDue() > 0);
-    await look(story);
+    await checkEnds(scenario);
   }
 }
 
-async function assertWhole({ stage, acknowledged, cancelled, ended }: Story): Promise<void> {
+async function assertWhole({ stage, acknowledged, cancelled, ended }: Scenario): Promise<void> {
   const tasks = await tasksOf(stage);
   let paid = 0n;
   for (const task of tasks) {
@@ -191,23 +190,23 @@ async function assertWhole({ stage, acknowledged, cancelled, ended }: Story): Pr
   assertEquals(await stage.store.claim(["video_submit", "video_submit_retry", "video_poll"], 1_000, 1), []);
 }
 
-Deno.test(`whatever fails, and wherever the process is killed, every task ends once and money agrees (${SEEDS} stories)`, async () => {
+Deno.test(`under any failures and kills, every task ends once and the ledger matches (${SEEDS} runs)`, async () => {
   let completed = 0;
   for (let seed = 1; seed <= SEEDS; seed++) {
     const random = randomOf(seed);
     const stage = await openStage();
     const start = { stage, random, rate: 0.002 + random() * 0.02, acknowledged: new Set<string>() };
     const rest = { cancelled: new Set<string>(), ended: new Map<string, string>() };
-    const story: Story = { ...start, ...rest, ...begin({ ...start, ...rest }) };
-    unruly(story);
+    const scenario: Scenario = { ...start, ...rest, ...begin({ ...start, ...rest }) };
+    randomizeVendor(scenario);
     try {
-      for (let action = 0; action < ACTIONS; action++) await act(story);
-      await calmDown(story);
-      await assertWhole(story);
+      for (let action = 0; action < ACTIONS; action++) await takeAction(scenario);
+      await recover(scenario);
+      await assertWhole(scenario);
     } catch (error) {
-      throw new Error(`The story of seed ${seed} fails`, { cause: error });
+      throw new Error(`The scenario of seed ${seed} fails`, { cause: error });
     }
-    completed += [...story.ended.values()].filter((status) => status === "completed").length;
+    completed += [...scenario.ended.values()].filter((status) => status === "completed").length;
   }
-  assert(completed > SEEDS, `the stories are worth telling: ${completed} tasks were completed`);
+  assert(completed > SEEDS, `enough tasks completed: ${completed} tasks were completed`);
 });

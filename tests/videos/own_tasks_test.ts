@@ -15,7 +15,7 @@ const ALL: OwnTaskFilter = { status: null, model: null, metadata: [] };
 const KEYS = ["key", "key-two"];
 const VALUES = ["a", "b"];
 
-/** A store with these tasks: created pending, then ended where they have. */
+/** A store with these tasks: created pending, then ended. */
 async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) {
@@ -27,8 +27,8 @@ async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
   return store;
 }
 
-/** What a filter leaves, told the long way. */
-function naively(tasks: readonly VideoTask[], keyId: string, filter: OwnTaskFilter, reverse: boolean): string[] {
+/** Returns the expected result of a filter by a full scan. */
+function expectedIds(tasks: readonly VideoTask[], keyId: string, filter: OwnTaskFilter, reverse: boolean): string[] {
   const ids = tasks
     .filter((task) => task.keyId === keyId)
     .filter(({ status }) => filter.status === null || status === filter.status)
@@ -68,7 +68,7 @@ const filterArbitrary: fc.Arbitrary<OwnTaskFilter> = fc.record({
   }),
 });
 
-Deno.test("listOwnTasks() gives what a filter leaves, page by page, either way", async () => {
+Deno.test("listOwnTasks() returns the tasks that match a filter, page by page, in both orders", async () => {
   const property = fc.asyncProperty(
     fc.array(taskArbitrary, { maxLength: 20 }),
     filterArbitrary,
@@ -78,16 +78,14 @@ Deno.test("listOwnTasks() gives what a filter leaves, page by page, either way",
       const tasks = overs.map(({ metadata, ...over }, n) => taskOf(n, { ...over, ...(metadata && { metadata }) }));
       const store = await storeWith(tasks);
       for (const keyId of KEYS) {
-        assertEquals(await pagedIds(store, keyId, filter, limit, reverse), naively(tasks, keyId, filter, reverse));
+        assertEquals(await pagedIds(store, keyId, filter, limit, reverse), expectedIds(tasks, keyId, filter, reverse));
       }
     },
   );
   await fc.assert(property, { numRuns: 150 });
 });
 
-/**
- * A store with many tasks of one key: every tenth `env: a`, the others `env: b`; the last has failed, the others not.
- */
+/** A store with many tasks of one key: every tenth has `env: a`, the others `env: b`. Only the last has failed. */
 async function crowdedStore(count: number) {
   const store = await openMemoryStore({ clock: new ManualClock() });
   let commit: Commit = {};
@@ -124,7 +122,7 @@ async function crowdedStore(count: number) {
 let made: ReturnType<typeof crowdedStore> | null = null;
 const crowded = () => made ??= crowdedStore(12_000);
 
-Deno.test("listOwnTasks() reads the index and no more tasks than it gives, however many a key has", async () => {
+Deno.test("listOwnTasks() reads the index and only the returned tasks, for any number of tasks", async () => {
   const { store, spent } = await crowded();
   const page = { after: null, limit: 20, reverse: true };
   const costs: [filter: OwnTaskFilter, found: number, scans: number][] = [
@@ -143,9 +141,9 @@ Deno.test("listOwnTasks() reads the index and no more tasks than it gives, howev
   }
 });
 
-Deno.test("listOwnTasks() ends a page whose terms never meet after so many reads, and the next goes on", async () => {
+Deno.test("listOwnTasks() ends a page without common ids after the maximum number of reads, and the next continues", async () => {
   const { store, spent } = await crowded();
-  // Odd numbers have the other model, and `env: a` only every tenth: two long lists without a common task.
+  // Odd numbers have the other model, and only every tenth has `env: a`: two long lists without a common task.
   const filter = { ...ALL, model: itemAt(MODELS, 1), metadata: [["env", "a"]] } as const;
   let pages = 0;
   for (let after: string | null = null;;) {
@@ -161,7 +159,7 @@ Deno.test("listOwnTasks() ends a page whose terms never meet after so many reads
   assert(pages > 1);
 });
 
-Deno.test("listOwnTasks() leaves out a task that ended while the page was read", async () => {
+Deno.test("listOwnTasks() omits a task that ended while the page was read", async () => {
   const store = await storeWith([taskOf(0), taskOf(1)]);
   const racing = new Proxy(store, {
     get(target, name: keyof Store) {
@@ -179,7 +177,7 @@ Deno.test("listOwnTasks() leaves out a task that ended while the page was read",
   assertEquals(tasks.map(({ id }) => id), [taskOf(1).id]);
 });
 
-Deno.test("enterOldTasks() makes tasks of earlier versions findable by status and model", async () => {
+Deno.test("indexOldTasks() indexes tasks of earlier versions by status and model", async () => {
   const store = await openMemoryStore({ clock: new ManualClock() });
   const tasks = Array.from(
     { length: 90 },
@@ -191,10 +189,10 @@ Deno.test("enterOldTasks() makes tasks of earlier versions findable by status an
   }
   await enterOldTasks(store);
   const filter = { ...ALL, status: "failed", model: itemAt(MODELS, 1) } as const;
-  assertEquals(await pagedIds(store, "key", filter, 4, true), naively(tasks, "key", filter, true));
+  assertEquals(await pagedIds(store, "key", filter, 4, true), expectedIds(tasks, "key", filter, true));
 });
 
-Deno.test("removeTask() leaves nothing of a task in the index", async () => {
+Deno.test("removeTask() removes a task from the index completely", async () => {
   const store = await storeWith([taskOf(0, { status: "failed", metadata: { env: "a", "team.x": "b" } })]);
   const entry = await readTask(store, taskOf(0).id);
   assert((await store.commit(null, removeTask({}, entry!))).ok);

@@ -26,7 +26,7 @@ const FULL: Partial<VideoTask> = {
   usage: { seconds: 5, cost: 5_000_000_000n },
 };
 
-Deno.test("a finished task is stored compact, and read as it was", () => {
+Deno.test("an ended task is stored compact and read unchanged", () => {
   for (const status of ["completed", "failed", "cancelled", "expired"] as const) {
     const overs = [{}, FULL, { error: { code: "upstream_error", message: "no" } }];
     const { offers: _offers, ...withoutOffers } = taskOf(1, { status });
@@ -38,12 +38,12 @@ Deno.test("a finished task is stored compact, and read as it was", () => {
   }
 });
 
-Deno.test("a pending task is stored as it is", () => {
+Deno.test("a pending task is stored as an object", () => {
   const task = taskOf(1);
   assertEquals([packTask(task), unpackTask(task)], [task, task]);
 });
 
-Deno.test("a task that an earlier version finished is read, listed and changed as any other", async () => {
+Deno.test("a task ended by an earlier version is read, listed and changed like any other", async () => {
   const stage = await openStage();
   const old = taskOf(1, { ...FULL, mirroring: false, keyId: CALLER.keyId });
   await stage.store.commit(null, { set: [{ key: ["video", "task", old.id], value: old }] });
@@ -53,7 +53,7 @@ Deno.test("a task that an earlier version finished is read, listed and changed a
   assertEquals((await stage.read(old.id)).prompt, old.prompt);
 });
 
-Deno.test("a usual finished task takes less than a quarter of a database page, so that four share one", async () => {
+Deno.test("a typical ended task takes less than a quarter of a database page, so that four share one", async () => {
   const stage = await openStage();
   const hex = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)).toHex();
   const url = `https://ark-content-generation.example/seedance/${hex(24)}.mp4?X-Tos-Algorithm=TOS4-HMAC-SHA256` +

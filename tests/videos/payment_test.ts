@@ -5,7 +5,7 @@ import { readMoney, writeMoney } from "../../src/lib/money.ts";
 import type { VideoConsumption } from "../../src/upstreams/video_upstream.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
 
-/** A stage whose vendor reports this of every video; what is ordered costs 0.50, and the model makes up to 60 s. */
+/** A stage whose vendor reports this for every video. The order costs 0.50, and the model's maximum is 60 s. */
 async function reporting(consumption: VideoConsumption, balance: string) {
   const lines: Record<string, unknown>[] = [];
   const stage = await openStage(jsonLog("debug", (line) => void lines.push(JSON.parse(line))));
@@ -29,7 +29,7 @@ async function runToEnd({ clock, runDue }: Stage): Promise<void> {
   await runDue(["video_poll"]);
 }
 
-Deno.test("what exceeds a hold is taken beside the reservations of open calls, not from under them", async () => {
+Deno.test("a cost above the hold is charged without using the reservations of open requests", async () => {
   const { stage, underpriced } = await reporting({ seconds: 9, costUsd: null }, "0.90");
   const id = await stage.create();
   const call = await stage.meter.admit("demo", readMoney("0.30"));
@@ -48,7 +48,7 @@ Deno.test("what exceeds a hold is taken beside the reservations of open calls, n
   assertEquals((await stage.store.balance("demo")).available, 0n);
 });
 
-Deno.test("what exceeds a hold is given back to the balance's reservations once it was taken", async () => {
+Deno.test("the reservation for a cost above the hold is released after the charge", async () => {
   const { stage, underpriced } = await reporting({ seconds: 9, costUsd: null }, "2.00");
   await stage.create();
   await runToEnd(stage);
@@ -56,7 +56,7 @@ Deno.test("what exceeds a hold is given back to the balance's reservations once 
   assertEquals(underpriced(), []);
 });
 
-Deno.test("an overdrawn account owes no more by a video: the hold alone is taken", async () => {
+Deno.test("a video does not increase the debt of an overdrawn account: only the hold is captured", async () => {
   const { stage, underpriced } = await reporting({ seconds: 9, costUsd: null }, "0.50");
   const id = await stage.create();
   const charge = { requestId: "r", kind: "text", model: "m", provider: "p", amount: readMoney("0.20") } as const;
@@ -68,7 +68,7 @@ Deno.test("an overdrawn account owes no more by a video: the hold alone is taken
   assertEquals(underpriced(), ["0.4000000000"]);
 });
 
-Deno.test("a vendor that costs more than its video was sold for is told as underpriced, and paid by the price", async () => {
+Deno.test("a vendor cost above the price is logged as underpriced, and the price is charged", async () => {
   const { stage, underpriced } = await reporting({ seconds: 5, costUsd: "0.71" }, "2.00");
   const id = await stage.create();
   await runToEnd(stage);
@@ -76,7 +76,7 @@ Deno.test("a vendor that costs more than its video was sold for is told as under
   assertEquals(underpriced(), ["0.2100000000"]);
 });
 
-Deno.test("whatever many videos report at once, the balance stays at zero or above and agrees with its ledger", async () => {
+Deno.test("with many concurrent reports, the balance stays at zero or above and matches its ledger", async () => {
   const { stage } = await reporting({ seconds: 9, costUsd: null }, "6.30");
   const ids = await Promise.all(Array.from({ length: 10 }, () => stage.create()));
   await runToEnd(stage);

@@ -10,7 +10,7 @@ interface Item {
 const item = (account: string, name: string): Item => ({ account, name });
 const namesOf = (items: readonly Item[]) => items.map(({ name }) => name);
 
-Deno.test("PollQueue gives what is due in the order of times, and says when more is", () => {
+Deno.test("PollQueue returns due items in order of time and the time of the next one", () => {
   const queue = new PollQueue<Item>();
   const times = [50, 10, 40, 20, 30, 60, 15];
   for (const at of times) queue.add(item("a", String(at)), at);
@@ -21,7 +21,7 @@ Deno.test("PollQueue gives what is due in the order of times, and says when more
   assertEquals(queue.nextAt, Infinity);
 });
 
-Deno.test("PollQueue lets accounts take turns when not all that is due may go", () => {
+Deno.test("PollQueue serves accounts in turn if not all due items fit", () => {
   const queue = new PollQueue<Item>();
   for (let n = 0; n < 1_000; n++) queue.add(item("busy", `b${n}`), n / 1_000);
   queue.add(item("small", "s0"), 5);
@@ -31,24 +31,24 @@ Deno.test("PollQueue lets accounts take turns when not all that is due may go", 
   assertEquals(queue.take(10, 2_000, 0).length, 998);
 });
 
-Deno.test("PollQueue lets what is due soon come along with what is due, but not alone", () => {
+Deno.test("PollQueue adds items that are due soon to due ones, but never returns them alone", () => {
   const queue = new PollQueue<Item>();
   for (const at of [10, 12, 14, 30]) queue.add(item("a", String(at)), at);
   assertEquals(queue.take(9, 10, 5), []);
   assertEquals(namesOf(queue.take(10, 10, 5)), ["10", "12", "14"]);
 });
 
-Deno.test("PollQueue moves an item that is added again, and forgets one that is removed", () => {
+Deno.test("PollQueue moves an item that is added again and drops one that is removed", () => {
   const queue = new PollQueue<Item>();
   const items = Array.from({ length: 300 }, (_, n) => item("a", String(n)));
   for (const [n, each] of items.entries()) queue.add(each, n);
-  for (const each of items) queue.add(each, 1_000); // what they left behind must not count
+  for (const each of items) queue.add(each, 1_000); // stale entries must not count
   assertEquals(queue.take(999, 1_000, 0), []);
   for (const each of items.slice(2)) queue.remove(each);
   assertEquals(namesOf(queue.take(1_000, 1_000, 0)).toSorted(), ["0", "1"]);
 });
 
-Deno.test("PollQueue puts what is urgent before the rest of its account", () => {
+Deno.test("PollQueue puts urgent items before the others of their account", () => {
   const queue = new PollQueue<Item>();
   for (let n = 0; n < 3; n++) queue.add(item("a", `a${n}`), n);
   assertEquals(namesOf(queue.take(10, 1, 0)), ["a0"]);
@@ -56,7 +56,7 @@ Deno.test("PollQueue puts what is urgent before the rest of its account", () => 
   assertEquals(namesOf(queue.take(10, 1, 0)), ["now"]);
 });
 
-Deno.test("PollPace lets its budget through, and no more", () => {
+Deno.test("PollPace allows exactly its rate", () => {
   const pace = new PollPace(10);
   let sent = 0;
   for (let now = 0; now <= 5_000; now += 10) {
@@ -65,10 +65,10 @@ Deno.test("PollPace lets its budget through, and no more", () => {
       sent++;
     }
   }
-  assertEquals(sent, 10 + 50); // a burst of a second, and ten in each of five
+  assertEquals(sent, 10 + 50); // a burst of one second, and ten in each of five
 });
 
-Deno.test("PollPace obeys a Retry-After up to an hour, the longest of several", () => {
+Deno.test("PollPace honours the longest of several Retry-After values, up to an hour", () => {
   const pace = new PollPace(10);
   pace.onRefusal(0, 120);
   pace.onRefusal(10, 30);
@@ -77,7 +77,7 @@ Deno.test("PollPace obeys a Retry-After up to an hour, the longest of several", 
   assertEquals(pace.waitMs(120_000), 3_600_000);
 });
 
-Deno.test("PollPace pauses for longer and longer when it is refused without a Retry-After, until it is answered", () => {
+Deno.test("PollPace doubles its pauses after rejections without a Retry-After, until a successful poll", () => {
   const pace = new PollPace(10);
   const pauses = [];
   for (let now = 0, n = 0; n < 7; n++, now += 60_000) pauses.push(pace.onRefusal(now, undefined));

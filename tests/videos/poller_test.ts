@@ -10,7 +10,7 @@ import { DONE, openStage, type Stage } from "./stage.ts";
 const PENDING: VideoProgress = { status: "pending", isRunning: true };
 const HOUR_MS = 3_600_000;
 
-/** Tasks that the vendor has; none was polled for yet. */
+/** Creates submitted tasks that were not polled yet. */
 async function submitted(stage: Stage, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n++) {
@@ -20,7 +20,7 @@ async function submitted(stage: Stage, count: number): Promise<string[]> {
   return ids;
 }
 
-/** Polls for what is due, second by second. */
+/** Polls due tasks, second by second. */
 async function pass(stage: Stage, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     stage.clock.advance(1_000);
@@ -28,14 +28,14 @@ async function pass(stage: Stage, seconds: number): Promise<void> {
   }
 }
 
-/** Which jobs were polled for, in order. */
+/** Records the polled jobs in order. */
 function countPolls(stage: Stage, answer: (id: string) => VideoProgress | UpstreamFailure = () => PENDING): string[] {
   const polls: string[] = [];
   stage.vendor.progress = (id) => {
     polls.push(id);
-    const said = answer(id);
-    if (said instanceof UpstreamFailure) throw said;
-    return said;
+    const progress = answer(id);
+    if (progress instanceof UpstreamFailure) throw progress;
+    return progress;
   };
   return polls;
 }
@@ -48,7 +48,7 @@ const refusal = (retryAfterSeconds: number | undefined, status = 429) =>
   });
 
 for (const status of [429, 503]) {
-  Deno.test(`a ${status} with Retry-After pauses the polls of all tasks of its provider`, async () => {
+  Deno.test(`a ${status} with Retry-After pauses polling of all tasks of its provider`, async () => {
     const stage = await openStage();
     await submitted(stage, 98);
     const polls = countPolls(stage, () => refusal(120, status));
@@ -68,7 +68,7 @@ Deno.test("a poll without news writes nothing and reads nothing", async () => {
   const stage = await openStage();
   await submitted(stage, 20);
   const polls = countPolls(stage);
-  await pass(stage, 12); // watched, and polled for once
+  await pass(stage, 12); // watched, and polled once
   const calls: string[] = [];
   for (const name of ["commit", "get", "scan", "renew"] as const) {
     const real = stage.store[name].bind(stage.store) as (...args: unknown[]) => Promise<never>;
@@ -83,12 +83,12 @@ Deno.test("a poll without news writes nothing and reads nothing", async () => {
   assertEquals(calls, []);
 });
 
-Deno.test("tasks that one process watched are polled for by the next, and end once", async () => {
+Deno.test("tasks that one process watched are polled by the next, and end once", async () => {
   const stage = await openStage();
   const ids = await submitted(stage, 5);
   await pass(stage, 12);
   const next = stage.reopen(stage.store);
-  stage.clock.advance(600_000); // the leases of a process that is gone
+  stage.clock.advance(600_000); // the leases of a process that has exited
   countPolls(stage, () => DONE);
   assertEquals(await next.poller.pollDue(), 5);
   for (const id of ids) assertEquals((await stage.read(id)).status, "completed");
@@ -96,7 +96,7 @@ Deno.test("tasks that one process watched are polled for by the next, and end on
   assertEquals(stage.events.length, 5);
 });
 
-Deno.test("a poller that is drained gives its jobs back, so that the next goes on at once", async () => {
+Deno.test("a drained poller returns its jobs, so that the next one continues immediately", async () => {
   const stage = await openStage();
   await submitted(stage, 70);
   const polls = countPolls(stage);
@@ -108,7 +108,7 @@ Deno.test("a poller that is drained gives its jobs back, so that the next goes o
   assertEquals((await stage.store.claim(["video_poll"], 100, 1)).length, 70);
 });
 
-Deno.test("a started poller polls by itself when tasks are due", async () => {
+Deno.test("a started poller polls when tasks are due", async () => {
   const stage = await openStage();
   const runner = stage.videos.poller.start();
   const id = itemAt(await submitted(stage, 1), 0);
@@ -128,7 +128,7 @@ Deno.test("a started poller polls by itself when tasks are due", async () => {
   assertEquals(await stage.store.claim(["video_poll"], 9, 1), [], "the terminal commit settled the job");
 });
 
-Deno.test("a task that its caller cancelled is not polled for any more, and owes nothing", async () => {
+Deno.test("a task cancelled by its caller is no longer polled and has no open job", async () => {
   const stage = await openStage();
   const id = itemAt(await submitted(stage, 1), 0);
   const polls = countPolls(stage);
@@ -141,7 +141,7 @@ Deno.test("a task that its caller cancelled is not polled for any more, and owes
   assertEquals(await stage.store.claim(["video_poll"], 9, 1), []);
 });
 
-Deno.test("a task expires at its deadline although its provider may not be polled", async () => {
+Deno.test("a task expires at its deadline during a polling pause of its provider", async () => {
   const stage = await openStage();
   const id = itemAt(await submitted(stage, 1), 0);
   stage.clock.advance(HOUR_MS - 600_000);
@@ -152,7 +152,7 @@ Deno.test("a task expires at its deadline although its provider may not be polle
   assertEquals((await stage.read(id)).status, "expired");
 });
 
-Deno.test("after the clock was set back by an hour a task is submitted and polled for as soon as ever", async () => {
+Deno.test("after the clock moves back by an hour a task is submitted and polled without delay", async () => {
   const stage = await openStage();
   const watched = itemAt(await submitted(stage, 1), 0);
   countPolls(stage);
@@ -168,24 +168,24 @@ Deno.test("after the clock was set back by an hour a task is submitted and polle
   assertEquals((await stage.read(watched)).status, "expired", "deadlines are as far away as they were");
 });
 
-Deno.test("a vendor that lists many jobs is asked for all that are due, or soon will be, at once", async () => {
+Deno.test("a vendor with job lists is polled once for all tasks that are due or soon will be", async () => {
   const stage = await openStage();
   const ids = await submitted(stage, 90);
-  const asked: number[] = [];
+  const listSizes: number[] = [];
   const singles = countPolls(stage);
   const done = new Set<string>();
   Object.assign(stage.vendor, {
     pollMany: {
       limit: 40,
       ask(jobs: readonly VideoJobHandle[]) {
-        asked.push(jobs.length);
+        listSizes.push(jobs.length);
         return Promise.resolve(new Map(jobs.map(({ id }) => [id, done.has(id) ? DONE : PENDING])));
       },
     },
   });
   stage.clock.advance(10_000);
   await stage.runDue(["video_poll"]);
-  assertEquals(asked, [40, 40, 10]);
+  assertEquals(listSizes, [40, 40, 10]);
   assertEquals(singles, []);
   done.add(`job-${ids[7]}-0`);
   await pass(stage, 7);
@@ -193,7 +193,7 @@ Deno.test("a vendor that lists many jobs is asked for all that are due, or soon 
   assertEquals((await stage.read(itemAt(ids, 8))).status, "pending");
 });
 
-Deno.test("a job that the vendor's list does not have is asked for by itself from then on", async () => {
+Deno.test("a job missing from the vendor's list is polled individually from then on", async () => {
   const stage = await openStage();
   const ids = await submitted(stage, 3);
   const lists: number[] = [];
@@ -214,7 +214,7 @@ Deno.test("a job that the vendor's list does not have is asked for by itself fro
 });
 
 for (const count of [1, 3]) {
-  Deno.test(`a vendor that refuses a list of ${count} is asked for each job by itself`, async () => {
+  Deno.test(`jobs of a vendor that rejects a list of ${count} are polled individually`, async () => {
     const stage = await openStage();
     await submitted(stage, count);
     const singles = countPolls(stage, () => DONE);
@@ -226,7 +226,7 @@ for (const count of [1, 3]) {
   });
 }
 
-Deno.test("a vendor whose list fails again and again is asked for each job by itself", async () => {
+Deno.test("jobs of a vendor whose list fails repeatedly are polled individually", async () => {
   const stage = await openStage();
   await submitted(stage, 3);
   const singles = countPolls(stage, () => DONE);
@@ -240,11 +240,11 @@ Deno.test("a vendor whose list fails again and again is asked for each job by it
   assertEquals([lists, singles.length], [3, 3]);
 });
 
-Deno.test("progress reaches the task's record when it changes, and not with every poll", async () => {
+Deno.test("progress is recorded when it changes, not with every poll", async () => {
   const stage = await openStage();
   const id = itemAt(await submitted(stage, 1), 0);
-  let told: VideoProgress = { status: "pending", isRunning: false, queuePosition: 7 };
-  countPolls(stage, () => told);
+  let progress: VideoProgress = { status: "pending", isRunning: false, queuePosition: 7 };
+  countPolls(stage, () => progress);
   let writes = 0;
   const real = stage.store.commit.bind(stage.store);
   stage.store.commit = (operation: string | null, commit: Commit) => {
@@ -257,15 +257,15 @@ Deno.test("progress reaches the task's record when it changes, and not with ever
   await pass(stage, 30);
   assertEquals(writes, 1);
   const startedAt = stage.clock.now();
-  told = { status: "pending", isRunning: true, queuePosition: null, startedAt, progressPercent: 3.7 };
+  progress = { status: "pending", isRunning: true, queuePosition: null, startedAt, progressPercent: 3.7 };
   await pass(stage, 6);
   assertEquals([await record(), writes], [{ startedAt, progressPercent: 3 }, 2]);
   for (let second = 0, percent = 4; second < 60; second++, percent++) {
-    told = { status: "pending", isRunning: true, startedAt, progressPercent: percent };
+    progress = { status: "pending", isRunning: true, startedAt, progressPercent: percent };
     await pass(stage, 1);
   }
   assert(writes > 4 && writes <= 2 + 7, `${writes} writes in a minute`);
-  told = { status: "pending", isRunning: true, progressPercent: 1e9 };
+  progress = { status: "pending", isRunning: true, progressPercent: 1e9 };
   await pass(stage, 20);
   assertEquals((await record())?.progressPercent, 100);
 });

@@ -42,7 +42,7 @@ const REFUSED: readonly [provider: string, names: string][] = [
 
 for (const [provider, names] of REFUSED) {
   for (const name of names.split(" ")) {
-    Deno.test(`optionsByProvider() refuses ${name} for ${provider}, at any depth`, () => {
+    Deno.test(`optionsByProvider() rejects ${name} for ${provider} at any depth`, () => {
       const { details } = assertThrows(
         () => optionsByProvider({ [provider]: { a: [{ [name]: 1 }] } }, OWNERS),
         GatewayError,
@@ -52,7 +52,7 @@ for (const [provider, names] of REFUSED) {
   }
 }
 
-Deno.test("optionsByProvider() takes what the vendors have beside the request's own fields", () => {
+Deno.test("optionsByProvider() accepts vendor options that do not overlap with the request's own fields", () => {
   const sent: JsonObject = {
     ark: { watermark: false, camera_fixed: true, return_last_frame: true, safety_identifier: "u", ratio: "adaptive" },
     fal: { negative_prompt: "rain", enable_safety_checker: true, cfg_scale: 0.5, camera_control: { pan: 1 } },
@@ -62,7 +62,7 @@ Deno.test("optionsByProvider() takes what the vendors have beside the request's 
   assertEquals(optionsByProvider(sent, OWNERS), sent as Record<string, JsonObject>);
 });
 
-Deno.test("orderAt() gives each provider its own options; a record of an earlier version gives them to all", () => {
+Deno.test("orderForProvider() returns each provider's own options, and all options for a record of an earlier version", () => {
   const order = { seed: 1 } as TaskOrder;
   const keyed = { ...order, optionsByProvider: { ark: { watermark: false } } };
   assertEquals(orderAt(keyed, "ark"), { ...order, options: { watermark: false } });
@@ -72,7 +72,7 @@ Deno.test("orderAt() gives each provider its own options; a record of an earlier
   assertEquals(orderAt(order, "fal").options, {});
 });
 
-Deno.test("vendors that hand prompts on tell options in them for the models that read them", () => {
+Deno.test("vendors that forward prompts report prompt options for the models that read them", () => {
   for (
     const [provider, model, option] of [
       ["ark", "ep-1", "--dur"],

@@ -10,20 +10,20 @@ import { fileSweep } from "../../src/videos/tasks/retention.ts";
 import type { VideoResult } from "../../src/upstreams/video_upstream.ts";
 import { DONE, openStage, runDue, type Stage } from "./stage.ts";
 
-/** How long copies are kept on a {@linkcode ResultStage}. */
+/** Retention of copies on a {@linkcode ResultStage}. */
 export const FILES_MS = 7 * 86_400_000;
 
-/** A vendor's host of results on loopback. */
+/** A vendor's result host on loopback. */
 export interface ResultHost {
   readonly url: string;
-  /** Requests as they came: the path, and what was asked. */
+  /** Received requests: path and headers. */
   readonly seen: { readonly path: string; readonly headers: Headers }[];
-  /** Answers the next requests. Default: {@linkcode serveSample}. */
+  /** Responds to the next requests. Default: {@linkcode serveSample}. */
   answer: (request: Request) => Response | Promise<Response>;
   stop(): Promise<void>;
 }
 
-/** A video of a few kilobytes, in whole or in part. */
+/** A video of a few kilobytes, whole or in part. */
 export function serveSample(request: Request): Response {
   const match = /^bytes=(\d+)-(\d+)$/.exec(request.headers.get("range") ?? "");
   const headers = { "content-type": "video/mp4", "accept-ranges": "bytes" };
@@ -49,7 +49,7 @@ export function startResultHost(): ResultHost {
     url: `http://127.0.0.1:${server.addr.port}`,
     seen,
     answer: serveSample,
-    // An answer may never end.
+    // A response may never end.
     async stop() {
       controller.abort();
       await server.finished;
@@ -58,26 +58,26 @@ export function startResultHost(): ResultHost {
   return host;
 }
 
-/** Videos on a clock that stands still, with a real directory and a vendor that keeps its results on loopback. */
+/** Videos on a manual clock, with a real directory and a vendor with results on loopback. */
 export interface ResultStage {
   readonly stage: Stage;
   readonly host: ResultHost;
   readonly videos: Videos;
   readonly parts: VideoParts;
   readonly quota: DiskQuota;
-  /** Makes a task and completes it with these results; default: one at the host. */
+  /** Creates a task and completes it with these results. Default: one at the host. */
   complete(results?: readonly VideoResult[]): Promise<string>;
-  /** Runs every due job of a kind once; gives how many. */
+  /** Runs every due job of a kind once; returns the number. */
   run(kind: VideoJobKind): Promise<number>;
-  /** Removes what was kept for {@linkcode FILES_MS}. */
+  /** Removes files older than {@linkcode FILES_MS}. */
   sweepFiles(): Promise<boolean>;
-  /** Names in the directory. */
+  /** File names in the directory. */
   names(): string[];
-  /** What stands behind a copy that is not there: its bytes; null for nothing. */
+  /** Streams the original of a missing copy; null if there is none. */
   stream(name: string, range?: string | null): Promise<Uint8Array | null>;
 }
 
-/** Runs a test on a stage of its own. */
+/** Runs a test on its own stage. */
 export function onResultStage(
   name: string,
   test: (stage: ResultStage) => Promise<void>,

@@ -13,14 +13,14 @@ import { FILES_MS, onResultStage, type ResultStage, serveSample } from "./result
 
 const TASKS_MS = 30 * 86_400_000;
 
-/** Every key of the store that names a task, in whatever place. */
+/** Returns every key of the store that contains a task's id. */
 async function keysOf({ store }: Stage, id: string): Promise<string[]> {
   const areas = ["video", "billing", "event"];
   const entries = await Promise.all(areas.map((area) => store.scan([area], { limit: 5_000 })));
   return entries.flat().map(({ key }) => key.join(" ")).filter((key) => key.includes(id));
 }
 
-/** Makes a task that ends as the vendor says, and so many that are like it but for their ids. */
+/** Creates a task that ends as the vendor reports, and copies of it with other ids. */
 async function ended(stage: Stage, count: number, progress = DONE): Promise<string[]> {
   stage.vendor.progress = () => progress;
   const first = await stage.create();
@@ -30,11 +30,11 @@ async function ended(stage: Stage, count: number, progress = DONE): Promise<stri
   const { value: task } = (await readTask(stage.store, first))!;
   const others = Array.from({ length: count - 1 }, () => newTaskId(stage.clock.now()));
   await Promise.all(others.map((id) => stage.store.commit(null, addTask({}, { ...task, id }))));
-  while (await stage.runDue(["video_submit"]) > 0); // they have ended, so their jobs have nothing to do
+  while (await stage.runDue(["video_submit"]) > 0); // they have ended, so their jobs do nothing
   return [first, ...others];
 }
 
-onResultStage("finished tasks go with everything that is kept of them, but their ledger lines", async (on) => {
+onResultStage("ended tasks are removed with all their data except their ledger entries", async (on) => {
   const { stage } = on;
   const id = await on.complete();
   await on.run("video_mirror");
@@ -49,7 +49,7 @@ onResultStage("finished tasks go with everything that is kept of them, but their
   await assertRejects(() => on.videos.read(CALLER.keyId, id), GatewayError, "Cannot find the video task");
 });
 
-Deno.test("tasks of every status that ended go, in steps of a hundred; pending ones and younger ones stay", async () => {
+Deno.test("ended tasks of every status are removed in steps of a hundred; pending and newer ones stay", async () => {
   const stage = await openStage();
   await ended(stage, 250, { status: "failed", code: "upstream_error", message: "no" });
   await ended(stage, 90, { status: "cancelled" });
@@ -68,45 +68,48 @@ Deno.test("tasks of every status that ended go, in steps of a hundred; pending o
 
 Deno.test("a task stays until its event was delivered and its results were copied", async () => {
   const stage = await openStage();
-  const owed = itemAt(await ended(stage, 1, { status: "expired" }), 0);
+  const undelivered = itemAt(await ended(stage, 1, { status: "expired" }), 0);
   const copying = itemAt(await ended(stage, 1), 0);
   stage.clock.advance(TASKS_MS);
-  let isOwed = true;
-  const sweep = taskSweep({ ...stage.parts, onRemoval: (id) => Promise.resolve(!(id === owed && isOwed)) }, TASKS_MS);
+  let isPending = true;
+  const sweep = taskSweep(
+    { ...stage.parts, onRemoval: (id) => Promise.resolve(!(id === undelivered && isPending)) },
+    TASKS_MS,
+  );
   await sweep();
-  assertEquals([(await readTask(stage.store, owed)) !== null, (await readTask(stage.store, copying)) !== null], [
+  assertEquals([(await readTask(stage.store, undelivered)) !== null, (await readTask(stage.store, copying)) !== null], [
     true,
     true,
   ]);
-  isOwed = false;
+  isPending = false;
   await stage.runDue(["video_mirror"]);
   await sweep();
-  assertEquals([await readTask(stage.store, owed), await readTask(stage.store, copying)], [null, null]);
+  assertEquals([await readTask(stage.store, undelivered), await readTask(stage.store, copying)], [null, null]);
 });
 
 onResultStage(
-  "copies stay while the event that has their addresses is being delivered, and hold up no others",
+  "copies stay while the event with their addresses is being delivered, and delay no others",
   async (on) => {
-    const owed: string[] = [];
-    for (let task = 0; task < 3; task++) owed.push(await on.complete());
+    const undelivered: string[] = [];
+    for (let task = 0; task < 3; task++) undelivered.push(await on.complete());
     await on.run("video_mirror");
-    // So many that they fill a step.
+    // Enough to fill a step.
     const others = Array.from({ length: 100 }, (_, n) => ({ id: newTaskId(n), copiedAt: 1 }));
     for (const kept of others) await on.stage.store.commit(null, addKeptFiles({}, kept));
-    const isOwed = new Set([...owed.slice(0, 2), ...others.map(({ id }) => id)]);
-    const parts = { ...on.parts, isOwed: (id: string) => Promise.resolve(isOwed.has(id)) };
+    const isPending = new Set([...undelivered.slice(0, 2), ...others.map(({ id }) => id)]);
+    const parts = { ...on.parts, isOwed: (id: string) => Promise.resolve(isPending.has(id)) };
     on.stage.clock.advance(FILES_MS);
     const sweep = fileSweep(parts, FILES_MS);
     assertEquals([await sweep(), await sweep()], [true, false]);
-    assertEquals(on.names(), owed.slice(0, 2).map((id) => `${id}-0.mp4`));
-    isOwed.clear();
+    assertEquals(on.names(), undelivered.slice(0, 2).map((id) => `${id}-0.mp4`));
+    isPending.clear();
     while (await sweep());
     assertEquals([on.names(), await on.stage.store.scan(["video", "kept_files"], { limit: 1 })], [[], []]);
   },
 );
 
 onResultStage(
-  "copies that are made anew while the old ones come of age are kept, and named by their task",
+  "copies replaced during the removal of expired ones stay, and their task has their names",
   async (on) => {
     on.stage.vendor.resultLifetimeMs = 2 * FILES_MS;
     const id = await on.complete();
@@ -128,22 +131,22 @@ onResultStage(
   },
 );
 
-Deno.test("a step removes few tasks at once, so that requests come in between", async () => {
+Deno.test("a step removes few tasks concurrently, so that requests are served in between", async () => {
   const stage = await openStage();
   await ended(stage, 60, { status: "expired" });
   stage.clock.advance(TASKS_MS);
-  let [atWork, most] = [0, 0];
+  let [atWork, max] = [0, 0];
   const onRemoval = async () => {
-    most = Math.max(most, ++atWork);
+    max = Math.max(max, ++atWork);
     await new Promise((resolve) => setTimeout(resolve, 1));
     return --atWork >= 0;
   };
   await taskSweep({ ...stage.parts, onRemoval }, TASKS_MS)();
   assertEquals((await stage.store.scan(["video", "task"], { limit: 100 })).length, 0);
-  assert(most <= 10, `${most} at once`);
+  assert(max <= 10, `${max} at once`);
 });
 
-onResultStage("the removal of a task asks the disk for its own results and nothing else", async (on) => {
+onResultStage("the removal of a task accesses only its own files", async (on) => {
   const id = await on.complete();
   await on.run("video_mirror");
   on.stage.clock.advance(TASKS_MS);
@@ -156,14 +159,14 @@ onResultStage("the removal of a task asks the disk for its own results and nothi
   assertEquals([names, on.names()], [[`${id}-0.mp4`], []]);
 });
 
-Deno.test("nothing goes where records are kept for ever", async () => {
+Deno.test("nothing is removed without a retention period", async () => {
   const stage = await openStage();
   const id = itemAt(await ended(stage, 1, { status: "expired" }), 0);
   stage.clock.advance(100 * TASKS_MS);
   assertEquals([await taskSweep(stage.parts, null)(), (await readTask(stage.store, id)) !== null], [false, true]);
 });
 
-Deno.test("a long pass that a restart interrupts is finished by the next process", async () => {
+Deno.test("a removal interrupted by a restart is completed by the next process", async () => {
   const stage = await openStage();
   await ended(stage, 95, { status: "expired" });
   await ended(stage, 95, { status: "expired" });
@@ -191,7 +194,7 @@ Deno.test("a long pass that a restart interrupts is finished by the next process
   assertEquals([left > 0, left < 190], [true, true]);
 });
 
-/** A finished task that somebody removes. */
+/** Removes an ended task. */
 async function purge(on: ResultStage, id: string, keyId = CALLER.keyId): Promise<string> {
   try {
     await on.videos.purge(keyId, id);
@@ -201,7 +204,7 @@ async function purge(on: ResultStage, id: string, keyId = CALLER.keyId): Promise
   }
 }
 
-onResultStage("a purge removes a finished task for its own credential, once", async (on) => {
+onResultStage("a purge removes an ended task for its own credential, once", async (on) => {
   const id = await on.complete();
   await on.run("video_mirror");
   assertEquals(await purge(on, id, "another"), "not_found");
@@ -211,12 +214,12 @@ onResultStage("a purge removes a finished task for its own credential, once", as
   assertEquals(await on.stream(`${id}-0.mp4`), null);
 });
 
-onResultStage("a purge of a pending task is refused, and changes nothing", async (on) => {
+onResultStage("a purge of a pending task is rejected and changes nothing", async (on) => {
   const id = await on.stage.create();
   assertEquals([await purge(on, id), (await on.stage.read(id)).status], ["invalid_request", "pending"]);
 });
 
-onResultStage("a purge is refused while the task's event is being delivered", async (on) => {
+onResultStage("a purge is rejected while the task's event is being delivered", async (on) => {
   const id = await on.complete();
   const videos = createVideos({ ...on.parts, onRemoval: () => Promise.resolve(false) }, {
     polling: { requests: 1, perMs: 1, burst: 1 },
@@ -226,7 +229,7 @@ onResultStage("a purge is refused while the task's event is being delivered", as
   assertEquals((await on.stage.read(id)).status, "completed");
 });
 
-onResultStage("a copy that is under way when its task is purged leaves no file", async (on) => {
+onResultStage("a copy in progress when its task is purged leaves no file", async (on) => {
   const id = await on.complete();
   const held = Promise.withResolvers<Response>();
   const serve = on.host.answer;
@@ -240,7 +243,7 @@ onResultStage("a copy that is under way when its task is purged leaves no file",
   assertEquals([on.names(), await keysOf(on.stage, id)], [[], [`event ${id} completed`]]);
 });
 
-onResultStage("a repeat of a create whose task was removed makes no other task", async (on) => {
+onResultStage("a repeat of a create whose task was removed creates no other task", async (on) => {
   const call = { ...CALLER, body: BODY, bytes: new Uint8Array([1]), idempotencyKey: "once" };
   on.stage.vendor.progress = () => ({ status: "expired" });
   const { taskId } = await on.videos.create(call);

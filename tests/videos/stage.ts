@@ -25,16 +25,16 @@ export const CALLER = { keyId: "key-1", accountId: "demo" };
 export const BODY = { model: "sandbox/video", prompt: "A lighthouse" };
 export const LIMITS = { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 3 };
 export const DEADLINE_MS = 3_600_000;
-/** USD 0.50, what {@linkcode BODY} costs. */
+/** USD 0.50, the cost of {@linkcode BODY}. */
 export const COST = readMoney("0.50");
 
-/** A vendor in memory. Its jobs end as `progress` says. */
+/** A vendor in memory. Its jobs end as `progress` sets. */
 export class StageVendor implements VideoUpstream {
   readonly mediaForms = { image: ["url"], audio: ["url"], video: ["url"] } as const;
-  /** Accepted creations, by our task's id. */
+  /** Accepted creates by the gateway's task id. */
   readonly accepted = new Map<string, string[]>();
   progress: (id: string) => VideoProgress = () => ({ status: "pending", isRunning: true });
-  /** Runs before a creation is accepted, and after: to break it off on either side. */
+  /** Runs before and after a create is accepted, to interrupt it on either side. */
   before: (order: VideoOrder) => void | Promise<void> = () => {};
   after: (order: VideoOrder) => void | Promise<void> = () => {};
   cancel: VideoUpstream["cancel"] = () => Promise.resolve("cancelled");
@@ -60,7 +60,7 @@ export class StageVendor implements VideoUpstream {
   }
 }
 
-/** A finished job. */
+/** A completed job. */
 export const DONE: VideoProgress = {
   status: "completed",
   results: [{ url: "https://vendor.example/video.mp4", needsCredential: false }],
@@ -71,7 +71,7 @@ export function failure(accepted: "no" | "unknown", kind: UpstreamFailure["kind"
   return new UpstreamFailure("vendor", kind, "the vendor failed", { status: null, accepted });
 }
 
-/** The engine in front of a vendor, on a clock that stands still. */
+/** The video engine with one vendor, on a manual clock. */
 export interface Stage {
   readonly clock: ManualClock;
   readonly store: StoreEngine;
@@ -79,14 +79,14 @@ export interface Stage {
   readonly vendor: StageVendor;
   readonly second: StageVendor;
   readonly videos: Videos;
-  /** What `videos` is made of, for engines that differ from it. */
+  /** Dependencies of `videos`, for engines with other ones. */
   readonly parts: VideoParts;
   readonly events: readonly { readonly taskId: string; readonly status: string }[];
   create(body?: Record<string, unknown>): Promise<string>;
   read(id: string): Promise<TaskObject>;
-  /** Runs every job of these kinds that is due, as a runner would. Gives how many. */
+  /** Runs every due job of these kinds, as a runner does. Returns the number. */
   runDue(kinds?: readonly VideoJobKind[]): Promise<number>;
-  /** The same engine over another store, as a process after this one. */
+  /** The same engine over another store, as in a later process. */
   reopen(store: Store): Videos;
 }
 
@@ -97,7 +97,7 @@ const noFiles: FileStore = {
   removeLeftovers: () => Promise.resolve(),
 };
 
-/** Opens a stage with 100 USD on the account. Events are counted by the seam, in the terminal commit itself. */
+/** Opens a stage with 100 USD on the account. Events are counted in `onTerminal`, in the terminal commit. */
 export async function openStage(log: Log = silentLog, credentials?: CredentialMonitor): Promise<Stage> {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
@@ -174,7 +174,7 @@ export async function createWith(videos: Videos, body: Record<string, unknown> =
   return (await videos.create(call)).taskId;
 }
 
-/** Runs every due job once; one that throws is put off, as the runner does. */
+/** Runs every due job once; a failed one is rescheduled, as by the runner. */
 export async function runDue(
   store: Store,
   videos: Videos,

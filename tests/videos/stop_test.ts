@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { DEADLINE_MS, failure, openStage, runDue } from "./stage.ts";
 
-Deno.test("a vendor that did not answer when it was cancelled is told again, also by the next process", async () => {
+Deno.test("a cancel request without a response is repeated, also by the next process", async () => {
   const stage = await openStage();
   const stopped: string[] = [];
   stage.vendor.cancel = () => Promise.reject(failure("no", "unreachable"));
@@ -20,7 +20,7 @@ Deno.test("a vendor that did not answer when it was cancelled is told again, als
   assertEquals(stopped, [`job-${id}-0`]);
 });
 
-Deno.test("a vendor that cannot be told to stop is told five times and then left alone", async () => {
+Deno.test("a failing cancel request is made five times and then abandoned", async () => {
   const stage = await openStage();
   let calls = 0;
   stage.vendor.cancel = () => (calls++, Promise.reject(failure("no", "unavailable")));
@@ -32,13 +32,13 @@ Deno.test("a vendor that cannot be told to stop is told five times and then left
   assertEquals([calls, await stage.store.claim(["video_stop"], 9, 1)], [5, []]);
 });
 
-Deno.test("a vendor that does not answer when it is told to stop keeps no other task from its end", async () => {
+Deno.test("a vendor that does not respond to cancel requests delays no other task", async () => {
   const stage = await openStage();
   stage.vendor.cancel = () => new Promise(() => {});
   const ids = [await stage.create(), await stage.create()];
   await stage.runDue();
   stage.clock.advance(DEADLINE_MS);
-  await stage.runDue(["video_poll"]); // comes to its end
+  await stage.runDue(["video_poll"]); // the task ends
   for (const id of ids) assertEquals((await stage.read(id)).status, "expired");
   void stage.runDue(["video_stop"]);
 });

@@ -18,7 +18,7 @@ async function* broken(bytes: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
 }
 
 onResultStage(
-  "a result can be opened from its completion on: it streams from its vendor while its copy runs",
+  "a result can be opened after completion: it streams from its vendor during the copy",
   async (on) => {
     const name = `${await on.complete()}-0.mp4`;
     const copying = Promise.withResolvers<Response>();
@@ -36,20 +36,20 @@ onResultStage(
 );
 
 onResultStage(
-  "a part is passed on from a vendor that gives parts, and the whole from one that does not",
+  "a range is forwarded from a vendor that supports ranges, and the whole file from one that does not",
   async (on) => {
     const name = `${await on.complete()}-0.mp4`;
     const streamed = (await on.videos.streamResult(name, { range: "bytes=5-9", signal: signal() }))!;
     assertEquals([streamed.part, streamed.bytes], [`bytes 5-9/${SAMPLE_VIDEO.length}`, 5]);
     assertEquals(await new Response(streamed.body).bytes(), SAMPLE_VIDEO.slice(5, 10));
-    const beyond = () => on.videos.streamResult(name, { range: "bytes=99999-100000", signal: signal() });
-    assertEquals((await assertRejects(beyond, GatewayError)).status, 416);
+    const outside = () => on.videos.streamResult(name, { range: "bytes=99999-100000", signal: signal() });
+    assertEquals((await assertRejects(outside, GatewayError)).status, 416);
     on.host.answer = () => new Response(SAMPLE_VIDEO);
     assertEquals(await on.stream(name, "bytes=5-9"), SAMPLE_VIDEO);
   },
 );
 
-onResultStage("a part is asked for at every host that an address leads on to", async (on) => {
+onResultStage("a range is requested from every host that an address redirects to", async (on) => {
   const { host } = on;
   const serve = host.answer;
   host.answer = (request) =>
@@ -61,7 +61,7 @@ onResultStage("a part is asked for at every host that an address leads on to", a
 });
 
 onResultStage(
-  "a failed copy streams from its vendor for as long as that keeps it, and then there is nothing",
+  "a result whose copy failed streams from its vendor while it is retained, and is not found after that",
   async (on) => {
     const name = `${await on.complete()}-0.mp4`;
     const serve = on.host.answer;
@@ -81,7 +81,7 @@ onResultStage(
 );
 
 onResultStage(
-  "a result that needs the vendor's key is opened by its adapter alone, and its address is never shown",
+  "a result that needs the vendor's key is opened only by its adapter, and its address is not exposed",
   async (on) => {
     const { stage, host } = on;
     stage.vendor.open = () => Promise.resolve({ bytes: pieces() });
@@ -96,7 +96,7 @@ onResultStage(
 );
 
 onResultStage(
-  "an address that died is asked for anew, at most once a minute however often it is opened",
+  "an expired address is renewed at most once a minute, however often it is opened",
   async (on) => {
     const { stage, host } = on;
     stage.vendor.renewsUrls = true;
@@ -117,7 +117,7 @@ onResultStage(
   },
 );
 
-onResultStage("what no task lists is not looked for, nor what another task lists", async (on) => {
+onResultStage("a copy name that its task does not have is not requested from a vendor", async (on) => {
   const id = await on.complete();
   for (const name of ["abc.mp4", `${crypto.randomUUID()}-0.mp4`, `${id}-1.mp4`, `${id}-extra-0.png`, `${id}.mp4`]) {
     assertEquals(await on.stream(name), null, name);
@@ -125,7 +125,7 @@ onResultStage("what no task lists is not looked for, nor what another task lists
   assertEquals(on.host.seen.length, 0);
 });
 
-onResultStage("one account's callers hold at most so many vendors' connections at once", async (on) => {
+onResultStage("one account has a maximum number of concurrent vendor connections", async (on) => {
   const name = `${await on.complete()}-0.mp4`;
   on.host.answer = () =>
     new Response(new ReadableStream({ start: (controller) => controller.enqueue(SAMPLE_VIDEO.slice()) }));
@@ -138,10 +138,13 @@ onResultStage("one account's callers hold at most so many vendors' connections a
   await Promise.all([...streams.slice(1), another].map((each) => each!.body.cancel()));
 });
 
-onResultStage("a vendor that breaks off at once is told as its failure, and later breaks the answer", async (on) => {
-  const name = `${await on.complete([{ url: "https://vendor.example/1", needsCredential: true }])}-0.mp4`;
-  on.stage.vendor.open = () => Promise.resolve({ bytes: broken(0) });
-  assertEquals((await assertRejects(() => on.stream(name), GatewayError)).code, "upstream_error");
-  on.stage.vendor.open = () => Promise.resolve({ bytes: broken(100) });
-  await assertRejects(() => on.stream(name));
-});
+onResultStage(
+  "a vendor that fails before the first byte is an upstream_error, and later aborts the response",
+  async (on) => {
+    const name = `${await on.complete([{ url: "https://vendor.example/1", needsCredential: true }])}-0.mp4`;
+    on.stage.vendor.open = () => Promise.resolve({ bytes: broken(0) });
+    assertEquals((await assertRejects(() => on.stream(name), GatewayError)).code, "upstream_error");
+    on.stage.vendor.open = () => Promise.resolve({ bytes: broken(100) });
+    await assertRejects(() => on.stream(name));
+  },
+);

@@ -14,7 +14,8 @@ import { LIMITS, openStage, type Stage, StageVendor } from "./stage.ts";
 const HANGING = Array.from({ length: 5 }, (_, index) => `hanging-${index}`);
 
 /**
- * Many accounts at many providers, of which one answers. No clock moves, so whatever has to wait for one never happens.
+ * Many accounts at many providers, of which one responds. The clock never moves, so anything that waits for it never
+ * happens.
  */
 class Crowd implements AsyncDisposable {
   readonly #gate = Promise.withResolvers<void>();
@@ -82,7 +83,7 @@ class Crowd implements AsyncDisposable {
   }
 }
 
-/** A model that the first provider serves, and the others when it does not. */
+/** A model served by the first provider, and by the others as fallbacks. */
 function modelOf(name: string, providers: readonly string[]): Model {
   return readModel({
     id: `sandbox/${name}`,
@@ -91,7 +92,7 @@ function modelOf(name: string, providers: readonly string[]): Model {
   });
 }
 
-Deno.test("vendors that accept and never answer, for many accounts each, hold up nobody's create elsewhere", async () => {
+Deno.test("vendors that never respond, for many accounts each, delay no creates at other vendors", async () => {
   await using crowd = await Crowd.open();
   crowd.run();
   for (const provider of HANGING) {
@@ -103,7 +104,7 @@ Deno.test("vendors that accept and never answer, for many accounts each, hold up
   await crowd.submitted(crowd.good, await crowd.create("account-0", "sandbox/good"));
 });
 
-Deno.test("one account's 1,000 creates at a slow provider leave room there for another account's", async () => {
+Deno.test("one account's 1,000 creates at a slow provider leave room for another account", async () => {
   await using crowd = await Crowd.open();
   const slow = crowd.hanging.get("hanging-0")!;
   const gate = Promise.withResolvers<void>();
@@ -118,14 +119,14 @@ Deno.test("one account's 1,000 creates at a slow provider leave room there for a
   gate.resolve();
 });
 
-Deno.test("a task whose first provider has enough under way goes to the next one", async () => {
+Deno.test("a task whose first provider has no free place goes to the next one", async () => {
   await using crowd = await Crowd.open();
   crowd.run();
   for (let nth = 0; nth < 100; nth++) await crowd.create("greedy", "sandbox/hanging-0");
   await crowd.submitted(crowd.good, await crowd.create("greedy", "sandbox/either"));
 });
 
-Deno.test("2,000 tasks in doubt at a vendor whose list does not answer hold up nobody's create after a restart", async () => {
+Deno.test("2,000 tasks of unknown outcome at a vendor whose list does not respond delay no creates after a restart", async () => {
   await using crowd = await Crowd.open();
   const lost = crowd.hanging.get("hanging-0")!;
   lost.find = () => new Promise(() => {});
@@ -142,7 +143,7 @@ Deno.test("2,000 tasks in doubt at a vendor whose list does not answer hold up n
   await crowd.submitted(crowd.good, id);
 });
 
-Deno.test("media of creates at vendors that never answer leave memory for another account's create", async () => {
+Deno.test("media of creates at vendors that never respond leave memory for another account's create", async () => {
   const memory = new MemoryBudget(40_000_000);
   const files: VideoParts["files"] = {
     write: () => Promise.resolve(0),

@@ -7,13 +7,13 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { createVideos } from "../../src/videos/videos.ts";
 import { createWith, DEADLINE_MS, failure, LIMITS, openStage, runDue, type Stage, StageVendor } from "./stage.ts";
 
-/** The head of a picture of 256 by 256 pixels. */
+/** The header of an image of 256 by 256 pixels. */
 const PICTURE = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAQAAAAEACAIAAADTED8x";
 const WHOLE = { available: readMoney("100"), held: 0n };
 
 const ORDERS = [["vendor", "second"], ["second", "vendor"]] as const;
 
-/** Runs what is due, second by second, until the task has ended. */
+/** Runs due jobs, second by second, until the task has ended. */
 async function untilEnded(stage: Stage, id: string): Promise<{ code: string | undefined; afterMs: number }> {
   const from = stage.clock.now();
   while ((await stage.read(id)).status === "pending" && stage.clock.now() < from + DEADLINE_MS) {
@@ -25,7 +25,7 @@ async function untilEnded(stage: Stage, id: string): Promise<{ code: string | un
 
 for (const [busy, other] of ORDERS) {
   for (const kind of ["auth", "forbidden"] as const) {
-    Deno.test(`a task waits for a busy provider beside one that answers ${kind}, ${busy} busy`, async () => {
+    Deno.test(`a task waits for a busy provider if the other responds ${kind}, ${busy} busy`, async () => {
       const stage = await openStage();
       stage[busy].before = () => Promise.reject(failure("no", "rate_limited"));
       stage[other].before = () => Promise.reject(failure("no", kind));
@@ -39,7 +39,7 @@ for (const [busy, other] of ORDERS) {
     });
   }
 
-  Deno.test(`a task that waited in vain fails as its busy provider's, ${busy} busy`, async () => {
+  Deno.test(`a task that waited without success fails with the busy provider's error, ${busy} busy`, async () => {
     const stage = await openStage();
     stage[busy].before = () => Promise.reject(failure("no", "rate_limited"));
     stage[other].before = () => Promise.reject(failure("no", "auth"));
@@ -48,7 +48,7 @@ for (const [busy, other] of ORDERS) {
     assertEquals(await stage.store.balance("demo"), WHOLE);
   });
 
-  Deno.test(`a task whose providers both refuse the gateway fails at once with one code, ${busy} forbids`, async () => {
+  Deno.test(`a task whose providers both reject the gateway fails immediately with one code, ${busy} forbids`, async () => {
     const stage = await openStage();
     stage[busy].before = () => Promise.reject(failure("no", "forbidden"));
     stage[other].before = () => Promise.reject(failure("no", "auth"));
@@ -57,7 +57,7 @@ for (const [busy, other] of ORDERS) {
     assertEquals((await stage.read(id)).error?.code, "upstream_auth_failed");
   });
 
-  Deno.test(`a provider that does not know the model is passed over, ${busy} knows it not`, async () => {
+  Deno.test(`a provider without the model is skipped, ${busy} lacks it`, async () => {
     const stage = await openStage();
     stage[busy].before = () =>
       Promise.reject(new UpstreamFailure(busy, "invalid", "no such model", { status: 404, accepted: "no" }));
@@ -67,10 +67,10 @@ for (const [busy, other] of ORDERS) {
   });
 }
 
-Deno.test("ten minutes of patience begin when a provider is first asked, not when the task was made", async () => {
+Deno.test("the retry period of ten minutes starts at the first create call, not at the task's creation", async () => {
   const stage = await openStage();
   const id = await stage.create();
-  stage.clock.advance(1_200_000); // nobody had time for it
+  stage.clock.advance(1_200_000); // no worker was available
   stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "rate_limited"));
   await stage.runDue();
   assertEquals((await stage.read(id)).status, "pending");
@@ -80,7 +80,7 @@ Deno.test("ten minutes of patience begin when a provider is first asked, not whe
   assertEquals(stage.vendor.accepted.get(id)?.length, 1);
 });
 
-Deno.test("a task comes back when the first of its busy providers asks for it", async () => {
+Deno.test("a task is retried at the earliest Retry-After of its busy providers", async () => {
   const stage = await openStage();
   const busyFor = (seconds: number) => () =>
     Promise.reject(
@@ -102,7 +102,7 @@ Deno.test("a task comes back when the first of its busy providers asks for it", 
   assertEquals(stage.vendor.accepted.get(id)?.length, 1);
 });
 
-/** A provider with these forms for pictures. */
+/** A provider with these media forms for images. */
 class PictureVendor extends StageVendor {
   override readonly mediaForms: StageVendor["mediaForms"];
 
@@ -112,7 +112,7 @@ class PictureVendor extends StageVendor {
   }
 }
 
-/** Makes a task with a picture, by an engine in front of two providers of which the first is asked first. */
+/** Creates a task with an image, with two providers that are called in this order. */
 async function createWithPicture(stage: Stage, providers: readonly [string, StageVendor][], url: string) {
   const model = readModel({
     id: "sandbox/video",
@@ -126,7 +126,7 @@ async function createWithPicture(stage: Stage, providers: readonly [string, Stag
   return { id, run: () => runDue(stage.store, videos) };
 }
 
-Deno.test("a provider that takes a reference in no form that can be had is passed over", async () => {
+Deno.test("a provider that accepts no available form of a reference is skipped", async () => {
   const stage = await openStage();
   const pictureless = new PictureVendor([]);
   const providers: [string, StageVendor][] = [["pictureless", pictureless], ["vendor", stage.vendor]];
@@ -136,9 +136,9 @@ Deno.test("a provider that takes a reference in no form that can be had is passe
 });
 
 for (const isFirst of [true, false]) {
-  Deno.test(`a provider whose order cannot be written ends no task of another, ${isFirst ? "first" : "last"}`, async () => {
+  Deno.test(`a provider without a form for the order does not fail a task that another can serve, ${isFirst ? "first" : "last"}`, async () => {
     const stage = await openStage();
-    const bytes = new PictureVendor(["data_uri"]); // the file is not there any more
+    const bytes = new PictureVendor(["data_uri"]); // the file no longer exists
     const addresses = new PictureVendor(["url"]);
     const providers: [string, StageVendor][] = [["bytes", bytes], ["addresses", addresses]];
     if (!isFirst) providers.reverse();
@@ -153,14 +153,14 @@ for (const isFirst of [true, false]) {
   });
 }
 
-Deno.test("a task whose order no provider can be given fails at once", async () => {
+Deno.test("a task whose order fits no provider fails immediately", async () => {
   const stage = await openStage();
   const { id, run } = await createWithPicture(stage, [["bytes", new PictureVendor(["data_uri"])]], PICTURE);
   await run();
   assertEquals((await stage.read(id)).error?.code, "invalid_request");
 });
 
-Deno.test("a task that waits, for a vendor's word or for its turn, stands before no new one", async () => {
+Deno.test("a task that waits for a vendor's response or for its turn delays no new task", async () => {
   const stage = await openStage();
   stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "rate_limited"));
   await stage.create();
@@ -174,7 +174,7 @@ Deno.test("a task that waits, for a vendor's word or for its turn, stands before
   assertEquals(claimed.map(({ ref }) => ref), [id]);
 });
 
-Deno.test("tasks leave a provider alone for as long as it asks, then one of them tries for all", async () => {
+Deno.test("tasks honour a provider's Retry-After, then one of them probes for all", async () => {
   const stage = await openStage();
   let calls = 0;
   const busy = new UpstreamFailure("vendor", "rate_limited", "slowly", {
@@ -194,7 +194,7 @@ Deno.test("tasks leave a provider alone for as long as it asks, then one of them
   assertEquals([before < 50, calls], [true, before + 1]);
 });
 
-Deno.test("a task that its provider's circuit kept waiting for ten minutes is tried all the same", async () => {
+Deno.test("a task that waited ten minutes for an open circuit is submitted anyway", async () => {
   const stage = await openStage();
   stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "unavailable"));
   for (let nth = 0; nth < 5; nth++) await stage.create();
@@ -202,7 +202,7 @@ Deno.test("a task that its provider's circuit kept waiting for ten minutes is tr
   assertEquals([code, afterMs >= 600_000, afterMs < 1_300_000], ["upstream_error", true, true]);
 });
 
-Deno.test("an order that cannot be written as a request fails at once, as nothing was sent", async () => {
+Deno.test("an order without a form for its provider fails immediately, and nothing is sent", async () => {
   const stage = await openStage();
   stage.vendor.before = () => Promise.reject(new GatewayError("invalid_request", "Cannot write a header"));
   const id = await stage.create({ provider: { type: "vendor" } });
@@ -212,7 +212,7 @@ Deno.test("an order that cannot be written as a request fails at once, as nothin
 });
 
 for (const [unfit, other] of ORDERS) {
-  Deno.test(`a provider whose vendor has no words for an order is passed over, ${unfit} has none`, async () => {
+  Deno.test(`a provider whose vendor does not support an order is skipped, ${unfit} does not`, async () => {
     const stage = await openStage();
     stage[unfit].before = () => Promise.reject(failure("no", "invalid"));
     const id = await stage.create();

@@ -17,12 +17,12 @@ async function completed(stage: Stage, id: string): Promise<void> {
   assertEquals(await stage.store.balance("demo"), { available: START - COST, held: 0n });
 }
 
-Deno.test("a task is handed over once and asked after until it ends, with its money held meanwhile", async () => {
+Deno.test("a task is submitted once and polled until it ends, with its hold in place", async () => {
   const stage = await openStage();
   const id = await stage.create();
   assertEquals(await stage.store.balance("demo"), { available: START - COST, held: COST });
   await stage.runDue();
-  for (let look = 0; look < 5; look++) {
+  for (let step = 0; step < 5; step++) {
     stage.clock.advance(30_000);
     assertEquals(await stage.runDue(), 1);
   }
@@ -30,7 +30,7 @@ Deno.test("a task is handed over once and asked after until it ends, with its mo
   assertEquals([stage.vendor.accepted.get(id)?.length, stage.events], [1, [{ taskId: id, status: "completed" }]]);
 });
 
-Deno.test("a creation that the vendor surely refused goes to the next provider", async () => {
+Deno.test("a create that the vendor definitely rejected goes to the next provider", async () => {
   const stage = await openStage();
   stage.vendor.before = () => Promise.reject(failure("no", "rate_limited"));
   const id = await stage.create();
@@ -39,7 +39,7 @@ Deno.test("a creation that the vendor surely refused goes to the next provider",
   await completed(stage, id);
 });
 
-Deno.test("a refusal of the order itself goes nowhere else: the task fails and its hold is released", async () => {
+Deno.test("a rejection of the order itself is final: the task fails and its hold is released", async () => {
   const stage = await openStage();
   const refusal = new UpstreamFailure("vendor", "invalid", "too long a prompt", { status: 400, accepted: "no" });
   stage.vendor.before = () => Promise.reject(refusal);
@@ -50,7 +50,7 @@ Deno.test("a refusal of the order itself goes nowhere else: the task fails and i
   assertEquals(await stage.store.balance("demo"), WHOLE);
 });
 
-Deno.test("vendors that are all down are tried again for ten minutes, then the task fails", async () => {
+Deno.test("unavailable vendors are retried for ten minutes, then the task fails", async () => {
   const stage = await openStage();
   stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "unreachable"));
   const id = await stage.create();
@@ -63,7 +63,7 @@ Deno.test("vendors that are all down are tried again for ten minutes, then the t
   assertEquals(await stage.store.balance("demo"), WHOLE);
 });
 
-Deno.test("a creation of unknown fate is found by the vendor's list and never made again, here or elsewhere", async () => {
+Deno.test("a create of unknown outcome is found in the vendor's list and never repeated at any provider", async () => {
   const stage = await openStage();
   stage.vendor.after = () => Promise.reject(failure("unknown", "timeout"));
   const id = await stage.create();
@@ -72,7 +72,7 @@ Deno.test("a creation of unknown fate is found by the vendor's list and never ma
   assertEquals([stage.vendor.accepted.get(id)?.length, stage.second.accepted.size], [1, 0]);
 });
 
-Deno.test("a creation that the vendor does not have after five minutes is made again; at its deadline the task fails", async () => {
+Deno.test("a create that the vendor does not list after five minutes is repeated; at its deadline the task fails", async () => {
   const stage = await openStage();
   let calls = 0;
   stage.vendor.before = () => ++calls === 1 ? Promise.reject(failure("unknown", "broken")) : undefined;
@@ -105,9 +105,9 @@ Deno.test("a creation that the vendor does not have after five minutes is made a
   assertEquals(await hopeless.store.balance("demo"), WHOLE);
 });
 
-Deno.test("a worker that died between the vendor's acceptance and its record is followed by one that finds the job", async () => {
+Deno.test("after a worker is killed between the vendor's acceptance and its record, the next one finds the job", async () => {
   const stage = await openStage();
-  stage.vendor.after = () => new Promise(() => {}); // the process ends here
+  stage.vendor.after = () => new Promise(() => {}); // the process exits here
   const id = await stage.create();
   void stage.runDue();
   await turns();
@@ -118,7 +118,7 @@ Deno.test("a worker that died between the vendor's acceptance and its record is 
   assertEquals(stage.vendor.accepted.get(id)?.length, 1);
 });
 
-Deno.test("a worker that lost its lease while the vendor answered still records what it alone knows", async () => {
+Deno.test("a worker that lost its lease during the vendor's response still records the job", async () => {
   const stage = await openStage();
   const gate = Promise.withResolvers<void>();
   stage.vendor.find = null;
@@ -127,13 +127,13 @@ Deno.test("a worker that lost its lease while the vendor answered still records 
   const late = stage.runDue();
   await turns();
   stage.clock.advance(31_000);
-  await stage.runDue(); // another worker: knows nothing, waits for the deadline
+  await stage.runDue(); // another worker without this state waits for the deadline
   gate.resolve();
   await late;
   await completed(stage, id);
 });
 
-Deno.test("a deadline ends a task as expired, and the vendor is asked to stop", async () => {
+Deno.test("a deadline ends a task as expired, and the vendor's job is cancelled", async () => {
   const stage = await openStage();
   const cancelled: string[] = [];
   stage.vendor.cancel = (job) => Promise.resolve(void cancelled.push(job.id)).then(() => "cancelled" as const);
@@ -146,13 +146,13 @@ Deno.test("a deadline ends a task as expired, and the vendor is asked to stop", 
   assertEquals(await stage.store.balance("demo"), WHOLE);
 });
 
-Deno.test("failures of polling never fail a task, and a vendor's Retry-After is waited for", async () => {
+Deno.test("polling failures never fail a task, and a vendor's Retry-After is honoured", async () => {
   const stage = await openStage();
   const id = await stage.create();
   await stage.runDue();
-  let looks = 0;
+  let searches = 0;
   stage.vendor.poll = () => {
-    looks++;
+    searches++;
     return Promise.reject(
       Object.assign(failure("no", "rate_limited"), { facts: { status: 429, accepted: "no", retryAfterSeconds: 120 } }),
     );
@@ -160,12 +160,12 @@ Deno.test("failures of polling never fail a task, and a vendor's Retry-After is 
   stage.clock.advance(10_000);
   await stage.runDue();
   stage.clock.advance(119_000);
-  assertEquals([await stage.runDue(), looks], [0, 1]);
+  assertEquals([await stage.runDue(), searches], [0, 1]);
   stage.clock.advance(1_000);
-  assertEquals([await stage.runDue(), looks, (await stage.read(id)).status], [1, 2, "pending"]);
+  assertEquals([await stage.runDue(), searches, (await stage.read(id)).status], [1, 2, "pending"]);
 });
 
-Deno.test("a price that changes while a task runs is not the task's: it costs what it cost when it was made", async () => {
+Deno.test("a price change does not affect a running task: it costs the price at its creation", async () => {
   const stage = await openStage();
   const id = await stage.create();
   await stage.runDue();
@@ -178,12 +178,12 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
 
-/** A stage whose vendors reject the credentials of the providers that are in the set. */
+/** A stage whose vendors reject the credentials of these providers. */
 async function stageRejecting(rejected: ReadonlySet<string>): Promise<Stage> {
   return await openStage(silentLog, { ...UNMONITORED_CREDENTIALS, isRejected: (name) => rejected.has(name) });
 }
 
-Deno.test("a task is not offered to a misconfigured provider while another makes videos", async () => {
+Deno.test("a task is not offered to a misconfigured provider while another one works", async () => {
   const stage = await stageRejecting(new Set(["vendor"]));
   const id = await stage.create();
   await stage.runDue();
@@ -191,7 +191,7 @@ Deno.test("a task is not offered to a misconfigured provider while another makes
   await completed(stage, id);
 });
 
-Deno.test("a create is refused at once when all providers are misconfigured, or the pinned one", async () => {
+Deno.test("a create is rejected immediately if all providers, or the requested one, are misconfigured", async () => {
   const all = await stageRejecting(new Set(["vendor", "second"]));
   const one = await stageRejecting(new Set(["second"]));
   for (const [stage, body] of [[all, {}], [one, { provider: { type: "second" } }]] as const) {
@@ -201,7 +201,7 @@ Deno.test("a create is refused at once when all providers are misconfigured, or 
   }
 });
 
-Deno.test("a task whose providers become misconfigured before it is handed over fails without a vendor call", async () => {
+Deno.test("a task whose providers become misconfigured before its submission fails without a vendor call", async () => {
   const rejected = new Set<string>();
   const stage = await stageRejecting(rejected);
   const id = await stage.create();
@@ -213,7 +213,7 @@ Deno.test("a task whose providers become misconfigured before it is handed over 
   assertEquals(await stage.store.balance("demo"), WHOLE);
 });
 
-Deno.test("a task that a vendor forbids for the operator's account fails at once, as the vendor's affair", async () => {
+Deno.test("a task that a vendor forbids for the operator's account fails immediately with upstream_error", async () => {
   const stage = await openStage();
   stage.vendor.before = stage.second.before = () => Promise.reject(failure("no", "forbidden"));
   const id = await stage.create();

@@ -20,7 +20,7 @@ async function cancelOf(videos: Videos, id: string): Promise<string> {
   }
 }
 
-/** A stage whose vendor has no list and whose creates end without saying whether the vendor began. */
+/** A stage whose vendor has no list and whose creates have an unknown outcome. */
 async function stageInDoubt(): Promise<Stage> {
   const stage = await openStage();
   stage.vendor.find = stage.second.find = null;
@@ -33,7 +33,7 @@ function engineWith(stage: Stage, settings: Partial<VideoSettings>): Videos {
   return createVideos({ ...stage.parts, settings: { ...stage.parts.settings, ...settings } }, LIMITS);
 }
 
-Deno.test("a create of unknown outcome at a vendor without a list fails when the doubt ends, and its hold is released", async () => {
+Deno.test("a create of unknown outcome at a vendor without a list fails after the doubt period, and its hold is released", async () => {
   const stage = await stageInDoubt();
   const id = await stage.create();
   await stage.runDue();
@@ -51,7 +51,7 @@ Deno.test("a create of unknown outcome at a vendor without a list fails when the
   assertEquals([await stage.runDue(), stage.vendor.accepted.get(id)?.length, stage.second.accepted.size], [0, 1, 0]);
 });
 
-Deno.test("DELETE ends a create of unknown outcome at a vendor without a list; nobody is given it again", async () => {
+Deno.test("DELETE ends a create of unknown outcome at a vendor without a list; no provider gets it again", async () => {
   const stage = await stageInDoubt();
   const id = await stage.create();
   await stage.runDue();
@@ -67,7 +67,7 @@ Deno.test("DELETE ends a create of unknown outcome at a vendor without a list; n
 });
 
 for (const preauthorize of [true, false]) {
-  Deno.test(`an operator who keeps the money of unknown creates gets it, preauthorize ${preauthorize}`, async () => {
+  Deno.test(`unknown_creates: capture charges a create of unknown outcome, preauthorize ${preauthorize}`, async () => {
     const stage = await stageInDoubt();
     const videos = engineWith(stage, { unknownCreates: "capture", preauthorize });
     const failing = await createWith(videos);
@@ -88,10 +88,10 @@ for (const preauthorize of [true, false]) {
   });
 }
 
-Deno.test("a process that ends during a create at a vendor without a list leaves a task that can be cancelled, or fails", async () => {
+Deno.test("a process that exits during a create at a vendor without a list leaves a task that can be cancelled or fails", async () => {
   const stage = await openStage();
   stage.vendor.find = null;
-  stage.vendor.after = () => new Promise(() => {}); // the process ends here
+  stage.vendor.after = () => new Promise(() => {}); // the process exits here
   const [kept, dropped] = [await stage.create(), await stage.create()];
   void stage.runDue();
   await turns();
@@ -105,7 +105,7 @@ Deno.test("a process that ends during a create at a vendor without a list leaves
   assertEquals(await stage.store.balance("demo"), WHOLE);
 });
 
-Deno.test("a task in doubt since an earlier version is cancellable once no create can last that long", async () => {
+Deno.test("a task of unknown outcome of an earlier version can be cancelled after the maximum create duration", async () => {
   const stage = await openStage();
   stage.vendor.find = null;
   stage.vendor.after = () => new Promise(() => {});
@@ -119,7 +119,7 @@ Deno.test("a task in doubt since an earlier version is cancellable once no creat
 });
 
 for (const how of ["cancelled", "failed"] as const) {
-  Deno.test(`a vendor whose answer comes after the task was ${how} is told to stop`, async () => {
+  Deno.test(`a vendor's job is cancelled if its response arrives after the task was ${how}`, async () => {
     const stage = await openStage();
     const gate = Promise.withResolvers<void>();
     const stopped: string[] = [];
@@ -130,7 +130,7 @@ for (const how of ["cancelled", "failed"] as const) {
     const late = stage.runDue();
     await turns();
     stage.clock.advance(31_000);
-    await stage.runDue(); // another worker, that knows nothing
+    await stage.runDue(); // another worker without this state
     if (how === "failed") {
       stage.clock.advance(DOUBT_MS);
       await stage.runDue();
@@ -143,7 +143,7 @@ for (const how of ["cancelled", "failed"] as const) {
   });
 }
 
-Deno.test("DELETE of a create of unknown outcome looks for it where the vendor has a list, and stops what it finds", async () => {
+Deno.test("DELETE of a create of unknown outcome searches the vendor's list and cancels the job it finds", async () => {
   const stage = await openStage();
   const find = stage.vendor.find;
   stage.vendor.find = () => Promise.reject(failure("no"));
@@ -158,7 +158,7 @@ Deno.test("DELETE of a create of unknown outcome looks for it where the vendor h
   assertEquals(await stage.store.balance("demo"), WHOLE);
 });
 
-Deno.test("DELETE of a create that the vendor's list does not show works only when no create can last that long", async () => {
+Deno.test("DELETE of a create missing from the vendor's list succeeds only after the maximum create duration", async () => {
   const stage = await openStage();
   stage.vendor.before = () => Promise.reject(failure("unknown", "broken"));
   const id = await stage.create();
@@ -169,7 +169,7 @@ Deno.test("DELETE of a create that the vendor's list does not show works only wh
   assertEquals(await stage.store.balance("demo"), WHOLE);
 });
 
-Deno.test("a job that DELETE found and could not stop goes on as the task's own", async () => {
+Deno.test("a job that DELETE found and could not cancel continues as the task's job", async () => {
   const stage = await openStage();
   stage.vendor.after = () => Promise.reject(failure("unknown", "broken"));
   const find = stage.vendor.find;
@@ -190,7 +190,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
 
-Deno.test("a doubt ends after its span when the machine's clock was set back", async () => {
+Deno.test("a doubt period keeps its length if the clock moves backwards", async () => {
   const stage = await stageInDoubt();
   const id = await stage.create();
   await stage.runDue();
@@ -202,10 +202,10 @@ Deno.test("a doubt ends after its span when the machine's clock was set back", a
   assertEquals((await stage.read(id)).error?.code, "outcome_unknown");
 });
 
-Deno.test("a create of unknown outcome is found in the vendor's list when the machine's clock was set back", async () => {
+Deno.test("a create of unknown outcome is found in the vendor's list if the clock moves backwards", async () => {
   const stage = await openStage();
   let isAnswering = false;
-  const createdAt = stage.clock.now() - 3_600_000; // by the vendor's clock, which is right
+  const createdAt = stage.clock.now() - 3_600_000; // by the vendor's clock, which is correct
   stage.vendor.after = () => Promise.reject(failure("unknown", "broken"));
   stage.vendor.find = ({ taskId }, createdAfter) => {
     if (!isAnswering) return Promise.reject(failure("no"));
@@ -227,7 +227,7 @@ Deno.test("a create of unknown outcome is found in the vendor's list when the ma
   assertEquals((await stage.read(id)).status, "completed");
 });
 
-Deno.test("a job whose name is too long to be kept is one of unknown outcome, with and without a list", async () => {
+Deno.test("a job whose id is too long to store has an unknown outcome, with and without a list", async () => {
   for (const hasList of [false, true]) {
     const stage = await openStage();
     const job = { id: "j".repeat(100_000), place: null };

@@ -5,7 +5,7 @@ import { CALLER, createWith, DONE, openStage, runDue, type Stage } from "./stage
 
 const DOUBT_MS = 300_000;
 
-/** A stage whose vendor has no list, and whose disk is full from the moment on that the vendor has a task. */
+/** A stage whose vendor has no list, and whose disk is full once the vendor has a task. */
 async function stageThatFills(): Promise<{ stage: Stage; videos: Videos; store: Store; disk: { isFull: boolean } }> {
   const stage = await openStage();
   stage.vendor.find = stage.second.find = null;
@@ -21,7 +21,7 @@ async function stageThatFills(): Promise<{ stage: Stage; videos: Videos; store: 
   return { stage, videos: stage.reopen(store), store, disk };
 }
 
-/** Runs what is due every ten seconds, also what comes back when its lease ends. */
+/** Runs due jobs every ten seconds, also those whose lease ended. */
 async function pass({ stage, videos, store }: Awaited<ReturnType<typeof stageThatFills>>, spanMs: number) {
   for (let passed = 0; passed < spanMs; passed += 10_000) {
     stage.clock.advance(10_000);
@@ -29,7 +29,7 @@ async function pass({ stage, videos, store }: Awaited<ReturnType<typeof stageTha
   }
 }
 
-Deno.test("a job that a vendor without a list confirmed on a full disk is recorded once there is room, and completes", async () => {
+Deno.test("a job confirmed by a vendor without a list on a full disk is recorded once there is room, and completes", async () => {
   const filling = await stageThatFills();
   const { stage, videos, store, disk } = filling;
   const id = await createWith(videos);
@@ -44,7 +44,7 @@ Deno.test("a job that a vendor without a list confirmed on a full disk is record
   assertEquals([stage.vendor.accepted.get(id)?.length, stage.second.accepted.size], [1, 0]);
 });
 
-Deno.test("DELETE stops a job at its vendor that was confirmed on a full disk", async () => {
+Deno.test("DELETE cancels a vendor's job that was confirmed on a full disk", async () => {
   const { stage, videos, store, disk } = await stageThatFills();
   const stopped: string[] = [];
   stage.vendor.cancel = (job) => {

@@ -16,7 +16,7 @@ import { storeMember } from "../support/store_member.ts";
 const ALL: TaskFilter = { account: null, status: null, model: null, from: 0, to: Number.MAX_SAFE_INTEGER };
 const ACCOUNTS = ["acme", "acme-two", "b"];
 
-/** A store with these tasks: created pending, then ended where they have. */
+/** A store with these tasks: created pending, then ended. */
 async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) {
@@ -28,8 +28,8 @@ async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
   return store;
 }
 
-/** What a filter leaves, told the long way. */
-function naively(tasks: readonly VideoTask[], { account, status, model, from, to }: TaskFilter, reverse: boolean) {
+/** Returns the expected result of a filter by a full scan. */
+function expectedIds(tasks: readonly VideoTask[], { account, status, model, from, to }: TaskFilter, reverse: boolean) {
   const ordered = tasks
     .filter((task) => account === null || task.account === account)
     .filter((task) => status === null || task.status === status)
@@ -55,7 +55,7 @@ const filterArbitrary: fc.Arbitrary<TaskFilter> = fc.record({
   to: fc.integer({ min: 2, max: 8 }),
 });
 
-Deno.test("task desk: the pages of any filter in either order are what the filter leaves, each task once", async () => {
+Deno.test("task admin: the pages of any filter in both orders contain each matching task once", async () => {
   const tasksArbitrary = fc.array(taskArbitrary, { maxLength: 25 });
   const law = fc.asyncProperty(
     tasksArbitrary,
@@ -64,22 +64,22 @@ Deno.test("task desk: the pages of any filter in either order are what the filte
     fc.boolean(),
     async (facts, filter, limit, reverse) => {
       const tasks = facts.map((fact, n) => taskOf(n, fact));
-      const desk = openTaskAdmin(await storeWith(tasks));
+      const admin = openTaskAdmin(await storeWith(tasks));
       const seen: string[] = [];
       let after = null;
       do {
-        const { stories, next } = await desk.list(filter, { after, limit, reverse });
+        const { stories, next } = await admin.list(filter, { after, limit, reverse });
         assert(stories.length <= limit && (next === null || stories.length === limit));
         seen.push(...stories.map(({ task }) => task.id));
         after = next;
       } while (after !== null);
-      assertEquals(seen, naively(tasks, filter, reverse));
+      assertEquals(seen, expectedIds(tasks, filter, reverse));
     },
   );
   await fc.assert(law, { numRuns: 150 });
 });
 
-Deno.test("task desk: a task that ends between two looks at its lines is listed once, and never missed", async () => {
+Deno.test("task admin: a task that ends between two reads of its indexes is listed once and never missed", async () => {
   const tasks = [taskOf(1), taskOf(2, { status: "completed" }), taskOf(3)];
   const store = await storeWith(tasks);
   let scans = 0;
@@ -101,21 +101,21 @@ Deno.test("task desk: a task that ends between two looks at its lines is listed 
   ]);
 });
 
-Deno.test("task desk: tasks written before there were lines are entered once, where they stand now", async () => {
+Deno.test("task admin: tasks without index entries are indexed once, by their current state", async () => {
   const tasks = Array.from({ length: 205 }, (_, n) => {
     return taskOf(n, { status: itemAt(VIDEO_STATUSES, n % 5), account: itemAt(ACCOUNTS, n % 3), createdAt: 1_000 - n });
   });
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task)));
-  const desk = openTaskAdmin(store);
+  const admin = openTaskAdmin(store);
   const list = async (filter: TaskFilter) => {
-    const { stories } = await desk.list(filter, { after: null, limit: 300, reverse: true });
+    const { stories } = await admin.list(filter, { after: null, limit: 300, reverse: true });
     return stories.map(({ task }) => task.id);
   };
   assertEquals(await list(ALL), []);
   await enterOldTasks(store);
   for (const filter of [ALL, { ...ALL, account: "acme" }, { ...ALL, status: "failed" } as const]) {
-    assertEquals(await list(filter), naively(tasks, filter, true));
+    assertEquals(await list(filter), expectedIds(tasks, filter, true));
   }
   const commits: Commit[] = [];
   const watched = overlaid(store, {
@@ -128,7 +128,7 @@ Deno.test("task desk: tasks written before there were lines are entered once, wh
   assertEquals(commits, [], "a second start enters nothing");
 });
 
-Deno.test("task desk: entering old tasks goes on where an earlier start was broken off", async () => {
+Deno.test("task admin: indexing old tasks continues after an interruption", async () => {
   const tasks = Array.from({ length: 205 }, (_, n) => taskOf(n, { createdAt: 1_000 - n }));
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task)));
@@ -150,10 +150,10 @@ Deno.test("task desk: entering old tasks goes on where an earlier start was brok
   await enterOldTasks(counting);
   assertEquals(entered, 205 - 2 * 40);
   const { stories } = await openTaskAdmin(store).list(ALL, { after: null, limit: 300, reverse: true });
-  assertEquals(stories.map(({ task }) => task.id), naively(tasks, ALL, true));
+  assertEquals(stories.map(({ task }) => task.id), expectedIds(tasks, ALL, true));
 });
 
-/** A store with some operations in place of its own. */
+/** A store with some operations replaced. */
 function overlaid(store: Store, over: Partial<Store>): Store {
   return new Proxy(store, {
     get: (target, name: keyof Store) => over[name] ?? storeMember(target, name),
@@ -164,7 +164,7 @@ function withoutLines(commit: Commit): Commit {
   return { ...commit, addJobs: [], set: (commit.set ?? []).filter(({ key }) => !String(key[1]).endsWith("time")) };
 }
 
-Deno.test("task desk: a page that finds no task of its model ends after so many looks, and the next goes on", async () => {
+Deno.test("task admin: a page without a task of its model ends after the maximum number of entries, and the next continues", async () => {
   const store = await openMemoryStore({ clock: new ManualClock() });
   const count = MAX_TASKS_SCANNED + 600;
   let commit: Commit = {};
@@ -175,26 +175,26 @@ Deno.test("task desk: a page that finds no task of its model ends after so many 
     await store.commit(null, commit);
     commit = {};
   }
-  const desk = openTaskAdmin(store);
+  const admin = openTaskAdmin(store);
   const filter = { ...ALL, status: "pending", model: itemAt(MODELS, 1) } as const;
-  const first = await desk.list(filter, { after: null, limit: 20, reverse: true });
+  const first = await admin.list(filter, { after: null, limit: 20, reverse: true });
   assertEquals([first.stories, first.next?.id], [[], taskOf(count - MAX_TASKS_SCANNED).id]);
-  const second = await desk.list(filter, { after: first.next, limit: 20, reverse: true });
+  const second = await admin.list(filter, { after: first.next, limit: 20, reverse: true });
   assertEquals([second.stories.map(({ task }) => task.id), second.next], [[taskOf(0).id], null]);
 });
 
-Deno.test("task desk: a task is read by its id with its hold; a word that is none finds nothing", async () => {
+Deno.test("task admin: a task is read by its id with its hold; an invalid id returns null", async () => {
   const stage = await openStage();
   const id = await stage.create();
   await stage.runDue();
-  const desk = openTaskAdmin(stage.store);
-  const story = await desk.read(id);
-  assertEquals([story?.task.offers, story?.task.stage.step], [1, "submitted"]);
-  assertEquals([story?.hold?.state, story?.hold?.amount], ["open", story?.task.price.estimate]);
-  assertEquals([await desk.read("lost"), await desk.read(taskOf(9).id)], [null, null]);
+  const admin = openTaskAdmin(stage.store);
+  const found = await admin.read(id);
+  assertEquals([found?.task.offers, found?.task.stage.step], [1, "submitted"]);
+  assertEquals([found?.hold?.state, found?.hold?.amount], ["open", found?.task.price.estimate]);
+  assertEquals([await admin.read("lost"), await admin.read(taskOf(9).id)], [null, null]);
 });
 
-Deno.test("task desk: each provider that is asked to make a task is counted", async () => {
+Deno.test("task admin: each create call of a task is counted", async () => {
   const stage = await openStage();
   const refusing = () => {
     throw new UpstreamFailure("vendor", "unavailable", "it is down", { status: 503, accepted: "no" });

@@ -23,7 +23,7 @@ const WRITER: TaskEventReader = {
   write: ({ id, status, task }) => encoder.encode(`${id} ${status} ${task.progress ?? "-"}`),
 };
 
-/** Reads one stream as a caller does. */
+/** Reads one stream like a caller. */
 class Reader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
 
@@ -31,7 +31,7 @@ class Reader {
     this.#reader = stream.getReader();
   }
 
-  /** The next piece; null at the end. */
+  /** Returns the next piece; null at the end. */
   async next(): Promise<string | null> {
     const { done, value } = await this.#reader.read();
     return done ? null : decoder.decode(value);
@@ -48,16 +48,16 @@ async function open(stage: Stage, id: string, lastEventId: string | null = null)
   return new Reader(stream);
 }
 
-/** Sets how far the task's vendor says it is, as the polling job would. */
+/** Sets the vendor's progress of a task, like the polling job. */
 async function setProgress(store: Store, id: string, progressPercent: number): Promise<void> {
   const entry = await readTask(store, id);
   assert((await store.commit(null, changeTask({}, entry!, { progress: { progressPercent } }))).ok);
 }
 
-/** What is written as `<id> <status> <progress>`, without the id. */
-const said = (piece: string | null) => piece?.split(" ").slice(1).join(" ");
+/** Returns `<id> <status> <progress>` without the id. */
+const withoutId = (piece: string | null) => piece?.split(" ").slice(1).join(" ");
 
-/** Lets the jobs run until the task has ended. */
+/** Runs the jobs until the task has ended. */
 async function complete(stage: Stage): Promise<void> {
   stage.vendor.progress = () => DONE;
   await stage.runDue();
@@ -65,30 +65,30 @@ async function complete(stage: Stage): Promise<void> {
   await stage.runDue();
 }
 
-Deno.test("a stream of events begins with the present state, tells each change at once and ends with the task", async () => {
+Deno.test("an event stream starts with the current state, sends each change immediately and ends with the task", async () => {
   const stage = await openStage();
   const id = await stage.create();
   const reader = await open(stage, id);
   assertEquals(await reader.next(), "opening");
-  assertEquals(said(await reader.next()), "pending -");
+  assertEquals(withoutId(await reader.next()), "pending -");
   await complete(stage);
-  assertEquals(said(await reader.next()), "pending -", "the hand-over names the provider");
-  assertEquals(said(await reader.next()), "completed 100");
+  assertEquals(withoutId(await reader.next()), "pending -", "the hand-over names the provider");
+  assertEquals(withoutId(await reader.next()), "completed 100");
   assertEquals(await reader.next(), null);
 });
 
-Deno.test("a stream of a task that has ended is its last state and the end; a reader that has seen it gets none", async () => {
+Deno.test("a stream of an ended task sends its last state and closes; a reader that received it gets no stream", async () => {
   const stage = await openStage();
   const id = await stage.create();
   await complete(stage);
   const reader = await open(stage, id);
   assertEquals(await reader.next(), "opening");
   const last = await reader.next();
-  assertEquals([said(last), await reader.next()], ["completed 100", null]);
+  assertEquals([withoutId(last), await reader.next()], ["completed 100", null]);
   assertEquals(await stage.videos.events(CALLER.keyId, id, itemAt(last!.split(" "), 0), WRITER), null);
 });
 
-Deno.test("a reader that comes back is not told again what it saw, but what came since", async () => {
+Deno.test("a reader that reconnects gets only events since its last one", async () => {
   const stage = await openStage();
   const id = await stage.create();
   const first = await open(stage, id);
@@ -98,13 +98,13 @@ Deno.test("a reader that comes back is not told again what it saw, but what came
   const second = await open(stage, id, seen);
   assertEquals(await second.next(), "opening");
   await complete(stage);
-  assertEquals(said(await second.next()), "pending -", "the hand-over names the provider");
-  assertEquals(said(await second.next()), "completed 100");
+  assertEquals(withoutId(await second.next()), "pending -", "the hand-over names the provider");
+  assertEquals(withoutId(await second.next()), "completed 100");
   const third = await open(stage, id, "something else");
-  assertEquals([await third.next(), said(await third.next())], ["opening", "completed 100"]);
+  assertEquals([await third.next(), withoutId(await third.next())], ["opening", "completed 100"]);
 });
 
-Deno.test("what another process writes is found by the timer, and heartbeats come in between", async () => {
+Deno.test("the timer finds changes by another process, with heartbeats in between", async () => {
   const stage = await openStage();
   const id = await stage.create();
   const reader = await open(stage, id);
@@ -116,10 +116,10 @@ Deno.test("what another process writes is found by the timer, and heartbeats com
   await setProgress(stage.store, id, 40); // not through the engine's own store
   const change = reader.next();
   stage.clock.advance(TICK_MS);
-  assertEquals(said(await change), "pending 40");
+  assertEquals(withoutId(await change), "pending 40");
 });
 
-Deno.test("a slow reader is told the newest state; one that takes nothing for a minute is let go", async () => {
+Deno.test("a slow reader gets the newest state; one that reads nothing for a minute is disconnected", async () => {
   const stage = await openStage();
   const id = await stage.create();
   const reader = await open(stage, id);
@@ -128,7 +128,7 @@ Deno.test("a slow reader is told the newest state; one that takes nothing for a 
     stage.clock.advance(TICK_MS);
     await settled();
   }
-  assertEquals([await reader.next(), said(await reader.next())], ["opening", "pending 30"]);
+  assertEquals([await reader.next(), withoutId(await reader.next())], ["opening", "pending 30"]);
   for (let tick = 0; tick < 6; tick++) {
     stage.clock.advance(TICK_MS);
     await settled();
@@ -137,7 +137,7 @@ Deno.test("a slow reader is told the newest state; one that takes nothing for a 
   assertEquals(stage.clock.waiting, 0);
 });
 
-Deno.test("a stream ends with the next tick when its reader's key was revoked", async () => {
+Deno.test("a stream ends at the next tick after its reader's key is revoked", async () => {
   const stage = await openStage();
   const id = await stage.create();
   const reader = await open(stage, id);
@@ -149,7 +149,7 @@ Deno.test("a stream ends with the next tick when its reader's key was revoked", 
   isKeyGood = true;
 });
 
-Deno.test("a credential reads so many streams at once and no more; each that ends makes room", async () => {
+Deno.test("a credential has a maximum number of streams; each that ends frees a place", async () => {
   const stage = await openStage();
   const id = await stage.create();
   const readers = [await open(stage, id), await open(stage, id), await open(stage, id)];
@@ -171,7 +171,7 @@ Deno.test("a stream of an unknown, malformed or foreign task is not_found", asyn
   }
 });
 
-Deno.test("all streams end before the process does, and those opened later at once", async () => {
+Deno.test("all streams end before the process exits, and later ones end immediately", async () => {
   const stage = await openStage();
   const id = await stage.create();
   const reader = await open(stage, id);
@@ -184,7 +184,7 @@ Deno.test("all streams end before the process does, and those opened later at on
   assertEquals(stage.clock.waiting, 0);
 });
 
-Deno.test("a change of a watched task is reported from its commit, without a read, however many watch it", async () => {
+Deno.test("a change of a watched task is reported from its commit without a read, for any number of watchers", async () => {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   let reads = 0;
@@ -217,7 +217,7 @@ Deno.test("a change of a watched task is reported from its commit, without a rea
   assertEquals([reads, clock.waiting], [0, 0]);
 });
 
-Deno.test("what the timer read before a change is not told after it", async () => {
+Deno.test("a state that the timer read before a change is not reported after it", async () => {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   let gate: Promise<void> | null = null;
@@ -246,7 +246,7 @@ Deno.test("what the timer read before a change is not told after it", async () =
   await settled();
   const { promise, resolve: release } = Promise.withResolvers<void>();
   gate = promise;
-  clock.advance(TICK_MS); // reads the old state, and is held up
+  clock.advance(TICK_MS); // reads the old state, and is delayed
   await settled();
   gate = null;
   await write("new");
@@ -257,7 +257,7 @@ Deno.test("what the timer read before a change is not told after it", async () =
   watch.close();
 });
 
-/** Waits for reads of a store in memory that are under way. */
+/** Waits for running reads of a store in memory. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5));
 }

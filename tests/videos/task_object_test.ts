@@ -30,16 +30,16 @@ const EXTRAS: Partial<VideoTask> = {
   extraMirrors: [`${ID}-extra-0.png`, `${ID}-extra-1.png`],
 };
 
-Deno.test("taskObjectOf() tells how far a task is where its vendor does, and nothing where not", () => {
-  const told = objectOf({ progress: { progressPercent: 37, queuePosition: 0, startedAt: 3_700 } });
-  assertEquals([told.progress, told.queue_position, told.started_at], [37, 0, 3]);
+Deno.test("taskObjectOf() has progress only if the vendor reports it", () => {
+  const object = objectOf({ progress: { progressPercent: 37, queuePosition: 0, startedAt: 3_700 } });
+  assertEquals([object.progress, object.queue_position, object.started_at], [37, 0, 3]);
   for (const progress of [undefined, {}, { progressPercent: null, queuePosition: null, startedAt: null }]) {
     const silent = objectOf(progress === undefined ? {} : { progress });
     assert(!("progress" in silent) && !("queue_position" in silent) && !("started_at" in silent));
   }
 });
 
-Deno.test("taskObjectOf() says 100 of a completed task and no place in a queue of one that has ended", () => {
+Deno.test("taskObjectOf() has progress 100 for a completed task and no queue position for an ended one", () => {
   const progress = { progressPercent: 80, queuePosition: 3, startedAt: 3_700 };
   const done = objectOf({ status: "completed", updatedAt: 9_500, progress });
   assertEquals([done.progress, done.queue_position, done.started_at, done.completed_at], [100, undefined, 3, 9]);
@@ -47,7 +47,7 @@ Deno.test("taskObjectOf() says 100 of a completed task and no place in a queue o
   assertEquals([failed.progress, failed.queue_position, failed.completed_at], [80, undefined, null]);
 });
 
-Deno.test("taskObjectOf() names what a vendor made beside the video, there and here", () => {
+Deno.test("taskObjectOf() has the addresses of the extras at the vendor and at the gateway", () => {
   const task = objectOf(EXTRAS);
   assertEquals([task.thumbnail_url, task.last_frame_url], [
     "https://vendor.example/thumb.png",
@@ -64,7 +64,7 @@ Deno.test("taskObjectOf() reads tasks of earlier versions", () => {
   assertEquals(task.polling_url, `https://gateway.example/v1/videos/${taskOf(1).id}`);
 });
 
-Deno.test("placesOf() finds each content of a task, and an address at the vendor only where it opens", () => {
+Deno.test("locationsOf() returns each content of a task, and a vendor address only if it needs no credential", () => {
   const task = taskOf(1, EXTRAS);
   assertEquals(placesOf(task, { type: "video", index: 0 }), {
     mirror: `${ID}-0.mp4`,

@@ -6,7 +6,7 @@ import { refuseOversized } from "../../src/videos/create/task_size.ts";
 import { openStage, type Stage } from "./stage.ts";
 import { taskOf } from "./tasks.ts";
 
-/** Characters that take two bytes each in the store. */
+/** Characters of two bytes each in the store. */
 const wide = (count: number) => "長".repeat(count);
 
 const LONGEST = {
@@ -32,7 +32,7 @@ async function complete(stage: Stage, results: readonly ReturnType<typeof longRe
   await stage.runDue();
 }
 
-Deno.test("a task of the longest prompt and metadata is completed, with as many addresses as its record holds", async () => {
+Deno.test("a task with the longest prompt and metadata completes, with as many addresses as its record can store", async () => {
   const stage = await openStage();
   const id = await stage.create(LONGEST);
   await complete(stage, Array.from({ length: 8 }, (_, n) => longResult(n)));
@@ -41,7 +41,7 @@ Deno.test("a task of the longest prompt and metadata is completed, with as many 
   assertEquals(task.unsigned_urls, [0, 1, 2, 3].map((n) => longResult(n).url));
 });
 
-Deno.test("refuseOversized() refuses a task whose record could not grow any more, and says what to shorten", () => {
+Deno.test("refuseOversized() rejects a task whose record has no room to grow, and names the fields to shorten", () => {
   const at = (n: number) =>
     ({ medium: "image", at: "url", url: `https://media.example/${n}${"a".repeat(2_000)}` }) as const;
   const task = (references: number) => {

@@ -4,9 +4,7 @@ import { itemAt } from "../support/items.ts";
 /** Models of {@linkcode taskOf}. */
 export const MODELS = ["one/model", "two/model"];
 
-/**
- * A task as it stands in the store, numbered in the order of creation; of the key `key` unless a test says otherwise.
- */
+/** Returns a stored task, numbered in order of creation, of the key `key` by default. */
 export function taskOf(n: number, over: Partial<VideoTask> = {}): VideoTask {
   return {
     id: `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`,

@@ -8,7 +8,7 @@ import { usageOf } from "../../src/videos/create/price.ts";
 import { isTaskId, newTaskId } from "../../src/videos/tasks/task_id.ts";
 import { itemAt } from "../support/items.ts";
 
-Deno.test("ids of tasks are UUIDs of version 7 that sort as they were made, also when the clock goes back", () => {
+Deno.test("task ids are UUIDs version 7 in order of creation, even if the clock moves backwards", () => {
   const ids = Array.from({ length: 10_000 }, (_, n) => newTaskId(1_800_000_000_000 + (n % 7) - n % 3));
   assertEquals(ids.toSorted(), ids);
   assertEquals(new Set(ids).size, ids.length);
@@ -16,7 +16,7 @@ Deno.test("ids of tasks are UUIDs of version 7 that sort as they were made, also
   assert(!isTaskId(itemAt(ids, 0).toUpperCase()) && !isTaskId(`${ids[0]}0`) && !isTaskId("abc"));
 });
 
-Deno.test("modeOf() tells the five modes apart; any sound or video among references mixes them", () => {
+Deno.test("modeOf() returns the five modes; any audio or video reference means mixref2video", () => {
   assertEquals(modeOf(false, false, []), "text2video");
   assertEquals(modeOf(true, false, []), "img2video");
   assertEquals(modeOf(true, true, []), "img2video_end");
@@ -25,13 +25,13 @@ Deno.test("modeOf() tells the five modes apart; any sound or video among referen
   assertEquals(modeOf(false, false, ["image", "video"]), "mixref2video");
 });
 
-Deno.test("nextPollMs() begins after ten seconds, then looks at a tenth of the age between five and thirty", () => {
+Deno.test("nextPollMs() starts at ten seconds, then returns a tenth of the age between five and thirty seconds", () => {
   const at = (ageMs: number, retryAfter?: number) => nextPollMs(DEFAULT_SCHEDULE, ageMs, retryAfter, () => 0.5);
   assertEquals([0, 10_000, 120_000, 240_000, 3_600_000].map((age) => at(age)), [10_000, 5_000, 12_000, 24_000, 30_000]);
   assertEquals([at(10_000, 60), at(10_000, 1), at(10_000, 1e9), at(10_000, -5)], [60_000, 5_000, 3_600_000, 5_000]);
 });
 
-Deno.test("nextPollMs() never asks sooner than nine tenths of the least distance, nor later than eleven tenths of the longest", () => {
+Deno.test("nextPollMs() stays between 90 % of the minimum and 110 % of the maximum interval", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e8 }), fc.double({ min: 0, max: 0.999999, noNaN: true }), (age, random) => {
       const ms = nextPollMs(DEFAULT_SCHEDULE, age, undefined, () => random);
@@ -49,7 +49,7 @@ const costOf = (seconds: number | null, costUsd?: string | null) => {
   return [used, writeMoney(cost), implausibleSeconds];
 };
 
-Deno.test("usageOf() takes the vendor's seconds when they differ by a second or more, and rounds money once, half up", () => {
+Deno.test("usageOf() uses the vendor's seconds if they differ by a second or more, and rounds money once, half up", () => {
   assertEquals(costOf(null), [5, "0.5000000000", null]);
   assertEquals([5.056, 4.2, 0, NaN, -1, Infinity].map((seconds) => costOf(seconds)[0]), [5, 5, 5, 5, 5, 5]);
   assertEquals(costOf(3.5), [3.5, "0.3500000000", null]);
@@ -57,20 +57,20 @@ Deno.test("usageOf() takes the vendor's seconds when they differ by a second or 
   assertEquals(usageOf({ ...PRICE, perSecond: 9_999_999n }, { seconds: null }).cost, 0n);
 });
 
-Deno.test("usageOf() believes up to the longest video of the model, of earlier records up to what was held", () => {
+Deno.test("usageOf() caps reports at the model's maximum duration, and in earlier records at the held duration", () => {
   assertEquals(costOf(12.04), [12, "1.2000000000", null]);
   assertEquals(costOf(60), [12, "1.2000000000", 60]);
   const { mostSeconds: _, ...earlier } = PRICE;
   assertEquals(usageOf(earlier, { seconds: 9 }), { seconds: 5, cost: 5_000_000_000n, implausibleSeconds: 9 });
 });
 
-Deno.test("usageOf() takes every length where the vendor decides it", () => {
+Deno.test("usageOf() uses any reported duration if the vendor decides it", () => {
   const open = { ...PRICE, seconds: 12, isOpen: true };
   assertEquals([11.5, 12, 0.4].map((seconds) => usageOf(open, { seconds }).seconds), [11.5, 12, 0.4]);
   assertEquals(usageOf(open, { seconds: null }).seconds, 12);
 });
 
-Deno.test("usageOf() takes a vendor's cost above the price where it reports no seconds, as far as the longest video goes", () => {
+Deno.test("usageOf() uses a vendor's cost above the price if no seconds are reported, capped at the maximum duration", () => {
   assertEquals(costOf(null, "0.81"), [5, "0.8100000000", null]);
   assertEquals(costOf(null, "0.31"), [5, "0.5000000000", null]);
   assertEquals(costOf(null, "99.00000000000000000001"), [5, "1.2000000000", null]);
@@ -79,7 +79,7 @@ Deno.test("usageOf() takes a vendor's cost above the price where it reports no s
   assertEquals(usageOf({ ...PRICE, perSecond: 0n }, { seconds: null, costUsd: "0.81" }).cost, 0n);
 });
 
-Deno.test("bytesOfDataUri() undoes base64 for all bytes, and refuses whatever is malformed", () => {
+Deno.test("bytesOfDataUri() decodes base64 for all bytes and rejects malformed input", () => {
   fc.assert(fc.property(fc.uint8Array({ minLength: 1, maxLength: 300 }), (bytes) => {
     assertEquals(bytesOfDataUri(`data:image/png;base64,${bytes.toBase64()}`), new Uint8Array(bytes));
   }));

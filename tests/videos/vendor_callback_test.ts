@@ -5,7 +5,7 @@ import { DONE, openStage, type Stage } from "./stage.ts";
 
 const tokenIn = (url: string | null) => new URL(url!).searchParams.get("token")!;
 
-/** A task that the vendor has, and the address that the vendor got for it. */
+/** Creates a submitted task; returns its callback address. */
 async function submitted(stage: Stage): Promise<{ readonly id: string; readonly url: string | null }> {
   let order: VideoOrder | null = null;
   stage.vendor.before = (given) => void (order = given);
@@ -14,7 +14,7 @@ async function submitted(stage: Stage): Promise<{ readonly id: string; readonly 
   return { id, url: order!.callbackUrl };
 }
 
-Deno.test("a vendor gets an address with a token of the task's own, where it can reach the gateway", async () => {
+Deno.test("a vendor gets a callback address with a token of the task if it can reach the gateway", async () => {
   const stage = await openStage();
   const [one, other] = [await submitted(stage), await submitted(stage)];
   assert(one.url!.startsWith(`https://gateway.example${VENDOR_CALLBACK_PATH}/${one.id}?token=`), `${one.url}`);
@@ -26,7 +26,7 @@ Deno.test("a vendor gets an address with a token of the task's own, where it can
   assertEquals(vendorCallbackUrl({ ...stage.parts, settings }, one.id), null);
 });
 
-Deno.test("a token opens its task alone, under any key in force", async () => {
+Deno.test("a token is valid only for its task, with any valid key", async () => {
   const stage = await openStage();
   const [one, other] = [await submitted(stage), await submitted(stage)];
   const { signingKeys } = stage.parts;
@@ -40,11 +40,11 @@ Deno.test("a token opens its task alone, under any key in force", async () => {
   }
 });
 
-Deno.test("a callback makes its task be polled for at once, whatever it says", async () => {
+Deno.test("a callback causes an immediate poll of its task, whatever its content", async () => {
   const stage = await openStage();
   const { id, url } = await submitted(stage);
   stage.vendor.progress = () => DONE;
-  await stage.runDue(["video_poll"]); // the poller has it, and would wait
+  await stage.runDue(["video_poll"]); // the poller has it and would wait
   assertEquals((await stage.read(id)).status, "pending");
   assertEquals(stage.videos.acceptCallback(id, tokenIn(url)), true);
   await stage.runDue(["video_poll"]);
@@ -52,17 +52,17 @@ Deno.test("a callback makes its task be polled for at once, whatever it says", a
   assertEquals(stage.videos.acceptCallback(id, tokenIn(url)), true, "also when it comes once more");
 });
 
-Deno.test("a sender who knows a token causes a poll every five seconds at most, and twenty in all", async () => {
+Deno.test("callbacks with a known token cause at most one poll every five seconds and twenty in total", async () => {
   const stage = await openStage();
   const { id, url } = await submitted(stage);
   let polls = 0;
-  const told: VideoProgress = { status: "pending", isRunning: true };
+  const progress: VideoProgress = { status: "pending", isRunning: true };
   stage.vendor.progress = () => {
     polls++;
-    return told;
+    return progress;
   };
   await stage.runDue(["video_poll"]);
-  stage.clock.advance(40 * 60_000); // by now it is polled for every thirty seconds
+  stage.clock.advance(40 * 60_000); // by now it is polled every thirty seconds
   await stage.runDue(["video_poll"]);
   polls = 0;
   for (let tenth = 0; tenth < 10 * 60; tenth++) {

@@ -21,38 +21,38 @@ function limiterOf(options: Partial<AttemptLimiterOptions> = {}) {
   return { clock, limiter };
 }
 
-/** What an attempt that asked for a place was answered so far. */
-interface Asked {
+/** What an attempt that request for a place was answered so far. */
+interface PlaceRequest {
   answer: Permit | Postponement | null;
 }
 
-function ask(limiter: AttemptLimiter, url: string, account = "a", signal = never): Asked {
-  const asked: Asked = { answer: null };
-  void limiter.acquire({ account, url: `https://${url}` }, signal).then((answer) => asked.answer = answer, () => {});
-  return asked;
+function requestPlace(limiter: AttemptLimiter, url: string, account = "a", signal = never): PlaceRequest {
+  const request: PlaceRequest = { answer: null };
+  void limiter.acquire({ account, url: `https://${url}` }, signal).then((answer) => request.answer = answer, () => {});
+  return request;
 }
 
 const many = (count: number, limiter: AttemptLimiter, url: string, account?: string) =>
-  Array.from({ length: count }, () => ask(limiter, url, account));
+  Array.from({ length: count }, () => requestPlace(limiter, url, account));
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
-const countOf = (all: readonly Asked[], isGranted: boolean | null) =>
+const countOf = (all: readonly PlaceRequest[], isGranted: boolean | null) =>
   all.filter(({ answer }) => (answer?.isGranted ?? null) === isGranted).length;
 
-function release({ answer }: Asked, durationMs: number | null): void {
+function release({ answer }: PlaceRequest, durationMs: number | null): void {
   assert(answer?.isGranted, "it has no place");
   answer.release(durationMs);
 }
 
-/** Makes a path responsive, so that its window is as large as can be. */
+/** Makes a path responsive, so that its window has the maximum size. */
 async function open(limiter: AttemptLimiter, url: string, account?: string): Promise<void> {
   for (let n = 0; n < 30; n++) {
-    const asked = ask(limiter, url, account);
+    const request = requestPlace(limiter, url, account);
     await turn();
-    release(asked, 10);
+    release(request, 10);
   }
 }
 
-Deno.test("a path starts with two attempts at once, and gets one more with each that ends soon", async () => {
+Deno.test("a path starts with two concurrent attempts and gets one more with each that ends quickly", async () => {
   const { limiter } = limiterOf();
   const all = many(12, limiter, "a.example/hook");
   await turn();
@@ -65,7 +65,7 @@ Deno.test("a path starts with two attempts at once, and gets one more with each 
   assertEquals(countOf(all, true), 6);
 });
 
-Deno.test("a path that hangs is called by one attempt at a time, until one ends soon", async () => {
+Deno.test("a path that hangs gets one attempt at a time until one ends quickly", async () => {
   const { limiter } = limiterOf();
   const all = many(8, limiter, "dead.example/hook");
   await turn();
@@ -80,7 +80,7 @@ Deno.test("a path that hangs is called by one attempt at a time, until one ends 
   assertEquals(countOf(all, true), 7, "it answers again");
 });
 
-Deno.test("a path takes ten of a host's twenty places, an account fourteen, all accounts together twenty", async () => {
+Deno.test("a path holds at most ten of a host's twenty places, an account fourteen, all accounts twenty", async () => {
   const { limiter } = limiterOf();
   for (const path of ["x", "y"]) await open(limiter, `h.example/${path}`);
   for (const account of ["b", "c", "d"]) await open(limiter, "h.example/x", account);
@@ -95,30 +95,30 @@ Deno.test("a path takes ten of a host's twenty places, an account fourteen, all 
   const taken = others.map((all) => countOf(all, true));
   assertEquals(taken.every((count) => count >= 1), true, taken.join(" "));
   assert(13 + taken.reduce((sum, count) => sum + count) <= 20, taken.join(" "));
-  const elsewhere = ask(limiter, "other.example/x");
+  const elsewhere = requestPlace(limiter, "other.example/x");
   await turn();
   assertEquals(elsewhere.answer?.isGranted, true);
 });
 
-Deno.test("no account takes all places of all hosts", async () => {
+Deno.test("no account holds all places of all hosts", async () => {
   const { limiter } = limiterOf({ inAll: 30 });
-  const all = Array.from({ length: 50 }, (_, n) => ask(limiter, `h${n}.example/`));
+  const all = Array.from({ length: 50 }, (_, n) => requestPlace(limiter, `h${n}.example/`));
   await turn();
   assertEquals(countOf(all, true), 24);
-  const others = Array.from({ length: 50 }, (_, n) => ask(limiter, `h${n}.example/`, "b"));
+  const others = Array.from({ length: 50 }, (_, n) => requestPlace(limiter, `h${n}.example/`, "b"));
   await turn();
   assertEquals(countOf(others, true), 5);
 });
 
-Deno.test("paths without an answer so far share a window, so that new paths do not occupy a host that hangs", async () => {
+Deno.test("paths without a response share a window, so that new paths do not occupy a host that hangs", async () => {
   const { limiter } = limiterOf();
-  let asked = 0;
-  const all: Asked[] = [];
-  const released = new Set<Asked>();
+  let request = 0;
+  const all: PlaceRequest[] = [];
+  const released = new Set<PlaceRequest>();
   const running = () => all.filter((each) => each.answer?.isGranted && !released.has(each));
   const counts: number[] = [];
   for (let round = 0; round < 4; round++) {
-    for (let n = 0; n < 10; n++) all.push(ask(limiter, `dead.example/${asked++}`));
+    for (let n = 0; n < 10; n++) all.push(requestPlace(limiter, `dead.example/${request++}`));
     await turn();
     counts.push(running().length);
     for (const each of running()) {
@@ -130,7 +130,7 @@ Deno.test("paths without an answer so far share a window, so that new paths do n
   assertEquals(counts, [4, 3, 3, 3]);
 });
 
-Deno.test("whoever waits gets the place that falls free, in order", async () => {
+Deno.test("waiting attempts get free places in order", async () => {
   const { limiter } = limiterOf({ perHost: 1 });
   const all = many(4, limiter, "a.example/");
   for (let free = 1; free <= 4; free++) {
@@ -140,7 +140,7 @@ Deno.test("whoever waits gets the place that falls free, in order", async () => 
   }
 });
 
-Deno.test("accounts take turns when places are short, and so do hosts of one account, and paths of one host", async () => {
+Deno.test("accounts, hosts of one account and paths of one host take turns if places are scarce", async () => {
   for (
     const [busy, calm, account] of [
       ["x.example/", "x.example/", "b"],
@@ -149,9 +149,9 @@ Deno.test("accounts take turns when places are short, and so do hosts of one acc
     ] as const
   ) {
     const { limiter } = limiterOf({ inAll: 1 });
-    const first = ask(limiter, busy);
+    const first = requestPlace(limiter, busy);
     const waiting = many(8, limiter, busy);
-    const other = ask(limiter, calm, account);
+    const other = requestPlace(limiter, calm, account);
     await turn();
     release(first, 10);
     await turn();
@@ -167,10 +167,10 @@ Deno.test("accounts take turns when places are short, and so do hosts of one acc
 
 Deno.test("one account's queues leave room for another's", async () => {
   const { limiter } = limiterOf({ inAll: 1 });
-  const all = Array.from({ length: 1_000 }, (_, n) => ask(limiter, `h${n}.example/`));
+  const all = Array.from({ length: 1_000 }, (_, n) => requestPlace(limiter, `h${n}.example/`));
   await turn();
   assertEquals([countOf(all, true), countOf(all, null)], [1, 683]);
-  const other = ask(limiter, "h.example/", "b");
+  const other = requestPlace(limiter, "h.example/", "b");
   await turn();
   assertEquals(other.answer, null, "it waits for its turn");
   release(itemAt(all, 0), 10);
@@ -180,7 +180,7 @@ Deno.test("one account's queues leave room for another's", async () => {
   assertEquals((other.answer as Permit | null)?.isGranted, true);
 });
 
-Deno.test("a hundred attempts wait for a path until three in a row hung, then five", async () => {
+Deno.test("a hundred attempts wait for a path until three consecutive ones hung, then five", async () => {
   const { limiter } = limiterOf();
   const all = many(103, limiter, "a.example/hook");
   await turn();
@@ -198,21 +198,21 @@ Deno.test("a hundred attempts wait for a path until three in a row hung, then fi
 
 Deno.test("after three attempts at new paths hung, fifteen wait at new paths of that host", async () => {
   const { limiter } = limiterOf();
-  const all = Array.from({ length: 100 }, (_, n) => ask(limiter, `dead.example/${n}`));
+  const all = Array.from({ length: 100 }, (_, n) => requestPlace(limiter, `dead.example/${n}`));
   await turn();
   assertEquals([countOf(all, true), countOf(all, null)], [4, 96]);
-  for (const asked of all.slice(0, 3)) release(asked, 10_000);
+  for (const request of all.slice(0, 3)) release(request, 10_000);
   await turn();
   assertEquals([countOf(all, true), countOf(all, null)], [6, 14], "and one of them has begun");
 });
 
-Deno.test("postponed attempts return one after another at the rate of their path, within ten minutes", async () => {
+Deno.test("postponed attempts return successively at the rate of their path, within ten minutes", async () => {
   let seed = 0;
   const { limiter } = limiterOf({ random: () => (seed = (seed + 0.618) % 1) });
   for (let hung = 0; hung < 20; hung++) {
-    const asked = ask(limiter, "dead.example/");
+    const request = requestPlace(limiter, "dead.example/");
     await turn();
-    release(asked, 10_000);
+    release(request, 10_000);
   }
   const all = many(2_000, limiter, "dead.example/");
   await turn();
@@ -227,15 +227,15 @@ Deno.test("postponed attempts return one after another at the rate of their path
   assert(perMinute.every((of) => of.length < 600), perMinute.map((of) => of.length).join(" "));
 });
 
-Deno.test("attempts that are postponed for the sake of a host or an account do not return all at once either", async () => {
+Deno.test("attempts postponed by a host or an account limit do not return together either", async () => {
   for (const urlOf of [(n: number) => `dead.example/${n}`, (n: number) => `h${n}.example/`]) {
     const { limiter } = limiterOf({ inAll: 3 });
     for (let n = 0; n < 30; n++) {
-      const asked = ask(limiter, urlOf(n));
+      const request = requestPlace(limiter, urlOf(n));
       await turn();
-      release(asked, 10_000);
+      release(request, 10_000);
     }
-    const all = Array.from({ length: 2_000 }, (_, n) => ask(limiter, urlOf(100 + n)));
+    const all = Array.from({ length: 2_000 }, (_, n) => requestPlace(limiter, urlOf(100 + n)));
     await turn();
     const delays = all.flatMap(({ answer }) => answer?.isGranted === false ? [answer.delayMs] : []);
     assertGreater(delays.length, 1_300);
@@ -243,19 +243,19 @@ Deno.test("attempts that are postponed for the sake of a host or an account do n
   }
 });
 
-Deno.test("an attempt that did not come to an end says nothing of its path", async () => {
+Deno.test("an attempt that did not complete does not count for its path", async () => {
   const { limiter } = limiterOf();
   for (let n = 0; n < 5; n++) {
-    const asked = ask(limiter, "a.example/");
+    const request = requestPlace(limiter, "a.example/");
     await turn();
-    release(asked, null);
+    release(request, null);
   }
   const all = many(5, limiter, "a.example/");
   await turn();
   assertEquals(countOf(all, true), 2);
 });
 
-Deno.test("a place is given back once, however often it is released", async () => {
+Deno.test("a place is freed once, however often it is released", async () => {
   const { limiter } = limiterOf({ perHost: 1 });
   const all = many(3, limiter, "a.example/");
   await turn();
@@ -265,12 +265,12 @@ Deno.test("a place is given back once, however often it is released", async () =
   assertEquals(countOf(all, true), 2);
 });
 
-Deno.test("who is called off while waiting leaves the queue", async () => {
+Deno.test("an aborted attempt leaves the queue", async () => {
   const { limiter } = limiterOf({ perHost: 1 });
-  const first = ask(limiter, "a.example/");
+  const first = requestPlace(limiter, "a.example/");
   const giveUp = new AbortController();
   const waiting = limiter.acquire({ account: "a", url: "https://a.example/" }, giveUp.signal);
-  const behind = ask(limiter, "a.example/");
+  const behind = requestPlace(limiter, "a.example/");
   await turn();
   giveUp.abort(new Error("drained"));
   await assertRejects(() => waiting, Error, "drained");
@@ -281,20 +281,20 @@ Deno.test("who is called off while waiting leaves the queue", async () => {
   assertEquals(behind.answer?.isGranted, true);
 });
 
-Deno.test("at the end everybody who waits, and who comes later, is postponed by nothing", async () => {
+Deno.test("after close(), waiting and later attempts are postponed by zero milliseconds", async () => {
   const { limiter } = limiterOf({ perHost: 1 });
-  ask(limiter, "a.example/");
+  requestPlace(limiter, "a.example/");
   const waiting = many(3, limiter, "a.example/");
   limiter.close();
-  const later = ask(limiter, "b.example/");
+  const later = requestPlace(limiter, "b.example/");
   await turn();
   const atOnce = { isGranted: false, delayMs: 0 } as const;
   assertEquals([...waiting, later].map(({ answer }) => answer), Array(4).fill(atOnce));
 });
 
-Deno.test("paths beyond ten thousand are forgotten, the one asked for longest ago first", async () => {
+Deno.test("paths above ten thousand are evicted, the least recently used first", async () => {
   const { limiter } = limiterOf();
-  const hung = ask(limiter, "dead.example/");
+  const hung = requestPlace(limiter, "dead.example/");
   await turn();
   release(hung, 10_000);
   for (let n = 0; n < 10_001; n++) {
@@ -307,7 +307,7 @@ Deno.test("paths beyond ten thousand are forgotten, the one asked for longest ag
   assertEquals(countOf(all, true), 2, "as if it were the first time");
 });
 
-Deno.test("paths are forgotten also while no attempt ends, those with attempts never", () => {
+Deno.test("paths are evicted also while no attempt ends; those with attempts never are", () => {
   const groups = new AttemptGroups(20);
   const busy = groups.pathOf({ account: "a", url: "https://busy.example/" });
   busy.running = 1;

@@ -39,7 +39,7 @@ const delivery: Delivery = {
   body: { pieces: 1, bytes: body.length },
 };
 
-interface Wish {
+interface AttemptOptions {
   readonly url?: string;
   readonly policy?: EgressPolicy;
   readonly timeoutMs?: number;
@@ -49,21 +49,21 @@ interface Wish {
   readonly poster?: PinnedPoster;
 }
 
-/** One attempt at a port, with a time limit that a test can wait for. */
-async function attemptAt(port: number, wish: Wish = {}): Promise<AttemptEnd> {
-  const { policy = LOOPBACK, timeoutMs = 400, url = `https://receiver.example:${port}/hook?a=1` } = wish;
-  const poster = wish.poster ?? createPinnedPoster(policy);
+/** Makes one attempt at a port, with a short timeout. */
+async function attemptAt(port: number, options: AttemptOptions = {}): Promise<AttemptEnd> {
+  const { policy = LOOPBACK, timeoutMs = 400, url = `https://receiver.example:${port}/hook?a=1` } = options;
+  const poster = options.poster ?? createPinnedPoster(policy);
   try {
     return await makeAttempt({
       clock: systemClock,
       post: (address, request) => poster.post(address, { ...request, timeoutMs, capBytes: 16_384, bodyMs: 100 }),
       delivery: { ...delivery, url },
-      body: wish.body ?? body,
+      body: options.body ?? body,
       secrets: [SECRET],
-      signal: wish.signal ?? new AbortController().signal,
+      signal: options.signal ?? new AbortController().signal,
     });
   } finally {
-    if (wish.poster === undefined) poster.close();
+    if (options.poster === undefined) poster.close();
   }
 }
 
@@ -76,12 +76,12 @@ async function withReceiver<T>(behave: Behaviour, play: (receiver: Receiver) => 
   }
 }
 
-async function outcomeOf(behave: Behaviour, wish: Wish = {}, certificate?: string) {
-  const { attempt } = await withReceiver(behave, ({ port }) => attemptAt(port, wish), certificate);
+async function outcomeOf(behave: Behaviour, options: AttemptOptions = {}, certificate?: string) {
+  const { attempt } = await withReceiver(behave, ({ port }) => attemptAt(port, options), certificate);
   return [attempt.status, attempt.failure, attempt.reason];
 }
 
-Deno.test("an attempt posts the stored bytes with the event's headers to the address that was given", async () => {
+Deno.test("an attempt posts the stored bytes with the event's headers to the callback address", async () => {
   await withReceiver(answering(204), async (receiver) => {
     const { attempt } = await attemptAt(receiver.port);
     assertEquals([attempt.number, attempt.status, attempt.failure], [1, 204, null]);
@@ -101,14 +101,14 @@ Deno.test("a body of 100 KB arrives whole", async () => {
   });
 });
 
-Deno.test("any 2xx acknowledges, and nothing else does", async () => {
+Deno.test("only a 2xx status acknowledges an event", async () => {
   for (const status of [200, 201, 204, 299]) assertEquals(await outcomeOf(answering(status)), [status, null, null]);
   for (const status of [400, 401, 404, 410, 429, 500, 503]) {
     assertEquals(await outcomeOf(answering(status)), [status, "status", null]);
   }
 });
 
-Deno.test("an attempt whose kept connection breaks delivers the same event again over another, within itself", async () => {
+Deno.test("an attempt whose reused connection breaks repeats the request over another one", async () => {
   const poster = createPinnedPoster(LOOPBACK);
   let turn = 0;
   const behave: Behaviour = (request, connection) => turn++ === 1 ? undefined : keeping(204)(request, connection);
@@ -126,7 +126,7 @@ Deno.test("an attempt whose kept connection breaks delivers the same event again
 Deno.test("events to one receiver share a connection, and a drained runner leaves none open", async () => {
   const store = await openMemoryStore({ clock: systemClock });
   await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
-  const egress = { ...LOOPBACK, clock: new ManualClock() }; // so that none is closed for being idle
+  const egress = { ...LOOPBACK, clock: new ManualClock() }; // so that none is closed as idle
   const parts = { store, clock: systemClock, log: silentLog, egress, timeoutMs: 10_000, random: () => 0 };
   const webhooks = createWebhooks(parts);
   await withReceiver(keeping(204), async (receiver) => {
@@ -153,13 +153,13 @@ Deno.test("a redirect is a failure and is not followed", async () => {
   }
 });
 
-Deno.test("Retry-After of a refusal is kept for the schedule", async () => {
+Deno.test("Retry-After of a rejection is used by the schedule", async () => {
   await withReceiver(answering(429, { "retry-after": "30" }), async ({ port }) => {
     assertEquals((await attemptAt(port)).retryAfterMs, 30_000);
   });
 });
 
-Deno.test("a receiver that hangs, or drips its head, fails at the time limit", async () => {
+Deno.test("a receiver that hangs or sends its headers slowly fails at the timeout", async () => {
   const dripping: Behaviour = async (_request, connection) => {
     for (const sign of "HTTP/1.1 200 OK\r\nx-slow: 1\r\n\r\n") {
       await say(connection, sign);
@@ -175,7 +175,7 @@ Deno.test("a receiver that hangs, or drips its head, fails at the time limit", a
   }
 });
 
-Deno.test("an acknowledged event stays so, however the answer's body goes on; at most its first bytes are read", async () => {
+Deno.test("an event stays acknowledged whatever the response body is; only its first bytes are read", async () => {
   let sent = 0;
   const endless: Behaviour = async (_request, connection) => {
     await say(connection, "HTTP/1.1 200 OK\r\n\r\n");
@@ -204,13 +204,13 @@ Deno.test("an acknowledged event stays so, however the answer's body goes on; at
   assertLess(sent, 20_000_000);
 });
 
-Deno.test("a receiver that reads and resets, or speaks no HTTP, is a broken connection", async () => {
+Deno.test("a receiver that resets the connection or does not speak HTTP fails as broken", async () => {
   assertEquals(await outcomeOf(() => {}), [null, "broken", null]);
   assertEquals(await outcomeOf((_request, connection) => say(connection, "hello\r\n\r\n")), [null, "broken", null]);
   assertEquals(await outcomeOf((_request, connection) => say(connection, "HTTP/1.1 200")), [null, "broken", null]);
 });
 
-Deno.test("an expired certificate, one for another name and one by an unknown authority fail with that reason", async () => {
+Deno.test("an expired certificate, one for another name and one of an unknown authority fail with that reason", async () => {
   assertEquals(await outcomeOf(answering(200), {}, EXPIRED_CERTIFICATE), [null, "tls", "certificate_expired"]);
   const untrusted = { policy: { ...LOOPBACK, caCertificates: [] } };
   assertEquals(await outcomeOf(answering(200), untrusted), [null, "tls", "certificate_untrusted"]);
@@ -221,7 +221,7 @@ Deno.test("an expired certificate, one for another name and one by an unknown au
   });
 });
 
-Deno.test("a server that speaks plain HTTP, or an old TLS alone, fails", async () => {
+Deno.test("a server with plain HTTP or only an old TLS version fails", async () => {
   const plain = await rawServer("HTTP/1.1 400 Bad Request\r\n\r\n");
   assertEquals((await attemptAt(plain.port)).attempt.failure, "tls");
   await plain.stop();
@@ -231,7 +231,7 @@ Deno.test("a server that speaks plain HTTP, or an old TLS alone, fails", async (
   await old.stop();
 });
 
-Deno.test("nobody listening fails as connect, a handshake that hangs as timeout", async () => {
+Deno.test("a closed port fails as connect, a handshake that hangs as timeout", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   const { attempt: hung } = await attemptAt(port);
@@ -240,7 +240,7 @@ Deno.test("nobody listening fails as connect, a handshake that hangs as timeout"
   assertEquals((await attemptAt(port)).attempt.failure, "connect");
 });
 
-Deno.test("a name that leads to forbidden addresses at delivery is blocked, and nothing is connected to", async () => {
+Deno.test("a name that resolves to forbidden addresses at delivery is blocked without a connection", async () => {
   await withReceiver(answering(200), async ({ port, received }) => {
     const answers = [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["93.184.216.34", "::1"], ["169.254.169.254"]];
     for (const answer of answers) {
@@ -294,7 +294,7 @@ Deno.test("every forbidden spelling of an address is blocked at delivery, by its
   }
 });
 
-Deno.test("an attempt that is given up did not happen", async () => {
+Deno.test("an aborted attempt is not recorded", async () => {
   await withReceiver(hanging, async ({ port }) => {
     const giveUp = new AbortController();
     const work = attemptAt(port, { signal: giveUp.signal, timeoutMs: 10_000 });
@@ -303,7 +303,7 @@ Deno.test("an attempt that is given up did not happen", async () => {
   });
 });
 
-Deno.test("an address beside a name reaches the receiver under its own certificate", async () => {
+Deno.test("an IP address in the URL reaches the receiver with its own certificate", async () => {
   const policy = { ...LOOPBACK, allow: [readCidr("127.0.0.0/8")] };
   await withReceiver(answering(200), async ({ port }) => {
     const { attempt } = await attemptAt(port, { url: `https://127.0.0.1:${port}/`, policy });
@@ -311,7 +311,7 @@ Deno.test("an address beside a name reaches the receiver under its own certifica
   });
 });
 
-/** A server that answers the first bytes with these and hangs up. */
+/** A server that responds to the first bytes with these and closes the connection. */
 function rawServer(text: string): Promise<{ port: number; stop(): Promise<void> }> {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const serving = (async () => {

@@ -9,24 +9,24 @@ Deno.test("retryDelayMs() doubles from five seconds and stays at ten minutes", (
   assertEquals(SECONDS.map((_, index) => retryDelayMs(index + 1, () => 0)), SECONDS.map((seconds) => seconds * 1_000));
 });
 
-Deno.test("retryDelayMs() lengthens by up to a tenth and never shortens", () => {
+Deno.test("retryDelayMs() adds up to 10 % jitter and never shortens", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10 }), fc.double({ min: 0, max: 0.999999, noNaN: true }), (n, chance) => {
-      const least = itemAt(SECONDS, n - 1) * 1_000;
+      const min = itemAt(SECONDS, n - 1) * 1_000;
       const delay = retryDelayMs(n, () => chance)!;
-      assert(Number.isInteger(delay) && delay >= least && delay <= least * 1.1);
+      assert(Number.isInteger(delay) && delay >= min && delay <= min * 1.1);
     }),
   );
 });
 
-Deno.test("retryDelayMs() gives ten retries and no more", () => {
+Deno.test("retryDelayMs() allows ten retries", () => {
   assertEquals([retryDelayMs(10, () => 0), retryDelayMs(11, () => 0)], [600_000, null]);
   for (const n of [0, -1, 1.5, NaN]) assertThrows(() => retryDelayMs(n), RangeError);
 });
 
 Deno.test("a receiver's Retry-After lengthens a delay up to ten minutes and never shortens it", () => {
   const delays = [[1, null], [1, 1_000], [1, 30_000], [1, 3_600_000], [8, 30_000], [11, 30_000]] as const;
-  assertEquals(delays.map(([n, asked]) => nextDelayMs(n, asked, () => 0)), [
+  assertEquals(delays.map(([n, requested]) => nextDelayMs(n, requested, () => 0)), [
     5_000,
     5_000,
     30_000,
@@ -36,7 +36,7 @@ Deno.test("a receiver's Retry-After lengthens a delay up to ten minutes and neve
   ]);
 });
 
-Deno.test("Retry-After is seconds or a date to come, and anything else is none", () => {
+Deno.test("Retry-After is seconds or a future date; other values are ignored", () => {
   const now = Date.parse("2026-11-21T10:00:00Z");
   const fields = [
     "30",

@@ -7,20 +7,20 @@ import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET } from "./support.ts";
 
-/** A store that counts what it is asked, by the name of the member. */
-function counting(store: Store): { readonly counted: Store; readonly asked: Map<string, number> } {
-  const asked = new Map<string, number>();
+/** A store that counts what it is calls, by the name of the member. */
+function counting(store: Store): { readonly counted: Store; readonly calls: Map<string, number> } {
+  const calls = new Map<string, number>();
   const counted = new Proxy(store, {
     get(target, name: keyof Store) {
       const member = target[name];
       if (typeof member !== "function") return member;
       return (...args: never[]) => {
-        asked.set(name, (asked.get(name) ?? 0) + 1);
+        calls.set(name, (calls.get(name) ?? 0) + 1);
         return Reflect.apply(member, target, args);
       };
     },
   });
-  return { counted, asked };
+  return { counted, calls };
 }
 
 for (const [what, prompt] of [["a short", "dusk"], ["a long", "dusk ".repeat(30_000)]]) {
@@ -28,7 +28,7 @@ for (const [what, prompt] of [["a short", "dusk"], ["a long", "dusk ".repeat(30_
     const clock = new ManualClock();
     const store = await openMemoryStore({ clock });
     await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
-    const { counted, asked } = counting(store);
+    const { counted, calls } = counting(store);
     let posts = 0;
     const webhooks = createWebhooks({
       store: counted,
@@ -43,10 +43,10 @@ for (const [what, prompt] of [["a short", "dusk"], ["a long", "dusk ".repeat(30_
     await end({ store, webhooks }, { ...ended, task: { ...ended.task, prompt } });
     const runner = webhooks.startJobs();
     for (const attempts of [1, 2]) {
-      asked.clear();
+      calls.clear();
       if (attempts === 2) clock.advance(5_000);
       await until(() => posts === attempts && runner.running === 0);
-      assertEquals([asked.get("get"), asked.get("scan") ?? 0, asked.get("commit")], [2, 0, 1]);
+      assertEquals([calls.get("get"), calls.get("scan") ?? 0, calls.get("commit")], [2, 0, 1]);
     }
     await runner.drain(0);
   });

@@ -1,6 +1,6 @@
 /**
- * A process to be killed: delivers what the store named by its argument owes, on a clock that runs fast, and says when
- * it has begun and when nothing is owed any more.
+ * A process to be killed. It delivers the pending events of the store in its argument on a fast clock. It reports when
+ * it has started and when no event is pending.
  */
 import { silentLog } from "../../src/lib/log.ts";
 import { openKvStore } from "../../src/store/kv/open_kv_store.ts";

@@ -11,8 +11,8 @@ import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
 const ADMIN_KEY = "admin-key-of-the-tests";
 
-/** A world whose receiver refuses while `isDown`, with everything attempted until it settled. */
-async function deskWorld() {
+/** Webhooks whose receiver rejects while `isDown`, run until all attempts were made. */
+async function openAdminStage() {
   const receiver = { isDown: true, posts: [] as string[] };
   const all = await world((_url, { headers, body }) => {
     receiver.posts.push(`${headers["x-service-idempotency-key"]} ${new TextDecoder().decode(body)}`);
@@ -22,7 +22,7 @@ async function deskWorld() {
   return { ...all, receiver, runner };
 }
 
-/** Moves on until nothing is pending. */
+/** Advances the clock until nothing is pending. */
 async function exhaust({ clock, webhooks }: World, id: string): Promise<void> {
   for (;;) {
     await settled();
@@ -32,8 +32,8 @@ async function exhaust({ clock, webhooks }: World, id: string): Promise<void> {
   }
 }
 
-Deno.test("a delivery that was given up is delivered again with the same key and bytes, attempts counted on", async () => {
-  const at = await deskWorld();
+Deno.test("an exhausted delivery is redelivered with the same key and bytes, and its attempt count continues", async () => {
+  const at = await openAdminStage();
   const { desk } = at.webhooks;
   const { taskId } = endedTask({ endedAt: at.clock.now() });
   await end(at, endedTask({ taskId, endedAt: at.clock.now() }));
@@ -49,7 +49,7 @@ Deno.test("a delivery that was given up is delivered again with the same key and
   await at.runner.drain(0);
 });
 
-Deno.test("a postponed attempt is made at the time that was shown, in the list and for the task", async () => {
+Deno.test("a postponed attempt is made at the time shown in the list and for the task", async () => {
   let isGood = false;
   let hanging = 0;
   const postedAt = new Map<string, number>();
@@ -70,7 +70,7 @@ Deno.test("a postponed attempt is made at the time that was shown, in the list a
   const runner = at.webhooks.startJobs();
   await until(() => runner.running === 20);
   at.clock.advance(10_000);
-  await until(() => hanging === 1); // the one that probes
+  await until(() => hanging === 1); // the probe
   isGood = true;
   at.clock.advance(10_000);
   await until(() => runner.running === 0);
@@ -92,7 +92,7 @@ Deno.test("a postponed attempt is made at the time that was shown, in the list a
 });
 
 Deno.test("a new round has all its retries", async () => {
-  const at = await deskWorld();
+  const at = await openAdminStage();
   const ended = endedTask({ endedAt: at.clock.now() });
   await end(at, ended);
   await exhaust(at, ended.taskId);
@@ -102,8 +102,8 @@ Deno.test("a new round has all its retries", async () => {
   await at.runner.drain(0);
 });
 
-Deno.test("a pending delivery cannot be asked for again, nor one that is not there", async () => {
-  const at = await deskWorld();
+Deno.test("a pending or unknown delivery cannot be redelivered", async () => {
+  const at = await openAdminStage();
   const ended = endedTask({ endedAt: at.clock.now() });
   await end(at, ended);
   const { desk } = at.webhooks;
@@ -117,8 +117,8 @@ Deno.test("a pending delivery cannot be asked for again, nor one that is not the
   await at.runner.drain(0);
 });
 
-Deno.test("the administration lists by time and state, page by page, and begins a range anew", async () => {
-  const at = await deskWorld();
+Deno.test("the admin API lists deliveries by time and state, page by page, and redelivers a range", async () => {
+  const at = await openAdminStage();
   const call = caller(adminDeliveryRoutes({
     adminKey: ADMIN_KEY,
     desk: at.webhooks.desk,
@@ -159,8 +159,8 @@ Deno.test("the administration lists by time and state, page by page, and begins 
   await at.runner.drain(0);
 });
 
-Deno.test("the administration refuses what it cannot read, naming the field, and whoever has not its key", async () => {
-  const at = await deskWorld();
+Deno.test("the admin API rejects invalid fields by name, and requests without its key", async () => {
+  const at = await openAdminStage();
   const parts = { desk: at.webhooks.desk, readJson: async ({ request }: { request: Request }) => await request.json() };
   const call = caller(adminDeliveryRoutes({ ...parts, adminKey: ADMIN_KEY }));
   for (const [query, field] of [["from=x", "from"], ["to=-1", "to"], ["state=lost", "state"], ["order=up", "order"]]) {
@@ -184,8 +184,8 @@ Deno.test("the administration refuses what it cannot read, naming the field, and
   await at.runner.drain(0);
 });
 
-Deno.test("a range beyond what one call begins goes on behind its next", async () => {
-  const at = await deskWorld();
+Deno.test("a range above the maximum of one call continues after its next", async () => {
+  const at = await openAdminStage();
   at.receiver.isDown = false;
   const count = 520;
   const now = at.clock.now();
@@ -194,7 +194,7 @@ Deno.test("a range beyond what one call begins goes on behind its next", async (
   const { desk } = at.webhooks;
   const untilSettled = async () => {
     while ((await desk.list({ ...range, state: "pending" }, PAGE)).deliveries.length > 0) {
-      at.clock.advance(1_000); // most were sent away from the one host, to come back
+      at.clock.advance(1_000); // most were postponed by the one host
       await settled();
     }
   };
@@ -211,7 +211,7 @@ Deno.test("a range beyond what one call begins goes on behind its next", async (
 
 const PAGE = { after: null, limit: 1, reverse: false };
 
-/** Calls an endpoint as the router would. */
+/** Calls an endpoint like the router. */
 function caller(routes: readonly Route[]) {
   return async (method: string, rest: string, body?: unknown, key = ADMIN_KEY) => {
     const [path, query = ""] = atLeast(`/admin/v1/deliveries${rest}`.split("?"), 1);

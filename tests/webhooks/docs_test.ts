@@ -13,7 +13,7 @@ const headers = signedHeaders({
 }, [secret]);
 const signature = valueAt(headers, "x-service-signature");
 
-/** What each verification is asked, and must answer. */
+/** Input and expected result of each verification. */
 const CASES: readonly [body: string, signature: string, secret: string, isGenuine: boolean][] = [
   [rawBody, signature, secret, true],
   [rawBody + " ", signature, secret, false],
@@ -23,7 +23,7 @@ const CASES: readonly [body: string, signature: string, secret: string, isGenuin
 ];
 const EXPECTED = CASES.map(([, , , isGenuine]) => isGenuine);
 
-/** The page's blocks of code in a language. */
+/** Returns the page's code blocks in a language. */
 function blocks(language: string): string[] {
   return [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map((match) => itemAt(match, 1));
 }
@@ -36,7 +36,7 @@ async function isInstalled(program: string): Promise<boolean> {
   }
 }
 
-/** Runs a program in a folder of its own and gives what it prints, read as JSON. */
+/** Runs a program in its own folder and returns its output, parsed as JSON. */
 async function outputOf(files: Record<string, string>, command: readonly string[]): Promise<unknown> {
   const folder = await Deno.makeTempDir();
   try {
@@ -50,7 +50,7 @@ async function outputOf(files: Record<string, string>, command: readonly string[
   }
 }
 
-Deno.test("the page's verification in TypeScript tells genuine events from others", async () => {
+Deno.test("the documented verification in TypeScript accepts only genuine events", async () => {
   const [code] = blocks("ts");
   const run = `${code}
     const cases = ${JSON.stringify(CASES)};
@@ -59,7 +59,7 @@ Deno.test("the page's verification in TypeScript tells genuine events from other
   assertEquals(await outputOf({ "verify.ts": run }, [Deno.execPath(), "run", "--quiet", "verify.ts"]), EXPECTED);
 });
 
-Deno.test("the page's verification with the library of Standard Webhooks returns genuine events and throws at others", async () => {
+Deno.test("the documented verification with the Standard Webhooks library returns genuine events and throws for others", async () => {
   const [, code] = atLeast(blocks("ts"), 2);
   const module = `data:application/typescript,${encodeURIComponent(code.replace('"standardwebhooks"', library()))}`;
   const { readEvent } = await import(module);
@@ -68,7 +68,7 @@ Deno.test("the page's verification with the library of Standard Webhooks returns
 });
 
 Deno.test({
-  name: "the page's verification in Python tells genuine events from others",
+  name: "the documented verification in Python accepts only genuine events",
   ignore: !await isInstalled("python3"),
   fn: async () => {
     const [code] = blocks("python");
@@ -81,14 +81,14 @@ print(json.dumps([is_from_switchyard(body.encode(), signature, secret) for body,
 });
 
 Deno.test({
-  name: "the page's verification in Go tells genuine events from others",
+  name: "the documented verification in Go accepts only genuine events",
   ignore: !await isInstalled("go"),
   fn: async () => {
     const code = itemAt(blocks("go"), 0);
     const calls = CASES.map(([body, signature, secret]) =>
       `say(IsFromSwitchyard([]byte(${JSON.stringify(body)}), ${JSON.stringify(signature)}, ${JSON.stringify(secret)}))`
     );
-    // No package beyond those of the page: with a cold cache each one is compiled first.
+    // Only the packages of the page: with a cold cache each one is compiled first.
     const run = `package main
 import "os"
 func say(isGenuine bool) { if isGenuine { os.Stdout.WriteString("true") } else { os.Stdout.WriteString("false") } }
@@ -100,7 +100,7 @@ func main() { os.Stdout.WriteString("["); ${
   },
 });
 
-/** The library as a module that is not in this project finds it. */
+/** Returns the library as a module outside this project resolves it. */
 function library(): string {
   return JSON.stringify(import.meta.resolve("standardwebhooks"));
 }

@@ -15,7 +15,7 @@ async function ends(at: World, callbackUrl: string | null = null): Promise<strin
   return ended.taskId;
 }
 
-Deno.test("the feed has the events from the first read on, with and without a callback address", async () => {
+Deno.test("the feed has the events after its first read, with and without a callback address", async () => {
   const at = await world(never);
   const { feed } = at.webhooks;
   await ends(at);
@@ -31,7 +31,7 @@ Deno.test("the feed has the events from the first read on, with and without a ca
   assertEquals(events[0]?.headers["x-service-idempotency-key"], `${ids[0]}-completed`);
 });
 
-Deno.test("the feed gives what is delivered: the same bytes and, at that instant, the same headers", async () => {
+Deno.test("the feed returns the delivered bytes and, at that instant, the same headers", async () => {
   const at = await world(never);
   const { next } = await at.webhooks.feed.read(null);
   const id = await ends(at, "https://receiver.example/");
@@ -39,7 +39,7 @@ Deno.test("the feed gives what is delivered: the same bytes and, at that instant
   assertEquals({ headers, body }, await at.webhooks.desk.requestOf(id));
 });
 
-Deno.test("nothing is kept for the feed unless somebody has read it within half a minute, and then for a minute", async () => {
+Deno.test("events are stored for the feed only within half a minute of a read, and for one minute", async () => {
   const at = await world(never);
   const stored = async () => (await at.store.scan(["webhook", "feed"], { limit: 10 })).length;
   await ends(at);
@@ -55,7 +55,7 @@ Deno.test("nothing is kept for the feed unless somebody has read it within half 
   assertEquals(await stored(), 0);
 });
 
-Deno.test("the feed goes on after the clock was set back, here and by a gateway that was started again", async () => {
+Deno.test("the feed continues after the clock moves backwards, also after a restart of the gateway", async () => {
   const at = await world(never);
   const { next } = await at.webhooks.feed.read(null);
   const first = await ends(at);
@@ -71,7 +71,7 @@ Deno.test("the feed goes on after the clock was set back, here and by a gateway 
   assertEquals(idsOf((await again.webhooks.feed.read(lost.next)).events), [third]);
 });
 
-Deno.test("hundreds of events of one instant are read page by page, none left out", async () => {
+Deno.test("hundreds of events of one instant are read page by page without gaps", async () => {
   const at = await world(never);
   let { next } = await at.webhooks.feed.read(null);
   const ids: string[] = [];
@@ -85,7 +85,7 @@ Deno.test("hundreds of events of one instant are read page by page, none left ou
   assertEquals([...seen], ids);
 });
 
-Deno.test("a test event has the fields of a real task, and says that it is a test", async () => {
+Deno.test("a test event has the fields of a real task and is marked as a test", async () => {
   const gateway = await startVideoGateway();
   const real = await gateway.until(await gateway.create(), "completed");
   const parts = { taskId: "t", account: "demo", now: 1_800_000_000_000, baseUrl: "https://gateway.example" };
@@ -100,14 +100,14 @@ Deno.test("a test event has the fields of a real task, and says that it is a tes
   await gateway.stop();
 });
 
-Deno.test("a test event is refused for an account that is not there", async () => {
+Deno.test("a test event is rejected for an unknown account", async () => {
   const at = await world(never);
   const ended = { ...endedTask({ endedAt: at.clock.now() }), account: "nobody" };
   const refused = await assertRejects(() => at.webhooks.feed.make(ended, true), GatewayError);
   assertEquals(refused.code, "not_found");
 });
 
-Deno.test("the administration of events refuses what it cannot read, naming the field, and whoever has not its key", async () => {
+Deno.test("the admin API for events rejects invalid fields by name, and requests without its key", async () => {
   const gateway = await startVideoGateway();
   const admin = { authorization: `Bearer ${gateway.adminKey}` };
   const path = "/admin/v1/events";

@@ -1,10 +1,10 @@
 import type { Clock } from "../../src/lib/clock.ts";
 
 /**
- * A clock that runs faster than the machine's, the same for every process that is given the same start.
+ * Returns a clock that runs faster than the machine's, the same for every process with the same start.
  *
- * @param startMs Unix milliseconds when both clocks said the same.
- * @param speed How many of its seconds pass in one of the machine's.
+ * @param startMs Unix milliseconds when both clocks were equal.
+ * @param speed Its seconds per second of the machine's clock.
  */
 export function fastClock(startMs: number, speed: number): Clock {
   return {

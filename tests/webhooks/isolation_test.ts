@@ -8,14 +8,14 @@ import { openMemoryStore } from "../support/memory_store.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET, settled } from "./support.ts";
 
-/** Deliveries that nobody acknowledges. */
+/** Number of deliveries that are never acknowledged. */
 const DEAD = 2_000;
 
-Deno.test("events for a healthy host go out although thousands wait for a host that hangs", async () => {
+Deno.test("events for a healthy host are delivered while thousands wait for a host that hangs", async () => {
   const store = await openKvStore({ path: ":memory:", clock: systemClock, log: silentLog });
   await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
   let hanging = 0;
-  let most = 0;
+  let max = 0;
   let delivered = 0;
   const webhooks = createWebhooks({
     store,
@@ -29,7 +29,7 @@ Deno.test("events for a healthy host go out although thousands wait for a host t
         delivered++;
         return Promise.resolve({ status: 204, bytes: 0, header: () => null });
       }
-      most = Math.max(most, ++hanging);
+      max = Math.max(max, ++hanging);
       return new Promise((_, reject) => {
         signal.addEventListener("abort", () => {
           hanging--;
@@ -48,18 +48,18 @@ Deno.test("events for a healthy host go out although thousands wait for a host t
     await end({ store, webhooks }, endedTask({ endedAt: Date.now(), callbackUrl: "https://healthy.example/" }));
   }
   await until(() => delivered === 10);
-  assertEquals([hanging, most], [2, 2], "no hanging attempt has ended: nothing made room for the healthy host");
+  assertEquals([hanging, max], [2, 2], "no hanging attempt has ended: nothing made room for the healthy host");
   await until(() => runner.running < 400); // two that hang and a queue; all others are job records
   await runner.drain(0);
   await store.close();
 });
 
-/** A gateway whose receivers never answer, but for addresses with `good` in them. */
+/** A gateway whose receivers never respond, except addresses with `good` in them. */
 async function gateway() {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   for (const id of ["a", "b"]) await createAccount(store, { id, balance: 0n, webhookSecret: SECRET });
-  const seen = { delivered: 0, hanging: 0, most: 0 };
+  const seen = { delivered: 0, hanging: 0, max: 0 };
   const webhooks = createWebhooks({
     store,
     clock,
@@ -72,13 +72,13 @@ async function gateway() {
         seen.delivered++;
         return Promise.resolve({ status: 204, bytes: 0, header: () => null });
       }
-      seen.most = Math.max(seen.most, ++seen.hanging);
+      seen.max = Math.max(seen.max, ++seen.hanging);
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("given up"))));
     },
   });
-  const owe = (account: string, callbackUrl: string) =>
+  const addEvent = (account: string, callbackUrl: string) =>
     end({ store, webhooks }, endedTask({ account, callbackUrl, endedAt: clock.now() }));
-  return { seen, owe, runner: webhooks.startJobs(), store };
+  return { seen, addEvent, runner: webhooks.startJobs(), store };
 }
 
 type Url = (n: number) => string;
@@ -116,24 +116,24 @@ const HANGING: readonly { readonly what: string; readonly url: Url; readonly goo
 ];
 
 for (const { what, url, good, account } of HANGING) {
-  Deno.test(`no event waits for a receiver that hangs: ${what}`, async () => {
-    const { seen, owe, runner, store } = await gateway();
-    for (let n = 0; n < 1_000; n++) await owe("a", url(n));
+  Deno.test(`no event waits for a hanging receiver: ${what}`, async () => {
+    const { seen, addEvent, runner, store } = await gateway();
+    for (let n = 0; n < 1_000; n++) await addEvent("a", url(n));
     await until(() => seen.hanging > 0);
-    for (let n = 0; n < 10; n++) await owe(account, good(n));
-    await until(() => seen.delivered === 10); // no attempt has ended meanwhile: nothing made room
+    for (let n = 0; n < 10; n++) await addEvent(account, good(n));
+    await until(() => seen.delivered === 10); // no attempt has ended meanwhile: no place became free
     await runner.drain(0);
     await store.close();
   });
 }
 
-Deno.test("however many accounts have receivers that hang, a host is called by twenty attempts at once", async () => {
-  const { seen, owe, runner, store } = await gateway();
+Deno.test("a host gets at most twenty concurrent attempts, for any number of accounts with hanging receivers", async () => {
+  const { seen, addEvent, runner, store } = await gateway();
   for (let n = 0; n < 50; n++) await createAccount(store, { id: `c${n}`, balance: 0n, webhookSecret: SECRET });
-  for (let n = 0; n < 500; n++) await owe(`c${n % 50}`, `https://hooks.example/${n}`);
+  for (let n = 0; n < 500; n++) await addEvent(`c${n % 50}`, `https://hooks.example/${n}`);
   await until(() => seen.hanging === 20);
   for (let n = 0; n < 20; n++) await settled();
-  assertEquals(seen.most, 20);
+  assertEquals(seen.max, 20);
   await runner.drain(0);
   await store.close();
 });

@@ -8,31 +8,31 @@ import { answering, LOOPBACK, type Received, startReceiver } from "./receiver.ts
 import { end, endedTask, SECRET } from "./support.ts";
 
 const DELIVERIES = 500;
-/** More by the environment: each takes about a second. */
+/** The environment can set more: each takes about a second. */
 const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "12");
 const SPEED = 20;
 const LIFE_MS = 900;
 
-Deno.test("kill -9 around a receiver's answer loses no event, and repeats are the same key and bytes", async () => {
+Deno.test("kill -9 around a receiver's response loses no event, and repeats have the same key and bytes", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/store.db`;
   const startMs = Date.now();
   const clock = fastClock(startMs, SPEED);
   const killer = { child: null as Deno.ChildProcess | null, afterAnswers: Infinity };
-  const asked = new Map<string, number>();
+  const attemptCounts = new Map<string, number>();
   const acknowledged = new Map<string, number>();
 
   const receiver = startReceiver(async (request, connection) => {
     const key = keyOf(request);
-    const turn = (asked.get(key) ?? 0) + 1;
-    asked.set(key, turn);
+    const turn = (attemptCounts.get(key) ?? 0) + 1;
+    attemptCounts.set(key, turn);
     const isRefused = (turn + key.charCodeAt(0)) % 3 === 0;
     if (!isRefused) acknowledged.set(key, (acknowledged.get(key) ?? 0) + 1);
     await answering(isRefused ? 503 : 200)(request, connection);
-    if (--killer.afterAnswers === 0) kill(killer.child); // the answer is on its way, its record is not
+    if (--killer.afterAnswers === 0) kill(killer.child); // the response is sent, its record is not written
   });
 
-  await owe(path, receiver.port);
+  await endTask(path, receiver.port);
   let kills = 0;
   for (; kills < KILLS; kills++) {
     const child = start(path, startMs);
@@ -54,8 +54,8 @@ Deno.test("kill -9 around a receiver's answer loses no event, and repeats are th
   const store = await openKvStore({ path, clock, log: silentLog });
   const { desk } = webhooksOn(store, clock);
   for (const key of new Set(receiver.received.map(keyOf))) {
-    const story = (await desk.read(key.slice(0, 36)))!;
-    assertEquals(story.delivery.state, "delivered", `${key}: ${JSON.stringify(story.attempts)}`);
+    const found = (await desk.read(key.slice(0, 36)))!;
+    assertEquals(found.delivery.state, "delivered", `${key}: ${JSON.stringify(found.attempts)}`);
     assertGreater(acknowledged.get(key) ?? 0, 0);
     const bodies = receiver.received.filter((each) => keyOf(each) === key).map(({ body }) =>
       new TextDecoder().decode(body)
@@ -65,11 +65,11 @@ Deno.test("kill -9 around a receiver's answer loses no event, and repeats are th
   await store.close();
   await receiver.stop();
   await Deno.remove(folder, { recursive: true });
-  assertEquals(asked.size, DELIVERIES, "every event was told");
+  assertEquals(attemptCounts.size, DELIVERIES, "every event was sent");
   assertGreater(kills, KILLS / 3);
 
-  /** Ends of tasks spread over the lives to come. */
-  async function owe(path: string, port: number): Promise<void> {
+  /** Ends tasks spread over the following runs. */
+  async function endTask(path: string, port: number): Promise<void> {
     const store = await openKvStore({ path, clock, log: silentLog });
     await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
     const webhooks = webhooksOn(store, clock);
@@ -128,6 +128,6 @@ function kill(child: Deno.ChildProcess | null): void {
   try {
     child?.kill("SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has exited by itself.
   }
 }

@@ -11,12 +11,12 @@ import { valueAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET } from "./support.ts";
 
-/** What happens at one attempt: to the receiver's answer, and to the process that waits for it. */
-type Fate =
+/** The outcome of one attempt: for the receiver's response, and for the waiting process. */
+type AttemptOutcome =
   | { readonly crash: "before the post" | "after the post" | "after the record" | null; readonly status: number }
   | { readonly crash: "lease lost"; readonly status: number };
 
-const fate: fc.Arbitrary<Fate> = fc.record({
+const outcome: fc.Arbitrary<AttemptOutcome> = fc.record({
   crash: fc.constantFrom(null, null, "before the post", "after the post", "after the record", "lease lost"),
   status: fc.constantFrom(200, 204, 500, 503, 301),
 });
@@ -31,8 +31,8 @@ interface Sent {
   readonly status: number;
 }
 
-/** Plays the fates one after another, then lets all go well; gives what receivers saw and the story in the end. */
-async function play(fates: readonly Fate[]) {
+/** Plays the outcomes one after another, then lets all go well; gives what receivers saw and the found in the end. */
+async function runOutcomes(outcomes: readonly AttemptOutcome[]) {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
@@ -41,7 +41,7 @@ async function play(fates: readonly Fate[]) {
   const ended = endedTask({ endedAt: clock.now(), callbackUrl: "https://receiver.example/" });
   await end({ store, webhooks }, ended);
   const sent: Sent[] = [];
-  const left = [...fates];
+  const left = [...outcomes];
   for (let round = 0; round < 60; round++) {
     const [job] = await store.claim(["webhook"], 1, LEASE_MS);
     if (!job) {
@@ -50,7 +50,7 @@ async function play(fates: readonly Fate[]) {
       continue;
     }
     const { crash, status } = left.shift() ?? { crash: null, status: 200 };
-    // Each attempt is a process of its own: whatever it knew is gone when it crashes.
+    // Each attempt has its own process: its state is lost when it crashes.
     const limiter = createAttemptLimiter({ monotonicMs: () => clock.monotonicMs(), random: () => 0.5, hungMs: 5_000 });
     const handler = deliverHandler({
       store: crashing(store, crash),
@@ -72,14 +72,14 @@ async function play(fates: readonly Fate[]) {
       if (!(error instanceof Crash)) throw error;
     });
   }
-  const story = (await webhooks.desk.read(ended.taskId))!;
+  const found = (await webhooks.desk.read(ended.taskId))!;
   const open = await store.claim(["webhook"], 1, LEASE_MS);
   await store.close();
-  return { sent, story, open, body: ended };
+  return { sent, found, open, body: ended };
 }
 
-/** The store as a process sees it that dies around its commit. */
-function crashing(store: Store, crash: Fate["crash"]): Store {
+/** The store of a process that crashes around its commit. */
+function crashing(store: Store, crash: AttemptOutcome["crash"]): Store {
   return Object.assign(Object.create(store), {
     get: store.get.bind(store),
     now: store.now.bind(store),
@@ -92,11 +92,11 @@ function crashing(store: Store, crash: Fate["crash"]): Store {
   });
 }
 
-Deno.test("any interleaving of crashes and refusals leads to a delivery, with one key and the same bytes each time", async () => {
+Deno.test("any interleaving of crashes and rejections leads to a delivery with one key and the same bytes each time", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fate, { maxLength: 25 }), async (fates) => {
-      const { sent, story, open } = await play(fates);
-      const { delivery, attempts } = story;
+    fc.asyncProperty(fc.array(outcome, { maxLength: 25 }), async (outcomes) => {
+      const { sent, found, open } = await runOutcomes(outcomes);
+      const { delivery, attempts } = found;
       assertEquals(new Set(sent.map(({ key, body }) => `${key} ${body}`)).size, Math.min(sent.length, 1));
       const acknowledged = sent.filter(({ status }) => status >= 200 && status < 300).length;
       if (delivery.state === "delivered") assert(acknowledged >= 1, "a delivery that nobody acknowledged");
@@ -104,7 +104,7 @@ Deno.test("any interleaving of crashes and refusals leads to a delivery, with on
         assertEquals([delivery.state, attempts.length], ["exhausted", 11]);
         assert(attempts.every(({ failure }) => failure !== null));
       }
-      assertEquals(open, [], "nothing is owed any more");
+      assertEquals(open, [], "no delivery is pending");
       assert(attempts.length <= sent.length, "an attempt was recorded that never was");
       assertEquals(attempts.map(({ number }) => number), attempts.map((_, index) => index + 1));
     }),

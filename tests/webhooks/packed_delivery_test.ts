@@ -18,7 +18,7 @@ const DELIVERY: Delivery = {
   body: { bytes: 4, whole: new Uint8Array([10, 0, 255, 10]) },
 };
 
-Deno.test("an ended delivery is stored compact with its body, and read as it was; a pending one is stored as it is", () => {
+Deno.test("an ended delivery is stored compact with its body and read unchanged; a pending one is stored as an object", () => {
   const inPieces = { ...DELIVERY, body: { bytes: 100_000, pieces: 3 } };
   for (
     const delivery of [
@@ -35,7 +35,7 @@ Deno.test("an ended delivery is stored compact with its body, and read as it was
   assertEquals([packDelivery(pending), unpackDelivery(DELIVERY)], [pending, DELIVERY]);
 });
 
-Deno.test("a delivery that is asked for again sends the same bytes, and so does one of an earlier version", async () => {
+Deno.test("a redelivery sends the same bytes, also for a record of an earlier version", async () => {
   const bodies: string[] = [];
   const { clock, store, webhooks } = await world((_url, { body }) => {
     bodies.push(new TextDecoder().decode(body));
@@ -51,7 +51,7 @@ Deno.test("a delivery that is asked for again sends the same bytes, and so does 
   await webhooks.desk.redeliver(ended.taskId);
   await whenDelivered();
   const { key, value } = (await readDelivery(store, ended.taskId))!;
-  await store.commit(null, { set: [{ key, value }] }); // not compact, as it was once
+  await store.commit(null, { set: [{ key, value }] }); // not compact, as in earlier versions
   await webhooks.desk.redeliver(ended.taskId);
   await whenDelivered();
   await runner.drain(0);

@@ -3,18 +3,18 @@ import type { EgressPolicy } from "../../src/net/target.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { CERTIFICATE, KEY, ROOT } from "./certificates.ts";
 
-/** A request as a receiver read it. */
+/** A received request. */
 export interface Received {
   readonly path: string;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Unix milliseconds when it was read whole. */
+  /** Unix milliseconds when it was read completely. */
   readonly at: number;
 }
 
 /**
- * What a receiver does with a request: an answer of its own, or something done to the connection. That is closed then,
- * unless the outcome is "next": then it waits for the next request.
+ * Handles a request: with a response, or with an action on the connection. The connection is then closed, unless the
+ * outcome is "next": then the next request is read.
  */
 export type Behaviour = (request: Received, connection: Deno.TlsConn) => Promise<Outcome> | Outcome;
 type Outcome = "next" | void;
@@ -23,14 +23,16 @@ type Outcome = "next" | void;
 export interface Receiver {
   readonly port: number;
   readonly received: readonly Received[];
-  /** How many connections there were. */
+  /** Total number of connections. */
   readonly connections: number;
-  /** How many of them are open still, as far as it knows. */
+  /** Number of open connections, as far as known. */
   readonly open: number;
   stop(): Promise<void>;
 }
 
-/** The egress guard of these tests: every name leads to loopback, which is allowed, and the tests' root is trusted. */
+/**
+ * The egress policy of these tests: every name resolves to loopback, which is allowed, and the tests' root is trusted.
+ */
 export const LOOPBACK: EgressPolicy = {
   allow: [readCidr("127.0.0.1/32")],
   own: [],
@@ -38,7 +40,7 @@ export const LOOPBACK: EgressPolicy = {
   caCertificates: [ROOT],
 };
 
-/** Starts a receiver that does the same with every request, by default at a free port of loopback. */
+/** Starts a receiver that handles every request in the same way, by default at a free port of loopback. */
 export function startReceiver(
   behave: Behaviour,
   certificate = CERTIFICATE,
@@ -59,7 +61,7 @@ export function startReceiver(
         outcome = await behave(request, connection);
       }
     } catch {
-      // The gateway hung up, or refused the certificate.
+      // The gateway closed the connection or rejected the certificate.
     } finally {
       open.delete(connection);
       close(connection);
@@ -95,13 +97,13 @@ export function startReceiver(
   };
 }
 
-/** Answers with a status and header lines, no body. */
+/** Responds with a status and headers, without a body. */
 export function answering(status: number, headers: Readonly<Record<string, string>> = {}): Behaviour {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
   return (_request, connection) => say(connection, `HTTP/1.1 ${status} Any\r\n${lines}content-length: 0\r\n\r\n`);
 }
 
-/** Answers like {@linkcode answering} and keeps the connection. */
+/** Responds like {@linkcode answering} and keeps the connection open. */
 export function keeping(status: number): Behaviour {
   return async (request, connection) => {
     await answering(status)(request, connection);
@@ -109,7 +111,7 @@ export function keeping(status: number): Behaviour {
   };
 }
 
-/** Never answers; ends when the other side does. */
+/** Never responds; ends when the other side closes. */
 export async function hanging(_request: Received, connection: Deno.TlsConn): Promise<void> {
   while (await connection.read(new Uint8Array(1_024)) !== null);
 }
@@ -149,6 +151,6 @@ function close(connection: Deno.TlsConn): void {
   try {
     connection.close();
   } catch {
-    // Closed already.
+    // Already closed.
   }
 }

@@ -9,7 +9,7 @@ async function delivered({ desk }: Webhooks, id: string): Promise<void> {
   while ((await desk.read(id))?.delivery.state !== "delivered") await settled();
 }
 
-/** Everything that is stored about deliveries. */
+/** Returns all stored keys of deliveries. */
 async function storedKeys(store: Parameters<typeof removeEndedDelivery>[0]): Promise<string[]> {
   return (await store.scan(["webhook"], { limit: 1_000 })).map(({ key }) => key.join(" "));
 }
@@ -32,7 +32,7 @@ Deno.test("removeEndedDelivery() removes a delivered delivery with its attempts 
   assertEquals(await removeEndedDelivery(store, gone.taskId), false, "there is none any more");
 });
 
-Deno.test("removeEndedDelivery() leaves a delivery alone until it has ended, and for as long as it is told after that", async () => {
+Deno.test("removeEndedDelivery() does not remove a delivery before its end or within its retention period", async () => {
   const { clock, store, webhooks } = await world(() => Promise.resolve(acknowledged));
   const ended = endedTask({ endedAt: clock.now() });
   await end({ store, webhooks }, ended);
@@ -50,7 +50,7 @@ Deno.test("removeEndedDelivery() leaves a delivery alone until it has ended, and
   assertEquals((await webhooks.desk.read(ended.taskId))?.delivery.attempts, 1);
 });
 
-Deno.test("removeEndedDelivery() removes as many attempts as hundreds of rounds leave", async () => {
+Deno.test("removeEndedDelivery() removes the attempts of hundreds of rounds", async () => {
   const { clock, store, webhooks } = await world(() => Promise.resolve(acknowledged));
   const ended = endedTask({ endedAt: clock.now() });
   await end({ store, webhooks }, ended);

@@ -6,7 +6,7 @@ import { end, endedTask, settled, world } from "./support.ts";
 const DELIVERIES_MS = 86_400_000;
 const answer = (status: number) => ({ status, bytes: 0, header: () => null });
 
-Deno.test("ended deliveries go after their time, in steps, with their attempts; pending ones stay", async () => {
+Deno.test("ended deliveries are removed after their retention period, in steps, with their attempts; pending ones stay", async () => {
   const hosts = { "good.example": 204, "bad.example": 500 };
   const { clock, store, webhooks } = await world((url) =>
     Promise.resolve(answer(hosts[new URL(url).host as keyof typeof hosts]))
@@ -44,7 +44,7 @@ Deno.test("ended deliveries go after their time, in steps, with their attempts; 
   assertEquals(new Set(keys.map(({ key }) => key[2])), new Set([itemAt(left.pending!, 0).id]));
 });
 
-Deno.test("deliveries stay for ever unless their retention says otherwise", async () => {
+Deno.test("deliveries stay forever without a retention period", async () => {
   const { clock, store, webhooks } = await world(() => Promise.resolve(answer(204)));
   const ended = endedTask({ endedAt: clock.now() });
   await end({ store, webhooks }, ended);
@@ -55,7 +55,7 @@ Deno.test("deliveries stay for ever unless their retention says otherwise", asyn
   assertEquals([await deliverySweep(store, null)(), (await webhooks.desk.read(ended.taskId)) !== null], [false, true]);
 });
 
-Deno.test("what is owed for a task is owed until its event is delivered, and is removed only then", async () => {
+Deno.test("a task's delivery is pending until its event is delivered, and is removed only then", async () => {
   const { clock, store, webhooks } = await world(() => Promise.resolve(answer(204)));
   const ended = endedTask({ endedAt: clock.now() });
   const { taskId } = ended;

@@ -48,7 +48,7 @@ Deno.test("a delivery is attempted at 0, 5, 15, 35, 75, 155, 315, 635, 1235, 183
   await runner.drain(0);
 });
 
-Deno.test("a retry waits no longer when the machine's clock is set back by an hour", async () => {
+Deno.test("a retry waits no longer if the clock moves back by an hour", async () => {
   const answers = [answered(500), answered(204)];
   let attempts = 0;
   const { clock, store, webhooks } = await world(() => {
@@ -62,12 +62,12 @@ Deno.test("a retry waits no longer when the machine's clock is set back by an ho
   clock.advance(4_999);
   await settled();
   assertEquals(attempts, 1);
-  clock.advance(5_000); // the runner looks every five seconds, should the store not have noticed before
+  clock.advance(5_000); // the runner checks every five seconds, if the store has not reported it before
   await until(() => attempts === 2);
   await runner.drain(0);
 });
 
-Deno.test("the delay is counted from the end of a failed attempt, and lengthened by what the receiver asks for", async () => {
+Deno.test("the delay counts from the end of a failed attempt and is lengthened by Retry-After", async () => {
   const answers = [answered(503, "30"), answered(429, "100000"), answered(503, "1")];
   const times: number[] = [];
   const { clock, store, webhooks } = await world(() => {
@@ -91,7 +91,7 @@ Deno.test("the delay is counted from the end of a failed attempt, and lengthened
   await runner.drain(0);
 });
 
-Deno.test("an attempt during which the clock is set back is followed by the next one after its delay", async () => {
+Deno.test("after an attempt during which the clock moves backwards, the next one keeps its delay", async () => {
   const times: number[] = [];
   const { clock, store, webhooks } = await world(() => {
     times.push(clock.monotonicMs());
@@ -114,7 +114,7 @@ Deno.test("an attempt during which the clock is set back is followed by the next
   await runner.drain(0);
 });
 
-Deno.test("a retry that waits when the clock is set back comes after its delay, and that time is shown", async () => {
+Deno.test("a waiting retry keeps its delay if the clock moves backwards, and that time is shown", async () => {
   const times: number[] = [];
   const { clock, store, webhooks } = await world(() => {
     times.push(clock.monotonicMs());
@@ -134,7 +134,7 @@ Deno.test("a retry that waits when the clock is set back comes after its delay, 
   await runner.drain(0);
 });
 
-Deno.test("jitter lengthens every delay by its share of a tenth", async () => {
+Deno.test("jitter lengthens every delay by up to 10 %", async () => {
   const times: number[] = [];
   const { clock, store, webhooks } = await world(() => {
     times.push(clock.now());
@@ -157,12 +157,12 @@ Deno.test("jitter lengthens every delay by its share of a tenth", async () => {
   await runner.drain(0);
 });
 
-Deno.test("an event is sent once when it is acknowledged at once, and none is owed without an address", async () => {
+Deno.test("an event that is acknowledged is sent once, and a task without an address has no delivery", async () => {
   let posts = 0;
   const { clock, store, webhooks } = await world(() => Promise.resolve(answered(++posts && 200)));
   const silent = endedTask({ endedAt: clock.now(), callbackUrl: null });
-  const told = endedTask({ endedAt: clock.now(), status: "expired" });
-  await end({ store, webhooks }, told);
+  const expired = endedTask({ endedAt: clock.now(), status: "expired" });
+  await end({ store, webhooks }, expired);
   assertEquals(webhooks.onTerminal({}, silent), {});
   const runner = webhooks.startJobs();
   await until(() => posts === 1);
@@ -171,11 +171,11 @@ Deno.test("an event is sent once when it is acknowledged at once, and none is ow
   await settled();
   assertEquals(posts, 1);
   assertEquals(await webhooks.desk.read(silent.taskId), null);
-  assertEquals((await webhooks.desk.read(told.taskId))?.delivery.state, "delivered");
+  assertEquals((await webhooks.desk.read(expired.taskId))?.delivery.state, "delivered");
   await runner.drain(0);
 });
 
-Deno.test("a body of 100 KB is stored in the terminal commit and sent as it was rendered, every time", async () => {
+Deno.test("a body of 100 KB is stored in the terminal commit and sent unchanged on every attempt", async () => {
   const sent: Uint8Array[] = [];
   const { clock, store, webhooks } = await world((_url, { body }) => {
     sent.push(body);

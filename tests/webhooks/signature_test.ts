@@ -33,7 +33,7 @@ Deno.test("the library of Standard Webhooks verifies events signed with generate
   }
 });
 
-Deno.test("a secret of another shape keys the standard signature with its text, the library's format raw", () => {
+Deno.test("a secret of another shape signs the standard signature with its text, the library's format raw", () => {
   for (const secret of ["an-operator's own secret", "whsec_not base64!", "whsec_", "whsec_abc"]) {
     const headers = signedHeaders({ ...event, sentAt: now() }, [secret]);
     // The library takes the prefix off by itself, so it is given the text as bytes.
@@ -50,7 +50,7 @@ Deno.test("after a rotation the standard header carries both signatures, the oth
   assertEquals(headers["x-service-signature"], alone["x-service-signature"]);
 });
 
-Deno.test("the standard timestamp is that of the attempt, and a replay of an old one is refused", () => {
+Deno.test("the standard timestamp is that of the attempt, and a replay of an old one is rejected", () => {
   const secret = newWebhookSecret();
   const headers = signedHeaders({ ...event, sentAt: now() - 600_000 }, [secret]);
   assertThrows(() => new Webhook(secret).verify(new TextDecoder().decode(body), headers), Error, "old");

@@ -10,14 +10,14 @@ import { ManualClock } from "../support/manual_clock.ts";
 /** The secret of the account `demo`. */
 export const SECRET = `whsec_${"c3dpdGNoeWFyZCBzYXlzIGl0IGlzIGl0c2VsZg=="}`;
 
-/** Webhooks over a memory store and a clock that is moved by hand. */
+/** Webhooks over a store in memory and a manual clock. */
 export interface World {
   readonly clock: ManualClock;
   readonly store: StoreEngine;
   readonly webhooks: Webhooks;
 }
 
-/** A new world with the account `demo`. */
+/** Creates webhooks with the account `demo`. */
 export async function world(post: Post, random: () => number = () => 0): Promise<World> {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
@@ -27,7 +27,7 @@ export async function world(post: Post, random: () => number = () => 0): Promise
   return { clock, store, webhooks };
 }
 
-/** A task that ended, changed as a test wants it. */
+/** Returns an ended task with a test's changes. */
 export function endedTask(change: Partial<EndedTask> & { readonly endedAt: number }): EndedTask {
   const taskId = change.taskId ?? crypto.randomUUID();
   const status = change.status ?? "completed";
@@ -35,13 +35,13 @@ export function endedTask(change: Partial<EndedTask> & { readonly endedAt: numbe
   return { taskId, account: "demo", status, callbackUrl: "https://receiver.example/hook?a=1", task, ...change };
 }
 
-/** Commits the end of a task, as the video engine does. */
+/** Commits the end of a task, like the video engine. */
 export async function end(world: Pick<World, "store" | "webhooks">, ended: EndedTask): Promise<void> {
   const result = await world.store.commit(null, world.webhooks.onTerminal({}, ended));
   if (!result.ok) throw new Error(`The commit was refused: ${result.why}`);
 }
 
-/** Lets everything that is under way run to its next wait. */
+/** Runs everything in progress until its next wait. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 2));
 }

@@ -57,11 +57,8 @@ async function refuseUnaffordable({ store }: VideoParts, account: string, price:
 }
 
 function insufficient({ estimate, held }: TaskPrice): GatewayError {
-  const needed = held ? `the estimate is ${writeMoney(estimate)} USD` : "the balance is used up";
-  return new GatewayError(
-    "insufficient_credits",
-    `Cannot accept the video: ${needed}, which the balance does not cover`,
-  );
+  const reason = held ? `the estimate of ${writeMoney(estimate)} USD exceeds the balance` : "the balance is used up";
+  return new GatewayError("insufficient_credits", `Cannot accept the video: ${reason}`);
 }
 
 interface NewTask {
@@ -147,6 +144,6 @@ async function commitNew({ store }: VideoParts, task: VideoTask, key: CreateKey 
   if (result.ok) return;
   if (result.why === "short") throw insufficient(price);
   // The ids are new, so only the idempotency key can exist already.
-  if (result.why === "conflict" && key !== null) throw new KeyTakenError("The key was used first by another");
+  if (result.why === "conflict" && key !== null) throw new KeyTakenError("Another request used the key first");
   throw new GatewayError("internal_error", "Cannot store the task", { cause: result.why });
 }

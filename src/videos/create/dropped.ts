@@ -23,14 +23,16 @@ export interface ToldOrder {
  * caller's names. `generate_audio` is dropped if the model always or never has sound and the field requests the
  * opposite.
  */
-export function droppedFields(told: ToldOrder, upstreams: ReadonlyMap<string, VideoUpstream>): readonly string[] {
-  const { request: { generateAudio }, model: { video: { audio } }, candidates } = told;
-  const isUnheard = audio === "always" ? generateAudio === false : audio === "never" && generateAudio === true;
-  const names = candidates.flatMap((each) => upstreams.get(each.provider)?.droppedFields?.(orderFor(told, each)) ?? []);
-  const all = new Set([...names, ...isUnheard ? ["generate_audio"] : []]);
+export function droppedFields(create: ToldOrder, upstreams: ReadonlyMap<string, VideoUpstream>): readonly string[] {
+  const { request: { generateAudio }, model: { video: { audio } }, candidates } = create;
+  const isAudioDropped = audio === "always" ? generateAudio === false : audio === "never" && generateAudio === true;
+  const names = candidates.flatMap((each) =>
+    upstreams.get(each.provider)?.droppedFields?.(orderFor(create, each)) ?? []
+  );
+  const all = new Set([...names, ...isAudioDropped ? ["generate_audio"] : []]);
   return [...all].filter((name) => {
     const [field = name] = name.split(/[.[]/);
-    const sent = told.body[field];
+    const sent = create.body[field];
     return sent !== undefined && sent !== null;
   });
 }
@@ -46,13 +48,13 @@ function orderFor({ request, fitted, options }: ToldOrder, { provider, model }: 
     mode: fitted.mode,
     prompt,
     generateAudio,
-    firstFrame: firstFrame && outlineOf(firstFrame),
-    lastFrame: lastFrame && outlineOf(lastFrame),
-    references: references.map(outlineOf),
+    firstFrame: firstFrame && placeholderOf(firstFrame),
+    lastFrame: lastFrame && placeholderOf(lastFrame),
+    references: references.map(placeholderOf),
     callbackUrl: null,
   };
 }
 
-function outlineOf({ medium }: SentReference): VideoMedia {
+function placeholderOf({ medium }: SentReference): VideoMedia {
   return { medium, mediaType: null, form: "url", value: "" };
 }

@@ -80,18 +80,26 @@ export class IdempotentCreates {
 }
 
 function otherBody(): GatewayError {
-  return new GatewayError("invalid_request", "Cannot use this Idempotency-Key again: it came with another body", {
-    status: 422,
-    field: "Idempotency-Key",
-  });
+  return new GatewayError(
+    "invalid_request",
+    "Cannot reuse this Idempotency-Key: the first request had a different body",
+    {
+      status: 422,
+      field: "Idempotency-Key",
+    },
+  );
 }
 
 function removed(): GatewayError {
-  return new GatewayError("not_found", "Cannot repeat the create: the task of this Idempotency-Key was removed");
+  return new GatewayError("not_found", "Cannot replay the request: the task of this Idempotency-Key was removed");
 }
 
 function underWay(): GatewayError {
-  return new GatewayError("conflict", "Cannot answer yet: the first request with this Idempotency-Key is under way", {
-    retryAfterSeconds: 1,
-  });
+  return new GatewayError(
+    "conflict",
+    "Cannot accept the request: another request with this Idempotency-Key is still running",
+    {
+      retryAfterSeconds: 1,
+    },
+  );
 }

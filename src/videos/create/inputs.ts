@@ -47,14 +47,16 @@ export async function keepInputs(parts: InputParts, owner: Owner, request: Video
   const names: string[] = [];
   try {
     const sent = [request.firstFrame, request.lastFrame, ...request.references].filter((each) => each !== null);
-    const kept = request.realPerson ? await keepPeople(parts, owner, sent, names) : new Map<SentReference, TaskMedia>();
-    for (const each of sent) if (!kept.has(each)) kept.set(each, await keep(parts, owner, each, names));
-    const mediaOf = (each: SentReference | null) => each && (kept.get(each) ?? null);
+    const stored = request.realPerson
+      ? await storePersonImages(parts, owner, sent, names)
+      : new Map<SentReference, TaskMedia>();
+    for (const each of sent) if (!stored.has(each)) stored.set(each, await store(parts, owner, each, names));
+    const mediaOf = (each: SentReference | null) => each && (stored.get(each) ?? null);
     return {
       media: {
         firstFrame: mediaOf(request.firstFrame),
         lastFrame: mediaOf(request.lastFrame),
-        references: request.references.map((each) => kept.get(each)!),
+        references: request.references.map((each) => stored.get(each)!),
       },
       names,
     };
@@ -79,7 +81,7 @@ export async function isFileKept(store: Store, name: string): Promise<boolean> {
   return (await readTask(store, id))?.value.status === "pending";
 }
 
-async function keepPeople(
+async function storePersonImages(
   parts: InputParts,
   { taskId, accountId, memory }: Owner,
   sent: readonly SentReference[],
@@ -87,15 +89,15 @@ async function keepPeople(
 ): Promise<Map<SentReference, TaskMedia>> {
   const images = sent.filter(({ medium }) => medium === "image");
   const pictures = await preparePictures(images, accountId, fetchingFor(parts, memory));
-  const kept = new Map<SentReference, TaskMedia>();
+  const stored = new Map<SentReference, TaskMedia>();
   for (const [index, image] of images.entries()) {
     const { bytes, mediaType } = elementAt(pictures, index);
-    kept.set(image, await write(parts, taskId, "image", bytes, mediaType, names));
+    stored.set(image, await write(parts, taskId, "image", bytes, mediaType, names));
   }
-  return kept;
+  return stored;
 }
 
-async function keep(
+async function store(
   parts: InputParts,
   { taskId, accountId, memory, assets }: Owner,
   { medium, url, field }: SentReference,
@@ -111,7 +113,7 @@ async function keep(
     return { medium, at: "url", url };
   }
   const bytes = bytesOfDataUri(url);
-  if (bytes === null) throw invalidField(path, "expected a data: URI in base64");
+  if (bytes === null) throw invalidField(path, "expected a base64 data: URI");
   const mediaType = await mediaTypeOf(bytes) ?? "";
   if (!isOf(medium, mediaType)) throw invalidField(path, `expected ${medium} data`);
   if (medium !== "audio") return await write(parts, taskId, medium, bytes, mediaType, names);

@@ -23,17 +23,17 @@ function refuseRatio({ aspectRatio, size, firstFrame }: VideoRequest, video: Vid
   const expected = `expected one of ${aspectRatios.join(", ")} for "${id}"`;
   if (aspectRatio !== null && !aspectRatios.includes(aspectRatio)) throw invalidField("aspect_ratio", expected);
   if (size !== null && matchingRatio(size.width / size.height, aspectRatios) === null) {
-    throw invalidField("size", `expected the shape of one of ${aspectRatios.join(", ")} for "${id}"`);
+    throw invalidField("size", `expected an aspect ratio of ${aspectRatios.join(", ")} for "${id}"`);
   }
 }
 
-function refuseReferences({ references }: VideoRequest, { references: most }: VideoSection, id: string): void {
-  for (const medium of Object.keys(most) as Medium[]) {
+function refuseReferences({ references }: VideoRequest, { references: limits }: VideoSection, id: string): void {
+  for (const medium of Object.keys(limits) as Medium[]) {
     const count = references.filter((each) => each.medium === medium).length;
-    if (count <= most[medium]) continue;
+    if (count <= limits[medium]) continue;
     throw videoRefusal(
       "too_many_references",
-      `Cannot use ${count} references of type ${medium}_url with "${id}": expected at most ${most[medium]}`,
+      `Cannot use ${count} references of type ${medium}_url with "${id}": expected at most ${limits[medium]}`,
       "input_references",
     );
   }

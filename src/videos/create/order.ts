@@ -46,7 +46,7 @@ const SHORT_SIDE: Readonly<Record<VideoResolution, number>> = {
 export function videoModel(catalog: Catalog, name: string): VideoModel {
   const model = catalog.find(name);
   if (model === null) throw modelNotFound(catalog, name, isVideoModel);
-  if (!isVideoModel(model)) throw invalidField("model", `"${model.id}" does not make videos`);
+  if (!isVideoModel(model)) throw invalidField("model", `"${model.id}" does not generate videos`);
   return model;
 }
 
@@ -99,7 +99,7 @@ function durationOf(
   const isWithin = onlySeconds?.includes(durationSeconds) ??
     (durationSeconds >= leastSeconds && durationSeconds <= mostSeconds);
   if (isWithin || (isOpen && durationSeconds === -1)) return durationSeconds;
-  const open = isOpen ? ", or -1 to leave it to the provider" : "";
+  const open = isOpen ? ", or -1 to let the provider decide" : "";
   const lengths = onlySeconds ? either(onlySeconds) : `${leastSeconds} to ${mostSeconds}`;
   throw invalidField("duration", `expected ${lengths} seconds for "${id}"${open}`);
 }

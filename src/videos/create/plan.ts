@@ -60,7 +60,7 @@ export async function planVideo(parts: VideoParts, { body, accountId }: VideoCal
   const candidates = candidatesOf(parts, model, pin, accountId);
   const price = priceOf(model, fitted, parts.settings.preauthorize);
   const dropped = droppedFields({ body, request, model, fitted, options, candidates }, parts.upstreams);
-  refuseUntoldPrice(request, model, price, dropped);
+  refuseUnsupportedPrice(request, model, price, dropped);
   return { request, model, pin, candidates, assets, fitted, options, price, dropped };
 }
 
@@ -76,13 +76,15 @@ export function refuseUnreachable(
   );
   if (all.length === 0) return;
   const isPublic = isPublicBase(parts);
-  const stuck = upstreams.map(({ mediaForms }) => all.find((each) => formFor(each, mediaForms, isPublic) === null));
-  const [first] = stuck;
-  if (first === undefined || stuck.includes(undefined)) return;
-  const how = first.at === "file" ? "as an address, as the provider takes no data" : "as data: URI";
+  const unsupported = upstreams.map(({ mediaForms }) =>
+    all.find((each) => formFor(each, mediaForms, isPublic) === null)
+  );
+  const [first] = unsupported;
+  if (first === undefined || unsupported.includes(undefined)) return;
+  const how = first.at === "file" ? "as a URL, because the provider does not accept data URIs" : "as a data: URI";
   throw new GatewayError(
     "invalid_request",
-    `Cannot hand over a reference of type ${first.medium}_url: expected it ${how}`,
+    `Cannot send a reference of type ${first.medium}_url: expected it ${how}`,
   );
 }
 
@@ -101,7 +103,7 @@ function refusePromptOptions({ upstreams }: VideoParts, prompt: string, model: V
   for (const { provider, model: name } of model.serves) {
     const option = (pin ?? provider) === provider ? upstreams.get(provider)?.optionInPrompt?.(prompt, name) : null;
     if (!option) continue;
-    throw invalidField("prompt", `"${option}" is an option to the provider; use the field of the request in its place`);
+    throw invalidField("prompt", `"${option}" is read as an option by the provider; use the request field instead`);
   }
 }
 
@@ -124,7 +126,7 @@ const PRICED_FIELDS: ReadonlyMap<string, keyof VideoRequest> = new Map([
 ]);
 
 /** Throws if a field that a candidate does not support changes the price of the video. */
-function refuseUntoldPrice(
+function refuseUnsupportedPrice(
   request: VideoRequest,
   model: VideoModel,
   price: TaskPrice,
@@ -135,7 +137,7 @@ function refuseUntoldPrice(
     if (name === undefined) continue;
     if (priceOf(model, fitOrder({ ...request, [name]: null }, model), price.held).estimate === price.estimate) continue;
     const expected =
-      'it changes the price, and not every provider of the model can be told; leave it out, or choose one by "provider.type"';
+      'it changes the price, and not every provider of the model supports it; omit it, or select a provider with "provider.type"';
     throw invalidField(field, expected);
   }
 }
@@ -151,7 +153,7 @@ function candidatesOf(
   accountId: string,
 ): readonly Candidate[] {
   const able = ableOf(parts, model, pin);
-  if (able.length === 0) throw new GatewayError("route_error", `No provider makes videos with "${model.id}"`);
+  if (able.length === 0) throw new GatewayError("route_error", `No provider generates videos with "${model.id}"`);
   return byWeight(able, { breaker: parts.breaker, accountId });
 }
 

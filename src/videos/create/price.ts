@@ -41,14 +41,14 @@ export interface MeasuredUsage extends TaskUsage {
 export function usageOf(price: TaskPrice, reported: ReportedConsumption): MeasuredUsage {
   const { perSecond } = price;
   const mostSeconds = Math.max(price.mostSeconds ?? 0, price.seconds);
-  const made = madeSeconds(price, reported.seconds);
-  const seconds = Math.min(made ?? price.seconds, mostSeconds);
-  const usual = costOfSeconds(seconds, perSecond);
-  const told = made === null ? vendorCostOf(reported) ?? usual : usual;
-  const most = costOfSeconds(mostSeconds, perSecond);
-  const cost = told <= usual ? usual : told < most ? told : most;
-  const isImplausible = made !== null && made >= mostSeconds + ROUNDING_SECONDS;
-  return { seconds, cost, implausibleSeconds: isImplausible ? made : null };
+  const measured = measuredSeconds(price, reported.seconds);
+  const seconds = Math.min(measured ?? price.seconds, mostSeconds);
+  const cataloged = costOfSeconds(seconds, perSecond);
+  const reportedCost = measured === null ? vendorCostOf(reported) ?? cataloged : cataloged;
+  const max = costOfSeconds(mostSeconds, perSecond);
+  const cost = reportedCost <= cataloged ? cataloged : reportedCost < max ? reportedCost : max;
+  const isImplausible = measured !== null && measured >= mostSeconds + ROUNDING_SECONDS;
+  return { seconds, cost, implausibleSeconds: isImplausible ? measured : null };
 }
 
 /** Returns the vendor's cost as reported by the vendor; null if it reports none. */
@@ -61,7 +61,7 @@ export function vendorCostOf({ costUsd }: ReportedConsumption): Money | null {
  * Returns the vendor's duration if it differs enough, else null for the requested duration. Zero is ignored, because a
  * video exists.
  */
-function madeSeconds({ seconds, isOpen = false }: TaskPrice, reported: number | null): number | null {
+function measuredSeconds({ seconds, isOpen = false }: TaskPrice, reported: number | null): number | null {
   if (reported === null || !Number.isFinite(reported) || reported <= 0) return null;
   const isOther = isOpen || Math.abs(reported - seconds) >= ROUNDING_SECONDS;
   return isOther ? Math.round(reported * 1_000) / 1_000 : seconds;

@@ -51,10 +51,10 @@ export async function preparePictures(
     const sent = await bytesOf(reference, { egress, reserve });
     work.bytes += sent.length;
     if (work.bytes > MAX_REQUEST_BYTES) throw fault("too_large", reference);
-    const look = lookAt(sent, reference);
-    work.pixels += look.width * look.height;
+    const facts = factsOf(sent, reference);
+    work.pixels += facts.width * facts.height;
     if (work.pixels > MAX_REQUEST_PIXELS) throw fault("too_large", reference);
-    const mediaType = look.mediaType === "image/png" ? "image/png" : "image/jpeg";
+    const mediaType = facts.mediaType === "image/png" ? "image/png" : "image/jpeg";
     const bytes = await media.reencodePicture(sent, { mediaType, maxSide: LONG_SIDE }, accountId);
     if (typeof bytes === "string") throw fault(bytes, reference);
     prepared.push({ bytes, mediaType });
@@ -82,7 +82,7 @@ async function bytesOf(
   }
 }
 
-function lookAt(bytes: Uint8Array, reference: SentReference): PictureFacts {
+function factsOf(bytes: Uint8Array, reference: SentReference): PictureFacts {
   const facts = pictureFactsOf(bytes);
   if (facts === null) throw fault("not_image", reference);
   if (facts.width * facts.height > MAX_PIXELS) throw fault("too_large", reference);

@@ -19,10 +19,13 @@ const MAX_ADDRESS_BYTES = 16_640;
 /** Throws {@linkcode GatewayError} `invalid_request` for a new task whose record could exceed the store's limit. */
 export function refuseOversized(task: VideoTask, { maxValueBytes }: Pick<StoreLimits, "maxValueBytes">): void {
   const bytes = serialize(task).length;
-  const most = maxValueBytes - PENDING_GROWTH_BYTES;
-  if (bytes <= most) return;
-  const what = "prompt, metadata, addresses of references and provider.options";
-  throw new GatewayError("invalid_request", `Cannot keep the video: ${what} take ${bytes} bytes, at most ${most} fit`);
+  const max = maxValueBytes - PENDING_GROWTH_BYTES;
+  if (bytes <= max) return;
+  const what = "prompt, metadata, reference URLs and provider.options";
+  throw new GatewayError(
+    "invalid_request",
+    `Cannot store the task: ${what} have ${bytes} bytes, expected at most ${max}`,
+  );
 }
 
 /** Whether a pending task's record has room for the vendor's job handle. */

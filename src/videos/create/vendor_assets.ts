@@ -38,9 +38,9 @@ export function vendorAssetsOf(
   throw invalidField(
     fieldOf(refused),
     homes.length > 1
-      ? `several providers may have it; name one of ${homes.join(", ")} in "provider.type"`
-      : "it names an asset at the operator's vendor account, which the provider's allow_references does not name; " +
-        "send the content itself, or ask the operator to allow it",
+      ? `several providers match; select one of ${homes.join(", ")} in "provider.type"`
+      : "it is an asset of the operator's vendor account that the provider's allow_references does not include; " +
+        "send the content instead, or ask the operator to allow the asset",
   );
 }
 

@@ -18,7 +18,7 @@ export class StreamLimit {
   take(keyId: string): () => void {
     const open = this.#open.get(keyId) ?? 0;
     if (open >= this.limit) {
-      const message = `Cannot open another stream of events: this key has ${open} open, which is its limit`;
+      const message = `Cannot open another event stream: this API key has ${open} open, which is the maximum`;
       throw new GatewayError("rate_limited", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     this.#open.set(keyId, open + 1);

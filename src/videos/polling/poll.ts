@@ -21,7 +21,7 @@ export const MAX_RESULTS = 8;
 /** Maximum number of extras per job. */
 export const MAX_EXTRAS = 2;
 /** Delay after a response that could not be recorded; doubled with each consecutive failure. */
-const RETRY_MS = { least: 1_000, most: 60_000 };
+const RETRY_MS = { min: 1_000, max: 60_000 };
 
 /**
  * Handles a vendor's response about a watched task.
@@ -38,18 +38,18 @@ export type AnswerHandler = (task: WatchedTask, progress: VideoProgress) => Prom
  */
 export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boolean): AnswerHandler {
   const { clock, log, settings, random } = parts;
-  const words = new Set<string>();
+  const loggedStatuses = new Set<string>();
 
   async function handle(task: WatchedTask, progress: VideoProgress): Promise<number | null> {
     // Some vendors report a cancelled job as failed.
-    const isCancels = isHeld(task.id) && progress.status !== "pending" && progress.status !== "completed";
-    if (isCancels) return clock.monotonicMs() + RETRY_MS.least;
+    const isFromCancel = isHeld(task.id) && progress.status !== "pending" && progress.status !== "completed";
+    if (isFromCancel) return clock.monotonicMs() + RETRY_MS.min;
     if (progress.status !== "pending") {
-      return await end(parts, task, progress) ? null : clock.monotonicMs() + RETRY_MS.least;
+      return await end(parts, task, progress) ? null : clock.monotonicMs() + RETRY_MS.min;
     }
-    noteUnknownWord(parts, words, task.provider, progress.unknownWord);
+    logUnknownStatus(parts, loggedStatuses, task.provider, progress.unknownWord);
     if (task.deadlineAt <= clock.monotonicMs()) {
-      return await endLate(parts, task) ? null : clock.monotonicMs() + RETRY_MS.least;
+      return await endLate(parts, task) ? null : clock.monotonicMs() + RETRY_MS.min;
     }
     await recordProgress(parts, task, progress, clock.monotonicMs());
     const { retryAfterSeconds } = progress;
@@ -64,7 +64,7 @@ export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boo
     } catch (error) {
       const reason = error instanceof Error ? `${error.name}: ${error.message.slice(0, 200)}` : "no error was thrown";
       log.warn("video_answer_unrecorded", { ref: task.id, provider: task.provider, attempt: task.failures, reason });
-      return clock.monotonicMs() + Math.min(RETRY_MS.least * 2 ** task.failures++, RETRY_MS.most);
+      return clock.monotonicMs() + Math.min(RETRY_MS.min * 2 ** task.failures++, RETRY_MS.max);
     }
   };
 }
@@ -74,16 +74,16 @@ async function end(parts: VideoParts, { id, job }: WatchedTask, progress: Final)
   const entry = await readTask(parts.store, id);
   if (entry?.value.status === "pending") {
     return await endTask(parts, entry, endOf(parts.egress, progress), job) !== null ||
-      await settleEnded(parts, job, progress.status);
+      await completeEnded(parts, job, progress.status);
   }
-  return await settleEnded(parts, job, progress.status);
+  return await completeEnded(parts, job, progress.status);
 }
 
 /** Ends a task whose deadline has passed. Returns false if it is still pending. */
 async function endLate(parts: VideoParts, { id, job }: WatchedTask): Promise<boolean> {
   const entry = await readTask(parts.store, id);
   if (entry?.value.status === "pending" && await endOverdue(parts, entry, job)) return true;
-  return await settleEnded(parts, job, null);
+  return await completeEnded(parts, job, null);
 }
 
 /**
@@ -97,34 +97,39 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
   const fetchable = progress.results.filter((result) => isFetchable(result, egress)).slice(0, MAX_RESULTS);
   const results = keptAddresses(fetchable);
   if (results.length === 0) {
-    const message = "The provider reported success without a result that can be fetched";
+    const message = "The provider reported success without a usable result";
     return { status: "failed", error: { code: "upstream_error", message } };
   }
   const extras = (progress.extras ?? []).filter(({ url }) => isFetchable({ url, needsCredential: false }, egress))
     .slice(0, MAX_EXTRAS);
-  const kept = keptAddresses([...results, ...extras]).length - results.length;
-  return { status: "completed", results, extras: extras.slice(0, Math.max(kept, 0)), ...progress.consumption };
+  const extraCount = keptAddresses([...results, ...extras]).length - results.length;
+  return { status: "completed", results, extras: extras.slice(0, Math.max(extraCount, 0)), ...progress.consumption };
 }
 
 /**
  * Completes the job of a task that has ended; returns false if it has not. The first terminal status stands: a
  * different status from the vendor is logged.
  */
-async function settleEnded({ store, log }: VideoParts, job: Job, reported: string | null): Promise<boolean> {
+async function completeEnded({ store, log }: VideoParts, job: Job, reported: string | null): Promise<boolean> {
   const entry = await readTask(store, job.ref);
   const state = entry?.value.status;
   if (state === "pending") return false;
   if (reported !== null && state !== reported) {
-    log.warn("video_contradiction", { ref: job.ref, state, reason: `the provider said ${reported}` });
+    log.warn("video_contradiction", { ref: job.ref, state, reason: `the provider reported ${reported}` });
   }
   await store.commit(null, { completeJobs: [job] }); // fails if the terminal commit completed it
   return true;
 }
 
-function noteUnknownWord({ log }: VideoParts, words: Set<string>, provider: string, word: string | undefined): void {
-  if (word === undefined || words.size >= 1_000 || words.has(`${provider} ${word}`)) return;
-  words.add(`${provider} ${word}`);
-  log.warn("video_status_unknown", { provider, state: word.slice(0, 64) });
+function logUnknownStatus(
+  { log }: VideoParts,
+  logged: Set<string>,
+  provider: string,
+  status: string | undefined,
+): void {
+  if (status === undefined || logged.size >= 1_000 || logged.has(`${provider} ${status}`)) return;
+  logged.add(`${provider} ${status}`);
+  log.warn("video_status_unknown", { provider, state: status.slice(0, 64) });
 }
 
 function isFetchable({ url, needsCredential }: VideoResult, egress: EgressPolicy): boolean {

@@ -5,7 +5,7 @@ export interface Queued {
 }
 
 /** A heap entry ordered by due time. It is stale if its item has moved. */
-interface Place<T> {
+interface HeapEntry<T> {
   readonly dueAt: number;
   readonly item: T;
   readonly isUrgent: boolean;
@@ -18,8 +18,8 @@ interface Place<T> {
  */
 export class PollQueue<T extends Queued> {
   /** A binary heap by due time. */
-  readonly #waiting: Place<T>[] = [];
-  readonly #places = new Map<T, Place<T>>();
+  readonly #waiting: HeapEntry<T>[] = [];
+  readonly #entries = new Map<T, HeapEntry<T>>();
   /** Due items by account. The account whose turn is next is first; no list is empty. */
   readonly #due = new Map<string, T[]>();
   #dueCount = 0;
@@ -31,14 +31,14 @@ export class PollQueue<T extends Queued> {
    */
   add(item: T, dueAt: number, isUrgent = false): void {
     this.remove(item);
-    const place = { dueAt, item, isUrgent };
-    this.#places.set(item, place);
-    this.#push(place);
+    const entry = { dueAt, item, isUrgent };
+    this.#entries.set(item, entry);
+    this.#push(entry);
   }
 
   /** Removes an item; does nothing if it is not queued. */
   remove(item: T): void {
-    if (this.#places.delete(item)) return this.#compact();
+    if (this.#entries.delete(item)) return this.#compact();
     const list = this.#due.get(item.account);
     const at = list?.indexOf(item) ?? -1;
     if (!list || at < 0) return;
@@ -57,26 +57,26 @@ export class PollQueue<T extends Queued> {
   /**
    * Removes and returns due items.
    *
-   * @param most Maximum number of items.
+   * @param max Maximum number of items.
    * @param aheadMs If an item is due and there is room, items due within this time are included.
    */
-  take(now: number, most: number, aheadMs: number): T[] {
-    for (let place = this.#pop(now); place !== null; place = this.#pop(now)) this.#enterDue(place);
+  take(now: number, max: number, aheadMs: number): T[] {
+    for (let entry = this.#pop(now); entry !== null; entry = this.#pop(now)) this.#enterDue(entry);
     const taken: T[] = [];
-    while (taken.length < most) {
+    while (taken.length < max) {
       const item = this.#shiftDue();
       if (item === null) break;
       taken.push(item);
     }
-    while (taken.length > 0 && taken.length < most) {
-      const place = this.#pop(now + aheadMs);
-      if (place === null) break;
-      taken.push(place.item);
+    while (taken.length > 0 && taken.length < max) {
+      const entry = this.#pop(now + aheadMs);
+      if (entry === null) break;
+      taken.push(entry.item);
     }
     return taken;
   }
 
-  #enterDue({ item, isUrgent }: Place<T>): void {
+  #enterDue({ item, isUrgent }: HeapEntry<T>): void {
     const list = this.#due.get(item.account);
     if (list && isUrgent) list.unshift(item);
     else if (list) list.push(item);
@@ -98,41 +98,41 @@ export class PollQueue<T extends Queued> {
   }
 
   /** Removes the first item that is due by an instant; null if there is none. */
-  #pop(by: number): Place<T> | null {
+  #pop(by: number): HeapEntry<T> | null {
     this.#dropLeft();
     const [first] = this.#waiting;
     if (first === undefined || first.dueAt > by) return null;
     this.#removeFirst();
-    this.#places.delete(first.item);
+    this.#entries.delete(first.item);
     return first;
   }
 
   #dropLeft(): void {
     for (
       let first = this.#waiting[0];
-      first !== undefined && this.#places.get(first.item) !== first;
+      first !== undefined && this.#entries.get(first.item) !== first;
       first = this.#waiting[0]
     ) this.#removeFirst();
   }
 
   /** Removes stale entries before they accumulate. */
   #compact(): void {
-    if (this.#waiting.length < 2 * this.#places.size + 64) return;
-    const current = this.#waiting.splice(0).filter((place) => this.#places.get(place.item) === place);
-    for (const place of current) this.#push(place);
+    if (this.#waiting.length < 2 * this.#entries.size + 64) return;
+    const current = this.#waiting.splice(0).filter((entry) => this.#entries.get(entry.item) === entry);
+    for (const entry of current) this.#push(entry);
   }
 
-  #push(place: Place<T>): void {
+  #push(entry: HeapEntry<T>): void {
     const heap = this.#waiting;
-    let at = heap.push(place) - 1;
+    let at = heap.push(entry) - 1;
     while (at > 0) {
       const parent = (at - 1) >> 1;
       const above = heap[parent];
-      if (above === undefined || above.dueAt <= place.dueAt) break;
+      if (above === undefined || above.dueAt <= entry.dueAt) break;
       heap[at] = above;
       at = parent;
     }
-    heap[at] = place;
+    heap[at] = entry;
   }
 
   #removeFirst(): void {

@@ -31,7 +31,7 @@ export function nextPollMs(
   retryAfterSeconds: number | undefined,
   random: () => number,
 ): number {
-  const asked = Math.min(Math.max(retryAfterSeconds ?? 0, 0), MAX_RETRY_AFTER_SECONDS) * 1_000;
-  const usual = ageMs <= 0 ? schedule.firstMs : Math.min(Math.max(ageMs / 10, schedule.leastMs), schedule.mostMs);
-  return Math.round(Math.max(usual * (0.9 + 0.2 * random()), asked));
+  const requested = Math.min(Math.max(retryAfterSeconds ?? 0, 0), MAX_RETRY_AFTER_SECONDS) * 1_000;
+  const interval = ageMs <= 0 ? schedule.firstMs : Math.min(Math.max(ageMs / 10, schedule.leastMs), schedule.mostMs);
+  return Math.round(Math.max(interval * (0.9 + 0.2 * random()), requested));
 }

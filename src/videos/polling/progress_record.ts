@@ -4,10 +4,10 @@ import type { VideoParts } from "../video_parts.ts";
 import type { WatchedTask } from "./watched_task.ts";
 
 /** Minimum interval between two writes of one task's progress; its start is written immediately. */
-const WRITE_DISTANCE_MS = 10_000;
+const WRITE_INTERVAL_MS = 10_000;
 
 /** Progress that a vendor reports for a running job. */
-type Told = VideoProgressDetails & Pick<Extract<VideoProgress, { status: "pending" }>, "isRunning">;
+type ReportedProgress = VideoProgressDetails & Pick<Extract<VideoProgress, { status: "pending" }>, "isRunning">;
 
 /**
  * Returns the progress to store after a report. Numbers are limited to their ranges, and missing values keep their
@@ -17,35 +17,39 @@ type Told = VideoProgressDetails & Pick<Extract<VideoProgress, { status: "pendin
  * @param before The stored progress.
  * @param now Unix milliseconds.
  */
-export function progressAfter(before: VideoProgressDetails, told: Told, now: number): VideoProgressDetails {
-  const { progressPercent: percent, queuePosition: place, startedAt, isRunning } = told;
-  const { queuePosition: placeBefore, ...rest } = before;
-  const placeNow = isNumber(place) && place >= 0 ? Math.floor(place) : placeBefore;
+export function progressAfter(
+  before: VideoProgressDetails,
+  report: ReportedProgress,
+  now: number,
+): VideoProgressDetails {
+  const { progressPercent: percent, queuePosition: position, startedAt, isRunning } = report;
+  const { queuePosition: previousPosition, ...rest } = before;
+  const currentPosition = isNumber(position) && position >= 0 ? Math.floor(position) : previousPosition;
   const began = isNumber(startedAt) && startedAt > 0 ? startedAt : before.startedAt ?? (isRunning ? now : undefined);
   return {
     ...rest,
     ...(isNumber(percent) && { progressPercent: Math.min(Math.max(Math.floor(percent), 0), 100) }),
-    ...(isRunning !== true && isNumber(placeNow) && { queuePosition: placeNow }),
+    ...(isRunning !== true && isNumber(currentPosition) && { queuePosition: currentPosition }),
     ...(isNumber(began) && { startedAt: began }),
   };
 }
 
 /**
  * Records the reported progress of a pending task if it changed and enough time has passed. A poll without news writes
- * nothing; one with news writes at most every {@linkcode WRITE_DISTANCE_MS}.
+ * nothing; one with news writes at most every {@linkcode WRITE_INTERVAL_MS}.
  *
  * @param now Monotonic milliseconds.
  */
 export async function recordProgress(
   { store }: VideoParts,
   task: WatchedTask,
-  told: Told,
+  report: ReportedProgress,
   now: number,
 ): Promise<void> {
-  const progress = progressAfter(task.progress, told, store.now());
+  const progress = progressAfter(task.progress, report, store.now());
   if (isSame(progress, task.progress)) return;
   const hasBegun = progress.startedAt !== undefined && task.progress.startedAt === undefined;
-  if (!hasBegun && now - task.progressWrittenAt < WRITE_DISTANCE_MS) return;
+  if (!hasBegun && now - task.progressWrittenAt < WRITE_INTERVAL_MS) return;
   const entry = await readTask(store, task.id);
   if (entry?.value.status !== "pending") return;
   const { ok } = await store.commit(null, changeTask({}, entry, { progress }));

@@ -24,9 +24,9 @@ export interface ProviderPollsParts {
 /** Maximum number of concurrent requests, which bounds the effect of a vendor that hangs. */
 const MAX_AT_ONCE = 64;
 /** Minimum interval between a poll and a poll caused by a vendor callback. */
-const CALL_DISTANCE_MS = 5_000;
+const CALLBACK_INTERVAL_MS = 5_000;
 /** Maximum number of callbacks that cause a poll of one task. */
-const MAX_CALLS = 20;
+const MAX_CALLBACKS = 20;
 /** Number of consecutive failed lists after which tasks are polled individually. */
 const MAX_LIST_FAILURES = 3;
 
@@ -84,10 +84,10 @@ export class ProviderPolls {
 
   /** The vendor reported a change of a task: it is polled as soon as allowed. */
   call(task: WatchedTask): void {
-    if (task.isOver || task.calls >= MAX_CALLS || task.calledAt < Infinity) return;
+    if (task.isOver || task.calls >= MAX_CALLBACKS || task.calledAt < Infinity) return;
     task.calls++;
     const now = this.#parts.clock.monotonicMs();
-    task.calledAt = Math.max(now, task.polledAt + CALL_DISTANCE_MS);
+    task.calledAt = Math.max(now, task.polledAt + CALLBACK_INTERVAL_MS);
     const isDueBefore = task.dueAt > now && task.dueAt <= task.calledAt;
     if (task.isBeingPolled || isDueBefore) return;
     this.#enqueue(task, task.calledAt);
@@ -208,7 +208,7 @@ export class ProviderPolls {
         code: failure?.kind ?? (error instanceof Error ? error.name : typeof error),
         status: status ?? undefined,
       });
-      if (isRefusal(failure)) {
+      if (isRejection(failure)) {
         const pauseMs = this.#pace.onRefusal(clock.monotonicMs(), retryAfterSeconds);
         log.warn("video_polls_paused", { provider, durationMs: pauseMs });
       } else if (isList && (isOfList(failure) || ++this.#listFailures >= MAX_LIST_FAILURES)) {
@@ -248,7 +248,7 @@ async function askMany({ pollMany }: VideoUpstream, tasks: readonly WatchedTask[
 }
 
 /** Whether the vendor rejects all polls, independent of the task. */
-function isRefusal(failure: UpstreamFailure | null): boolean {
+function isRejection(failure: UpstreamFailure | null): boolean {
   if (failure === null) return false;
   const { status, retryAfterSeconds } = failure.facts;
   return failure.kind === "rate_limited" || (status === 503 && retryAfterSeconds !== undefined);

@@ -3,12 +3,12 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { MEDIA_REASON } from "../../upstreams/refused_options.ts";
 import type { RefusedOptions } from "../../upstreams/video_upstream.ts";
 
-const LENGTH = 'it decides how long the video is; use "duration"';
-const RATE = "it decides how many pictures a second has, which the price does not know";
+const LENGTH = 'it sets the duration; use "duration"';
+const RATE = "it sets the frame rate, which the price does not cover";
 const SIZE = 'it sets the resolution of the video; use "resolution", "aspect_ratio" or "size"';
-const TIER = "the model's price is that of the provider's usual tier";
-const NEWS = 'the gateway itself hears of the task; use "callback_url" to hear of its end';
-const RESULT = "the gateway keeps the result";
+const TIER = "the model's price is for the provider's default tier";
+const NEWS = 'the gateway receives notifications of the provider; use "callback_url" to receive task events';
+const RESULT = "the gateway stores the result";
 
 /** Reason for the rejection and the alternative, each with the names that vendors use for the option. */
 const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
@@ -24,7 +24,7 @@ const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
     "fps framespersecond framerate outputfps targetfps videofps",
   ],
   [
-    "one request makes one video",
+    "one request generates one video",
     "n numvideos numberofvideos numvideospersample numoutputs numresults numberresults numberofresults samplecount " +
     "numsamples numgenerations videocount outputcount batchsize batchcount numimages",
   ],
@@ -34,11 +34,11 @@ const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
     "videoheight dimensions quality upscale upscalefactor enableupscale superresolution",
   ],
   [
-    'it decides whether the video has sound; use "generate_audio"',
+    'it sets whether the video has audio; use "generate_audio"',
     "generateaudio generateaudioswitch audio audioenabled addaudio withaudio enableaudio hasaudio sound enablesound " +
     "withsound bgm soundeffects",
   ],
-  ['it decides what is charged; use "model"', "model models modelname modelid modelversion version"],
+  ['it changes the price; use "model"', "model models modelname modelid modelversion version"],
   [TIER, "servicetier tier serviceclass processingtier"],
   [
     NEWS,

@@ -56,9 +56,9 @@ function refuseTooMany(list: readonly unknown[], field: string): void {
       field,
     );
   }
-  const most = MAX_REFERENCES.image + MAX_REFERENCES.audio + MAX_REFERENCES.video;
-  if (list.length > most) {
-    throw videoRefusal("too_many_references", `Cannot use ${list.length} references: expected at most ${most}`, field);
+  const max = MAX_REFERENCES.image + MAX_REFERENCES.audio + MAX_REFERENCES.video;
+  if (list.length > max) {
+    throw videoRefusal("too_many_references", `Cannot use ${list.length} references: expected at most ${max}`, field);
   }
 }
 
@@ -76,7 +76,9 @@ function framesOf(frames: readonly unknown[]): Pick<SentReferences, "firstFrame"
     if (type === "first_frame") firstFrame = reference;
     else lastFrame = reference;
   }
-  if (lastFrame && !firstFrame) throw invalidField(lastFrame.field, "expected a first_frame beside the last_frame");
+  if (lastFrame && !firstFrame) {
+    throw invalidField(lastFrame.field, "expected a first_frame together with the last_frame");
+  }
   return { firstFrame, lastFrame };
 }
 
@@ -89,7 +91,7 @@ function referenceOf(element: unknown, field: string, media: readonly Medium[]):
   const named = element[`${medium}_url`];
   if (!isObject(named)) throw invalidField(`${field}.${medium}_url`, "expected an object with a url");
   if (typeof named.url !== "string" || named.url === "") {
-    throw invalidField(`${field}.${medium}_url.url`, "expected an address or a data: URI");
+    throw invalidField(`${field}.${medium}_url.url`, "expected a URL or a data: URI");
   }
   return { medium, url: named.url, field };
 }

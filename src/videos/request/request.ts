@@ -30,9 +30,9 @@ export interface VideoRequest extends SentReferences {
 /** In UTF-16 code units, as in JavaScript. */
 const MAX_PROMPT_CHARACTERS = 10_000;
 const MAX_SECONDS = 3_600;
-const PIXELS = { least: 64, most: 8_192 };
+const PIXELS = { min: 64, max: 8_192 };
 /** Slightly more than 21:9. */
-const WIDEST = 2.5;
+const MAX_ASPECT_RATIO = 2.5;
 
 /**
  * Parses the body of a create request. Unknown fields are ignored; null counts as not sent.
@@ -50,24 +50,27 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
     model,
     prompt,
     ...references,
-    durationSeconds: body.duration === -1 ? -1 : wholeIn(body, "duration", 1, MAX_SECONDS),
+    durationSeconds: body.duration === -1 ? -1 : integerIn(body, "duration", 1, MAX_SECONDS),
     resolution: oneOf(body, "resolution", VIDEO_RESOLUTIONS),
     aspectRatio: oneOf(body, "aspect_ratio", VIDEO_RATIOS),
     size: sizeIn(body),
-    realPerson: truthIn(body, "real_person") ?? false,
-    generateAudio: truthIn(body, "generate_audio"),
-    seed: wholeIn(body, "seed", -1, Number.MAX_SAFE_INTEGER),
+    realPerson: booleanIn(body, "real_person") ?? false,
+    generateAudio: booleanIn(body, "generate_audio"),
+    seed: integerIn(body, "seed", -1, Number.MAX_SAFE_INTEGER),
     callbackUrl: callbackIn(body),
     metadata: readMetadata(body.metadata),
     pin: readProviderPin(body.provider, "provider"),
     options: readSentOptions(body.provider),
   };
   if (request.size && (request.resolution || request.aspectRatio)) {
-    throw invalidField("size", "expected it without resolution and aspect_ratio, which say the same");
+    throw invalidField("size", "expected it without resolution and aspect_ratio, which size replaces");
   }
   const hasImage = request.firstFrame !== null || references.references.some(({ medium }) => medium === "image");
   if (request.realPerson && !hasImage) {
-    throw invalidField("real_person", "expected at least one image in frame_images or input_references beside it");
+    throw invalidField(
+      "real_person",
+      "expected it together with at least one image in frame_images or input_references",
+    );
   }
   return request;
 }
@@ -82,28 +85,28 @@ function textIn(body: JsonObject, field: string): string {
   return value;
 }
 
-function wholeIn(body: JsonObject, field: string, least: number, most: number): number | null {
+function integerIn(body: JsonObject, field: string, min: number, max: number): number | null {
   const value = given(body, field);
   if (value === undefined) return null;
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most) {
-    throw invalidField(field, `expected a whole number from ${least} to ${most}`);
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
+    throw invalidField(field, `expected a whole number from ${min} to ${max}`);
   }
   return value;
 }
 
-function truthIn(body: JsonObject, field: string): boolean | null {
+function booleanIn(body: JsonObject, field: string): boolean | null {
   const value = given(body, field);
   if (value === undefined) return null;
   if (typeof value !== "boolean") throw invalidField(field, "expected true or false");
   return value;
 }
 
-function oneOf<T extends string>(body: JsonObject, field: string, words: readonly T[]): T | null {
+function oneOf<T extends string>(body: JsonObject, field: string, values: readonly T[]): T | null {
   const value = given(body, field);
   if (value === undefined) return null;
-  const word = words.find((each) => each === value);
-  if (word === undefined) throw invalidField(field, `expected one of ${words.join(", ")}`);
-  return word;
+  const known = values.find((each) => each === value);
+  if (known === undefined) throw invalidField(field, `expected one of ${values.join(", ")}`);
+  return known;
 }
 
 function sizeIn(body: JsonObject): VideoRequest["size"] {
@@ -111,10 +114,10 @@ function sizeIn(body: JsonObject): VideoRequest["size"] {
   if (value === undefined) return null;
   const match = typeof value === "string" ? /^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$/.exec(value) : null;
   const [width, height] = match ? [Number(match[1]), Number(match[2])] : [0, 0];
-  const isWithin = Math.min(width, height) >= PIXELS.least && Math.max(width, height) <= PIXELS.most;
-  if (!isWithin || Math.max(width / height, height / width) > WIDEST) {
-    const span = `${PIXELS.least} to ${PIXELS.most} pixels a side`;
-    throw invalidField("size", `expected <WIDTH>x<HEIGHT> with ${span} and sides of at most ${WIDEST} to 1`);
+  const isWithin = Math.min(width, height) >= PIXELS.min && Math.max(width, height) <= PIXELS.max;
+  if (!isWithin || Math.max(width / height, height / width) > MAX_ASPECT_RATIO) {
+    const span = `${PIXELS.min} to ${PIXELS.max} pixels per side`;
+    throw invalidField("size", `expected <WIDTH>x<HEIGHT> with ${span} and sides of at most ${MAX_ASPECT_RATIO} to 1`);
   }
   return { width, height };
 }

@@ -25,7 +25,7 @@ export async function copyAnew(store: Store, id: string): Promise<VideoTask> {
     if (entry === null) throw taskNotFound();
     const { status, results, extras = [], recopy } = entry.value;
     if (status !== "completed") {
-      throw new GatewayError("conflict", `Cannot copy the results anew: the task is ${status} and has none`);
+      throw new GatewayError("conflict", `Cannot copy the results again: the task is ${status} and has no results`);
     }
     const run = (recopy?.run ?? 0) + 1;
     const change = {

@@ -26,7 +26,7 @@ const LIMITS = {
   long: { account: 24, provider: 48, all: 96 },
 } as const;
 
-const COME_BACK = { leastMs: 1_000, mostMs: 60_000, spaceMs: 5 };
+const RETRY = { minMs: 1_000, maxMs: 60_000, spacingMs: 5 };
 
 /**
  * Limits concurrent copies per account, per provider and in total, so that slow copies leave room for others. A long
@@ -35,22 +35,22 @@ const COME_BACK = { leastMs: 1_000, mostMs: 60_000, spaceMs: 5 };
  */
 export class CopyLanes {
   readonly #taken = { short: new Map<string, number>(), long: new Map<string, number>() };
-  #lastBackAt = 0;
+  #lastRetryAt = 0;
 
   /** Returns a permit; null if there is no room now. */
-  enter(lane: CopyLane): CopyPermit | null {
-    if (!this.#hasRoom("short", lane)) return null;
+  enter(source: CopyLane): CopyPermit | null {
+    if (!this.#hasRoom("short", source)) return null;
     let kind: "short" | "long" | null = "short";
-    this.#count("short", lane, 1);
+    this.#count("short", source, 1);
     return {
       markLong: () => {
-        if (kind !== "short" || !this.#hasRoom("long", lane)) return;
-        this.#count("short", lane, -1);
-        this.#count("long", lane, 1);
+        if (kind !== "short" || !this.#hasRoom("long", source)) return;
+        this.#count("short", source, -1);
+        this.#count("long", source, 1);
         kind = "long";
       },
       leave: () => {
-        if (kind !== null) this.#count(kind, lane, -1);
+        if (kind !== null) this.#count(kind, source, -1);
         kind = null;
       },
     };
@@ -58,22 +58,22 @@ export class CopyLanes {
 
   /** Returns when a copy without room tries again, in Unix milliseconds. */
   comeBackAt(now: number): number {
-    const { leastMs, mostMs, spaceMs } = COME_BACK;
+    const { minMs, maxMs, spacingMs } = RETRY;
     // Limited to a range around now, so that a clock that moved backwards delays no copy.
-    this.#lastBackAt = Math.min(Math.max(this.#lastBackAt + spaceMs, now + leastMs), now + mostMs);
-    return this.#lastBackAt;
+    this.#lastRetryAt = Math.min(Math.max(this.#lastRetryAt + spacingMs, now + minMs), now + maxMs);
+    return this.#lastRetryAt;
   }
 
-  #hasRoom(kind: "short" | "long", lane: CopyLane): boolean {
+  #hasRoom(kind: "short" | "long", source: CopyLane): boolean {
     const taken = (name: string) => this.#taken[kind].get(name) ?? 0;
-    const [account, provider, all] = namesOf(lane);
-    const most = LIMITS[kind];
-    return taken(account) < most.account && taken(provider) < most.provider && taken(all) < most.all;
+    const [account, provider, all] = namesOf(source);
+    const limits = LIMITS[kind];
+    return taken(account) < limits.account && taken(provider) < limits.provider && taken(all) < limits.all;
   }
 
-  #count(kind: "short" | "long", lane: CopyLane, by: number): void {
+  #count(kind: "short" | "long", source: CopyLane, by: number): void {
     const taken = this.#taken[kind];
-    for (const name of namesOf(lane)) {
+    for (const name of namesOf(source)) {
       const count = (taken.get(name) ?? 0) + by;
       if (count > 0) taken.set(name, count);
       else taken.delete(name);

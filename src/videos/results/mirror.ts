@@ -28,7 +28,7 @@ interface Attempt {
   /** Why the next file has no copy, as a text for the log; null if all have one. */
   readonly reason: string | null;
   /** Whether a retry at the same address cannot succeed. */
-  readonly isHopeless: boolean;
+  readonly isFinal: boolean;
 }
 
 /**
@@ -52,7 +52,7 @@ export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHa
       return await store.commit(null, { postponeJobs: [{ job, dueAt, attempt: job.attempt }] });
     }
     try {
-      return await attempt(parts, await withLivingAddress(parts, entry, job, renewal), job, { signal, permit });
+      return await runAttempt(parts, await withValidAddress(parts, entry, job, renewal), job, { signal, permit });
     } finally {
       permit.leave();
     }
@@ -64,7 +64,7 @@ function laneOf({ account, stage }: VideoTask) {
 }
 
 /** Requests new addresses before each retry, and if the vendor no longer retains the old one. */
-async function withLivingAddress(
+async function withValidAddress(
   parts: VideoParts,
   entry: TaskEntry,
   job: Job,
@@ -74,7 +74,7 @@ async function withLivingAddress(
   return job.attempt === 0 && !isDead ? entry : await renewal.renew(entry) ?? entry;
 }
 
-async function attempt(
+async function runAttempt(
   parts: VideoParts,
   entry: TaskEntry,
   job: Job,
@@ -84,22 +84,22 @@ async function attempt(
   const { value: task } = entry;
   for (const name of task.inputs) await files.remove(name); // not needed after the end
   const stopTimer = clock.after(LONG_AFTER_MS, () => permit.markLong());
-  let made: Attempt;
+  let attempt: Attempt;
   try {
-    made = await copyAll(parts, task, signal);
+    attempt = await copyAll(parts, task, signal);
   } finally {
     stopTimer();
   }
-  if (made.reason === null) return await finish(parts, entry, job);
-  log.warn("video_mirror_failed", { ref: task.id, attempt: job.attempt, reason: made.reason });
+  if (attempt.reason === null) return await finish(parts, entry, job);
+  log.warn("video_mirror_failed", { ref: task.id, attempt: job.attempt, reason: attempt.reason });
   const [now, endsAt] = [store.now(), sourcesEndAt(parts, task)];
   if (now >= endsAt) return await finish(parts, entry, job);
   const waitMs = Math.min(2 ** job.attempt * 2_000, MAX_WAIT_MS);
-  const dueAt = made.isHopeless ? endsAt : Math.min(now + waitMs, endsAt);
+  const dueAt = attempt.isFinal ? endsAt : Math.min(now + waitMs, endsAt);
   const postpone: Commit = { postponeJobs: [{ job, dueAt, attempt: job.attempt + 1 }] };
   const { recopy } = task;
-  if (!recopy || recopy.done === made.done) return await store.commit(null, postpone);
-  return await store.commit(null, changeTask(postpone, entry, { recopy: { ...recopy, done: made.done } }));
+  if (!recopy || recopy.done === attempt.done) return await store.commit(null, postpone);
+  return await store.commit(null, changeTask(postpone, entry, { recopy: { ...recopy, done: attempt.done } }));
 }
 
 /** Copies in order until one fails. Files that an earlier attempt copied are skipped. */
@@ -113,12 +113,12 @@ async function copyAll(parts: VideoParts, task: VideoTask, signal: AbortSignal):
     } catch (error) {
       const reason = reasonOf(error);
       if (reason === null || signal.aborted) throw error;
-      const isHopeless = error instanceof RangeError ||
+      const isFinal = error instanceof RangeError ||
         (error instanceof EgressError && (error.kind === "too_large" || error.kind === "refused"));
-      return { done: index, reason, isHopeless };
+      return { done: index, reason, isFinal };
     }
   }
-  return { done: things.length, reason: null, isHopeless: false };
+  return { done: things.length, reason: null, isFinal: false };
 }
 
 async function copy(
@@ -129,14 +129,14 @@ async function copy(
 ): Promise<void> {
   const { files, clock, log } = parts;
   const opened = await openAtVendor(parts, task, result, { signal, timeoutMs: COPY_MS });
-  const body = notEmpty(withStallLimit(opened.body, clock, STALL_MS));
+  const body = rejectEmpty(withStallLimit(opened.body, clock, STALL_MS));
   const options = { capBytes: MAX_RESULT_BYTES, keepsQuota: true, announcedBytes: opened.bytes };
   const bytes = await files.write(name, body, options);
   log.info("video_mirrored", { ref: task.id, bytes });
 }
 
 /** Throws {@linkcode DownloadRefused} at the end if there was no byte: an empty file must not replace a copy. */
-async function* notEmpty(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* rejectEmpty(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isEmpty = true;
   for await (const piece of source) {
     isEmpty &&= piece.length === 0;
@@ -149,15 +149,15 @@ async function* notEmpty(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 async function finish(parts: VideoParts, entry: TaskEntry, job: Job): Promise<CommitResult> {
   const { store, files, log } = parts;
   const { id, mirrors, extraMirrors = [] } = entry.value;
-  const kept = new Set<string>();
-  for (const { name } of madeThingsOf(entry.value)) if (await files.find(name) !== null) kept.add(name);
-  const left = (names: readonly string[]) => names.filter((name) => kept.has(name));
+  const existing = new Set<string>();
+  for (const { name } of madeThingsOf(entry.value)) if (await files.find(name) !== null) existing.add(name);
+  const left = (names: readonly string[]) => names.filter((name) => existing.has(name));
   const now = store.now();
   const names = { mirrors: left(mirrors), extraMirrors: left(extraMirrors) };
-  if (names.mirrors.length < mirrors.length) log.warn("video_mirror_given_up", { ref: id, count: kept.size });
-  const change = { ...names, inputs: [], mirroring: false, copiedAt: kept.size > 0 ? now : undefined };
+  if (names.mirrors.length < mirrors.length) log.warn("video_mirror_given_up", { ref: id, count: existing.size });
+  const change = { ...names, inputs: [], mirroring: false, copiedAt: existing.size > 0 ? now : undefined };
   const changed = settleJob(changeTask({}, entry, change), job);
-  const result = await store.commit(null, kept.size > 0 ? addKeptFiles(changed, { id, copiedAt: now }) : changed);
+  const result = await store.commit(null, existing.size > 0 ? addKeptFiles(changed, { id, copiedAt: now }) : changed);
   // The task changed or was removed meanwhile: it is read again immediately.
   return result.ok ? result : await store.commit(null, { postponeJobs: [{ job, dueAt: now, attempt: job.attempt }] });
 }

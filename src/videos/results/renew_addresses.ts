@@ -7,11 +7,11 @@ import type { VideoParts } from "../video_parts.ts";
 /** Minimum interval between two requests for the addresses of one task. */
 const PAUSE_MS = 60_000;
 /** Maximum number of tasks whose last request is cached. */
-const MAX_REMEMBERED = 10_000;
+const MAX_CACHED_TASKS = 10_000;
 
 /** Renews the addresses of results from vendors that issue new ones with each poll. */
 export class AddressRenewal {
-  readonly #askedAt = new Map<string, number>();
+  readonly #requestedAt = new Map<string, number>();
 
   constructor(readonly parts: VideoParts) {}
 
@@ -24,7 +24,7 @@ export class AddressRenewal {
     const { store, egress, upstreams, log } = this.parts;
     const { value: task } = entry;
     const upstream = upstreamOf(upstreams, task);
-    if (!upstream?.renewsUrls || task.stage.step !== "submitted" || !this.#mayAsk(task.id)) return null;
+    if (!upstream?.renewsUrls || task.stage.step !== "submitted" || !this.#mayRequest(task.id)) return null;
     try {
       const progress = await upstream.poll(task.stage.job);
       const end = progress.status === "completed" ? endOf(egress, progress) : null;
@@ -41,13 +41,13 @@ export class AddressRenewal {
     }
   }
 
-  #mayAsk(id: string): boolean {
+  #mayRequest(id: string): boolean {
     const now = this.parts.clock.monotonicMs();
-    const askedAt = this.#askedAt.get(id);
+    const askedAt = this.#requestedAt.get(id);
     if (askedAt !== undefined && now < askedAt + PAUSE_MS) return false;
-    this.#askedAt.delete(id);
-    if (this.#askedAt.size >= MAX_REMEMBERED) this.#askedAt.delete(this.#askedAt.keys().next().value!);
-    this.#askedAt.set(id, now);
+    this.#requestedAt.delete(id);
+    if (this.#requestedAt.size >= MAX_CACHED_TASKS) this.#requestedAt.delete(this.#requestedAt.keys().next().value!);
+    this.#requestedAt.set(id, now);
     return true;
   }
 }

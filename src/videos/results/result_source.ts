@@ -50,8 +50,8 @@ const MAX_URL_LENGTH = 4_096;
 /** Returns all generated files of a task, results first. */
 export function madeThingsOf({ id, results, extras = [] }: VideoTask): readonly MadeThing[] {
   const names = [...mirrorNamesOf(id, results), ...extraMirrorNamesOf(id, extras)];
-  const made = [...results, ...extras.map(({ url }) => ({ url, needsCredential: false }))];
-  return made.map((result, index) => ({ name: elementAt(names, index), result }));
+  const generated = [...results, ...extras.map(({ url }) => ({ url, needsCredential: false }))];
+  return generated.map((result, index) => ({ name: elementAt(names, index), result }));
 }
 
 /** Returns until when the vendor retains the results of an ended task, in Unix milliseconds. */
@@ -83,7 +83,10 @@ export async function openAtVendor(
   const open = upstreamOf(parts.upstreams, task)?.open;
   if (!open || stage.step !== "submitted") {
     const provider = stage.step === "waiting" ? "" : stage.provider;
-    throw new UpstreamFailure(provider, "invalid", "cannot open its results", { status: null, accepted: "no" });
+    throw new UpstreamFailure(provider, "invalid", "the adapter cannot open its results", {
+      status: null,
+      accepted: "no",
+    });
   }
   const opened = await open({ url, needsCredential }, stage.job);
   if ("movedTo" in opened) return await fetchOpen(parts, opened.movedTo, options);
@@ -105,7 +108,7 @@ async function fetchOpen(parts: VideoParts, url: string, options: OpenOptions): 
     return { ...opened, mediaType: mediaType || null, bytes: length };
   } catch (error) {
     if (!head.signal.aborted || signal.aborted) throw error;
-    throw new EgressError("timeout", "the connection gave no answer in time", { cause: error });
+    throw new EgressError("timeout", "the request timed out", { cause: error });
   }
 }
 

@@ -22,7 +22,7 @@ export async function* withStallLimit(
   // pieces.
   const watch = () => {
     if (giveUp !== null && giveUp === waitedFor) {
-      return giveUp(new EgressError("timeout", `no byte came for ${stallMs / 1_000} s`));
+      return giveUp(new EgressError("timeout", `no data received for ${stallMs / 1_000} s`));
     }
     waitedFor = giveUp;
     stop = clock.after(stallMs, watch);

@@ -91,7 +91,7 @@ export class StreamThrough {
       const isVendors = error instanceof DownloadRefused || error instanceof EgressError ||
         error instanceof UpstreamFailure;
       if (!isVendors) throw error;
-      throw new GatewayError("upstream_error", "Cannot open the result: its provider does not give it now", {
+      throw new GatewayError("upstream_error", "Cannot stream the result: the provider did not return it", {
         cause: error,
       });
     }
@@ -103,9 +103,13 @@ export class StreamThrough {
     const own = this.#streams.get(`account ${account}`) ?? 0;
     const all = this.#streams.get("all") ?? 0;
     if (own >= MAX_STREAMS.account || all >= MAX_STREAMS.all) {
-      throw new GatewayError("overloaded", "Cannot open the result: too many are being sent from their providers", {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
+      throw new GatewayError(
+        "overloaded",
+        "Cannot stream the result: too many results are being streamed from their providers",
+        {
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        },
+      );
     }
     const count = (by: number) => {
       for (const name of names) {
@@ -162,10 +166,12 @@ async function firstPiece(source: AsyncIterator<Uint8Array>): Promise<Uint8Array
     const { done, value } = await source.next();
     return done ? null : value;
   } catch (error) {
-    throw new GatewayError("upstream_error", "Cannot open the result: its provider broke off", { cause: error });
+    throw new GatewayError("upstream_error", "Cannot stream the result: the provider closed the connection", {
+      cause: error,
+    });
   }
 }
 
 function unsatisfiable(): GatewayError {
-  return new GatewayError("invalid_request", "Cannot send this range: the file does not have it", { status: 416 });
+  return new GatewayError("invalid_request", "Cannot serve the range: it is outside the file", { status: 416 });
 }

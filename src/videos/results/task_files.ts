@@ -14,6 +14,6 @@ export async function removeCopies(
 
 /** Removes every possible copy of a task whose record is gone. */
 export async function removeAnyCopies(files: FileStore, id: string): Promise<void> {
-  const most = { results: Array(MAX_RESULTS).fill(null), extras: Array(MAX_EXTRAS).fill(null) };
-  await removeCopies(files, { id, ...most });
+  const all = { results: Array(MAX_RESULTS).fill(null), extras: Array(MAX_EXTRAS).fill(null) };
+  await removeCopies(files, { id, ...all });
 }

@@ -15,7 +15,7 @@ import { cancelledUnknownEnd, doubtEndsAt, isOutcomeUnknown } from "./unknown_ou
 import type { VideoParts } from "../video_parts.ts";
 
 /** How long a cancel waits for a create call in progress. */
-const PATIENCE = { looks: 50, eachMs: 100 };
+const WAIT = { polls: 50, eachMs: 100 };
 /** Maximum number of conflicting commits. A task changes its stage twice and ends once; more conflicts mean a bug. */
 const MAX_ATTEMPTS = 8;
 
@@ -47,7 +47,7 @@ export async function cancelVideo(
     if (status === "cancelled" && end?.status === "cancelled" && stage.step === "submitted") return entry.value;
     if (status !== "pending") throw hasEnded(status);
     using _held = poller.hold(id);
-    if (stage.step === "submitted") end = await askVendor(parts, stage.provider, stage.job);
+    if (stage.step === "submitted") end = await cancelAtVendor(parts, stage.provider, stage.job);
     else end = isSubmitting(entry) ? await endInDoubt(parts, limits, entry) : CANCELLED;
     if (end === null) continue;
     const ended = await endTask(parts, entry, end, null);
@@ -66,14 +66,14 @@ async function settledStage(
   keyId: string,
   id: string,
 ): Promise<TaskEntry> {
-  for (let look = 0;; look++) {
+  for (let poll = 0;; poll++) {
     const entry = await readTask(store, id);
     if (!entry || entry.value.keyId !== keyId) throw taskNotFound();
     const { status, stage } = entry.value;
     const isUnderWay = status === "pending" && stage.step === "submitting" &&
       !isOutcomeUnknown(stage, store.now(), settings);
-    if (!isUnderWay || look === PATIENCE.looks) return entry;
-    await sleep(clock, PATIENCE.eachMs);
+    if (!isUnderWay || poll === WAIT.polls) return entry;
+    await sleep(clock, WAIT.eachMs);
   }
 }
 
@@ -93,11 +93,13 @@ async function endInDoubt(
     await recordSubmission(parts, limits, entry, confirmed, null);
     return null;
   }
-  if (!isOutcomeUnknown(stage, store.now(), settings)) throw cannot("it is being handed over; try again later");
+  if (!isOutcomeUnknown(stage, store.now(), settings)) {
+    throw cannot("it is being submitted to a provider; try again later");
+  }
   if (!upstreams.get(stage.provider)?.find) return cancelledUnknownEnd(settings);
   const result = await searchFor(parts, limits, entry);
   if (result === "absent" && store.now() >= doubtEndsAt(stage, settings)) return CANCELLED;
-  if (typeof result !== "object") throw cannot("its provider has not confirmed it yet; try again later");
+  if (typeof result !== "object") throw cannot("the provider has not confirmed it yet; try again later");
   await recordSubmission(parts, limits, entry, result, null);
   return null;
 }
@@ -106,9 +108,9 @@ async function endInDoubt(
  * Returns the end that the vendor's response implies. If the vendor reports that the job had ended, its status is
  * polled once.
  */
-async function askVendor(parts: VideoParts, provider: string, job: VideoJobHandle): Promise<TaskEnd> {
+async function cancelAtVendor(parts: VideoParts, provider: string, job: VideoJobHandle): Promise<TaskEnd> {
   const upstream = parts.upstreams.get(provider);
-  if (!upstream?.cancel) throw cannot("its provider does not stop what it has taken");
+  if (!upstream?.cancel) throw cannot("the provider does not support cancellation");
   try {
     const outcome = await upstream.cancel(job);
     if (outcome === "cancelled" || outcome === "requested") return CANCELLED;
@@ -117,7 +119,7 @@ async function askVendor(parts: VideoParts, provider: string, job: VideoJobHandl
   } catch (error) {
     throw error instanceof UpstreamFailure ? gatewayErrorFor(error) : error;
   }
-  throw cannot("its provider has begun with it");
+  throw cannot("the provider has already started it");
 }
 
 async function progressAfter(upstream: VideoUpstream, job: VideoJobHandle): Promise<VideoProgress> {

@@ -66,12 +66,12 @@ export async function mediaFor(
   const reserve = (bytes: number) => memory.reserve(bytes * MEDIA_MEMORY_FACTOR);
   const form = formFor(media, forms, isPublicBase(parts));
   if (form === null) {
-    throw new GatewayError("invalid_request", `Cannot hand over a reference of type ${media.medium}_url`);
+    throw new GatewayError("invalid_request", `Cannot send a reference of type ${media.medium}_url`);
   }
   if (form === "url") return { medium: media.medium, mediaType: typeOf(media), form, value: addressOf(parts, media) };
   const { bytes, mediaType } = media.at === "url"
-    ? await fetched(parts, media, reserve)
-    : await kept(parts.files, media, reserve);
+    ? await fetchMedia(parts, media, reserve)
+    : await storedMedia(parts.files, media, reserve);
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
   const value = form === "base64" ? base64 : `data:${mediaType};base64,${base64}`;
   return { medium: media.medium, mediaType, form, value };
@@ -86,16 +86,16 @@ function addressOf({ baseUrl, signingKeys, settings, store }: VideoParts, media:
   return signedUrl(baseUrl(), media.name, store.now() + settings.signedUrlMs, signingKeys);
 }
 
-async function kept(files: FileStore, media: TaskMedia & { at: "file" }, reserve: (bytes: number) => void) {
+async function storedMedia(files: FileStore, media: TaskMedia & { at: "file" }, reserve: (bytes: number) => void) {
   reserve(media.bytes);
   const file = await files.find(media.name);
-  if (!file) throw new GatewayError("invalid_request", "Cannot find the reference any more");
+  if (!file) throw new GatewayError("invalid_request", "Cannot read a reference: its file no longer exists");
   const pieces: Uint8Array[] = [];
   for await (const piece of file.read()) pieces.push(piece);
   return { bytes: concatBytes(pieces), mediaType: media.mediaType };
 }
 
-async function fetched(
+async function fetchMedia(
   { egress }: VideoParts,
   media: TaskMedia & { at: "url" },
   reserve: (bytes: number) => void,
@@ -105,7 +105,7 @@ async function fetched(
     const { bytes } = await download(media.url, options, egress);
     const mediaType = await mediaTypeOf(bytes);
     if (mediaType?.startsWith(`${media.medium}/`)) return { bytes, mediaType };
-    throw new GatewayError("invalid_request", `Cannot use a reference: what it holds is no ${media.medium}`);
+    throw new GatewayError("invalid_request", `Cannot use a reference: its content is not of type ${media.medium}`);
   } catch (error) {
     if (!(error instanceof EgressError) && !(error instanceof DownloadRefused)) throw error;
     throw new GatewayError("invalid_request", `Cannot fetch a reference: ${error.message}`, { cause: error });

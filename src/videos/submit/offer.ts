@@ -15,25 +15,25 @@ import { vendorOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * Result of offering a task to one provider. Nothing was sent for `full`, `resting` and `unfit`.
+ * Result of offering a task to one provider. Nothing was sent for `full`, `circuit_open` and `unsupported`.
  * - `done`: the job is completed or rescheduled.
  * - `full`: the provider has the maximum number of concurrent create calls.
- * - `resting`: the provider's circuit is open.
- * - `unfit`: the order has no form for this provider.
+ * - `circuit_open`: the provider's circuit is open.
+ * - `unsupported`: the order has no form for this provider.
  * - `refused`: the provider definitely rejected the task for now; another provider may get it.
  * - `unknown`: the vendor may have started.
  */
 export type OfferOutcome =
   | { readonly how: "done" }
   | { readonly how: "full" }
-  | { readonly how: "resting" }
-  | { readonly how: "unfit"; readonly entry: TaskEntry; readonly error: TaskError }
+  | { readonly how: "circuit_open" }
+  | { readonly how: "unsupported"; readonly entry: TaskEntry; readonly error: TaskError }
   | { readonly how: "refused"; readonly entry: TaskEntry; readonly refusal: UpstreamFailure }
   | { readonly how: "unknown"; readonly entry: SubmittingEntry };
 
 const DONE: OfferOutcome = { how: "done" };
 const FULL: OfferOutcome = { how: "full" };
-const RESTING: OfferOutcome = { how: "resting" };
+const CIRCUIT_OPEN: OfferOutcome = { how: "circuit_open" };
 
 /**
  * Offers a task to one provider. The record is changed before the vendor is called. From then until the response is
@@ -49,17 +49,17 @@ export async function offerTask(
   const { provider } = candidate;
   const { account } = start.value;
   const upstream = parts.upstreams.get(provider)!;
-  if (isResting(parts, start.value, candidate)) return RESTING;
+  if (isCircuitOpen(parts, start.value, candidate)) return CIRCUIT_OPEN;
   using permit = limits.creates.acquire(provider, account);
   if (permit === null) return FULL;
   // Held until the vendor has responded, because the request may have to be written until then.
   using memory = limits.memory.lease(provider, account);
   const order = await orderOrError(parts, start.value, candidate, { upstream, memory });
   if (order instanceof GatewayError) {
-    return order.code === "overloaded" ? FULL : { how: "unfit", entry: start, error: order };
+    return order.code === "overloaded" ? FULL : { how: "unsupported", entry: start, error: order };
   }
   // Checked again: another call may have become the probe while media were fetched.
-  if (isResting(parts, start.value, candidate)) return RESTING;
+  if (isCircuitOpen(parts, start.value, candidate)) return CIRCUIT_OPEN;
   return await callVendor(parts, limits, start, candidate, job, () => upstream.create(order));
 }
 
@@ -77,11 +77,11 @@ async function callVendor(
   let handle: VideoJobHandle | null = null;
   try {
     entry = await recordCall(parts, start, candidate);
-    if (entry !== null) handle = keepable(await create(), candidate);
+    if (entry !== null) handle = checkHandle(await create(), candidate);
   } catch (error) {
     report.failed(error);
     if (entry !== null && isUnsent(error)) {
-      return await takeBack(parts, entry, job, (waiting) => ({ how: "unfit", entry: waiting, error }));
+      return await recordUnsent(parts, entry, job, (waiting) => ({ how: "unsupported", entry: waiting, error }));
     }
     if (entry === null || !(error instanceof UpstreamFailure)) throw error;
     logFailure(parts, entry.value, candidate.provider, error);
@@ -96,7 +96,7 @@ async function callVendor(
 }
 
 /** @throws {UpstreamFailure} If the vendor started a job whose id is too long for the record. */
-function keepable(handle: VideoJobHandle, { provider }: Candidate): VideoJobHandle {
+function checkHandle(handle: VideoJobHandle, { provider }: Candidate): VideoJobHandle {
   if (isKeepable(handle)) return handle;
   const facts = { status: 200, accepted: "unknown" } as const;
   throw new UpstreamFailure(provider, "broken", `the job's id is too long: ${handle.id.length} characters`, facts);
@@ -106,7 +106,7 @@ function keepable(handle: VideoJobHandle, { provider }: Candidate): VideoJobHand
  * Whether a provider's circuit is open. A vendor's `Retry-After` also opens it. A task past its retry period ignores
  * it.
  */
-function isResting({ store, breaker }: VideoParts, task: VideoTask, candidate: Candidate): boolean {
+function isCircuitOpen({ store, breaker }: VideoParts, task: VideoTask, candidate: Candidate): boolean {
   return isPatient(task, store.now()) && breaker.availabilityOf(candidate, task.account) === "resting";
 }
 
@@ -138,18 +138,18 @@ async function onFailure(
   failure: UpstreamFailure,
 ): Promise<OfferOutcome> {
   if (isRefusalForNow(failure)) {
-    return await takeBack(parts, entry, job, (waiting) => ({ how: "refused", entry: waiting, refusal: failure }));
+    return await recordUnsent(parts, entry, job, (waiting) => ({ how: "refused", entry: waiting, refusal: failure }));
   }
   if (isAdaptersOwn(failure)) {
     const error = taskErrorOf(failure);
-    return await takeBack(parts, entry, job, (waiting) => ({ how: "unfit", entry: waiting, error }));
+    return await recordUnsent(parts, entry, job, (waiting) => ({ how: "unsupported", entry: waiting, error }));
   }
   if (failure.facts.accepted === "unknown") return { how: "unknown", entry };
   return await done(failTask(parts, entry, job, taskErrorOf(failure)));
 }
 
 /** Records that no vendor has the task. */
-async function takeBack(
+async function recordUnsent(
   parts: VideoParts,
   entry: SubmittingEntry,
   job: Job,

@@ -3,15 +3,15 @@ import type { FailureKind, UpstreamFailure } from "../../upstreams/failure.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
 /** How long temporary rejections (busy, unavailable, unreachable) are retried. */
-const PATIENCE_MS = 600_000;
+const RETRY_PERIOD_MS = 600_000;
 const MAX_BACKOFF_MS = 60_000;
 
 /** Precedence of rejections for the task's error: temporary ones first, then those that the operator must fix. */
-const RANKS: readonly FailureKind[] = ["rate_limited", "unavailable", "timeout", "unreachable", "broken", "auth"];
+const PRECEDENCE: readonly FailureKind[] = ["rate_limited", "unavailable", "timeout", "unreachable", "broken", "auth"];
 
 /** Whether temporary rejections are still retried: ten minutes from the first call. */
 export function isPatient({ firstOfferedAt, createdAt }: VideoTask, now: number): boolean {
-  return now - (firstOfferedAt ?? createdAt) < PATIENCE_MS;
+  return now - (firstOfferedAt ?? createdAt) < RETRY_PERIOD_MS;
 }
 
 /** Whether another provider may get the task: no job was started, and the order is valid. */
@@ -45,7 +45,7 @@ export function mainRefusal(refusals: readonly UpstreamFailure[]): UpstreamFailu
 export function backoffMs(refusals: readonly UpstreamFailure[], attempt: number, random: () => number): number {
   const usualMs = Math.min(2 ** attempt * 1_000, MAX_BACKOFF_MS) * (0.75 + 0.5 * random());
   const requests = refusals.map(({ facts }) => (facts.retryAfterSeconds ?? 0) * 1_000);
-  const requestedMs = requests.length === 0 ? 0 : Math.min(...requests, PATIENCE_MS);
+  const requestedMs = requests.length === 0 ? 0 : Math.min(...requests, RETRY_PERIOD_MS);
   return Math.round(Math.max(usualMs, requestedMs));
 }
 
@@ -55,6 +55,6 @@ function isUnknownModel({ facts }: UpstreamFailure): boolean {
 }
 
 function rankOf({ kind }: UpstreamFailure): number {
-  const rank = RANKS.indexOf(kind);
-  return rank < 0 ? RANKS.length : rank;
+  const rank = PRECEDENCE.indexOf(kind);
+  return rank < 0 ? PRECEDENCE.length : rank;
 }

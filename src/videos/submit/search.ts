@@ -11,10 +11,10 @@ import { searchOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** How long a task whose create calls get lost is offered again. */
-const MAX_HANDOVER_MS = 3_600_000;
+const MAX_SUBMIT_PERIOD_MS = 3_600_000;
 /** Minimum interval between two searches for one task. */
-const MIN_SEARCH_DISTANCE_MS = 5_000;
-const MAX_SEARCH_DISTANCE_MS = 300_000;
+const MIN_SEARCH_INTERVAL_MS = 5_000;
+const MAX_SEARCH_INTERVAL_MS = 300_000;
 /**
  * Tolerance for a vendor's clock that is behind. The doubt period is added, because `since` may have been moved
  * forward.
@@ -85,7 +85,7 @@ export async function searchFor(
 function nextSearchAt({ store, settings }: VideoParts, { value: { stage } }: SubmittingEntry): number {
   const now = store.now();
   const endsAt = doubtEndsAt(stage, settings);
-  const waitMs = Math.min(Math.max((now - stage.since) / 2, MIN_SEARCH_DISTANCE_MS), MAX_SEARCH_DISTANCE_MS);
+  const waitMs = Math.min(Math.max((now - stage.since) / 2, MIN_SEARCH_INTERVAL_MS), MAX_SEARCH_INTERVAL_MS);
   return now < endsAt ? Math.min(now + waitMs, endsAt) : now + waitMs;
 }
 
@@ -103,8 +103,8 @@ async function keepInDoubt(
   const isMarked = stage.unknownSince !== undefined && stage.since <= now;
   const mark = { ...stage, since: Math.min(stage.since, now), unknownSince: now };
   const marked = isMarked ? {} : changeTask({}, entry, { stage: mark });
-  const putOff = putOffSubmit(marked, job, Math.min(again.dueAt, deadlineAt), again.attempt);
-  const { ok } = await store.commit(null, putOff);
+  const postponed = putOffSubmit(marked, job, Math.min(again.dueAt, deadlineAt), again.attempt);
+  const { ok } = await store.commit(null, postponed);
   if (!ok && !isMarked) await lookAgain(parts, job);
 }
 
@@ -112,10 +112,10 @@ async function keepInDoubt(
 async function offerAgain(parts: VideoParts, entry: SubmittingEntry, job: Job): Promise<void> {
   const { id, createdAt, firstOfferedAt, stage: { provider } } = entry.value;
   parts.log.error("video_submission_lost", { ref: id, provider, attempt: job.attempt });
-  if (parts.store.now() - (firstOfferedAt ?? createdAt) >= MAX_HANDOVER_MS) {
+  if (parts.store.now() - (firstOfferedAt ?? createdAt) >= MAX_SUBMIT_PERIOD_MS) {
     return await failTask(parts, entry, job, {
       code: "upstream_error",
-      message: `Provider "${provider}" did not take the task`,
+      message: `Provider "${provider}" did not accept the task`,
     });
   }
   await recordStage(parts, entry, { step: "waiting" });

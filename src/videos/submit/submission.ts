@@ -108,7 +108,7 @@ function isSame({ value: now }: TaskEntry, { value: before }: SubmittingEntry): 
 
 function submissionOf({ store }: VideoParts, entry: TaskEntry, handle: VideoJobHandle) {
   const { stage, id } = entry.value;
-  if (stage.step !== "submitting") throw new TypeError(`Cannot record a submission in stage "${stage.step}"`);
+  if (stage.step !== "submitting") throw new TypeError(`Cannot record a submitted job in stage "${stage.step}"`);
   const now = store.now();
   const { provider, model } = stage;
   const submitted = { step: "submitted", provider, model, job: handle, since: now } as const;

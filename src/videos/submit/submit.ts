@@ -21,9 +21,9 @@ interface Round {
   /** The first provider with the maximum number of concurrent create calls; null if there is none. */
   fullProvider: string | null;
   /** The error of the first provider that has no form for the order; null if there is none. */
-  unfit: TaskError | null;
+  unsupported: TaskError | null;
   /** Whether a provider was skipped because its circuit is open. */
-  hasResting: boolean;
+  hasOpenCircuit: boolean;
 }
 
 /** Creates the handler of jobs that submit a task to a vendor; see {@linkcode VideoTask} for the stages. */
@@ -46,7 +46,7 @@ export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandl
 /** Offers a task to the candidates in turn, until one accepts it or may have accepted it. */
 async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEntry, job: Job): Promise<void> {
   let entry = start;
-  const round: Round = { refusals: [], fullProvider: null, unfit: null, hasResting: false };
+  const round: Round = { refusals: [], fullProvider: null, unsupported: null, hasOpenCircuit: false };
   const candidates = candidatesOrError(parts, start.value);
   if (candidates instanceof GatewayError) return await failTask(parts, start, job, candidates);
   for (const candidate of candidates) {
@@ -56,22 +56,22 @@ async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEn
         return;
       case "unknown":
         return await resolveUnknown(parts, limits, outcome.entry, job);
-      case "resting":
-        round.hasResting = true;
+      case "circuit_open":
+        round.hasOpenCircuit = true;
         break;
       case "full":
         round.fullProvider ??= candidate.provider;
         break;
-      case "unfit":
+      case "unsupported":
         entry = outcome.entry;
-        round.unfit ??= outcome.error;
+        round.unsupported ??= outcome.error;
         break;
       case "refused":
         entry = outcome.entry;
         round.refusals.push(outcome.refusal);
     }
   }
-  await tryLater(parts, limits, entry, job, round);
+  await retryLater(parts, limits, entry, job, round);
 }
 
 /**
@@ -97,23 +97,23 @@ const UNSERVED: TaskError = { code: "route_error", message: "No provider serves 
  * Handles a round in which no candidate accepted the task. The task waits for another round if a candidate may accept
  * it later. It fails if the operator or the order must change, or if the retry period has ended.
  */
-async function tryLater(
+async function retryLater(
   parts: VideoParts,
   { creates }: SubmitLimits,
   entry: TaskEntry,
   job: Job,
-  { refusals, fullProvider, unfit, hasResting }: Round,
+  { refusals, fullProvider, unsupported, hasOpenCircuit }: Round,
 ): Promise<void> {
   const { store, random } = parts;
   const now = store.now();
   const { account, deadlineAt } = entry.value;
   const passing = refusals.filter((refusal) => !isOperators(refusal));
-  const isWaiting = hasResting || (passing.length > 0 && isPatient(entry.value, now));
+  const isWaiting = hasOpenCircuit || (passing.length > 0 && isPatient(entry.value, now));
   if (fullProvider === null && !isWaiting) {
     const refusal = mainRefusal(refusals);
-    return await failTask(parts, entry, job, refusal ? taskErrorOf(refusal) : unfit ?? UNSERVED);
+    return await failTask(parts, entry, job, refusal ? taskErrorOf(refusal) : unsupported ?? UNSERVED);
   }
-  const isBackingOff = hasResting || refusals.length > 0;
+  const isBackingOff = hasOpenCircuit || refusals.length > 0;
   const permitMs = fullProvider === null ? 0 : creates.retryDelayMs(fullProvider, account);
   const pauseMs = isBackingOff ? backoffMs(passing, job.attempt, random) : 0;
   const dueAt = Math.min(now + Math.max(permitMs, pauseMs), deadlineAt);

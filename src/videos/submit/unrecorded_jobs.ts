@@ -19,8 +19,8 @@ export class UnrecordedJobs {
 
   /** Returns the job of the task's latest call; null if none was confirmed or it is stored. */
   of({ id, offers }: Called): VideoJobHandle | null {
-    const noted = this.#jobs.get(id);
-    return noted && noted.offers === offers ? noted.job : null;
+    const known = this.#jobs.get(id);
+    return known && known.offers === offers ? known.job : null;
   }
 
   /** Removes the job after it was stored or the task ended. */

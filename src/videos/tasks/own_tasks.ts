@@ -147,16 +147,16 @@ class SortedIds {
   /** Returns this id, or the first one after it. */
   async from(id: string): Promise<string | null | typeof EXHAUSTED> {
     // Sorts directly before the id: a prefix of it, or a longer text in reverse order.
-    const place = this.reverse ? `${id}~` : id.slice(0, -1);
-    return await this.#first((each) => !this.#isBefore(each, id), place);
+    const position = this.reverse ? `${id}~` : id.slice(0, -1);
+    return await this.#first((each) => !this.#isBefore(each, id), position);
   }
 
-  async #first(isWanted: (id: string) => boolean, place: string | null): Promise<string | null | typeof EXHAUSTED> {
+  async #first(isWanted: (id: string) => boolean, position: string | null): Promise<string | null | typeof EXHAUSTED> {
     const at = this.#ids.findIndex(isWanted);
     this.#ids = at < 0 ? [] : this.#ids.slice(at);
     if (this.#ids.length > 0 || this.#isOver) return this.#ids[0] ?? null;
     if (this.allowance.scans-- <= 0) return EXHAUSTED;
-    const after = place === null ? {} : { after: [...this.list, place] };
+    const after = position === null ? {} : { after: [...this.list, position] };
     const entries = await this.store.scan(this.list, { ...after, limit: SCAN_ENTRIES, reverse: this.reverse });
     this.#isOver = entries.length < SCAN_ENTRIES;
     this.#ids = entries.map(({ key }) => String(key[key.length - 1])).filter(isWanted);

@@ -65,24 +65,24 @@ async function payCompleted(
   const measured = usageOf(task.price, end);
   const { seconds, cost } = measured;
   if (hold === null) {
-    const conclude = (isMade: boolean) => isMade && noteMeasured(parts, task, measured, end);
+    const conclude = (isMade: boolean) => isMade && logMeasured(parts, task, measured, end);
     return { commit: chargeOf(task, cost, now), usage: { seconds, cost }, conclude };
   }
-  const beyond = await reservedBeyond(parts, account, cost - hold.amount);
+  const extra = await reserveExtra(parts, account, cost - hold.amount);
   const detail = { model, status: end.status, seconds };
-  const { commit, captured, underpriced } = captureHold({}, hold, cost, now, detail, beyond?.reserved.amount);
+  const { commit, captured, underpriced } = captureHold({}, hold, cost, now, detail, extra?.reserved.amount);
   return {
     commit,
     usage: { seconds, cost: captured },
     conclude(isMade) {
-      if (beyond !== null) {
+      if (extra !== null) {
         parts.meter.invalidate(account);
-        beyond.release();
+        extra.release();
       }
       if (!isMade) return;
-      noteMeasured(parts, task, measured, end);
+      logMeasured(parts, task, measured, end);
       if (underpriced === 0n) return;
-      const reason = "neither the hold nor the balance covers what was made";
+      const reason = "the hold and the balance do not cover the cost";
       parts.log.error("underpriced", { ...factsOf(task), cost: writeMoney(underpriced), reason });
     },
   };
@@ -96,7 +96,7 @@ function chargeOf(task: VideoTask, amount: Money, at: number): Commit {
 }
 
 /** Reserves as much of an amount as the current balance allows; null if it allows nothing. */
-async function reservedBeyond({ meter }: VideoParts, account: string, wanted: Money): Promise<Admission | null> {
+async function reserveExtra({ meter }: VideoParts, account: string, wanted: Money): Promise<Admission | null> {
   if (wanted <= 0n) return null;
   meter.invalidate(account);
   try {
@@ -111,7 +111,7 @@ async function reservedBeyond({ meter }: VideoParts, account: string, wanted: Mo
 }
 
 /** Logs an implausible report, and a vendor cost above the model's price. */
-function noteMeasured({ log }: VideoParts, task: VideoTask, measured: MeasuredUsage, end: Completed): void {
+function logMeasured({ log }: VideoParts, task: VideoTask, measured: MeasuredUsage, end: Completed): void {
   const { implausibleSeconds, cost } = measured;
   if (implausibleSeconds !== null) {
     log.warn("usage_implausible", { ...factsOf(task), reason: `the provider reported ${implausibleSeconds} seconds` });

@@ -44,9 +44,9 @@ const taskKey = (id: string): Key => [...TASKS, id];
 /**
  * Index of the tasks of one status in order of creation, of all accounts or of one. Each entry holds the task's model.
  */
-const line = ({ account, status }: TaskLine): Key =>
+const indexPrefix = ({ account, status }: TaskLine): Key =>
   account === null ? ["video", "time", status] : ["video", "account_time", account, status];
-const lineKey = (of: TaskLine, { createdAt, id }: TaskPlace): Key => [...line(of), createdAt, id];
+const indexKey = (of: TaskLine, { createdAt, id }: TaskPlace): Key => [...indexPrefix(of), createdAt, id];
 /** Index of tasks with copies of results in the file store, by time of the copy. */
 const KEPT_FILES: Key = ["video", "kept_files"];
 const keptFilesKey = ({ copiedAt, id }: KeptFiles): Key => [...KEPT_FILES, copiedAt, id];
@@ -84,8 +84,8 @@ export async function scanLine(
   of: TaskLine,
   page: { readonly after: TaskPlace; readonly limit: number; readonly reverse: boolean },
 ): Promise<(TaskPlace & Pick<VideoTask, "model">)[]> {
-  const { length } = line(of);
-  const entries = await store.scan<string>(line(of), { ...page, after: lineKey(of, page.after) });
+  const { length } = indexPrefix(of);
+  const entries = await store.scan<string>(indexPrefix(of), { ...page, after: indexKey(of, page.after) });
   return entries.map(({ key, value }) => ({
     createdAt: Number(key[length]),
     id: String(key[length + 1]),
@@ -98,10 +98,10 @@ export async function scanLine(
  * Tasks must not change meanwhile, so it runs before the first request and job.
  */
 export async function enterOldTasks(store: Store): Promise<void> {
-  const [kept] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);
-  if (kept?.value === true) return;
+  const [marker] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);
+  if (marker?.value === true) return;
   let tasks: Entry<StoredTask>[];
-  let after = kept?.value.after;
+  let after = marker?.value.after;
   do {
     tasks = await store.scan<StoredTask>(TASKS, { after, limit: TASKS_A_COMMIT });
     after = tasks[tasks.length - 1]?.key;
@@ -113,8 +113,8 @@ export async function enterOldTasks(store: Store): Promise<void> {
 
 /** Whether the store has tasks of an earlier version that {@linkcode enterOldTasks} has not indexed yet. */
 export async function hasUnindexedTasks(store: Store): Promise<boolean> {
-  const [kept] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);
-  return kept?.value !== true && (await store.scan(TASKS, { limit: 1 })).length > 0;
+  const [marker] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);
+  return marker?.value !== true && (await store.scan(TASKS, { limit: 1 })).length > 0;
 }
 
 const TASKS_A_COMMIT = 40;
@@ -122,9 +122,9 @@ const TASKS_A_COMMIT = 40;
 /** Returns the index entries of a task: by time for all accounts and for its account, and those of its credential. */
 function indexOf(task: VideoTask): NonNullable<Commit["set"]>[number][] {
   const { account, status, model } = task;
-  const lines: TaskLine[] = [{ account: null, status }, { account, status }];
+  const indexes: TaskLine[] = [{ account: null, status }, { account, status }];
   return [
-    ...lines.map((of) => ({ key: lineKey(of, task), value: model })),
+    ...indexes.map((of) => ({ key: indexKey(of, task), value: model })),
     ...ownIndexKeysOf(task).map((key) => ({ key, value: true })),
   ];
 }
@@ -172,8 +172,8 @@ function withoutKeysOf<E extends { readonly key: Key }>(entries: readonly E[], o
 /** Adds the removal of a task's record to a commit, with the same version check. Its ledger entries remain. */
 export function removeTask(commit: Commit, { key, version, value: task }: TaskEntry): Commit {
   const { id, copiedAt } = task;
-  const kept = copiedAt === undefined ? [] : [keptFilesKey({ id, copiedAt })];
-  const removed = { check: [{ key, version }], delete: [key, ...indexOf(task).map((entry) => entry.key), ...kept] };
+  const copied = copiedAt === undefined ? [] : [keptFilesKey({ id, copiedAt })];
+  const removed = { check: [{ key, version }], delete: [key, ...indexOf(task).map((entry) => entry.key), ...copied] };
   return deleteHold(mergeCommits(commit, removed), id);
 }
 
@@ -184,13 +184,13 @@ export interface KeptFiles {
 }
 
 /** Adds a task to the index of copies in a commit. */
-export function addKeptFiles(commit: Commit, kept: KeptFiles): Commit {
-  return mergeCommits(commit, { set: [{ key: keptFilesKey(kept), value: true }] });
+export function addKeptFiles(commit: Commit, copied: KeptFiles): Commit {
+  return mergeCommits(commit, { set: [{ key: keptFilesKey(copied), value: true }] });
 }
 
 /** Removes a task from the index of copies in a commit. */
-export function dropKeptFiles(commit: Commit, kept: KeptFiles): Commit {
-  return mergeCommits(commit, { delete: [keptFilesKey(kept)] });
+export function dropKeptFiles(commit: Commit, copied: KeptFiles): Commit {
+  return mergeCommits(commit, { delete: [keptFilesKey(copied)] });
 }
 
 /**

@@ -39,7 +39,7 @@ export async function purgeVideo(parts: VideoParts, keyId: string, id: string): 
     const entry = await readTask(parts.store, id);
     if (entry?.value.keyId !== keyId) throw taskNotFound();
     if (entry.value.status === "pending") {
-      throw new GatewayError("invalid_request", "Cannot remove the task: it is pending. Cancel it first", {
+      throw new GatewayError("invalid_request", "Cannot remove the task: it is pending; cancel it first", {
         field: "purge",
       });
     }

@@ -26,22 +26,22 @@ export function fileSweep(parts: VideoParts, filesMs: number | null): () => Prom
     if (filesMs === null) return false;
     const copiedBy = parts.store.now() - filesMs;
     const due = (await scanKeptFiles(parts.store, after, BATCH)).filter(({ copiedAt }) => copiedAt <= copiedBy);
-    await forEachConcurrent(due, AT_ONCE, (kept) => removeFiles(parts, kept));
+    await forEachConcurrent(due, AT_ONCE, (copied) => removeFiles(parts, copied));
     after = due[BATCH - 1] ?? null;
     return after !== null;
   };
 }
 
-async function removeFiles({ store, files, log, isOwed }: VideoParts, kept: KeptFiles): Promise<void> {
-  if (await isOwed(kept.id)) return;
-  const entry = await readTask(store, kept.id);
+async function removeFiles({ store, files, log, isOwed }: VideoParts, copied: KeptFiles): Promise<void> {
+  if (await isOwed(copied.id)) return;
+  const entry = await readTask(store, copied.id);
   if (entry?.value.mirroring) return;
   // The results were copied again since; another entry exists for the new copies.
-  if (entry?.value.copiedAt !== kept.copiedAt) return void await store.commit(null, dropKeptFiles({}, kept));
+  if (entry?.value.copiedAt !== copied.copiedAt) return void await store.commit(null, dropKeptFiles({}, copied));
   await removeCopies(files, entry.value);
   const change = { mirrors: [], extraMirrors: [], copiedAt: undefined };
-  const { ok } = await store.commit(null, dropKeptFiles(changeTask({}, entry, change), kept));
-  if (ok) log.info("video_files_expired", { ref: kept.id });
+  const { ok } = await store.commit(null, dropKeptFiles(changeTask({}, entry, change), copied));
+  if (ok) log.info("video_files_expired", { ref: copied.id });
 }
 
 /**

@@ -67,45 +67,45 @@ const LOOKED_AT_ONCE = 500;
 
 /** Opens the task administration of a store. */
 export function openTaskAdmin(store: Store): TaskAdmin {
-  const storyOf = async (task: VideoTask) => ({ task, hold: await readHold(store, task.id) });
+  const withHold = async (task: VideoTask) => ({ task, hold: await readHold(store, task.id) });
   return {
-    mirror: async (id) => await storyOf(await copyAnew(store, id)),
+    mirror: async (id) => await withHold(await copyAnew(store, id)),
     async read(id) {
       const entry = isTaskId(id) ? await readTask(store, id) : null;
-      return entry && await storyOf(entry.value);
+      return entry && await withHold(entry.value);
     },
     async list(filter, page) {
-      const { places, next } = await pickPlaces(store, filter, page);
-      const tasks = await readTasks(store, places.map(({ id }) => id));
+      const { entries, next } = await pickEntries(store, filter, page);
+      const tasks = await readTasks(store, entries.map(({ id }) => id));
       // A task that ended since its entry was read belongs to another index now.
       const still = tasks.filter(({ status }) => filter.status === null || status === filter.status);
-      return { stories: await Promise.all(still.map(storyOf)), next };
+      return { stories: await Promise.all(still.map(withHold)), next };
     },
   };
 }
 
-async function pickPlaces(
+async function pickEntries(
   store: Store,
   filter: TaskFilter,
   { after, limit, reverse }: TaskAdminPage,
-): Promise<{ readonly places: readonly TaskPlace[]; readonly next: TaskPlace | null }> {
+): Promise<{ readonly entries: readonly TaskPlace[]; readonly next: TaskPlace | null }> {
   const step = filter.model === null ? limit + 1 : LOOKED_AT_ONCE;
   const picked: TaskPlace[] = [];
   let last = after ?? { createdAt: reverse ? filter.to : filter.from, id: "" };
-  for (let looked = 0; looked < MAX_TASKS_SCANNED; looked += step) {
-    const places = await placesBehind(store, filter, { after: last, limit: step, reverse });
-    picked.push(...places.filter(({ model }) => filter.model === null || model === filter.model));
+  for (let scanned = 0; scanned < MAX_TASKS_SCANNED; scanned += step) {
+    const entries = await entriesAfter(store, filter, { after: last, limit: step, reverse });
+    picked.push(...entries.filter(({ model }) => filter.model === null || model === filter.model));
     const shown = picked.slice(0, limit);
-    if (picked.length > limit) return { places: shown, next: shown.at(-1) ?? null };
-    const end = places.at(-1);
-    if (end === undefined || places.length < step) return { places: picked, next: null };
+    if (picked.length > limit) return { entries: shown, next: shown.at(-1) ?? null };
+    const end = entries.at(-1);
+    if (end === undefined || entries.length < step) return { entries: picked, next: null };
     last = end;
   }
-  return { places: picked, next: last };
+  return { entries: picked, next: last };
 }
 
 /** Returns the next entries of all indexes that match the filter, merged in one order. */
-async function placesBehind(
+async function entriesAfter(
   store: Store,
   { account, status, from, to }: TaskFilter,
   page: { readonly after: TaskPlace; readonly limit: number; readonly reverse: boolean },
@@ -113,8 +113,8 @@ async function placesBehind(
   const scan = (each: VideoStatus) => scanLine(store, { account, status: each }, page);
   const [first, ...others]: readonly [VideoStatus, ...VideoStatus[]] = status === null ? VIDEO_STATUSES : [status];
   // Tasks change from `pending` to the other statuses. Reading in this order can return one twice, but misses none.
-  const lines = [await scan(first), ...await Promise.all(others.map(scan))];
-  return mergeByTime(lines.flat(), page.reverse).slice(0, page.limit).filter(({ createdAt }) =>
+  const lists = [await scan(first), ...await Promise.all(others.map(scan))];
+  return mergeByTime(lists.flat(), page.reverse).slice(0, page.limit).filter(({ createdAt }) =>
     createdAt >= from && createdAt < to
   );
 }

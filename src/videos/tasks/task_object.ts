@@ -118,10 +118,10 @@ function progressOf(
 ): Pick<TaskObject, "progress" | "queue_position" | "started_at"> {
   const { progressPercent, queuePosition, startedAt } = progress;
   const percent = status === "completed" ? 100 : progressPercent;
-  const place = status === "pending" ? queuePosition : null;
+  const position = status === "pending" ? queuePosition : null;
   return {
     ...(typeof percent === "number" ? { progress: percent } : {}),
-    ...(typeof place === "number" ? { queue_position: place } : {}),
+    ...(typeof position === "number" ? { queue_position: position } : {}),
     ...(typeof startedAt === "number" ? { started_at: secondsOf(startedAt) } : {}),
   };
 }

@@ -64,6 +64,6 @@ function changeOf(task: VideoTask, end: TaskEnd): Partial<VideoTask> {
   if (end.status === "failed") return { ...common, error: { ...end.error, message: end.error.message.slice(0, 500) } };
   if (end.status !== "completed") return common;
   const { results, extras = [] } = end;
-  const made = { ...common, results, mirrors: mirrorNamesOf(task.id, results), mirroring: true };
-  return extras.length === 0 ? made : { ...made, extras, extraMirrors: extraMirrorNamesOf(task.id, extras) };
+  const completed = { ...common, results, mirrors: mirrorNamesOf(task.id, results), mirroring: true };
+  return extras.length === 0 ? completed : { ...completed, extras, extraMirrors: extraMirrorNamesOf(task.id, extras) };
 }

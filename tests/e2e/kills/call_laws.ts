@@ -5,7 +5,7 @@ import type { StoreEngine } from "../../../src/store/engine.ts";
 import { valueAt } from "../../support/items.ts";
 import type { Acknowledged, CallKind } from "./load.ts";
 
-/** Texts, pictures and caches: acknowledged <= charged <= counted by the vendor. Gives what all of them cost. */
+/** Texts, images and caches: acknowledged <= charged <= counted by the vendor. Returns the cost of all of them. */
 export async function assertCallsPaid(
   store: StoreEngine,
   account: string,
@@ -31,7 +31,7 @@ interface Charged {
   readonly requests: Set<string>;
 }
 
-/** What the ledger charged, by kind. */
+/** Returns the ledger's charges by kind. */
 async function chargedIn(store: StoreEngine, account: string): Promise<Record<CallKind, Charged>> {
   const nothing = (): Charged => ({ calls: 0, cost: 0n, requests: new Set() });
   const charged: Record<string, Charged> = { text: nothing(), image: nothing(), cache: nothing() };
@@ -51,7 +51,7 @@ async function chargedIn(store: StoreEngine, account: string): Promise<Record<Ca
   return charged as Record<CallKind, Charged>;
 }
 
-/** All calls of a kind are alike, so each costs what an acknowledged one cost. */
+/** All calls of a kind are equal, so each costs as much as an acknowledged one. */
 function costOfOne(kind: CallKind, { calls, cost }: Acknowledged): Money {
   assertEquals(cost[kind] % BigInt(calls[kind]), 0n, `all ${kind} calls cost the same`);
   return cost[kind] / BigInt(calls[kind]);

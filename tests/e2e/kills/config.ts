@@ -4,10 +4,10 @@ import { PRICES } from "./load.ts";
 import { RETENTION } from "./old_videos.ts";
 import { MODELS, SECOND_PRICE } from "./video_orders.ts";
 
-/** Of the account `demo`, USD. */
+/** Balance of the account `demo`, USD. */
 export const START_BALANCE = "10000";
 
-/** The configuration of every life: four vendors of videos and one of each other kind. */
+/** Returns the configuration of every run: four video vendors and one vendor of each other kind. */
 export function configOf(
   baseUrls: Sandbox["baseUrls"],
   { folder, key, adminKey }: { readonly folder: string; readonly key: string; readonly adminKey: string },

@@ -1,6 +1,6 @@
 import { type Money, readMoney } from "../../../src/lib/money.ts";
 
-/** Prices of the catalog under load. A text call costs the request and its words; the prompt is free. */
+/** Prices of the catalog under load. A text call costs the request and its output; the prompt is free. */
 export const PRICES = {
   textRequest: "0.001",
   textToken: "0.00001",
@@ -9,39 +9,41 @@ export const PRICES = {
 } as const;
 
 const WORDS = 12;
-/** Enough words for the least size of the vendor's caches. */
+/** Enough text for the minimum size of the vendor's caches. */
 const CACHED_TEXT = "lighthouse ".repeat(1_200);
 
-/** What is charged call by call. */
+/** Kinds of calls that are charged individually. */
 export type CallKind = "text" | "image" | "cache";
 
-/** What callers know for certain: replies that reached them whole, and what these cost. */
+/** Complete responses received by callers, and their cost. */
 export interface Acknowledged {
   readonly calls: Record<CallKind, number>;
   readonly cost: Record<CallKind, Money>;
 }
 
-/** Nothing acknowledged yet. */
+/** Returns empty counters. */
 export function nothingAcknowledged(): Acknowledged {
   return { calls: { text: 0, image: 0, cache: 0 }, cost: { text: 0n, image: 0n, cache: 0n } };
 }
 
-/** Where load goes, and as whom. */
+/** Address and credentials of the load. */
 export interface LoadTarget {
   readonly address: string;
   readonly key: string;
   readonly adminKey: string;
-  /** Where the events of videos go. */
+  /** Callback address of the videos. */
   readonly callbackUrl: string;
 }
 
-/** Calls for texts, pictures and caches against one life of the gateway. What a kill cuts off is not acknowledged. */
+/**
+ * Calls for texts, images and caches during one run of the gateway. Calls interrupted by a kill are not acknowledged.
+ */
 export class Load {
   #stopped = false;
 
   constructor(readonly target: LoadTarget, readonly acknowledged: Acknowledged) {}
 
-  /** One call of each kind at a time until {@linkcode Load.stop}. */
+  /** Makes one call of each kind at a time until {@linkcode Load.stop}. */
   async run(): Promise<void> {
     await Promise.all([
       this.#repeat(() => this.#streamedText()),
@@ -51,7 +53,7 @@ export class Load {
     ]);
   }
 
-  /** No call begins any more. */
+  /** Starts no more calls. */
   stop(): void {
     this.#stopped = true;
   }
@@ -60,7 +62,7 @@ export class Load {
     while (!this.#stopped) await this.#attempt(call);
   }
 
-  /** A call that the kill cuts off fails here and is left out. */
+  /** A call interrupted by the kill fails here and is not counted. */
   async #attempt(call: () => Promise<void>): Promise<void> {
     try {
       await call();

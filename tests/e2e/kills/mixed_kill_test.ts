@@ -28,16 +28,16 @@ import {
 import { VideoLoad } from "./video_load.ts";
 import { SeenVideos } from "./video_vendors.ts";
 
-/** More by the environment, as `deno task test:kills` does: each takes one to two seconds. */
+/** The environment can set more, as `deno task test:kills` does: each takes one to two seconds. */
 const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "7");
-/** Chooses the orders, what callers do, and the moments of the kills. */
+/** Determines the orders, the callers' actions and the times of the kills. */
 const SEED = Number(Deno.env.get("SWITCHYARD_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const OLD_VIDEOS = 12;
 const MAX_MOMENTS = 25;
-/** A life ends at the latest then: not every moment comes in every life. */
+/** Maximum duration of a run: not every event occurs in every run. */
 const MAX_LIFE_MS = 2_000;
 
-Deno.test(`kill -9 under mixed load: nothing is lost, made or charged twice, or left held (seed ${SEED})`, async () => {
+Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice, or left held (seed ${SEED})`, async () => {
   const random = new SeededRandom(SEED);
   const asked: Record<CallKind, number> = { text: 0, image: 0, cache: 0 };
   const moments = new Moments();

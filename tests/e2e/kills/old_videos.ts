@@ -9,10 +9,10 @@ import { MODELS } from "./video_orders.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** What finished videos are kept for, in seconds. */
+/** Retention of ended videos, in seconds. */
 export const RETENTION = { tasks: 12 * 3_600, deliveries: 12 * 3_600, files: 6 * 3_600 };
 
-/** Makes videos that are too old to be kept once the gateway starts: some as a whole, some with their files alone. */
+/** Creates videos that exceed the retention when the gateway starts: some completely, some only with their files. */
 export async function makeOldVideos(
   config: string,
   key: string,
@@ -23,7 +23,7 @@ export async function makeOldVideos(
   for (const id of await makeVideos(config, key, facts, { ageMs: 8 * HOUR_MS, count })) facts.withoutFiles.add(id);
 }
 
-/** The ids of videos that a gateway made in its own past, copies included. */
+/** Returns the ids of videos that a gateway created in the past, with copies. */
 async function makeVideos(
   config: string,
   key: string,
@@ -65,7 +65,7 @@ async function makeVideos(
   return ids;
 }
 
-/** A copy that is there has an entity tag. */
+/** An existing copy has an ETag. */
 async function hasCopy(url: string): Promise<boolean> {
   const answer = await fetch(url);
   await answer.body?.cancel();

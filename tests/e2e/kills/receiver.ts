@@ -1,15 +1,15 @@
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from "../../support/loopback_certificate.ts";
 import type { VideoFacts } from "./video_facts.ts";
 
-/** Where events of videos go. */
+/** Receives the events of videos. */
 export interface EventReceiver {
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /**
- * A receiver that refuses every fifth event at first, so that kills fall between retries too, and answers every third
- * late.
+ * Starts a receiver that first rejects every fifth event, so that kills also occur between retries. It responds late to
+ * every third.
  */
 export function startEventReceiver(facts: VideoFacts, onEvent: () => void): EventReceiver {
   let count = 0;

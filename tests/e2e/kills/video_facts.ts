@@ -1,6 +1,6 @@
 import type { VideoOrder } from "./video_orders.ts";
 
-/** A task as its caller was told of it. */
+/** A task as returned to its caller. */
 export interface ToldTask {
   readonly id: string;
   readonly status: string;
@@ -11,29 +11,26 @@ export interface ToldTask {
   readonly mirror_urls?: readonly string[];
 }
 
-/** What was known of a task when it was asked about. */
+/** What was known of a task before a request about it. */
 export interface KnownTask {
   /** Undefined while it may be pending. */
   readonly end: string | undefined;
   readonly isPurged: boolean;
 }
 
-/**
- * What callers and receivers were told for certain, over all lives of the gateway. What cannot be true of what was told
- * before is kept as a contradiction.
- */
+/** The responses and events received over all runs of the gateway. Contradictions between them are recorded. */
 export class VideoFacts {
   readonly orders = new Map<number, VideoOrder>();
-  /** Ids that creates were answered with, by the number of the order. */
+  /** Ids returned by creates, by the number of the order. */
   readonly created = new Map<number, Set<string>>();
-  /** How each task ended, in the words of the first that told. */
+  /** The first terminal status received for each task. */
   readonly ends = new Map<string, string>();
-  /** Tasks whose removal was asked for, and whether that was confirmed. */
+  /** Tasks whose removal was requested, and whether it was confirmed. */
   readonly purges = new Map<string, boolean>();
-  /** Bodies of events by their idempotency key, and those that the receiver took. */
+  /** Bodies of events by their idempotency key, and the acknowledged ones. */
   readonly events = new Map<string, Set<string>>();
   readonly taken = new Set<string>();
-  /** Tasks that are kept no longer, and those that are kept without their files. */
+  /** Tasks removed by retention, and tasks whose files were removed. */
   readonly outdated = new Set<string>();
   readonly withoutFiles = new Set<string>();
   readonly contradictions: string[] = [];
@@ -42,22 +39,24 @@ export class VideoFacts {
     return [...this.created.values()].flatMap((ids) => [...ids]);
   }
 
-  /** Orders whose create was not answered yet. */
+  /** Returns orders whose create has no response yet. */
   unanswered(): VideoOrder[] {
     return [...this.orders.values()].filter(({ number }) => !this.created.has(number));
   }
 
-  /** A create was answered with 202. */
+  /** Records a create with status 202. */
   noteCreated({ number }: VideoOrder, id: string): void {
     this.created.set(number, (this.created.get(number) ?? new Set()).add(id));
   }
 
-  /** What is known of a task as it is asked about; the answer may be older than what others are told meanwhile. */
+  /**
+   * Returns what is known of a task before a request; the response may be older than responses to others meanwhile.
+   */
   knownOf(id: string): KnownTask {
     return { end: this.ends.get(id), isPurged: this.purges.get(id) === true };
   }
 
-  /** A task was shown, by whatever way, to somebody who asked when this was known. */
+  /** Records a task returned by a request made when this was known. */
   noteTask({ id, status, usage, error }: ToldTask, { end, isPurged }: KnownTask): void {
     if (isPurged) this.contradictions.push(`${id} is ${status} after it was removed`);
     const now = status === "pending" ? status : `${status} for ${usage.video_cost} (${error?.code ?? "no error"})`;
@@ -66,22 +65,22 @@ export class VideoFacts {
     else if (status !== "pending") this.ends.set(id, now);
   }
 
-  /** A task was not found. */
+  /** Records that a task was not found. */
   noteMissing(id: string): void {
     if (!this.purges.has(id)) this.contradictions.push(`${id} is gone, and nobody removed it`);
   }
 
-  /** A removal is about to be asked for. */
+  /** Records that a removal is about to be requested. */
   notePurge(id: string): void {
     if (!this.purges.has(id)) this.purges.set(id, false);
   }
 
-  /** A removal was confirmed. */
+  /** Records that a removal was confirmed. */
   notePurged(id: string): void {
     this.purges.set(id, true);
   }
 
-  /** An event came. */
+  /** Records an event. */
   noteEvent(key: string, body: string, isTaken: boolean): void {
     this.events.set(key, (this.events.get(key) ?? new Set()).add(body));
     if (isTaken) this.taken.add(key);

@@ -10,10 +10,10 @@ import type { ToldTask, VideoFacts } from "./video_facts.ts";
 import { SECOND_PRICE } from "./video_orders.ts";
 import type { SeenVideos } from "./video_vendors.ts";
 
-/** Between two looks at what is not yet as it has to become. */
+/** Interval between checks of an expected state. */
 const LOOK_EVERY_MS = 50;
 
-/** Waits until all tasks have ended, their events were taken and their results copied; gives all of them. */
+/** Waits until all tasks have ended, their events were acknowledged and their results copied. Returns all tasks. */
 export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promise<ToldTask[]> {
   const call = callerOf(target.address, { authorization: `Bearer ${target.key}` });
   const tasks = await until(
@@ -23,7 +23,7 @@ export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promi
   for (const task of tasks) facts.noteTask(task, facts.knownOf(task.id));
   const owed = tasks.filter((task) => hasCallback(facts, task)).map(({ id, status }) => `${id}-${status}`);
   await until(() => Promise.resolve(owed.filter((key) => !facts.taken.has(key))), (missing) => missing.length === 0);
-  // Files that are kept no longer go in the same passes.
+  // Files past their retention are removed in the same passes.
   const admin = callerOf(target.address, { authorization: `Bearer ${target.adminKey}` });
   for (const { id } of tasks) {
     await until(() => admin("GET", `/admin/v1/tasks/${id}`), ({ json }) => json.is_copying === false);
@@ -31,7 +31,7 @@ export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promi
   return await allTasks(call);
 }
 
-/** Every address of a copy that a task names opens. */
+/** Every copy address of a task can be opened. */
 export async function assertMirrorsOpen(tasks: readonly ToldTask[], { withoutFiles }: VideoFacts): Promise<void> {
   for (const { id, status, mirror_urls: urls = [] } of tasks) {
     const isCopied = status === "completed" && !withoutFiles.has(id);
@@ -43,7 +43,7 @@ export async function assertMirrorsOpen(tasks: readonly ToldTask[], { withoutFil
   }
 }
 
-/** What was acknowledged is there, once, and ended as somebody may have been told before. */
+/** Every acknowledged task exists once and has the status reported before. */
 export function assertNothingLost(tasks: readonly ToldTask[], facts: VideoFacts): void {
   assertEquals(facts.contradictions, []);
   const byId = new Map(tasks.map((task) => [task.id, task]));
@@ -59,7 +59,7 @@ export function assertNothingLost(tasks: readonly ToldTask[], facts: VideoFacts)
   for (const [key, bodies] of facts.events) assertEquals(bodies.size, 1, `event ${key} had one body`);
 }
 
-/** No vendor made a task twice, and what is unknown of one that can be searched was found out. */
+/** No vendor generated a task twice, and unknown outcomes at searchable vendors were resolved. */
 export function assertMadeOnce(tasks: readonly ToldTask[], facts: VideoFacts, seen: SeenVideos): void {
   for (const order of facts.orders.values()) {
     assertLessOrEqual(seen.made(order), 1, `at its vendor: ${order.body}`);
@@ -72,7 +72,9 @@ export function assertMadeOnce(tasks: readonly ToldTask[], facts: VideoFacts, se
   }
 }
 
-/** Each task's hold ended once, by what its end says, and the account adds up. Gives what all videos cost. */
+/**
+ * Each task's hold ended once according to its status, and the account's sum matches. Returns the cost of all videos.
+ */
 export async function assertVideosPaid(
   store: StoreEngine,
   account: string,
@@ -99,7 +101,7 @@ export async function assertVideosPaid(
   return total;
 }
 
-/** Every file is a copy that a task names. */
+/** Every file is a copy of a task. */
 export function assertNoStrayFiles(folder: string, tasks: readonly ToldTask[]): void {
   const named = new Set(tasks.flatMap(({ mirror_urls: urls = [] }) => urls.map(fileOf)));
   const there = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name);
@@ -135,7 +137,7 @@ async function until<T>(look: () => Promise<T>, isReached: (value: T) => boolean
 
 type VideoLine = Awaited<ReturnType<typeof listLedgerEntries>>["lines"][number];
 
-/** The lines of holds and of their ends, oldest first, by task. */
+/** Returns the ledger entries of holds and their ends by task, oldest first. */
 async function videoLines(store: StoreEngine, account: string): Promise<Map<string, VideoLine[]>> {
   const byTask = new Map<string, VideoLine[]>();
   let after: string | undefined;

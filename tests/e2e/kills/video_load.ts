@@ -6,16 +6,13 @@ import { orderOf, type VideoOrder } from "./video_orders.ts";
 
 const CREATORS = 3;
 const READERS = 4;
-/** Between two calls of one of them. */
+/** Interval between two calls of one caller. */
 const PAUSE_MS = 15;
 
-/** Numbers of orders, each given once. */
+/** Returns unique order numbers. */
 export type NextNumber = () => number;
 
-/**
- * Creates, looks, cancels, removals, streams of events, reads of results and new copies, against one life of the
- * gateway.
- */
+/** Creates, polls, cancels, removes, streams events, reads results and recopies during one run of the gateway. */
 export class VideoLoad {
   #isStopped = false;
   readonly #left = new AbortController();
@@ -24,11 +21,11 @@ export class VideoLoad {
     readonly target: LoadTarget,
     readonly facts: VideoFacts,
     readonly random: SeededRandom,
-    /** Called with every answer that reached its caller whole. */
+    /** Called with every complete response. */
     readonly onAnswer: () => void,
   ) {}
 
-  /** Runs until {@linkcode VideoLoad.stop}; creates that an earlier life did not answer are made again first. */
+  /** Runs until {@linkcode VideoLoad.stop}. Creates without a response in an earlier run are repeated first. */
   async run(nextNumber: NextNumber): Promise<void> {
     await Promise.all([
       this.createAgain(),
@@ -37,19 +34,19 @@ export class VideoLoad {
     ]);
   }
 
-  /** Makes the creates again that carry a key and that an earlier life did not answer. */
+  /** Repeats the creates with a key that got no response in an earlier run. */
   async createAgain(): Promise<void> {
     const again = this.facts.unanswered().filter(({ idempotencyKey }) => idempotencyKey !== null);
     await Promise.all(again.map((order) => this.#attempt(() => this.#create(order))));
   }
 
-  /** No call begins any more, and streams are left. */
+  /** Starts no more calls and closes streams. */
   stop(): void {
     this.#isStopped = true;
     this.#left.abort();
   }
 
-  /** Creates a video; asked again with its key it is the same task. */
+  /** Creates a video; a repeat with its key returns the same task. */
   async #create(order: VideoOrder): Promise<void> {
     this.facts.orders.set(order.number, order);
     const { idempotencyKey: key } = order;
@@ -59,7 +56,7 @@ export class VideoLoad {
     else this.facts.contradictions.push(`create ${order.number} was answered ${answer.status}`);
   }
 
-  /** A look at a task. */
+  /** Polls a task. */
   async #look(id: string): Promise<ToldTask | null> {
     const known = this.facts.knownOf(id);
     const answer = await this.#call("GET", `/v1/videos/${id}`);
@@ -76,7 +73,7 @@ export class VideoLoad {
   async #deed(): Promise<void> {
     const { ids } = this.facts;
     if (ids.length === 0) return;
-    // Mostly young ones, which change.
+    // Mostly recent ones, which change.
     const id = this.random.of(this.random.chance(0.7) ? ids.slice(-12) : ids);
     const deed = this.random.next();
     if (deed < 0.15) await this.#cancel(id);
@@ -144,7 +141,7 @@ export class VideoLoad {
     }
   }
 
-  /** A call that the kill cuts off fails here and is left out. */
+  /** A call interrupted by the kill fails here and is not counted. */
   async #attempt(call: () => Promise<void>): Promise<void> {
     try {
       await call();

@@ -1,18 +1,18 @@
 import type { SeededRandom } from "../money_walk/random.ts";
 
-/** What a second of each video costs. */
+/** Price of a second of each video. */
 export const SECOND_PRICE = "0.1";
 
-/** A model under load, and what its vendor is like. */
+/** A model under load and the properties of its vendor. */
 export interface LoadedModel {
   readonly id: string;
   readonly provider: string;
   readonly upstreamModel: string;
-  /** Whether the vendor finds a job by what the gateway calls it. */
+  /** Whether the vendor finds a job by the gateway's reference. */
   readonly isSearchable: boolean;
 }
 
-/** Vendors that can be searched by a mark, by the gateway's own id, and not at all. */
+/** Vendors that can be searched by a mark, by the gateway's id, and not at all. */
 export const MODELS: readonly LoadedModel[] = [
   { id: "load/ark", provider: "ark", upstreamModel: "seedance-sandbox", isSearchable: true },
   { id: "load/kling", provider: "kling", upstreamModel: "kling-sandbox", isSearchable: true },
@@ -27,14 +27,14 @@ export const MODELS: readonly LoadedModel[] = [
 
 /** A video to create. */
 export interface VideoOrder {
-  /** Stands in its prompt and in its metadata, so that the vendor's requests and the tasks are found again. */
+  /** Part of its prompt and metadata, which identifies the vendor's requests and the tasks. */
   readonly number: number;
   readonly model: LoadedModel;
-  /** Null to create it without. */
+  /** Null to create it without a key. */
   readonly idempotencyKey: string | null;
-  /** How often its creation is refused first. */
+  /** Number of rejections before the create succeeds. */
   readonly failures: number;
-  /** Whether its creation is refused for good, however often it is asked for. */
+  /** Whether every create is rejected. */
   readonly isRejected: boolean;
   readonly body: string;
 }
@@ -45,7 +45,7 @@ const PICTURE = "data:image/png;base64," +
 const ENDS = ["", "", "", "", "", "[[refuse]]", "[[expire]]", "[[noresult]]", "[[failure]]", "[[reject]]"];
 const TROUBLES = ["", "", "", "[[cut]]", "[[stall 300]]", "[[stall 900]]", "[[slow 400]]", "[[slow 1500]]"];
 
-/** A video of a random vendor, length, course and end. */
+/** Returns a video with random vendor, duration, progress and end. */
 export function orderOf(number: number, random: SeededRandom, callbackUrl: string): VideoOrder {
   const model = random.of(MODELS);
   const failures = random.chance(0.15) ? random.between(1, 2) : 0;
@@ -77,7 +77,7 @@ export function orderOf(number: number, random: SeededRandom, callbackUrl: strin
   };
 }
 
-/** The number of the order that a vendor's request is for; null for one that is for none. */
+/** Returns the order number of a vendor's request; null if there is none. */
 export function numberIn(body: unknown): number | null {
   const number = /Video (-?\d+) \[\[/.exec(JSON.stringify(body ?? null))?.[1];
   return number === undefined ? null : Number(number);

@@ -2,14 +2,14 @@ import type { LoggedRequest } from "../../../src/sandbox/request_log.ts";
 import type { Moment } from "./moments.ts";
 import { numberIn, type VideoOrder } from "./video_orders.ts";
 
-/** What the simulated vendors of videos were asked for. */
+/** Requests received by the simulated video vendors. */
 export class SeenVideos {
-  /** Creations by the number of their order. */
+  /** Creates by the number of their order. */
   readonly #byNumber = new Map<number, number>();
-  /** The same by the mark that the vendor can be searched for. */
+  /** Creates by the mark that the vendor can search. */
   readonly #byMark = new Map<string, number>();
 
-  /** Counts a request; gives what it is, null when it is not about videos. */
+  /** Counts a request and returns its kind; null if it is not about videos. */
   note({ method, path, body }: LoggedRequest): Moment | null {
     const number = method === "POST" ? numberIn(body) : null;
     if (number !== null) {
@@ -24,18 +24,18 @@ export class SeenVideos {
     return method === "GET" && /tasks|\/v1\/videos|\/requests\//.test(path) ? "poll" : null;
   }
 
-  /** How many jobs the vendor made for an order, whatever the gateway called them. */
+  /** Returns the number of jobs the vendors created for an order, under any reference. */
   made(order: VideoOrder): number {
     return jobsOf(this.#byNumber.get(order.number) ?? 0, order);
   }
 
-  /** How many jobs a vendor that can be searched made for a task of the gateway. */
+  /** Returns the number of jobs a searchable vendor created for a task of the gateway. */
   madeFor(taskId: string, order: VideoOrder): number {
     return jobsOf(this.#byMark.get(taskId) ?? 0, order);
   }
 }
 
-/** Of so many creations. */
+/** Returns the number of jobs among so many creates. */
 function jobsOf(creations: number, { failures, isRejected }: VideoOrder): number {
   return isRejected ? 0 : Math.max(creations - failures, 0);
 }

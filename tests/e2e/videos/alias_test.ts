@@ -6,7 +6,7 @@ const gateway = await startVideoGateway({
 });
 const { call, create, until } = gateway;
 
-Deno.test("a video is made by alias: its task names the alias, the ledger and the administration the model", async () => {
+Deno.test("a video by alias: its task has the alias, the ledger and the admin API the model", async () => {
   for (const model of ["film", "film-1"]) {
     const id = await create({ model });
     const task = await until(id, "completed", "failed");
@@ -19,7 +19,7 @@ Deno.test("a video is made by alias: its task names the alias, the ledger and th
   }
 });
 
-Deno.test("an unknown video model is answered with the nearest that make videos", async () => {
+Deno.test("an unknown video model returns the most similar video models", async () => {
   const { status, json } = await call("POST", "/v1/videos", { model: "sandbox/video-3", prompt: "A fox" });
   assertEquals([status, json.error.code], [404, "model_not_found"]);
   assertStringIncludes(json.error.message, 'the nearest: "sandbox/video-1", "sandbox/video-2"');

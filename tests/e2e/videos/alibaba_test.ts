@@ -20,11 +20,11 @@ const gateway = await startVideoGateway({
 const { call, create, until } = gateway;
 const QUICK = "A lighthouse [[queue 0]] [[run 0]]";
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PIXEL = "data:image/png;base64," +
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-Deno.test("Wan: a video from a frame ends with its result, its price and the length that the vendor reports", async () => {
+Deno.test("Wan: a video from a frame ends with its result, its price and the duration that the vendor reports", async () => {
   const frame = { type: "image_url", image_url: { url: PIXEL }, frame_type: "first_frame" };
   const id = await create({
     model: "alibaba/wan2.6",
@@ -39,11 +39,11 @@ Deno.test("Wan: a video from a frame ends with its result, its price and the len
   assertEquals((task.usage as { video_cost: string }).video_cost, "0.4000000000");
 });
 
-Deno.test("Wan: what waits can be cancelled, and a refusal costs nothing", async () => {
+Deno.test("Wan: a waiting task can be cancelled, and a rejection costs nothing", async () => {
   const waiting = await create({ model: "alibaba/wan2.6", prompt: "A lighthouse [[queue 600000]]" });
   for (;;) {
     const { status, json } = await call("DELETE", `/v1/videos/${waiting}`);
-    if (status !== 200) continue; // it is being handed over
+    if (status !== 200) continue; // it is being submitted
     assertEquals(json.status, "cancelled");
     break;
   }
@@ -53,7 +53,7 @@ Deno.test("Wan: what waits can be cancelled, and a refusal costs nothing", async
   assertEquals(await gateway.money(), before);
 });
 
-Deno.test("Qwen-Image: a picture from words and a reference comes as base64", async () => {
+Deno.test("Qwen-Image: an image from a prompt and a reference is returned as base64", async () => {
   const { status, json } = await call("POST", "/v1/images/generations", {
     model: "alibaba/qwen-image-3.0",
     prompt: "A fox",
@@ -66,7 +66,7 @@ Deno.test("Qwen-Image: a picture from words and a reference comes as base64", as
   assertEquals(atob(json.data[0].b64_json.slice(0, 12)).slice(1, 4), "PNG");
 });
 
-Deno.test("Qwen: texts are had from the same provider", async () => {
+Deno.test("Qwen: the same provider serves texts", async () => {
   const messages = [{ role: "user", content: "Hello" }];
   const { status, json } = await call("POST", "/v1/chat/completions", { model: "alibaba/qwen3.8-max", messages });
   assertEquals([status, json.choices[0].message.content], [200, "You said: Hello"]);

@@ -8,7 +8,7 @@ const gateway = await startVideoGateway({
   limits: { vendor_polling: { first: 0.5, least: 0.5, most: 0.5, per_second: 1_000 } },
 });
 
-Deno.test("after the clock was set back by an hour tasks that wait and new ones end as soon as ever", async () => {
+Deno.test("after the clock moves back by an hour waiting and new tasks end without delay", async () => {
   const running = await gateway.create();
   while (gateway.created().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   const refused = await gateway.create({ prompt: "A lighthouse [[fail 429 1]] [[queue 0]] [[run 0]]" });

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { closedOrigin, GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PIXEL = "data:image/png;base64," +
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -11,13 +11,13 @@ const video = (url = "https://media.example.com/a.mp4") => ({ type: "video_url",
 const frame = (frame_type: string, url = PIXEL) => ({ ...image(url), frame_type });
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
-/** Where nobody listens. */
+/** A closed port. */
 const CLOSED = closedOrigin();
 
 const gateway = await startVideoGateway();
 const { call, create, until, money } = gateway;
 
-Deno.test("POST /v1/videos answers 202 with id, status and polling_url, and the task ends with its result and its price", async () => {
+Deno.test("POST /v1/videos returns 202 with id, status and polling_url, and the task ends with its result and its price", async () => {
   const before = await money();
   const { status, json } = await call("POST", "/v1/videos", GOOD);
   assertEquals(status, 202);
@@ -58,7 +58,7 @@ for (const [mode, fields, roles] of MODES) {
   });
 }
 
-Deno.test("POST /v1/videos passes provider.options through and lets its own fields win over them", async () => {
+Deno.test("POST /v1/videos forwards provider.options, and its own fields override them", async () => {
   const options = { watermark: false, seed: 9 };
   const id = await create({ duration: 4, aspect_ratio: "9:16", seed: 7, provider: { type: "ark", options } });
   await until(id, "completed");
@@ -83,7 +83,7 @@ const REFUSALS: readonly Refusal[] = [
   bad("an empty prompt", { prompt: "" }, /"prompt"/),
   bad("a prompt of a megabyte", { prompt: "x".repeat(1_000_000) }, /"prompt"/),
   ["a model that is not there", { model: "sandbox/nothing" }, "model_not_found", /model/],
-  bad("a model of another kind", { model: "sandbox/chat-1" }, /does not make videos/),
+  bad("a model of another kind", { model: "sandbox/chat-1" }, /does not generate videos/),
   [
     "frames beside references",
     { frame_images: [frame("first_frame")], input_references: [image()] },
@@ -164,7 +164,7 @@ const REFUSALS: readonly Refusal[] = [
 ];
 
 for (const [what, fields, code, says] of REFUSALS) {
-  Deno.test(`POST /v1/videos refuses ${what} as ${code}; nothing is held, stored or sent`, async () => {
+  Deno.test(`POST /v1/videos rejects ${what} as ${code}; nothing is held, stored or sent`, async () => {
     const [before, sent, tasks] = [await money(), gateway.created().length, await ids()];
     const { status, json, text } = await call("POST", "/v1/videos", { ...GOOD, ...fields });
     assertEquals([status, json.error?.code], [code === "model_not_found" ? 404 : 400, code], text);
@@ -176,7 +176,7 @@ for (const [what, fields, code, says] of REFUSALS) {
   });
 }
 
-Deno.test("POST /v1/videos names routing errors in type as well, and the providers that do serve the model", async () => {
+Deno.test("POST /v1/videos returns routing errors in type as well, and the providers that serve the model", async () => {
   const unknown = await call("POST", "/v1/videos", { ...GOOD, provider: { type: "nobody" } });
   assertEquals([unknown.status, unknown.json.error.code, unknown.json.error.type], [
     400,
@@ -200,7 +200,7 @@ Deno.test("PUT on a task is 405 with its methods, in the shape of videos", async
   assertEquals([status, headers.get("allow"), Object.keys(json.error)], [405, "GET, DELETE", ["code", "message"]]);
 });
 
-Deno.test("the largest order that the rules allow is accepted, kept and carried out", async () => {
+Deno.test("the largest valid order is accepted, stored and completed", async () => {
   const long = (host: string) => `${host}/${"a".repeat(2_048 - host.length - 1)}`;
   const input_references = [
     ...times(9, image(long("https://media.example.com"))),
@@ -224,7 +224,7 @@ Deno.test("a size is priced as the smallest resolution that holds its short side
 });
 
 for (const vendor of ["kling", "runway"]) {
-  Deno.test(`a size is not made larger than it is priced as by ${vendor}, which makes no 480p`, async () => {
+  Deno.test(`a size is not larger than priced at ${vendor}, which does not support 480p`, async () => {
     const task = await until(
       await create({ model: `sandbox/video-${vendor}`, size: "854x480" }),
       "completed",

@@ -3,8 +3,7 @@ import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 
 /**
- * Models of Ark, which is told everything, and of vendors that know neither seed nor a switch for sound, or nothing at
- * all.
+ * Models of Ark, which supports all fields, and of vendors without a seed, without a sound switch, or without both.
  */
 const video = (audio: string) => ({ modes: ["text2video"], price_per_second: { default: "0.10" }, audio });
 const ark = { provider: "ark", model: "seedance-sandbox" };
@@ -62,7 +61,7 @@ const UNTOLD: readonly JsonObject[] = [{ duration: 2 }, { duration: 9 }, { resol
 }];
 
 for (const fields of UNTOLD) {
-  Deno.test(`what changes the price must reach whoever may serve it: ${JSON.stringify(fields)} is 400`, async () => {
+  Deno.test(`a field that changes the price must be supported by every candidate: ${JSON.stringify(fields)} is 400`, async () => {
     const { status, json, text } = await gateway.call("POST", "/v1/videos", {
       ...GOOD,
       model: "sandbox/set",
@@ -74,7 +73,7 @@ for (const fields of UNTOLD) {
 }
 
 for (const [model, fields, dropped] of CASES) {
-  Deno.test(`a create names what the vendor is not told: ${model} ${JSON.stringify(fields)}`, async () => {
+  Deno.test(`a create returns the dropped fields: ${model} ${JSON.stringify(fields)}`, async () => {
     const header = dropped.length === 0 ? null : dropped.join(", ");
     const body = { ...GOOD, model, ...fields };
     const tried = await gateway.call("POST", "/v1/videos", body, { "x-service-dry-run": "true" });

@@ -11,14 +11,14 @@ const { call, until } = gateway;
 const dry = (fields: JsonObject = {}, headers = {}) =>
   call("POST", "/v1/videos", { ...GOOD, ...fields }, { ...DRY, ...headers });
 
-/** All that a create leaves somewhere. */
+/** Returns all traces of a create. */
 async function traces({ call, created, money, filesFolder }: VideoGateway) {
   const { json } = await call("GET", "/v1/videos");
   const files = [...Deno.readDirSync(filesFolder)].filter(({ name }) => name.includes("-in-"));
   return [json.data.length, created().length, await money(), files];
 }
 
-Deno.test("a dry run tells mode, providers, estimate and balance, and leaves nothing behind", async () => {
+Deno.test("a dry run returns mode, providers, estimate and balance, and stores nothing", async () => {
   const before = await traces(gateway);
   const { status, json } = await dry({
     frame_images: [{ type: "image_url", image_url: { url: PIXEL }, frame_type: "first_frame" }],
@@ -36,14 +36,14 @@ Deno.test("a dry run tells mode, providers, estimate and balance, and leaves not
   assertEquals(await traces(gateway), before);
 });
 
-Deno.test("a dry run names the providers that may serve, the likeliest first, or the pinned one", async () => {
+Deno.test("a dry run returns the candidates, the most likely first, or the requested provider", async () => {
   const { json } = await dry({ model: "sandbox/video-any" });
   assertEquals(json.providers, ["ark-bad", "ark-two"]);
   const pinned = await dry({ model: "sandbox/video-any", provider: { type: "ark-two" } });
   assertEquals(pinned.json.providers, ["ark-two"]);
 });
 
-Deno.test("a dry run tells that the balance does not hold, where a create is 402", async () => {
+Deno.test("a dry run reports an insufficient balance, for which a create is 402", async () => {
   const { status, json } = await dry({ duration: 12 });
   assertEquals([status, json.balance_covers, json.estimate.video_cost], [200, false, "1.2000000000"]);
   assertEquals((await call("POST", "/v1/videos", { ...GOOD, duration: 12 })).status, 402);
@@ -65,7 +65,7 @@ const MISTAKES: readonly JsonObject[] = [
 ];
 
 for (const fields of MISTAKES) {
-  Deno.test(`a dry run refuses what a create refuses: ${JSON.stringify(fields).slice(0, 60)}`, async () => {
+  Deno.test(`a dry run rejects what a create rejects: ${JSON.stringify(fields).slice(0, 60)}`, async () => {
     const [tried, created] = [await dry(fields), await call("POST", "/v1/videos", { ...GOOD, ...fields })];
     assertEquals(created.status >= 400, true);
     assertEquals([tried.status, tried.text], [created.status, created.text]);
@@ -91,7 +91,7 @@ Deno.test("a dry run does not use up its Idempotency-Key", async () => {
   assertEquals((await dry({}, { "idempotency-key": "two words" })).status, 400);
 });
 
-Deno.test("a create answers its estimate, and the repeat of one with a key the same", async () => {
+Deno.test("a create returns its estimate, and a repeat with the same key returns the same one", async () => {
   const key = { "idempotency-key": "estimate" };
   const first = await call("POST", "/v1/videos", { ...GOOD, duration: 2 }, key);
   assertEquals(first.json.estimate, { video_seconds: 2, video_cost: "0.2000000000", cost: 0.2 });
@@ -99,7 +99,7 @@ Deno.test("a create answers its estimate, and the repeat of one with a key the s
   assertEquals([again.text, again.headers.get("idempotent-replayed")], [first.text, "true"]);
 });
 
-Deno.test("an estimate where the vendor decides is that of the longest video", async () => {
+Deno.test("the estimate is for the maximum duration if the vendor decides", async () => {
   const { json } = await dry({ model: "sandbox/video-auto", duration: -1 });
   assertEquals(json.estimate, { video_seconds: 12, video_cost: "1.2000000000", cost: 1.2 });
 });

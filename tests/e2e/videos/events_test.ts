@@ -6,7 +6,7 @@ import { startVideoGateway } from "../../support/video_gateway.ts";
 const gateway = await startVideoGateway({ limits: { video_event_streams: 2 } });
 const { call, create, until } = gateway;
 
-/** Opens a stream of events. */
+/** Opens an event stream. */
 function open(id: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> {
   const authorization = `Bearer ${gateway.key}`;
   return fetch(`${gateway.address}/v1/videos/${id}/events`, { method, headers: { authorization, ...headers } });
@@ -20,7 +20,7 @@ async function eventsOf(response: Response): Promise<EventSourceMessage[]> {
   return events;
 }
 
-Deno.test("GET /v1/videos/{id}/events tells the states of a task as server-sent events and ends with the last", async () => {
+Deno.test("GET /v1/videos/{id}/events sends the states of a task as server-sent events and ends with the last", async () => {
   const id = await create({ prompt: "Running [[queue 0]] [[run 300]]", metadata: { order: "7" } });
   const response = await open(id);
   assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
@@ -49,7 +49,7 @@ Deno.test("events of an unknown, malformed or foreign task are 404 in identical 
   await until(id, "completed");
 });
 
-Deno.test("one stream too many is 429 with Retry-After, and a reader that leaves makes room", async () => {
+Deno.test("a stream above the maximum is 429 with Retry-After, and a reader that disconnects frees a place", async () => {
   const id = await create({ prompt: "Later [[queue 600000]]" });
   const streams = [await open(id), await open(id)];
   const refused = await open(id);
@@ -58,7 +58,7 @@ Deno.test("one stream too many is 429 with Retry-After, and a reader that leaves
   const head = await open(id, {}, "HEAD");
   assertEquals(head.status, 429);
   await itemAt(streams, 0).body!.cancel();
-  for (;;) { // the gateway hears of it in its own time
+  for (;;) { // the gateway learns of it later
     const next = await open(id);
     await (next.ok ? Promise.resolve() : next.body!.cancel());
     if (!next.ok) continue;
@@ -70,7 +70,7 @@ Deno.test("one stream too many is 429 with Retry-After, and a reader that leaves
   assertEquals(events[events.length - 1]?.event, "video.generation.cancelled");
 });
 
-Deno.test("HEAD of the events opens no stream", async () => {
+Deno.test("HEAD of the events does not open a stream", async () => {
   const id = await create({ prompt: "Later [[queue 600000]]" });
   for (let n = 0; n < 4; n++) {
     const { status, headers } = await open(id, {}, "HEAD");
@@ -95,7 +95,7 @@ Deno.test("only the opening of a stream counts against the polling limit", async
 });
 
 Deno.test({
-  name: "a gateway that stops ends open streams of events at once",
+  name: "a gateway that stops ends open event streams immediately",
   async fn() {
     const id = await create({ prompt: "Later [[queue 600000]]" });
     const response = await open(id);

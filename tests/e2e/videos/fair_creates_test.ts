@@ -5,7 +5,7 @@ import { callerOf } from "../../support/gateway_call.ts";
 import { atLeast, itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
-/** A vendor that accepts connections and never answers. */
+/** A vendor that accepts connections and never responds. */
 function silentVendor(): { readonly address: string; readonly connections: () => number; close(): void } {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const connections: Deno.Conn[] = [];
@@ -22,7 +22,7 @@ function silentVendor(): { readonly address: string; readonly connections: () =>
   };
 }
 
-Deno.test("two vendors that accept and never answer hold up nobody's create at a third, through the front door", async () => {
+Deno.test("two vendors that never respond delay no creates at a third, over HTTP", async () => {
   const silent = [silentVendor(), silentVendor()];
   const sandbox = await startSandbox({ port: 0 });
   const accounts = ["one", "two", "three", "four"].map((id) => ({ id, balance: "100.00", keys: [newApiKey()] }));

@@ -11,7 +11,7 @@ const get = async (address: string, headers: Record<string, string> = {}, method
   const response = await fetch(address, { headers, method });
   return { status: response.status, headers: response.headers, bytes: await response.bytes() };
 };
-/** Of the copy; what streams from the vendor before that has none. */
+/** ETag of the copy; a stream from the vendor before that has none. */
 const etag = await whenCopied();
 const LENGTH = SAMPLE_VIDEO.length;
 
@@ -23,7 +23,7 @@ async function whenCopied(): Promise<string> {
   }
 }
 
-Deno.test("a file is served to whoever has its address, with its type, its tag and nothing for a browser to guess", async () => {
+Deno.test("a file is served at its signed address with its type, its ETag and nosniff", async () => {
   const { status, headers, bytes } = await get(url);
   assertEquals([status, bytes], [200, SAMPLE_VIDEO]);
   const of = (name: string) => headers.get(name);
@@ -73,7 +73,7 @@ const RANGES: readonly [range: string, status: number, bytes: Uint8Array | null]
 ];
 
 for (const [range, wanted, part] of RANGES) {
-  Deno.test(`Range: ${range.slice(0, 30)} is answered ${wanted}`, async () => {
+  Deno.test(`Range: ${range.slice(0, 30)} returns ${wanted}`, async () => {
     const { status, bytes, headers } = await get(url, { range });
     assertEquals(status, wanted);
     if (part !== null) assertEquals(bytes, part);
@@ -82,7 +82,7 @@ for (const [range, wanted, part] of RANGES) {
   });
 }
 
-Deno.test("conditions by the tag: If-None-Match gives 304, If-Range a part only of the same file", async () => {
+Deno.test("conditions by ETag: If-None-Match returns 304, If-Range a part only of the same file", async () => {
   assertEquals((await get(url, { "if-none-match": etag })).status, 304);
   assertEquals((await get(url, { "if-none-match": `"other", W/${etag}` })).status, 304);
   assertEquals((await get(url, { "if-none-match": '"other"' })).status, 200);
@@ -90,7 +90,7 @@ Deno.test("conditions by the tag: If-None-Match gives 304, If-Range a part only 
   assertEquals((await get(url, { "if-range": '"other"', range: "bytes=0-1" })).status, 200);
 });
 
-Deno.test("an address that is not ours is 403 in one text, another method 405, and no path leads outside", async () => {
+Deno.test("an address with an invalid signature is 403 with one text, another method 405, and no path leads outside", async () => {
   const bad = [
     url.slice(0, -1) + (url.endsWith("A") ? "B" : "A"),
     url.replace("-0.mp4", "-1.mp4"),

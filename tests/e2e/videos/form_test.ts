@@ -9,7 +9,7 @@ const GOOD = { model: "sandbox/video-1", prompt: "A lighthouse [[queue 0]] [[run
 
 type Part = readonly [name: string, value: string | Blob];
 
-/** Creates by a form, as any HTTP library sends it. */
+/** Creates with a form, as HTTP libraries send it. */
 async function send(parts: readonly Part[], headers: Record<string, string> = {}) {
   const form = new FormData();
   for (const [name, value] of parts) form.append(name, value);
@@ -30,7 +30,7 @@ const parts = (fields: Record<string, string | Blob>): Part[] => Object.entries(
 const picture = (bytes: Uint8Array<ArrayBuffer> = PIXEL) => new Blob([bytes], { type: "image/png" });
 const lastOrder = () => gateway.created().at(-1)!.body as Record<string, unknown>;
 
-Deno.test("POST /v1/videos reads a form as it reads JSON, and answers the same", async () => {
+Deno.test("POST /v1/videos accepts a form like JSON and returns the same", async () => {
   const { status, json } = await send(parts({
     seconds: "4",
     resolution: "480p",
@@ -60,7 +60,7 @@ Deno.test("POST /v1/videos reads lists of a form as JSON text", async () => {
   assertEquals((lastOrder().content as { role?: string }[]).flatMap(({ role }) => role ?? []), ["reference_image"]);
 });
 
-Deno.test("JSON may name the length and the first frame as OpenAI's clients do", async () => {
+Deno.test("JSON may have the duration and the first frame as in OpenAI's clients", async () => {
   const image_url = `data:image/png;base64,${PIXEL.toBase64()}`;
   const body = { ...GOOD, seconds: "3", size: "1280x720", input_reference: { image_url } };
   const { status, json } = await gateway.call("POST", "/v1/videos", body, { "user-agent": "OpenAI/Python 2.9.0" });
@@ -100,14 +100,14 @@ const BAD: readonly [what: string, parts: readonly Part[], status: number, named
 ];
 
 for (const [what, sent, expected, named] of BAD) {
-  Deno.test(`POST /v1/videos refuses a form with ${what}, naming ${named}`, async () => {
+  Deno.test(`POST /v1/videos rejects a form with ${what} and names ${named}`, async () => {
     const { status, json } = await send(sent);
     assertEquals(status, expected);
     assert(json.error.message.includes(`"${named}"`), json.error.message);
   });
 }
 
-Deno.test("POST /v1/videos refuses a form beyond limits.video_body, and one that breaks off", async () => {
+Deno.test("POST /v1/videos rejects a form above limits.video_body and an incomplete one", async () => {
   const large = await send(parts({ input_reference: picture(new Uint8Array(700_000)) }));
   assertEquals(large.status, 413);
   const unknown = await send(parts({ attachment: new Blob([new Uint8Array(700_000)]) }));
@@ -119,7 +119,7 @@ Deno.test("POST /v1/videos refuses a form beyond limits.video_body, and one that
   assertEquals([none.status, none.json.error.code], [400, "invalid_request"]);
 });
 
-Deno.test("one Idempotency-Key and equal forms are one task, whatever boundary they have; another picture is refused", async () => {
+Deno.test("one Idempotency-Key with equal forms is one task for any boundary; another image is rejected", async () => {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const first = await send(parts({ input_reference: picture() }), headers);
   const again = await send(parts({ input_reference: picture() }).toReversed(), headers);

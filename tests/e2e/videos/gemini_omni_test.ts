@@ -21,7 +21,7 @@ const gateway = await startVideoGateway({
 const { call, create, until } = gateway;
 const QUICK = "A lighthouse [[queue 0]] [[run 0]]";
 
-/** The bytes behind an address of the gateway's. */
+/** Returns the bytes at an address of the gateway. */
 async function bytesAt(url: unknown): Promise<Uint8Array> {
   const response = await fetch(String(url));
   assertEquals(response.status, 200);
@@ -29,7 +29,7 @@ async function bytesAt(url: unknown): Promise<Uint8Array> {
 }
 
 for (const [what, directive] of [["a file that needs the key", ""], ["bytes in the answer", "[[inline]]"]]) {
-  Deno.test(`Gemini Omni: a result that is ${what} can be had from the gateway`, async () => {
+  Deno.test(`Gemini Omni: a result that is ${what} is available from the gateway`, async () => {
     const id = await create({ model: "google/omni", prompt: `${QUICK} ${directive}`, duration: 4 });
     const task = await until(id, "completed", "failed");
     assertEquals([task.status, task.provider], ["completed", "google"]);
@@ -39,7 +39,7 @@ for (const [what, directive] of [["a file that needs the key", ""], ["bytes in t
   });
 }
 
-Deno.test("Gemini Omni: a refusal that is told as success is a failure, and costs nothing", async () => {
+Deno.test("Gemini Omni: a rejection reported as success is a failure and costs nothing", async () => {
   const before = await gateway.money();
   const id = await create({ model: "google/omni", prompt: `${QUICK} [[refuse]]` });
   const task = await until(id, "completed", "failed");
@@ -47,11 +47,11 @@ Deno.test("Gemini Omni: a refusal that is told as success is a failure, and cost
   assertEquals(await gateway.money(), before);
 });
 
-Deno.test("Gemini Omni: what runs can be cancelled", async () => {
+Deno.test("Gemini Omni: a running task can be cancelled", async () => {
   const id = await create({ model: "google/omni", prompt: "A lighthouse [[queue 0]] [[never]]" });
   for (;;) {
     const { status, json } = await call("DELETE", `/v1/videos/${id}`);
-    if (status !== 200) continue; // it is being handed over
+    if (status !== 200) continue; // it is being submitted
     assertEquals(json.status, "cancelled");
     break;
   }

@@ -10,7 +10,7 @@ const DONE: Answer = (request) => {
   return Response.json({ status: "done", video: { url: `${origin}/results/video.mp4`, duration: 5 } });
 };
 
-/** A vendor in xAI's words that answers polls and gives results as a test says. */
+/** A vendor with xAI's API whose poll responses and results are set by a test. */
 function startVendor() {
   const answers = { poll: DONE, result: (() => new Response(SAMPLE_VIDEO)) as Answer };
   const server = Deno.serve(
@@ -36,7 +36,7 @@ const gateway = await startVideoGateway({
 });
 const { create, until } = gateway;
 
-/** Bytes without end, counted. */
+/** Endless bytes, counted. */
 function flood(count: { bytes: number }): Response {
   const piece = new Uint8Array(65_536).fill(0x20);
   return new Response(
@@ -51,7 +51,7 @@ function flood(count: { bytes: number }): Response {
   );
 }
 
-Deno.test("a poll that is answered with 60 MB is broken off after a few, and ends no task", async () => {
+Deno.test("a poll response of 60 MB is aborted after a few MB and ends no task", async () => {
   const counts: { bytes: number }[] = [];
   const flooded = Promise.withResolvers<void>();
   vendor.answers.poll = () => {

@@ -5,7 +5,7 @@ const gateway = await startVideoGateway();
 const { call, create, until, money } = gateway;
 const ordered = (directives: string) => ({ prompt: `A lighthouse [[queue 0]] [[run 0]] ${directives}` });
 
-/** The balance must be what it was: nothing was charged, nothing stays held. */
+/** The balance is unchanged: nothing was charged, and nothing stays held. */
 async function uncharged(work: () => Promise<void>): Promise<void> {
   const before = await money();
   await work();
@@ -30,43 +30,43 @@ for (const [how, directives, status, code] of ENDS) {
     }));
 }
 
-Deno.test("a refused key of ours fails the task as upstream_auth_failed", () =>
+Deno.test("a rejected vendor key fails the task as upstream_auth_failed", () =>
   uncharged(async () => {
     const task = await until(await create({ model: "sandbox/video-bad" }), "failed");
     assertEquals((task.error as { code: string }).code, "upstream_auth_failed");
   }));
 
-Deno.test("a task that one provider surely did not accept goes to the next", async () => {
+Deno.test("a task that one provider definitely rejected goes to the next", async () => {
   const task = await until(await create({ model: "sandbox/video-any" }), "completed", "failed");
   assertEquals([task.status, task.provider], ["completed", "ark-two"]);
 });
 
-Deno.test("a vendor that is busy for a while is asked again", async () => {
+Deno.test("a busy vendor is retried", async () => {
   const prompt = "Busy [[queue 0]] [[run 0]] [[fail 429 1]]";
   assertEquals((await until(await create({ prompt }), "completed", "failed")).status, "completed");
 });
 
-Deno.test("a creation that broke off is found again at the vendor, and never made twice", async () => {
+Deno.test("an interrupted create is found at the vendor and never made twice", async () => {
   const sent = gateway.created().length;
   const id = await create(ordered("[[cut]]"));
   assertEquals((await until(id, "completed", "failed")).status, "completed");
   assertEquals(gateway.created().length, sent + 1);
 });
 
-Deno.test("a status word that nobody knows is pending, and logged once", async () => {
+Deno.test("an unknown vendor status is pending and logged once", async () => {
   const id = await create({ prompt: "Word [[queue 0]] [[run 300]] [[word daydreaming]]" });
   await until(id, "completed");
   assertEquals(gateway.logLines.filter((line) => line.includes("daydreaming")).length, 1);
 });
 
-Deno.test("fewer seconds than ordered are charged as they are, and a vendor's rounding is none", async () => {
+Deno.test("fewer seconds than requested are charged as reported, and a vendor's rounding is ignored", async () => {
   const shorter = await until(await create(ordered("[[seconds 3]]")), "completed");
   assertEquals(shorter.usage, { video_seconds: 3, video_cost: "0.3000000000", cost: 0.3 });
   const rounded = await until(await create(ordered("[[seconds 5.056]]")), "completed");
   assertEquals(rounded.usage, { video_seconds: 5, video_cost: "0.5000000000", cost: 0.5 });
 });
 
-Deno.test("DELETE of a queued task cancels it at the vendor, gives the hold back and answers the task", () =>
+Deno.test("DELETE of a queued task cancels it at the vendor, releases the hold and returns the task", () =>
   uncharged(async () => {
     const id = await create({ prompt: "Queued [[queue 600000]]" });
     const { status, json } = await call("DELETE", `/v1/videos/${id}`);
@@ -76,7 +76,7 @@ Deno.test("DELETE of a queued task cancels it at the vendor, gives the hold back
     assertEquals([again.status, again.json.error.code], [400, "cancel_failed"]);
   }));
 
-Deno.test("DELETE of a running task that the vendor cannot stop is cancel_not_supported and changes nothing", async () => {
+Deno.test("DELETE of a running task that the vendor cannot cancel is cancel_not_supported and changes nothing", async () => {
   const id = await create({ prompt: "Running [[queue 0]] [[run 600]]" });
   while (!gateway.logLines.some((line) => line.includes("video_submitted") && line.includes(id))) await pause();
   const { status, json } = await call("DELETE", `/v1/videos/${id}`);
@@ -119,7 +119,7 @@ Deno.test("GET /v1/videos lists a credential's own tasks, newest first, page by 
   }
 });
 
-Deno.test("GET /v1/videos/{id}/content leads to the copy, which is there by then; before the end it is 404", async () => {
+Deno.test("GET /v1/videos/{id}/content redirects to the copy; before the end it is 404", async () => {
   const id = await create();
   await until(id, "completed");
   const { status, headers } = await call("GET", `/v1/videos/${id}/content`);
@@ -134,14 +134,14 @@ Deno.test("GET /v1/videos/{id}/content leads to the copy, which is there by then
   assertEquals((await call("GET", `/v1/videos/${early}/content`)).status, 404);
 });
 
-Deno.test("a result that is not there at mirror time leaves the vendor's address, and the copy is tried again", async () => {
+Deno.test("a result that cannot be copied keeps the vendor's address, and the copy is retried", async () => {
   const id = await create(ordered("[[missing]]"));
   const task = await until(id, "completed");
   assertEquals((task.unsigned_urls as string[]).length, 1);
   while (!gateway.logLines.some((line) => line.includes("video_mirror_failed") && line.includes(id))) await pause();
 });
 
-Deno.test("no log line holds a prompt, a result's address with its query or a key", () => {
+Deno.test("no log line contains a prompt, a result's address with its query or a key", () => {
   const secrets = ["lighthouse", "token=presigned", "signature=", gateway.key, "sandbox-key-ark"];
   for (const secret of secrets) assertEquals(gateway.logLines.filter((line) => line.includes(secret)), []);
 });

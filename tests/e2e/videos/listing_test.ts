@@ -16,7 +16,7 @@ async function listed(query: string): Promise<string[]> {
   return json.data.map(({ id }: { id: string }) => id);
 }
 
-Deno.test("GET /v1/videos gives the tasks that its filters leave, newest first unless the order says otherwise", async () => {
+Deno.test("GET /v1/videos returns the tasks that match its filters, newest first by default", async () => {
   assertEquals(await listed(""), [waiting, refused, done]);
   assertEquals(await listed("order=asc"), [done, refused, waiting]);
   assertEquals(await listed("status=pending"), [waiting]);
@@ -29,7 +29,7 @@ Deno.test("GET /v1/videos gives the tasks that its filters leave, newest first u
   assertEquals(await listed(`order=asc&after=${done}&limit=1`), [refused]);
 });
 
-Deno.test("GET /v1/videos names the ids that a page begins and ends with", async () => {
+Deno.test("GET /v1/videos returns the first and last id of a page", async () => {
   const { json } = await call("GET", "/v1/videos?limit=2");
   assertEquals([json.first_id, json.last_id, json.next, json.has_more], [waiting, refused, refused, true]);
   const { json: none } = await call("GET", "/v1/videos?status=expired");
@@ -57,7 +57,7 @@ for (const [query, named] of BAD) {
   });
 }
 
-Deno.test("the task object repeats the caller's metadata and size, and says where it is looked at and what it costs", async () => {
+Deno.test("the task object has the caller's metadata and size, its polling address and its cost", async () => {
   const { json } = await call("GET", `/v1/videos/${done}`);
   assertEquals(json.metadata, { order: "A-1", "team.name": "blue" });
   assertEquals([json.object, json.polling_url], ["video", `${gateway.address}/v1/videos/${done}`]);
@@ -82,7 +82,7 @@ const METADATA: readonly [what: string, metadata: unknown, status: number][] = [
 ];
 
 for (const [what, metadata, expected] of METADATA) {
-  Deno.test(`metadata of ${what} is answered ${expected}`, async () => {
+  Deno.test(`metadata of ${what} returns ${expected}`, async () => {
     const headers = { authorization: `Bearer ${gateway.otherKey}` };
     const { status, json } = await call("POST", "/v1/videos", { ...GOOD, metadata }, headers);
     assertEquals(status, expected);

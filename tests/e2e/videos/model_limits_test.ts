@@ -2,13 +2,13 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { itemAt } from "../../support/items.ts";
 import { ALL_MODES, startVideoGateway, type VideoGateway } from "../../support/video_gateway.ts";
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PIXEL = "data:image/png;base64," +
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const image = (url = PIXEL) => ({ type: "image_url", image_url: { url } });
 const LOGO = "asset://logo";
 
-/** Two accounts at one vendor, of which the second one lets callers use its logo and a mascot. */
+/** Two accounts at one vendor; the second one lets callers use its logo and a mascot. */
 async function withGateway(play: (gateway: VideoGateway, vendor: VideoGateway) => Promise<void>): Promise<void> {
   const origin = await startVideoGateway();
   const { ark } = origin.sandbox.baseUrls;
@@ -43,7 +43,7 @@ async function withGateway(play: (gateway: VideoGateway, vendor: VideoGateway) =
   }
 }
 
-Deno.test("shapes and references that a model lacks are refused at the create, and its catalog entry says what it has", () =>
+Deno.test("unsupported aspect ratios and references are rejected at the create, and the catalog lists supported ones", () =>
   withGateway(async ({ call }) => {
     const refusalOf = async (fields: object) => {
       const body = { model: "acme/short", prompt: "A lighthouse", ...fields };
@@ -57,7 +57,7 @@ Deno.test("shapes and references that a model lacks are refused at the create, a
     ]);
     assertEquals(
       (await refusalOf({ size: "640x640" }))[1],
-      'Cannot read "size": expected the shape of one of 16:9, 9:16 for "acme/short"',
+      'Cannot read "size": expected an aspect ratio of 16:9, 9:16 for "acme/short"',
     );
     assertMatch((await refusalOf({ resolution: "1080p" }))[1], /expected one of 480p, 720p/);
     assertEquals(await refusalOf({ input_references: [image(), image(), image()] }), [
@@ -79,7 +79,7 @@ Deno.test("shapes and references that a model lacks are refused at the create, a
     assertEquals(status, 202, "a frame has a shape of its own");
   }));
 
-Deno.test("a model that has certain lengths alone refuses every other at the create, and lists them", () =>
+Deno.test("a model with fixed durations rejects any other at the create, and the error lists them", () =>
   withGateway(async ({ call, create, until }) => {
     const body = { model: "acme/clips", prompt: "A lighthouse", duration: 5 };
     const { status, json } = await call("POST", "/v1/videos", body);
@@ -115,7 +115,7 @@ Deno.test("an asset of the operator's vendor account goes to the provider that a
       return json.error.message;
     };
     for (const body of [{ ...fields, provider: { type: "first" } }, { ...fields, model: "acme/elsewhere" }]) {
-      assertMatch(await refusalOf(body), /^Cannot read "input_references\[0\].image_url.url": it names an asset/);
+      assertMatch(await refusalOf(body), /^Cannot read "input_references\[0\].image_url.url": it is an asset/);
     }
     assertMatch(
       await refusalOf({ ...fields, input_references: [image("asset://other")] }),

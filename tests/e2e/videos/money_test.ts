@@ -3,7 +3,7 @@ import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 
 const LATER = { ...GOOD, prompt: "Later [[queue 600000]]" };
 
-Deno.test("POST /v1/videos answers 402 and keeps no task when the estimate exceeds the balance by one unit; 202 when it is equal", async () => {
+Deno.test("POST /v1/videos returns 402 and stores no task if the estimate exceeds the balance by one unit; 202 if equal", async () => {
   const gateway = await startVideoGateway({ balance: "0.4999999999" });
   const refused = await gateway.call("POST", "/v1/videos", LATER);
   assertEquals([refused.status, refused.json.error.code], [402, "insufficient_credits"]);
@@ -18,7 +18,7 @@ Deno.test("POST /v1/videos answers 402 and keeps no task when the estimate excee
   await equal.stop();
 });
 
-Deno.test("of 200 creates at once at 60 % of the balance each exactly one is accepted", async () => {
+Deno.test("of 200 concurrent creates at 60 % of the balance each, exactly one is accepted", async () => {
   const gateway = await startVideoGateway({ balance: "0.8333333333" });
   const answers = await Promise.all(Array.from({ length: 200 }, () => gateway.call("POST", "/v1/videos", LATER)));
   const statuses = answers.map(({ status }) => status);
@@ -54,7 +54,7 @@ Deno.test("a task that no vendor finishes expires at its deadline, and its hold 
   await gateway.stop();
 });
 
-Deno.test("an Idempotency-Key makes one task for one credential and one body", async () => {
+Deno.test("an Idempotency-Key creates one task for one credential and one body", async () => {
   const gateway = await startVideoGateway();
   const { call } = gateway;
   const key = { "idempotency-key": "order-17" };
@@ -88,7 +88,7 @@ Deno.test("an Idempotency-Key makes one task for one credential and one body", a
   await gateway.stop();
 });
 
-Deno.test("polling beyond the limit is 429 with a Retry-After that is enough; POST and DELETE and other keys go on", async () => {
+Deno.test("polling above the limit is 429 with a sufficient Retry-After; POST, DELETE and other keys are not limited", async () => {
   const polling = { requests: 2, per: 1, burst: 3 };
   const gateway = await startVideoGateway({ limits: { video_polling: polling } });
   const { call } = gateway;

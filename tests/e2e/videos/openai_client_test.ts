@@ -6,10 +6,10 @@ import { startVideoGateway } from "../../support/video_gateway.ts";
 const gateway = await startVideoGateway();
 const client = new OpenAI({ baseURL: `${gateway.address}/v1`, apiKey: gateway.key, maxRetries: 0 });
 const MODEL = "sandbox/video-1";
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** Waits as OpenAI's documentation does, and its Python library in `create_and_poll`. */
+/** Polls as in OpenAI's documentation, and in `create_and_poll` of its Python library. */
 async function polled(video: OpenAI.Video): Promise<OpenAI.Video> {
   let current = video;
   while (current.status === "queued" || current.status === "in_progress") {
@@ -19,12 +19,12 @@ async function polled(video: OpenAI.Video): Promise<OpenAI.Video> {
   return current;
 }
 
-/** The body of the last creation that the vendor saw. */
+/** Returns the body of the last create that the vendor received. */
 function ordered(): Record<string, unknown> {
   return gateway.created().at(-1)!.body as Record<string, unknown>;
 }
 
-Deno.test("client.videos creates from words, polls and downloads", async () => {
+Deno.test("client.videos creates from a prompt, polls and downloads", async () => {
   const prompt = "A lighthouse [[queue 50]] [[run 100]]";
   const video = await client.videos.create({ model: MODEL, prompt, seconds: "8", size: "1280x720" });
   assertEquals([video.object, video.status, video.seconds, video.size], ["video", "queued", "8", "1280x720"]);
@@ -46,7 +46,7 @@ Deno.test("client.videos creates from words, polls and downloads", async () => {
   assertEquals([thumbnail.status, sprites.status], [404, 400]);
 });
 
-Deno.test("client.videos creates from a picture that it uploads", async () => {
+Deno.test("client.videos creates from an uploaded image", async () => {
   const video = await client.videos.create({
     model: MODEL,
     prompt: "It comes alive [[queue 0]] [[run 0]]",
@@ -59,14 +59,14 @@ Deno.test("client.videos creates from a picture that it uploads", async () => {
   assertEquals(frame.image_url!.url, `data:image/png;base64,${PIXEL}`);
 });
 
-Deno.test("client.videos creates from a picture that it names", async () => {
+Deno.test("client.videos creates from the URL of an image", async () => {
   const image_url = `data:image/png;base64,${PIXEL}`;
   const prompt = "It comes alive [[queue 0]] [[run 0]]";
   const video = await client.videos.create({ model: MODEL, prompt, input_reference: { image_url } });
   assertEquals((await polled(video)).status, "completed");
 });
 
-Deno.test("client.videos sees how a video ends without a result", async () => {
+Deno.test("client.videos gets the end of a video without a result", async () => {
   const create = (prompt: string) => client.videos.create({ model: MODEL, prompt });
   const refused = await polled(await create("No [[queue 0]] [[run 0]] [[refuse]]"));
   assertEquals([refused.status, refused.error?.code], ["failed", "content_policy_violation"]);
@@ -101,7 +101,7 @@ Deno.test("client.videos lists its videos page by page", async () => {
   assertEquals(listed, ids);
 });
 
-Deno.test("client.videos sees the gateway's refusals", async () => {
+Deno.test("client.videos gets the gateway's errors", async () => {
   const create = (fields: Record<string, unknown>) =>
     client.videos.create({ model: MODEL, prompt: "A lighthouse", ...fields } as OpenAI.VideoCreateParams);
   const bad: readonly [fields: Record<string, unknown>, named: string][] = [
@@ -120,7 +120,7 @@ Deno.test("client.videos sees the gateway's refusals", async () => {
   }
 });
 
-Deno.test("other callers see pending where OpenAI's client sees queued", async () => {
+Deno.test("other callers get pending where OpenAI's client gets queued", async () => {
   const video = await client.videos.create({ model: MODEL, prompt: "Later [[queue 600000]]" });
   const { json } = await gateway.call("GET", `/v1/videos/${video.id}`);
   assertEquals([video.status, json.status], ["queued", "pending"]);

@@ -16,7 +16,7 @@ const MODEL = "sandbox/video-1";
 const PIXEL = "data:image/png;base64," +
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** Waits as OpenRouter's documentation does. */
+/** Polls as in OpenRouter's documentation. */
 async function polled(job: VideoGenerationResponse): Promise<VideoGenerationResponse> {
   let current = job;
   while (current.status === "pending" || current.status === "in_progress") {
@@ -26,7 +26,7 @@ async function polled(job: VideoGenerationResponse): Promise<VideoGenerationResp
   return current;
 }
 
-Deno.test("@openrouter/sdk creates from words, polls and downloads", async () => {
+Deno.test("@openrouter/sdk creates from a prompt, polls and downloads", async () => {
   const job = await client.videoGeneration.generate({
     videoGenerationRequest: {
       model: MODEL,
@@ -69,7 +69,7 @@ Deno.test("@openrouter/sdk creates from frames and from references", async () =>
   assertEquals([(await polled(framed)).status, (await polled(guided)).status], ["completed", "completed"]);
 });
 
-Deno.test("@openrouter/sdk is told why a video failed", async () => {
+Deno.test("@openrouter/sdk gets the error of a failed video", async () => {
   const job = await client.videoGeneration.generate({
     videoGenerationRequest: { model: MODEL, prompt: "No [[queue 0]] [[run 0]] [[refuse]]" },
   });
@@ -78,7 +78,7 @@ Deno.test("@openrouter/sdk is told why a video failed", async () => {
   assertMatch(failed.error!, /^content_policy_violation: /);
 });
 
-Deno.test("@openrouter/sdk throws its own errors for the gateway's refusals", async () => {
+Deno.test("@openrouter/sdk throws its own errors for the gateway's error responses", async () => {
   const unknown = await assertRejects(
     () => client.videoGeneration.getGeneration({ jobId: crypto.randomUUID() }),
     NotFoundResponseError,
@@ -93,7 +93,7 @@ Deno.test("@openrouter/sdk throws its own errors for the gateway's refusals", as
   assertMatch(bad.message, /"prompt"/);
 });
 
-Deno.test("@openrouter/sdk lists the models and what each of them makes", async () => {
+Deno.test("@openrouter/sdk lists the models and their capabilities", async () => {
   const { data } = await client.videoGeneration.listVideosModels();
   assertEquals(data.map(({ id }) => id).filter((id) => id.startsWith("sandbox/")).length, data.length);
   const model = data.find(({ id }) => id === MODEL)!;

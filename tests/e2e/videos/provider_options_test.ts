@@ -5,7 +5,7 @@ import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 const gateway = await startVideoGateway();
 const { call, create, until, money } = gateway;
 
-/** What the vendor was sent for a task. */
+/** Returns the vendor's request for a task. */
 async function sentFor(id: string): Promise<JsonObject> {
   await until(id, "completed", "failed");
   return gateway.created().map(({ body }) => body as JsonObject).findLast((body) =>
@@ -28,7 +28,7 @@ Deno.test("a fallback never gets another provider's options, and gets its own", 
   assertEquals([body.camera_fixed, body.watermark], [undefined, true]);
 });
 
-Deno.test("flat options go to the provider that is pinned, and are 400 without a pin", async () => {
+Deno.test("flat options go to the requested provider and are 400 without one", async () => {
   const body = await sentFor(await create({ provider: { type: "ark", options: { watermark: false } } }));
   assertEquals(body.watermark, false);
   const { status, json } = await post({ options: { watermark: false } }, { model: "sandbox/video-any" });
@@ -52,9 +52,7 @@ for (const [what, provider, says] of ILL_KEYED) {
   });
 }
 
-/**
- * Options by which a caller would set the price, the receiver of news or the material itself, and where each stands.
- */
+/** Options that would change the price, the receiver of notifications or the input media, with their paths. */
 const REFUSED: readonly [options: JsonObject, path: string][] = [
   [{ frames: 289 }, "frames"],
   [{ Frames: 289 }, "Frames"],
@@ -86,7 +84,7 @@ const REFUSED: readonly [options: JsonObject, path: string][] = [
 ];
 
 for (const [options, path] of REFUSED) {
-  Deno.test(`the option "${path}" is 400 and named; nothing is held or sent`, async () => {
+  Deno.test(`the option "${path}" is 400 with its name; nothing is held or sent`, async () => {
     const before = [await money(), gateway.created().length];
     for (
       const [provider, field] of [[{ type: "ark", options }, path], [{ options: { ark: options } }, `ark.${path}`]]
@@ -108,7 +106,7 @@ for (const words of ["--dur 12", "--duration 12", "--frames 289", "--rs 1080p", 
   });
 }
 
-Deno.test("a prompt with dashes that no vendor reads is taken", async () => {
+Deno.test("a prompt with dashes that no vendor reads is accepted", async () => {
   assertEquals((await call("POST", "/v1/videos", { ...GOOD, prompt: `${GOOD.prompt} --durable --x 1` })).status, 202);
 });
 

@@ -7,7 +7,7 @@ import { closedOrigin, startVideoGateway } from "../../support/video_gateway.ts"
 const gateway = await startVideoGateway();
 const { call, create, until } = gateway;
 
-/** A host of pictures, good and bad. */
+/** A host of valid and invalid images. */
 const host = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
   const { pathname } = new URL(request.url);
   switch (pathname) {
@@ -29,7 +29,7 @@ const host = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async
       return new Response("nothing", { status: 404 });
   }
 });
-/** Closes every connection without a word. */
+/** Closes every connection without a response. */
 const rudeHost = Deno.listen({ port: 0, hostname: "127.0.0.1" });
 const rude = `http://127.0.0.1:${rudeHost.addr.port}/a.png`;
 (async () => {
@@ -47,7 +47,7 @@ async function picture(width: number, height: number, type: string): Promise<Uin
   return new Uint8Array(await (await canvas.convertToBlob({ type })).arrayBuffer());
 }
 
-/** A JPEG that says it lies on its side (EXIF orientation 6), with a comment that must not travel on. */
+/** A JPEG with EXIF orientation 6 and a comment that must be removed. */
 async function photo(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
   const plain = await picture(width, height, "image/jpeg");
   const tiff = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0];
@@ -127,7 +127,7 @@ Deno.test("files of an order are removed once its task has ended", async () => {
   }
 });
 
-/** Silence as a WAV of 8,000 bytes a second. */
+/** Silence as a WAV of 8,000 bytes per second. */
 function wav(seconds: number): string {
   const length = Math.round(seconds * 8_000);
   const bytes = Buffer.alloc(44 + length, 128);
@@ -140,7 +140,7 @@ function wav(seconds: number): string {
   return `data:audio/wav;base64,${bytes.toString("base64")}`;
 }
 
-Deno.test("an audio clip of 15 s is accepted, a longer one refused by its position", async () => {
+Deno.test("an audio clip of 15 s is accepted, a longer one rejected with its position", async () => {
   const clip = (seconds: number) => ({ type: "audio_url", audio_url: { url: wav(seconds) } });
   await until(await create({ input_references: [clip(15)] }), "completed");
   const { status, json } = await call("POST", "/v1/videos", {

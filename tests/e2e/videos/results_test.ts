@@ -4,7 +4,7 @@ import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import { itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
-/** A vendor in xAI's words whose videos are done at once, and whose host of results answers as a test says. */
+/** A vendor with xAI's API whose videos complete immediately; a test sets the responses of its result host. */
 function startVendor() {
   let answer: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
   const credentials: (string | null)[] = [];
@@ -49,7 +49,7 @@ const get = async (address: string, init: RequestInit = {}) => {
 };
 const admin = { authorization: `Bearer ${gateway.adminKey}` };
 
-Deno.test("the address of a copy works from the completion on, whole, in part and by HEAD, and says nothing of the vendor", async () => {
+Deno.test("the address of a copy works after completion, whole, in part and by HEAD, and does not reveal the vendor", async () => {
   const task = await until(await create(), "completed");
   const mirror = itemAt(task.mirror_urls as string[], 0);
   assertEquals((await get(mirror)).status, 502);
@@ -79,7 +79,7 @@ Deno.test("the address of a copy works from the completion on, whole, in part an
   assertEquals((await get(mirror.replace("-0.mp4", "-1.mp4"))).status, 403);
 });
 
-Deno.test("DELETE with purge=true removes a finished task with its result; any other value of purge is refused", async () => {
+Deno.test("DELETE with purge=true removes an ended task with its result; other values of purge are rejected", async () => {
   const id = await create();
   const task = await until(id, "completed");
   for (const query of ["purge=1", "purge=false", "purge=", "purge=true&purge=true"]) {
@@ -104,7 +104,7 @@ Deno.test("DELETE with purge=true removes a finished task with its result; any o
   assertEquals((await get(mirror)).status, 404);
   const listed = (await call("GET", "/v1/videos?limit=100")).json.data.map((each: { id: string }) => each.id);
   assertEquals(listed.includes(id), false);
-  // A copy that was being made meanwhile can come after its task has gone.
+  // A copy in progress can complete after its task was removed.
   const { filesFolder } = gateway;
   const file = `${filesFolder}/${new URL(mirror).pathname.split("/").at(-1)}`;
   await Deno.writeFile(file, SAMPLE_VIDEO);
@@ -114,7 +114,7 @@ Deno.test("DELETE with purge=true removes a finished task with its result; any o
   assertEquals(ledger.data.filter((line: { reference: string }) => line.reference === id).length, 2);
 });
 
-Deno.test("DELETE refuses query names that it does not know and dry runs, and the task goes on", async () => {
+Deno.test("DELETE rejects unknown query parameters and dry runs, and the task continues", async () => {
   const id = await create({ prompt: "A lighthouse [[never]]" });
   for (const query of ["?Purge=true", "?purge=true&force=1", "?key=x"]) {
     const { status, json } = await call("DELETE", `/v1/videos/${id}${query}`);
@@ -125,7 +125,7 @@ Deno.test("DELETE refuses query names that it does not know and dry runs, and th
   assertEquals((await call("GET", `/v1/videos/${id}`)).json.status, "pending");
 });
 
-Deno.test("switchyard tasks mirror has results copied anew; a task without results is 409, an unknown one 404", async () => {
+Deno.test("switchyard tasks mirror copies results again; a task without results is 409, an unknown one 404", async () => {
   vendor.answerWith(() => new Response(SAMPLE_VIDEO));
   const id = await create();
   await until(id, "completed");
@@ -148,7 +148,7 @@ Deno.test("switchyard tasks mirror has results copied anew; a task without resul
   assertEquals(await run(["tasks", "mirror"]), 2);
 });
 
-Deno.test("readyz tells how full the files are", async () => {
+Deno.test("readyz reports the file usage", async () => {
   const { json } = await call("GET", "/readyz?verbose");
   assertEquals([json.status, json.files.state, json.files.quota_bytes], ["ready", "ok", null]);
   assertEquals(json.files.bytes >= SAMPLE_VIDEO.length, true);

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { GOOD, startVideoGateway, type VideoGateway } from "../../support/video_gateway.ts";
 
-/** A video of 5 s for 0.50 USD, reported as another length. The model makes 2 to 12 s. */
+/** A video of 5 s for 0.50 USD, reported with another duration. The model supports 2 to 12 s. */
 const reporting = (seconds: number) => `Seconds [[queue 0]] [[run 0]] [[seconds ${seconds}]]`;
 
 async function finished(gateway: VideoGateway, seconds: number, fields = {}) {
@@ -13,7 +13,7 @@ async function finished(gateway: VideoGateway, seconds: number, fields = {}) {
 const logged = ({ logLines }: VideoGateway, event: string) =>
   logLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 
-/** What the vendor was told last. */
+/** Duration in the last request to the vendor. */
 const lastDuration = (gateway: VideoGateway) => (gateway.created().at(-1)!.body as JsonObject).duration;
 
 async function captureOf({ call, adminKey }: VideoGateway) {
@@ -22,7 +22,7 @@ async function captureOf({ call, adminKey }: VideoGateway) {
   return json.data.find((line: { operation: string }) => line.operation === "capture");
 }
 
-Deno.test("a vendor that makes more than was held for is paid from the balance", async () => {
+Deno.test("a cost above the hold is charged to the balance", async () => {
   const gateway = await startVideoGateway({ balance: "2.00" });
   const { usage } = await finished(gateway, 9);
   assertEquals(usage, { video_seconds: 9, video_cost: "0.9000000000", cost: 0.9 });
@@ -31,7 +31,7 @@ Deno.test("a vendor that makes more than was held for is paid from the balance",
   await gateway.stop();
 });
 
-Deno.test("what the balance does not cover is logged as underpriced, and never owed", async () => {
+Deno.test("a cost above the balance is logged as underpriced and not charged", async () => {
   const gateway = await startVideoGateway({ balance: "0.70" });
   const task = await finished(gateway, 9);
   assertEquals(task.usage, { video_seconds: 9, video_cost: "0.7000000000", cost: 0.7 });
@@ -43,7 +43,7 @@ Deno.test("what the balance does not cover is logged as underpriced, and never o
   await gateway.stop();
 });
 
-Deno.test("more seconds than the model makes are believed up to its longest video", async () => {
+Deno.test("reported seconds above the model's maximum are capped at it", async () => {
   const gateway = await startVideoGateway();
   const task = await finished(gateway, 3_000);
   assertEquals(task.usage, { video_seconds: 12, video_cost: "1.2000000000", cost: 1.2 });
@@ -53,7 +53,7 @@ Deno.test("more seconds than the model makes are believed up to its longest vide
   await gateway.stop();
 });
 
-Deno.test("duration -1 leaves it to the vendor: the longest is held, what was made is paid", async () => {
+Deno.test("duration -1 lets the vendor decide: the maximum is held, the generated duration is charged", async () => {
   const gateway = await startVideoGateway();
   const later = await gateway.create({ model: "sandbox/video-auto", duration: -1, prompt: "Later [[queue 600000]]" });
   assertEquals((await gateway.money()).held, "1.2000000000");
@@ -65,7 +65,7 @@ Deno.test("duration -1 leaves it to the vendor: the longest is held, what was ma
   await gateway.stop();
 });
 
-Deno.test("a video to follow without a duration is sent none where the model decides, and its own where it does not", async () => {
+Deno.test("a continued video without a duration is sent none if the model decides, and the default otherwise", async () => {
   const gateway = await startVideoGateway();
   const video = { type: "video_url", video_url: { url: "https://media.example.com/a.mp4" } };
   const following = { input_references: [video] };
@@ -79,7 +79,7 @@ Deno.test("a video to follow without a duration is sent none where the model dec
   await gateway.stop();
 });
 
-Deno.test("duration -1 is 400 for a model that does not decide", async () => {
+Deno.test("duration -1 is 400 for a model with fixed durations", async () => {
   const gateway = await startVideoGateway();
   const { status, json } = await gateway.call("POST", "/v1/videos", { ...GOOD, duration: -1 });
   assertEquals([status, json.error.code], [400, "invalid_request"]);

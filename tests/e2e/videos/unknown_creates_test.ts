@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { itemAt } from "../../support/items.ts";
 import { startVideoGateway, type VideoGateway } from "../../support/video_gateway.ts";
 
-/** What each vendor answers to a create of which nobody can tell whether it began. */
+/** Responses of each vendor that leave the outcome of a create unknown. */
 const DOUBTS = {
   "fal 500": { kind: "fal", model: "fal-ai/veo3.1", status: 500, body: { detail: "Boom" } },
   "xAI 503": { kind: "xai", model: "grok-imagine-video", status: 503, body: { error: "busy" } },
@@ -21,7 +21,7 @@ interface Answers {
   readonly body: unknown;
 }
 
-/** A gateway in front of one vendor that answers every create with the next of these, and then with the last. */
+/** A gateway with one vendor that responds to each create with the next of these, and repeats the last. */
 async function withVendor(
   { kind, model }: { readonly kind: string; readonly model: string },
   answers: readonly Answers[],
@@ -47,7 +47,7 @@ async function withVendor(
 }
 
 for (const [name, doubt] of Object.entries(DOUBTS)) {
-  Deno.test(`a create answered by ${name} fails when the doubt ends, and costs nothing`, () =>
+  Deno.test(`a create with the response ${name} fails after the doubt period and costs nothing`, () =>
     withVendor(doubt, [doubt], { video_doubt: 0.2 }, async (gateway, creates) => {
       const id = await gateway.create({ duration: 6 });
       const task = await gateway.until(id, "failed");
@@ -55,7 +55,7 @@ for (const [name, doubt] of Object.entries(DOUBTS)) {
       assertEquals([await gateway.money(), creates()], [{ balance: "25.0000000000", held: "0.0000000000" }, 1]);
     }));
 
-  Deno.test(`DELETE ends a create answered by ${name}, and releases its hold`, () =>
+  Deno.test(`DELETE ends a create with the response ${name} and releases its hold`, () =>
     withVendor(doubt, [doubt], { video_doubt: 3_600 }, async (gateway, creates) => {
       const id = await gateway.create({ duration: 6 });
       while (creates() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -66,7 +66,7 @@ for (const [name, doubt] of Object.entries(DOUBTS)) {
 }
 
 for (const status of [429, 502, 503, 504]) {
-  Deno.test(`a create that fal answers with ${status} is sent again, as fal's client does`, () =>
+  Deno.test(`a create that fal responds to with ${status} is sent again, as by fal's client`, () =>
     withVendor(
       DOUBTS["fal 500"],
       [{ status, body: {} }, { status: 200, body: { request_id: "r-1" } }],
@@ -80,7 +80,7 @@ for (const status of [429, 502, 503, 504]) {
     ));
 }
 
-Deno.test("a create that the vendor answers with 401 fails at once as upstream_auth_failed", () =>
+Deno.test("a create that the vendor responds to with 401 fails immediately as upstream_auth_failed", () =>
   withVendor(DOUBTS["xAI {}"], [{ status: 401, body: { error: "bad key" } }], {}, async (gateway) => {
     const task = await gateway.until(await gateway.create({ duration: 6 }), "failed");
     assertEquals((task.error as { code: string }).code, "upstream_auth_failed");

@@ -19,7 +19,7 @@ const post = async (to: string, body: unknown = { status: "failed" }) => {
   return { status: answer.status, body: await answer.json() };
 };
 
-Deno.test("POST /v1/video-callbacks answers an unknown task and a wrong token alike", async () => {
+Deno.test("POST /v1/video-callbacks returns the same for an unknown task and a wrong token", async () => {
   const wrong = address.replace(/.{4}$/, "AAAA");
   const unknown = address.replace(id, "01a3185c-5000-7000-a16d-4b3a4e050490");
   const answers = [wrong, unknown, itemAt(address.split("?"), 0), `${address}&x=1`, address.replace(id, "x")];
@@ -28,7 +28,7 @@ Deno.test("POST /v1/video-callbacks answers an unknown task and a wrong token al
   for (const other of others) assertEquals(other, first);
 });
 
-Deno.test("POST /v1/video-callbacks gives back the challenge by which a vendor makes sure of the address", async () => {
+Deno.test("POST /v1/video-callbacks returns the challenge with which a vendor verifies the address", async () => {
   assertEquals(await post(address, { challenge: "c0ffee" }), { status: 200, body: { challenge: "c0ffee" } });
   for (const body of [{ challenge: 7 }, { challenge: "" }, { challenge: "x".repeat(5_000) }, ["challenge"], "", null]) {
     assertEquals(await post(address, body), { status: 200, body: {} });
@@ -36,7 +36,7 @@ Deno.test("POST /v1/video-callbacks gives back the challenge by which a vendor m
   assertEquals((await post(address.replace(/.{4}$/, "AAAA"), { challenge: "c0ffee" })).status, 404);
 });
 
-Deno.test("POST /v1/video-callbacks makes the vendor be asked, and believes nothing that it is told", async () => {
+Deno.test("POST /v1/video-callbacks causes a poll and does not trust its body", async () => {
   await post(address, { id, status: "failed", error: { message: "a lie" } });
   const task = await gateway.until(id, "completed", "failed");
   assertEquals([task.status, task.error], ["completed", undefined]);

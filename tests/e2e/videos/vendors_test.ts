@@ -4,18 +4,18 @@ import type { LoggedRequest } from "../../../src/sandbox/request_log.ts";
 import { itemAt } from "../../support/items.ts";
 import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
 
-/** A simulated vendor, and what tells its ways apart as far as a caller can see. */
+/** A simulated vendor and its differences visible to a caller. */
 interface Vendor {
   readonly name: string;
-  /** Whether a result needs the vendor's key, so that callers cannot open the vendor's own address. */
+  /** Whether a result needs the vendor's key, so that callers cannot open the vendor's address. */
   readonly keepsResults: boolean;
-  /** What of a job the vendor can stop. */
+  /** Which jobs the vendor can cancel. */
   readonly cancels: "running" | "nothing";
-  /** Whether a creation whose answer was lost is found again. */
+  /** Whether a create whose response was lost is found again. */
   readonly isSearchable: boolean;
-  /** Whether the model takes pictures to refer to. */
+  /** Whether the model accepts reference images. */
   readonly takesReferences: boolean;
-  /** What the vendor reports of what it made. */
+  /** Consumption that the vendor reports. */
   readonly reports: "seconds" | "cost" | "nothing";
 }
 
@@ -73,7 +73,7 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
   const model = `sandbox/video-${name}`;
   const made = (prompt: string, fields: object = {}) => create({ model, prompt, ...fields });
 
-  Deno.test(`${name}: a video is made, charged and copied`, async () => {
+  Deno.test(`${name}: a video is generated, charged and copied`, async () => {
     const task = await until(await made(GOOD.prompt), "completed", "failed");
     assertEquals([task.status, task.provider], ["completed", name]);
     assertEquals(task.usage, { ...task.usage as object, video_seconds: 5, video_cost: "0.5000000000" });
@@ -83,13 +83,13 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
     if (keepsResults) assertEquals((await fetch(itemAt(task.unsigned_urls as string[], 0))).status, 401);
   });
 
-  Deno.test(`${name}: frames reach the vendor as it takes them`, async () => {
+  Deno.test(`${name}: frames reach the vendor in the form it accepts`, async () => {
     const fields = { frame_images: [frame("first_frame"), frame("last_frame")], resolution: "1080p" };
     assertEquals((await until(await made(GOOD.prompt, fields), "completed", "failed")).status, "completed");
   });
 
   if (takesReferences) {
-    Deno.test(`${name}: pictures to refer to reach the vendor as it takes them`, async () => {
+    Deno.test(`${name}: reference images reach the vendor in the form it accepts`, async () => {
       const picture = { type: "image_url", image_url: { url: PIXEL } };
       const id = await made(GOOD.prompt, { input_references: [picture, picture], aspect_ratio: "1:1" });
       assertEquals((await until(id, "completed", "failed")).status, "completed");
@@ -112,7 +112,7 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
     });
   }
 
-  Deno.test(`${name}: a running job is ${cancels === "nothing" ? "not " : ""}stopped`, async () => {
+  Deno.test(`${name}: a running job is ${cancels === "nothing" ? "not " : ""}cancelled`, async () => {
     const id = await made("A lighthouse [[queue 0]] [[run 60000]]");
     while (gateway.logLines.every((line) => !line.includes("video_submitted") || !line.includes(id))) {
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -123,7 +123,7 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
   });
 
   if (isSearchable) {
-    Deno.test(`${name}: a creation whose answer was lost is found again, and made once`, async () => {
+    Deno.test(`${name}: a create whose response was lost is found again and made once`, async () => {
       const task = await until(await made("A lost lighthouse [[queue 0]] [[run 0]] [[cut]]"), "completed", "failed");
       assertEquals(task.status, "completed");
       const isCreate = ({ method, body, path }: LoggedRequest) =>
@@ -133,7 +133,7 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
   }
 
   if (reports === "seconds") {
-    Deno.test(`${name}: the length that the vendor reports is charged`, async () => {
+    Deno.test(`${name}: the duration that the vendor reports is charged`, async () => {
       const task = await until(await made(`${GOOD.prompt} [[seconds 3]]`), "completed", "failed");
       assertEquals((task.usage as { video_seconds: number }).video_seconds, 3);
     });
@@ -147,7 +147,7 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
     });
   }
 
-  Deno.test(`${name}: what decides the price is refused as an option`, async () => {
+  Deno.test(`${name}: options that change the price are rejected`, async () => {
     for (const option of [{ duration: 30 }, { callback_url: "https://evil.example" }, { mode: "pro" }]) {
       const body = { model, prompt: GOOD.prompt, provider: { options: { [name]: option } } };
       const { status, json } = await call("POST", "/v1/videos", body);
