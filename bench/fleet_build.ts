@@ -4,7 +4,7 @@
  * prints a {@linkcode FleetBuilt} as JSON.
  */
 import type { VideoProgress } from "../src/upstreams/video_upstream.ts";
-import { enterOldTasks } from "../src/videos/tasks/records.ts";
+import { indexOldTasks } from "../src/videos/tasks/records.ts";
 import { argument } from "./argument.ts";
 import { CALLER, DEAF, type FleetEngine, MODELS, openAccount, openFleetEngine } from "./fleet_engine.ts";
 
@@ -45,7 +45,7 @@ export async function buildFleet({ folder, finished, open, endsAt }: FleetPlan):
   const beginsAt = endsAt - (groups + 1) * PAUSE_MS;
   const engine = await openFleetEngine({ folder, at: beginsAt, pollsPerSecond: 1e6 });
   await openAccount(engine.store);
-  await enterOldTasks(engine.store); // as the first start does
+  await indexOldTasks(engine.store); // as the first start does
   const begun = performance.now();
   engine.start();
   const built = { owed: 0 };

@@ -16,7 +16,7 @@ import { openKvStore } from "../src/store/kv/open_kv_store.ts";
 import type { StoreEngine } from "../src/store/engine.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoProgress, VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import { DEFAULT_SCHEDULE } from "../src/videos/polling/poll_schedule.ts";
+import { DEFAULT_POLL_SCHEDULE } from "../src/videos/polling/poll_schedule.ts";
 import { fileSweep, taskSweep } from "../src/videos/tasks/retention.ts";
 import type { VideoParts } from "../src/videos/video_parts.ts";
 import { createVideos, type Videos } from "../src/videos/videos.ts";
@@ -72,7 +72,7 @@ export interface FleetEngine {
 
 /** Opens the engine. What the folder lacks is made. */
 export async function openFleetEngine(options: FleetEngineOptions): Promise<FleetEngine> {
-  const { folder, at, pollsPerSecond = DEFAULT_SCHEDULE.perSecond, isListed = false, seen = (store) => store } =
+  const { folder, at, pollsPerSecond = DEFAULT_POLL_SCHEDULE.perSecond, isListed = false, seen = (store) => store } =
     options;
   const clock = new ManualClock(at);
   const log = silentLog;
@@ -107,7 +107,7 @@ export async function openFleetEngine(options: FleetEngineOptions): Promise<Flee
       preauthorize: true,
       deadlineMs: 86_400_000,
       signedUrlMs: 86_400_000,
-      polling: { ...DEFAULT_SCHEDULE, perSecond: pollsPerSecond },
+      polling: { ...DEFAULT_POLL_SCHEDULE, perSecond: pollsPerSecond },
       doubtMs: 300_000,
       unknownCreates: "release",
     },

@@ -240,7 +240,7 @@ export async function benchSharedHost(hanging: number, owed: number): Promise<Sh
   const pending = { state: "delivered", from: 0, to: Infinity } as const;
   for (let waited = 0; waited < SHARED_GRACE_MS; waited += 250) {
     const page = { after: null, limit: owed, reverse: false };
-    if ((await bench.webhooks.desk.list(pending, page)).deliveries.length === owed) break;
+    if ((await bench.webhooks.deliveries.list(pending, page)).deliveries.length === owed) break;
     await pause(250);
   }
   const { lateMs } = await bench.finish();

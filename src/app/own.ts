@@ -2,9 +2,9 @@ import { ensureConfiguredAccounts, type EnsuredAccounts } from "../billing/confi
 import { isCacheFileInUse } from "../caches/read.ts";
 import { prepareFolder } from "../files/prepare_folder.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
-import { isFileKept } from "../videos/create/inputs.ts";
+import { isFileNeeded } from "../videos/create/inputs.ts";
 import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
-import { enterOldTasks } from "../videos/tasks/records.ts";
+import { indexOldTasks } from "../videos/tasks/records.ts";
 import type { Services } from "./services.ts";
 
 /** Services of the process that owns the store: its records and files are in the form that this version expects. */
@@ -25,7 +25,7 @@ export interface OwnedServices extends Services {
 export async function own(services: Services): Promise<OwnedServices> {
   const { config, store } = services;
   await tidyFiles(services);
-  await enterOldTasks(store);
+  await indexOldTasks(store);
   const signingKeys = await openSigningKeys(store);
   const createdAccounts = await ensureConfiguredAccounts(store, config.accounts);
   return { ...services, createdAccounts, signingKeys };
@@ -37,7 +37,7 @@ async function tidyFiles({ config, store, files, log }: Services): Promise<void>
     await prepareFolder(config.files, log);
     await files.uploads.removeLeftovers();
     await files.caches.removeLeftovers((name) => isCacheFileInUse(store, name));
-    await files.results.removeLeftovers((name) => isFileKept(store, name));
+    await files.results.removeLeftovers((name) => isFileNeeded(store, name));
   } catch (error) {
     throw asUnwritableError("files", config.files, error);
   }

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { CacheLimits } from "../caches/cache_parts.ts";
 import { bytes, number, optional, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
 import type { PollSchedule } from "../videos/polling/poll_schedule.ts";
-import type { PollingTerms } from "../videos/polling_limit.ts";
+import type { PollingRate } from "../videos/polling_limit.ts";
 
 /** Limits on callers' requests, on memory, and on disk. */
 export interface LimitsConfig {
@@ -18,7 +18,7 @@ export interface LimitsConfig {
   /** Limits on the cached contents of one credential. */
   readonly cachedContents: CacheLimits;
   /** Rate limit of `GET /v1/videos/{id}`. */
-  readonly videoPolling: PollingTerms;
+  readonly videoPolling: PollingRate;
   /** Concurrent streams of `GET /v1/videos/{id}/events` per credential. Default: 100. */
   readonly videoEventStreams: number;
   /** How often vendors are polled for video tasks. */

@@ -3,7 +3,7 @@ import { gcra } from "../store/gcra.ts";
 import type { Store } from "../store/store.ts";
 
 /** Polling rate of one credential: `requests` in `perMs`, plus `burst`. */
-export interface PollingTerms {
+export interface PollingRate {
   /** Default: 60. */
   readonly requests: number;
   /** Milliseconds. Default: 60 s. */
@@ -13,7 +13,7 @@ export interface PollingTerms {
 }
 
 /** Result of counting one poll, with response headers. */
-export interface PollingVerdict {
+export interface PollingDecision {
   readonly ok: boolean;
   /** Whole seconds, at least 1, until a rejected poll would be allowed. */
   readonly retryAfterSeconds: number;
@@ -33,14 +33,14 @@ export class PollingLimit {
   readonly #burst: number;
   readonly #policy: string;
 
-  constructor(private readonly store: Store, terms: PollingTerms) {
+  constructor(private readonly store: Store, terms: PollingRate) {
     this.#perMs = terms.perMs / terms.requests;
     this.#burst = Math.max(terms.burst, 1);
     this.#policy = `"video-polling";q=${terms.requests};w=${Math.max(Math.round(terms.perMs / 1000), 1)}`;
   }
 
   /** Counts one poll. */
-  async take(keyId: string): Promise<PollingVerdict> {
+  async take(keyId: string): Promise<PollingDecision> {
     const terms = { perMs: this.#perMs, burst: this.#burst, cost: 1 };
     const { ok, waitMs } = await this.store.take(`video_polling ${keyId}`, terms);
     const now = this.store.now();
@@ -64,7 +64,7 @@ export class PollingLimit {
 }
 
 /** Creates the error for a poll above the limit. Source: docs/api/videos.md#polling-limit. */
-export function pollingRefusal({ retryAfterSeconds }: PollingVerdict): GatewayError {
+export function pollingLimitExceeded({ retryAfterSeconds }: PollingDecision): GatewayError {
   const message = `Rate limit for video task requests exceeded: retry after ${retryAfterSeconds} s`;
   return new GatewayError("rate_limited", message, { retryAfterSeconds });
 }

@@ -1,25 +1,25 @@
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { JobHandler } from "../store/job_runner.ts";
 import { cancelVideo } from "./submit/cancel.ts";
-import { type ContentChoice, placesOf } from "./results/content.ts";
+import { type ContentChoice, locationsOf } from "./results/content.ts";
 import { type CreateKey, createVideo } from "./create/create.ts";
-import { tryVideo, type VideoTrial } from "./create/dry_run.ts";
+import { type DryRunResult, dryRunVideo } from "./create/dry_run.ts";
 import { IdempotentCreates, type IdempotentTask } from "./create/idempotency.ts";
-import { MAX_COPIES } from "./results/copy_lanes.ts";
-import { forgetHandler } from "./results/forget_files.ts";
+import { MAX_COPIES } from "./results/copy_limiter.ts";
+import { forgetHandler } from "./results/remove_files.ts";
 import { mirrorHandler } from "./results/mirror.ts";
 import type { VideoCall } from "./create/plan.ts";
 import { createPoller, type Poller } from "./polling/poller.ts";
-import { PollingLimit, type PollingTerms, type PollingVerdict } from "./polling_limit.ts";
+import { type PollingDecision, PollingLimit, type PollingRate } from "./polling_limit.ts";
 import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./tasks/own_tasks.ts";
 import { readTask, type VideoJobKind } from "./tasks/records.ts";
-import { taskNotFound } from "./tasks/refusal.ts";
+import { taskNotFound } from "./tasks/video_errors.ts";
 import { purgeVideo } from "./tasks/remove_task.ts";
 import { AddressRenewal } from "./results/renew_addresses.ts";
-import { sourcesEndAt } from "./results/result_source.ts";
+import { originalsExpireAt } from "./results/result_source.ts";
 import { stopHandler } from "./submit/stop.ts";
 import { StreamLimit } from "./events/stream_limit.ts";
-import { type StreamedThing, type StreamRequest, StreamThrough } from "./results/stream_through.ts";
+import { ResultStreamer, type StreamedResult, type StreamRequest } from "./results/result_streamer.ts";
 import { submitHandler } from "./submit/submit.ts";
 import { createSubmitLimits, stopConcurrency, submitConcurrency } from "./submit/submit_limits.ts";
 import { eventIdOf, type TaskEventReader, taskEvents } from "./events/task_events.ts";
@@ -63,10 +63,10 @@ export interface TaskPage {
 /** The functions of videos that the endpoints and the job runner use. */
 export interface Videos {
   create(call: VideoCreate): Promise<CreatedVideo>;
-  /** Dry run of a create request, see {@linkcode tryVideo}. */
-  tryOut(call: VideoCall): Promise<VideoTrial>;
+  /** Dry run of a create request, see {@linkcode dryRunVideo}. */
+  dryRun(call: VideoCall): Promise<DryRunResult>;
   /** Counts a poll of a task, see {@linkcode PollingLimit}. */
-  countLook(keyId: string): Promise<PollingVerdict>;
+  countPoll(keyId: string): Promise<PollingDecision>;
   /** Returns a task; throws `not_found`, also for a task of another credential. */
   read(keyId: string, id: string): Promise<TaskObject>;
   /**
@@ -98,8 +98,8 @@ export interface Videos {
    * valid. Throws `not_found`.
    */
   contentOf(keyId: string, id: string, choice: ContentChoice): Promise<string>;
-  /** Streams the original of a missing copy, see {@linkcode StreamThrough.open}. */
-  streamResult(name: string, request: StreamRequest): Promise<StreamedThing | null>;
+  /** Streams the original of a missing copy, see {@linkcode ResultStreamer.open}. */
+  streamResult(name: string, request: StreamRequest): Promise<StreamedResult | null>;
   /** Whether the task in a file's name exists; true for a name without a task id. */
   isOwned(name: string): Promise<boolean>;
   readonly pollingUrl: (id: string) => string;
@@ -108,7 +108,7 @@ export interface Videos {
   readonly concurrency: Readonly<Record<VideoHandlerKind, number>>;
   readonly poller: Poller;
   /**
-   * Accepts a vendor's notification about a task; false if the token is not the task's. See {@linkcode Poller.call}.
+   * Accepts a vendor's notification about a task; false if the token is not the task's. See {@linkcode Poller.onCallback}.
    */
   acceptCallback(id: string, token: string): boolean;
 }
@@ -119,7 +119,7 @@ export type VideoHandlerKind = Exclude<VideoJobKind, "video_poll">;
 /** Limits of one credential. */
 export interface CallerLimits {
   /** Limits of polling its tasks. */
-  readonly polling: PollingTerms;
+  readonly polling: PollingRate;
   /** Maximum number of concurrent event streams. */
   readonly eventStreams: number;
 }
@@ -127,7 +127,7 @@ export interface CallerLimits {
 /** Creates the video service. */
 export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const watch = new TaskWatch(given.store, given.clock);
-  const parts = { ...given, store: watch.announcing() };
+  const parts = { ...given, store: watch.observedStore() };
   const streams = new StreamLimit(limits.eventStreams);
   const limit = new PollingLimit(parts.store, limits.polling);
   const submitLimits = createSubmitLimits(parts);
@@ -135,7 +135,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const creates = new IdempotentCreates(parts.store);
   const poller = createPoller(parts);
   const renewal = new AddressRenewal(parts);
-  const results = new StreamThrough(parts, renewal);
+  const results = new ResultStreamer(parts, renewal);
   const objectOf = (task: VideoTask) => taskObjectOf(task, parts.store.now(), parts);
 
   async function own(keyId: string, id: string): Promise<VideoTask> {
@@ -158,8 +158,8 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       const task = tasks.at(0) ?? (await readTask(parts.store, created.taskId))?.value;
       return { ...created, estimate: task ? estimateOf(task.price) : null, dropped: task?.dropped ?? [] };
     },
-    tryOut: (call) => tryVideo(parts, call),
-    countLook: (keyId) => limit.take(keyId),
+    dryRun: (call) => dryRunVideo(parts, call),
+    countPoll: (keyId) => limit.take(keyId),
     read: async (keyId, id) => objectOf(await own(keyId, id)),
     async list(keyId, filter, page) {
       if (page.after !== null && !isTaskId(page.after)) throw invalidField("after", "expected a task id");
@@ -186,9 +186,9 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     },
     async contentOf(keyId, id, choice) {
       const task = await own(keyId, id);
-      const { mirror, vendorUrl } = placesOf(task, choice);
+      const { mirror, vendorUrl } = locationsOf(task, choice);
       if (mirror !== undefined) return mirrorUrl(mirror, parts.store.now(), parts);
-      if (vendorUrl && sourcesEndAt(parts, task) > parts.store.now()) return vendorUrl;
+      if (vendorUrl && originalsExpireAt(parts, task) > parts.store.now()) return vendorUrl;
       throw choice.type === "video" && choice.index < task.results.length ? resultGone() : taskNotFound();
     },
     streamResult: (name, request) => results.open(name, request),
@@ -214,7 +214,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     poller,
     acceptCallback(id, token) {
       const isOurs = isCallbackToken(id, token, parts.signingKeys);
-      if (isOurs) poller.call(id);
+      if (isOurs) poller.onCallback(id);
       return isOurs;
     },
   };

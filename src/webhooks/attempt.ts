@@ -8,7 +8,7 @@ import { idempotencyKeyOf } from "./envelope.ts";
 import { signedHeaders } from "./signature.ts";
 
 /** Sends a guarded POST with an event to the address only; redirects are not followed. @throws {EgressError} */
-export type Post = (
+export type PostEvent = (
   url: string,
   request: {
     readonly headers: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export type Post = (
 /** Dependencies and data of one attempt. */
 export interface AttemptParts {
   readonly clock: Clock;
-  readonly post: Post;
+  readonly post: PostEvent;
   readonly delivery: Delivery;
   readonly body: Uint8Array;
   /** Signing secrets, the current one first. */

@@ -1,12 +1,12 @@
 import { ConcurrencyWindow } from "./concurrency_window.ts";
-import { Pace } from "./pace.ts";
+import { PostponementPace } from "./postponement_pace.ts";
 import type { Destination, Permit, Postponement } from "./permit.ts";
 
 /** Counters of an account, a site or a path. */
 export interface Group {
   running: number;
   waiting: number;
-  readonly pace: Pace;
+  readonly pace: PostponementPace;
 }
 
 /** All attempts of one account. */
@@ -132,5 +132,5 @@ export class AttemptGroups {
 }
 
 function newGroup(): Group {
-  return { running: 0, waiting: 0, pace: new Pace() };
+  return { running: 0, waiting: 0, pace: new PostponementPace() };
 }

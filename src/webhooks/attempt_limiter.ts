@@ -155,9 +155,9 @@ class Limiter implements AttemptLimiter {
     if (durationMs !== null) {
       const hung = durationMs >= this.#options.hungMs;
       path.isResponsive = !hung;
-      path.window.note(hung);
-      if (isTrial) site.trialWindow.note(hung);
-      for (const { pace } of groupsOf(path)) pace.note(durationMs);
+      path.window.record(hung);
+      if (isTrial) site.trialWindow.record(hung);
+      for (const { pace } of groupsOf(path)) pace.record(durationMs);
       if (hung) this.#cutQueues(site);
     }
     this.#serve();
@@ -249,7 +249,7 @@ class Limiter implements AttemptLimiter {
   #postpone(path: Path): Postponement {
     const { site } = path;
     const { monotonicMs, random } = this.#options;
-    const after = (group: Group, places: number) => group.pace.next(monotonicMs(), places, random);
+    const after = (group: Group, places: number) => group.pace.nextDelayMs(monotonicMs(), places, random);
     const delays: number[] = [];
     if (site.account.running >= this.#accountLimit(site.account)) {
       delays.push(after(site.account, this.#accountLimit(site.account)));

@@ -37,7 +37,7 @@ export class ConcurrencyWindow {
   }
 
   /** Counts a completed attempt. */
-  note(hung: boolean): void {
+  record(hung: boolean): void {
     this.#hungInARow = hung ? this.#hungInARow + 1 : 0;
     const { min, max } = this.#limits;
     this.#size = hung ? Math.max(min, Math.floor(this.#size / 2)) : Math.min(max, this.#size + 1);

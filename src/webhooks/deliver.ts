@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { JobHandler } from "../store/job_runner.ts";
 import type { CommitResult, Job, Store } from "../store/store.ts";
-import { makeAttempt, type Post } from "./attempt.ts";
+import { makeAttempt, type PostEvent } from "./attempt.ts";
 import type { AttemptLimiter } from "./attempt_limiter.ts";
 import { afterAttempt, type AttemptEnd, type Delivery } from "./delivery.ts";
 import { addAttempt, type DeliveryEntry, readDelivery, readMessage } from "./records.ts";
@@ -12,7 +12,7 @@ export interface DeliverParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  readonly post: Post;
+  readonly post: PostEvent;
   readonly limiter: AttemptLimiter;
   /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;

@@ -137,7 +137,7 @@ export function afterAttempt(
 }
 
 /** Returns a delivered or exhausted delivery at the start of a new round. */
-export function redelivered(delivery: Delivery, now: number): Delivery {
+export function startNewRound(delivery: Delivery, now: number): Delivery {
   const { attempts } = delivery;
   return { ...delivery, state: "pending", attemptsBefore: attempts, nextAttemptAt: now, settledAt: null };
 }

@@ -1,11 +1,11 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";
 import { headersOf } from "./attempt.ts";
-import { type Attempt, type Delivery, type DeliveryState, redelivered } from "./delivery.ts";
+import { type Attempt, type Delivery, type DeliveryState, startNewRound } from "./delivery.ts";
 import {
-  addRound,
+  addNewRound,
   type DeliveryEntry,
-  type DeliveryPlace,
+  type DeliveryIndexEntry,
   type DeliveryRange,
   readAttempts,
   readDelivery,
@@ -31,14 +31,14 @@ export interface DeliveryRequest {
 export interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
   /** Cursor for the next page; null on the last page. */
-  readonly next: DeliveryPlace | null;
+  readonly next: DeliveryIndexEntry | null;
 }
 
 /** Result of redelivering a range. */
 export interface RangeRedelivery {
   readonly redelivered: number;
   /** Cursor where the call stopped; null if the range is complete. */
-  readonly next: DeliveryPlace | null;
+  readonly next: DeliveryIndexEntry | null;
 }
 
 /** Reads and redelivers deliveries for the admin API and the command line. */
@@ -56,7 +56,7 @@ export interface DeliveryAdmin {
   /** Lists deliveries in order of their events, newest first with `reverse`. */
   list(
     range: DeliveryRange,
-    page: { readonly after: DeliveryPlace | null; readonly limit: number; readonly reverse: boolean },
+    page: { readonly after: DeliveryIndexEntry | null; readonly limit: number; readonly reverse: boolean },
   ): Promise<DeliveryPage>;
   /**
    * Starts a new round for delivered and exhausted deliveries of a range, oldest first, at most
@@ -64,7 +64,7 @@ export interface DeliveryAdmin {
    */
   redeliverRange(
     range: DeliveryRange & { readonly state: Exclude<DeliveryState, "pending"> },
-    after: DeliveryPlace | null,
+    after: DeliveryIndexEntry | null,
   ): Promise<RangeRedelivery>;
 }
 
@@ -86,8 +86,8 @@ export function openDeliveryAdmin(store: Store): DeliveryAdmin {
   async function begin(entry: DeliveryEntry): Promise<Delivery | null> {
     if (entry.value.state === "pending") return null;
     const now = store.now();
-    const after = redelivered(entry.value, now);
-    return (await store.commit(null, addRound({}, entry, after, now))).ok ? after : null;
+    const after = startNewRound(entry.value, now);
+    return (await store.commit(null, addNewRound({}, entry, after, now))).ok ? after : null;
   }
 
   async function list(range: DeliveryRange, page: Parameters<DeliveryAdmin["list"]>[1]): Promise<DeliveryPage> {
@@ -152,6 +152,6 @@ async function withDueTimes(store: Store, deliveries: readonly Delivery[]): Prom
   }));
 }
 
-function placeOf({ createdAt, id }: Delivery): DeliveryPlace {
+function placeOf({ createdAt, id }: Delivery): DeliveryIndexEntry {
   return { createdAt, id };
 }

@@ -28,9 +28,9 @@ export interface FeedPage {
  */
 export interface EventFeed {
   /** Whether the feed was read in the last half minute. */
-  readonly isHeard: boolean;
+  readonly hasReaders: boolean;
   /** Adds an event to its terminal commit if the feed is being read. */
-  note(commit: Commit, ended: EndedTask): Commit;
+  addEvent(commit: Commit, ended: EndedTask): Commit;
   /**
    * Returns events from a position.
    *
@@ -43,7 +43,7 @@ export interface EventFeed {
    * @param isKept Whether the event is added to the feed.
    * @throws {GatewayError} `not_found` if the account does not exist.
    */
-  make(ended: EndedTask, isKept: boolean): Promise<FeedEvent>;
+  createTestEvent(ended: EndedTask, isKept: boolean): Promise<FeedEvent>;
 }
 
 const LISTENING_MS = 30_000;
@@ -65,10 +65,10 @@ export function openEventFeed(store: Store, clock: Clock): EventFeed {
   }
 
   return {
-    get isHeard() {
+    get hasReaders() {
       return isHeard();
     },
-    note(commit, ended) {
+    addEvent(commit, ended) {
       if (!isHeard()) return commit;
       return addToFeed(commit, nextPosition(), ended, ended.callbackUrl === null ? renderEnvelope(ended) : null);
     },
@@ -81,7 +81,7 @@ export function openEventFeed(store: Store, clock: Clock): EventFeed {
       const next = entries[PAGE - 1]?.at ?? Math.max(Math.min(from, now), now - OVERLAP_MS);
       return { events: events.flatMap((event) => event ?? []), next };
     },
-    async make(ended, isKept) {
+    async createTestEvent(ended, isKept) {
       const secrets = await readWebhookSecrets(store, ended.account);
       if (secrets.length === 0) throw new GatewayError("not_found", "Cannot create the event: no such account");
       const body = renderEnvelope(ended);

@@ -28,7 +28,7 @@ const attemptKey = (id: string, number: number): Key => [...attemptsOf(id), numb
 const timeline = (state: DeliveryState): Key => ["webhook", "time", state];
 const timelineKey = (
   state: DeliveryState,
-  { createdAt, id }: DeliveryPlace,
+  { createdAt, id }: DeliveryIndexEntry,
 ): Key => [...timeline(state), createdAt, id];
 
 /** Adds a new delivery, its body and the job of its first attempt to a commit. */
@@ -76,7 +76,7 @@ export function addAttempt(commit: Commit, entry: DeliveryEntry, attempt: Attemp
  * Adds the start of a new round to a commit. The commit fails with `conflict` if the delivery changed since it was
  * read.
  */
-export function addRound(commit: Commit, entry: DeliveryEntry, after: Delivery, now: number): Commit {
+export function addNewRound(commit: Commit, entry: DeliveryEntry, after: Delivery, now: number): Commit {
   return joinedCommits(changeDelivery(commit, entry, after), {
     addJobs: [{ kind: WEBHOOK_JOB, ref: after.id, dueAt: now }],
   });
@@ -170,7 +170,7 @@ export interface DeliveryRange {
 }
 
 /** A position in the index, after one delivery. */
-export type DeliveryPlace = TimeIndexEntry;
+export type DeliveryIndexEntry = TimeIndexEntry;
 
 /**
  * Returns the deliveries of a range in order of their events, newest first with `reverse`.
@@ -181,13 +181,13 @@ export async function scanDeliveries(
   store: Store,
   { state, from, to }: DeliveryRange,
   { after, limit, reverse }: {
-    readonly after: DeliveryPlace | null;
+    readonly after: DeliveryIndexEntry | null;
     readonly limit: number;
     readonly reverse: boolean;
   },
 ): Promise<Delivery[]> {
   const start = after ?? { createdAt: reverse ? to : from, id: "" };
-  const scan = async (of: DeliveryState): Promise<DeliveryPlace[]> => {
+  const scan = async (of: DeliveryState): Promise<DeliveryIndexEntry[]> => {
     const entries = await store.scan(timeline(of), { after: timelineKey(of, start), limit, reverse });
     return entries.map(({ key }) => ({ createdAt: Number(key.at(-2)), id: String(key.at(-1)) }));
   };

@@ -1,7 +1,7 @@
 import { forEachConcurrent } from "../lib/for_each_concurrent.ts";
 import type { Store } from "../store/store.ts";
 import type { DeliveryState } from "./delivery.ts";
-import { type DeliveryPlace, readDelivery, removeEndedDelivery, scanDeliveries } from "./records.ts";
+import { type DeliveryIndexEntry, readDelivery, removeEndedDelivery, scanDeliveries } from "./records.ts";
 
 /** Number of deliveries that one step examines. */
 const BATCH = 100;
@@ -18,7 +18,7 @@ const ENDED = ["delivered", "exhausted"] as const satisfies readonly DeliverySta
  * @returns The step, which resolves to whether there may be more to remove.
  */
 export function deliverySweep(store: Store, deliveriesMs: number | null): () => Promise<boolean> {
-  const cursors = new Map<DeliveryState, DeliveryPlace>();
+  const cursors = new Map<DeliveryState, DeliveryIndexEntry>();
   return async () => {
     if (deliveriesMs === null) return false;
     const settledBefore = store.now() - deliveriesMs;

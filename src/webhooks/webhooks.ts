@@ -4,7 +4,7 @@ import { createPinnedPoster } from "../net/pinned_post.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
 import type { Commit, Store } from "../store/store.ts";
-import type { Post } from "./attempt.ts";
+import type { PostEvent } from "./attempt.ts";
 import { createAttemptLimiter, MAX_ADMITTED } from "./attempt_limiter.ts";
 import { deliverHandler } from "./deliver.ts";
 import { newDelivery } from "./delivery.ts";
@@ -27,7 +27,7 @@ export interface WebhookParts {
   /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;
   /** Default: a guarded POST over kept-alive connections; tests replace it. */
-  readonly post?: Post;
+  readonly post?: PostEvent;
 }
 
 /** The functions of webhooks that the rest of the gateway uses. */
@@ -41,7 +41,7 @@ export interface Webhooks {
   readonly onRemoval: (taskId: string) => Promise<boolean>;
   /** Whether a task has a pending delivery. */
   readonly isOwed: (taskId: string) => Promise<boolean>;
-  readonly desk: DeliveryAdmin;
+  readonly deliveries: DeliveryAdmin;
   /** The feed for developing receivers. */
   readonly feed: EventFeed;
   /** Starts delivering. Draining the runner also closes the connections kept to receivers. */
@@ -56,14 +56,14 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   const { store, clock, log, egress, timeoutMs, random } = parts;
   const feed = openEventFeed(store, clock);
   return {
-    onTerminal: (commit, ended) => feed.note(addEvent(commit, ended), ended),
+    onTerminal: (commit, ended) => feed.addEvent(addEvent(commit, ended), ended),
     onRemoval: (taskId) => removeDeliveryOf(store, taskId),
     isOwed: async (taskId) => (await readDelivery(store, taskId))?.value.state === "pending",
-    desk: openDeliveryAdmin(store),
+    deliveries: openDeliveryAdmin(store),
     feed,
     startJobs() {
       const poster = createPinnedPoster(egress);
-      const post: Post = parts.post ??
+      const post: PostEvent = parts.post ??
         ((url, { headers, body, signal }) =>
           poster.post(url, { headers, body, signal, timeoutMs, capBytes: MAX_RESPONSE_BYTES }));
       const limiter = createAttemptLimiter({ monotonicMs: () => clock.monotonicMs(), random, hungMs: timeoutMs / 2 });

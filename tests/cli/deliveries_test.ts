@@ -4,13 +4,13 @@ import { silentLog } from "../../src/lib/log.ts";
 import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
 import { newDelivery } from "../../src/webhooks/delivery.ts";
 import { addDelivery } from "../../src/webhooks/records.ts";
-import { answering, type Receiver, startReceiver } from "../webhooks/receiver.ts";
+import { type Receiver, respondWith, startReceiver } from "../webhooks/receiver.ts";
 import { endedTask } from "../webhooks/support.ts";
 import { makePlace, type Place } from "./gateway_folder.ts";
 
 Deno.test("deliveries commands list, show and redeliver on a running gateway", async () => {
   const place = await makePlace();
-  const receiver = startReceiver(answering(200));
+  const receiver = startReceiver(respondWith(200));
   const gateway = await place.serve();
   const id = await deliver(place, gateway.address, receiver);
 
@@ -35,7 +35,7 @@ Deno.test("deliveries commands list, show and redeliver on a running gateway", a
 
 Deno.test("a redelivery on a stopped gateway is sent at its next start, signed with the secret of that time", async () => {
   const place = await makePlace();
-  const receiver = startReceiver(answering(200));
+  const receiver = startReceiver(respondWith(200));
   const gateway = await place.serve();
   const id = await deliver(place, gateway.address, receiver);
   await gateway.stop();

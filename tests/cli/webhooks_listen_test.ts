@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { listenForWebhooks } from "../../src/cli/webhooks_listen.ts";
 import { itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
-import { answering, startReceiver } from "../webhooks/receiver.ts";
+import { respondWith, startReceiver } from "../webhooks/receiver.ts";
 
 Deno.test("listenForWebhooks() prints new events, checks both signatures and forwards them", async () => {
   const gateway = await startVideoGateway();
@@ -15,7 +15,7 @@ Deno.test("listenForWebhooks() prints new events, checks both signatures and for
     forwarded.push({ headers: request.headers, body: await request.text() });
     return new Response(null, { status: 204 });
   });
-  const receiver = startReceiver(answering(200)); // by a root that this gateway does not trust: nothing is delivered there
+  const receiver = startReceiver(respondWith(200)); // by a root that this gateway does not trust: nothing is delivered there
   const before = await gateway.create({ callback_url: `https://127.0.0.1:${receiver.port}/` });
   await gateway.until(before, "completed");
 

@@ -3,7 +3,7 @@ import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { ROOT } from "../webhooks/certificates.ts";
-import { say, startReceiver } from "../webhooks/receiver.ts";
+import { sendText, startReceiver } from "../webhooks/receiver.ts";
 import { askFace, CHAT } from "./faces.ts";
 
 const CREDENTIALS = btoa("me:pass-word-123");
@@ -90,7 +90,7 @@ async function withProxy(
 ): Promise<void> {
   const proxy = startProxy(refusal);
   const vendor = startReceiver(async (_request, connection) => {
-    await say(connection, COMPLETION);
+    await sendText(connection, COMPLETION);
     return "next" as const;
   });
   const caFile = await Deno.makeTempFile();

@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { atLeast, itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
 import { ROOT } from "../webhooks/certificates.ts";
-import { answering, type Received, type Receiver, say, startReceiver } from "../webhooks/receiver.ts";
+import { type Received, type Receiver, respondWith, sendText, startReceiver } from "../webhooks/receiver.ts";
 
 const SECRET = "whsec_c3dpdGNoeWFyZCBzYXlzIGl0IGlzIGl0c2VsZg==";
 const caFile = await Deno.makeTempFile();
@@ -22,7 +22,7 @@ function receiverOf(...statuses: number[]): Receiver {
   let turn = 0;
   return startReceiver((request, connection) => {
     const status = itemAt(statuses, Math.min(turn++, statuses.length - 1));
-    return answering(status)(request, connection);
+    return respondWith(status)(request, connection);
   });
 }
 
@@ -149,11 +149,11 @@ Deno.test("an operator finds the delivery by time, without the query of its addr
 });
 
 Deno.test("a receiver that drips its answer or redirects is tried again, one that answers 2xx and drips is not", async () => {
-  const redirecting = startReceiver(answering(307, { location: "https://169.254.169.254/" }));
+  const redirecting = startReceiver(respondWith(307, { location: "https://169.254.169.254/" }));
   const dripping = startReceiver(async (_request, connection) => {
-    await say(connection, "HTTP/1.1 202 Accepted\r\ncontent-length: 1000\r\n\r\n");
+    await sendText(connection, "HTTP/1.1 202 Accepted\r\ncontent-length: 1000\r\n\r\n");
     for (;;) {
-      await say(connection, ".");
+      await sendText(connection, ".");
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   });

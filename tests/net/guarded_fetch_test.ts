@@ -6,7 +6,7 @@ import { guardedFetch, type GuardedRequest } from "../../src/net/guarded_fetch.t
 import type { EgressPolicy } from "../../src/net/target.ts";
 import { TEST_CERTIFICATE, TEST_KEY, TEST_ROOT } from "../support/test_certificates.ts";
 import { ROOT } from "../webhooks/certificates.ts";
-import { keeping, startReceiver } from "../webhooks/receiver.ts";
+import { respondKeepAlive, startReceiver } from "../webhooks/receiver.ts";
 
 const loopback: EgressPolicy = {
   allow: [readCidr("127.0.0.1/32"), readCidr("::1/128")],
@@ -86,7 +86,7 @@ Deno.test("guardedFetch() checks the certificate against the host name, under th
 });
 
 Deno.test("guardedFetch() tries the default roots over a new connection when the operator's roots reject a certificate", async () => {
-  const receiver = startReceiver(keeping(200));
+  const receiver = startReceiver(respondKeepAlive(200));
   const ask = (host: string, root: string) =>
     failureOf(guardedFetch(`https://${host}:${receiver.port}/`, get, { ...loopback, caCertificates: [root] }));
   assertEquals([await ask("receiver.example", TEST_ROOT), receiver.connections], ["tls", 2]);

@@ -12,13 +12,13 @@ import { atLeast, itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { CERTIFICATE } from "../webhooks/certificates.ts";
 import {
-  answering,
   type Behaviour,
-  hanging,
-  keeping,
   LOOPBACK,
+  neverRespond,
   type Receiver,
-  say,
+  respondKeepAlive,
+  respondWith,
+  sendText,
   startReceiver,
 } from "../webhooks/receiver.ts";
 
@@ -60,7 +60,7 @@ async function kindOf(work: Promise<unknown>): Promise<string> {
 }
 
 Deno.test("a poster sends several POSTs over one connection", async () => {
-  await inWorld(keeping(204), async ({ receiver, post }) => {
+  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
     for (const text of ["one", "two", "three"]) {
       const answer = await post({ body: new TextEncoder().encode(text), headers: { "x-key": text } });
       assertEquals([answer.status, answer.bytes], [204, 0]);
@@ -74,8 +74,8 @@ Deno.test("a poster sends several POSTs over one connection", async () => {
 
 Deno.test("a connection is kept after a fully read body, whatever the status", async () => {
   const refusing: Behaviour = async (_request, connection) => {
-    await say(connection, "HTTP/1.1 503 No\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbusy\r\n");
-    await say(connection, "0\r\n\r\n");
+    await sendText(connection, "HTTP/1.1 503 No\r\ntransfer-encoding: chunked\r\n\r\n4\r\nbusy\r\n");
+    await sendText(connection, "0\r\n\r\n");
     return "next" as const;
   };
   await inWorld(refusing, async ({ receiver, post }) => {
@@ -85,7 +85,7 @@ Deno.test("a connection is kept after a fully read body, whatever the status", a
 });
 
 Deno.test("concurrent POSTs have separate connections", async () => {
-  await inWorld(keeping(200), async ({ receiver, post }) => {
+  await inWorld(respondKeepAlive(200), async ({ receiver, post }) => {
     await Promise.all([post(), post(), post()]);
     assertEquals(receiver.connections, 3);
     await Promise.all([post(), post(), post()]);
@@ -94,7 +94,7 @@ Deno.test("concurrent POSTs have separate connections", async () => {
 });
 
 Deno.test("two names of one address do not share a connection", async () => {
-  await inWorld(keeping(204), async ({ receiver, post }) => {
+  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
     await post();
     await post({ host: "other.receiver.example" });
     await post();
@@ -124,8 +124,8 @@ Deno.test({
     let answer = ["127.0.0.1"];
     const allow = [readCidr("127.0.0.1/32"), readCidr("::1/128")];
     const policy = { ...LOOPBACK, allow, resolve: () => Promise.resolve(answer) };
-    await inWorld(keeping(200), async ({ receiver, post }) => {
-      const moved = startReceiver(keeping(201), CERTIFICATE, { hostname: "::1", port: receiver.port });
+    await inWorld(respondKeepAlive(200), async ({ receiver, post }) => {
+      const moved = startReceiver(respondKeepAlive(201), CERTIFICATE, { hostname: "::1", port: receiver.port });
       assertEquals((await post()).status, 200);
       answer = ["::1"];
       assertEquals((await post()).status, 201);
@@ -140,7 +140,7 @@ Deno.test({
 Deno.test("a name that changes to a forbidden address is rejected though a connection to it is idle", async () => {
   const answers = [["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1", "10.0.0.1"]];
   const policy = { ...LOOPBACK, resolve: () => Promise.resolve(answers.shift() ?? []) };
-  await inWorld(keeping(204), async ({ receiver, post }) => {
+  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
     await post();
     assertEquals(await kindOf(post()), "refused");
     assertEquals(await kindOf(post()), "refused");
@@ -162,7 +162,7 @@ const NOT_TO_BE_KEPT: Readonly<Record<string, string>> = {
 for (const [which, text] of Object.entries(NOT_TO_BE_KEPT)) {
   Deno.test(`a connection is closed after a response that ${which}`, async () => {
     const behave: Behaviour = async (_request, connection) => {
-      await say(connection, text);
+      await sendText(connection, text);
       return "next" as const;
     };
     await inWorld(behave, async ({ receiver, post }) => {
@@ -174,7 +174,7 @@ for (const [which, text] of Object.entries(NOT_TO_BE_KEPT)) {
 }
 
 Deno.test("a POST is resent on a new connection when the receiver closes the idle one without a response", async () => {
-  await inWorld(inTurn(keeping(200), () => {}, keeping(202)), async ({ receiver, post }) => {
+  await inWorld(inTurn(respondKeepAlive(200), () => {}, respondKeepAlive(202)), async ({ receiver, post }) => {
     await post({ headers: { "x-key": "first" } });
     assertEquals((await post()).status, 202);
     assertEquals(receiver.connections, 2);
@@ -184,7 +184,7 @@ Deno.test("a POST is resent on a new connection when the receiver closes the idl
 });
 
 Deno.test("a resent POST uses a new connection though others are idle, and is not resent again", async () => {
-  await inWorld(inTurn(keeping(200), keeping(200), () => {}), async ({ receiver, post }) => {
+  await inWorld(inTurn(respondKeepAlive(200), respondKeepAlive(200), () => {}), async ({ receiver, post }) => {
     await Promise.all([post(), post()]);
     assertEquals(await kindOf(post()), "broken");
     assertEquals([receiver.received.length, receiver.connections], [4, 3]);
@@ -196,8 +196,8 @@ Deno.test("a POST is not resent when a new connection breaks, or after its respo
     assertEquals(await kindOf(post()), "broken");
     assertEquals(receiver.received.length, 1);
   });
-  const halfAnswering: Behaviour = (_request, connection) => say(connection, "HTTP/1.1 20");
-  await inWorld(inTurn(keeping(200), halfAnswering), async ({ receiver, post }) => {
+  const halfAnswering: Behaviour = (_request, connection) => sendText(connection, "HTTP/1.1 20");
+  await inWorld(inTurn(respondKeepAlive(200), halfAnswering), async ({ receiver, post }) => {
     await post();
     assertEquals(await kindOf(post()), "broken");
     assertEquals(receiver.received.length, 2);
@@ -208,7 +208,7 @@ Deno.test("a POST is not resent when a reused connection breaks after two second
   for (const [afterMs, kind] of [[2_000, "none"], [2_001, "broken"]] as const) {
     const clock = new ManualClock();
     const pausing: Behaviour = () => clock.advance(afterMs);
-    await inWorld(inTurn(keeping(200), pausing, keeping(200)), async ({ receiver, post }) => {
+    await inWorld(inTurn(respondKeepAlive(200), pausing, respondKeepAlive(200)), async ({ receiver, post }) => {
       await post();
       const outcome = await post().then(() => "none", (error) => error.kind);
       assertEquals([outcome, receiver.received.length], [kind, kind === "none" ? 3 : 2]);
@@ -220,7 +220,7 @@ Deno.test("a POST is not resent when a reused connection breaks after two second
 const STANDING_STILL: EgressPolicy = { ...LOOPBACK, clock: new ManualClock() };
 
 Deno.test("an idle connection that the receiver closed is not reused", async () => {
-  await inWorld(answering(204), async ({ receiver, post }) => {
+  await inWorld(respondWith(204), async ({ receiver, post }) => {
     for (let n = 0; n < 3; n++) {
       assertEquals((await post()).status, 204);
       await until(() => receiver.open === 0);
@@ -232,12 +232,12 @@ Deno.test("an idle connection that the receiver closed is not reused", async () 
 Deno.test("unsolicited bytes from a receiver close the idle connection and answer no request", async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
   const talkative: Behaviour = async (request, connection) => {
-    await keeping(200)(request, connection);
+    await respondKeepAlive(200)(request, connection);
     await mayGoOn;
-    await answering(299)(request, connection);
+    await respondWith(299)(request, connection);
     return "next" as const;
   };
-  await inWorld(inTurn(talkative, keeping(201)), async ({ receiver, post }) => {
+  await inWorld(inTurn(talkative, respondKeepAlive(201)), async ({ receiver, post }) => {
     await post();
     goOn();
     await until(() => receiver.open === 0);
@@ -247,7 +247,7 @@ Deno.test("unsolicited bytes from a receiver close the idle connection and answe
 
 Deno.test("an idle connection is closed after four seconds", async () => {
   const clock = new ManualClock();
-  await inWorld(keeping(204), async ({ receiver, post }) => {
+  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
     await post();
     clock.advance(3_999);
     await post();
@@ -261,7 +261,7 @@ Deno.test("an idle connection is closed after four seconds", async () => {
 
 Deno.test("a connection in constant use is closed a minute after it was opened", async () => {
   const clock = new ManualClock();
-  await inWorld(keeping(204), async ({ receiver, post }) => {
+  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
     for (let second = 0; second < 60; second += 3) {
       await post();
       clock.advance(3_000);
@@ -275,7 +275,7 @@ Deno.test("a connection in constant use is closed a minute after it was opened",
 
 Deno.test("a closed poster keeps no connection, and closes the idle ones", async () => {
   const clock = new ManualClock();
-  await inWorld(keeping(204), async ({ receiver, poster, post }) => {
+  await inWorld(respondKeepAlive(204), async ({ receiver, poster, post }) => {
     await post();
     poster.close();
     await until(() => receiver.open === 0);
@@ -286,30 +286,33 @@ Deno.test("a closed poster keeps no connection, and closes the idle ones", async
 });
 
 Deno.test("a POST over a reused connection ends at its timeout and on its signal, and closes the connection", async () => {
-  await inWorld(inTurn(keeping(200), hanging, keeping(200), hanging), async ({ receiver, post }) => {
-    await post();
-    assertEquals(await kindOf(post({ timeoutMs: 50 })), "timeout");
-    await until(() => receiver.open === 0);
-    await post();
-    const giveUp = new AbortController();
-    const work = post({ signal: giveUp.signal });
-    await until(() => receiver.received.length === 4);
-    giveUp.abort();
-    assertEquals(await kindOf(work), "aborted");
-    await until(() => receiver.open === 0);
-    assertEquals(receiver.connections, 2);
-    assertEquals(await kindOf(post({ signal: giveUp.signal })), "aborted");
-  });
+  await inWorld(
+    inTurn(respondKeepAlive(200), neverRespond, respondKeepAlive(200), neverRespond),
+    async ({ receiver, post }) => {
+      await post();
+      assertEquals(await kindOf(post({ timeoutMs: 50 })), "timeout");
+      await until(() => receiver.open === 0);
+      await post();
+      const giveUp = new AbortController();
+      const work = post({ signal: giveUp.signal });
+      await until(() => receiver.received.length === 4);
+      giveUp.abort();
+      assertEquals(await kindOf(work), "aborted");
+      await until(() => receiver.open === 0);
+      assertEquals(receiver.connections, 2);
+      assertEquals(await kindOf(post({ signal: giveUp.signal })), "aborted");
+    },
+  );
 });
 
 Deno.test("a response stays valid when the timeout or the signal comes during its body", async () => {
   let isBeingRead = false;
   const endless: Behaviour = async (_request, connection) => {
-    await say(connection, "HTTP/1.1 202 OK\r\n\r\n");
+    await sendText(connection, "HTTP/1.1 202 OK\r\n\r\n");
     const piece = "x".repeat(1_000_000);
-    for (let sent = 0; sent < 24; sent++) await say(connection, piece); // more than fits between the two
+    for (let sent = 0; sent < 24; sent++) await sendText(connection, piece); // more than fits between the two
     isBeingRead = true;
-    await hanging(_request, connection);
+    await neverRespond(_request, connection);
   };
   await inWorld(endless, async ({ receiver, post }) => {
     const patient = { capBytes: 100_000_000, bodyMs: 60_000 };

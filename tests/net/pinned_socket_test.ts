@@ -6,7 +6,7 @@ import { tlsFailureCode } from "../../src/net/trust.ts";
 import { until } from "../support/manual_clock.ts";
 import { TEST_ROOT } from "../support/test_certificates.ts";
 import { ROOT } from "../webhooks/certificates.ts";
-import { keeping, startReceiver } from "../webhooks/receiver.ts";
+import { respondKeepAlive, startReceiver } from "../webhooks/receiver.ts";
 
 const USUAL = createSecureContext({ ca: [ROOT] });
 
@@ -24,7 +24,7 @@ async function outcomeOf({ socket }: Opening): Promise<string> {
 }
 
 Deno.test("a certificate under the operator's roots is accepted at the first handshake", async () => {
-  const receiver = startReceiver(keeping(204));
+  const receiver = startReceiver(respondKeepAlive(204));
   const dialer = createPinnedDialer([ROOT]);
   assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 1]);
   assertEquals(await outcomeOf(open(dialer, receiver.port, "127.0.0.1")), "open", "an address is a name, too");
@@ -32,7 +32,7 @@ Deno.test("a certificate under the operator's roots is accepted at the first han
 });
 
 Deno.test("a certificate under the default roots is accepted at the second handshake, later ones at the first", async () => {
-  const receiver = startReceiver(keeping(204));
+  const receiver = startReceiver(respondKeepAlive(204));
   const dialer = createPinnedDialer([TEST_ROOT], USUAL);
   assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 2]);
   assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 3]);
@@ -40,7 +40,7 @@ Deno.test("a certificate under the default roots is accepted at the second hands
 });
 
 Deno.test("a certificate under neither is rejected", async () => {
-  const receiver = startReceiver(keeping(204));
+  const receiver = startReceiver(respondKeepAlive(204));
   assertEquals(await outcomeOf(open(createPinnedDialer([]), receiver.port)), "tls certificate_untrusted");
   assertEquals(await outcomeOf(open(createPinnedDialer([TEST_ROOT]), receiver.port)), "tls certificate_untrusted");
   assertEquals(receiver.received, []);
@@ -48,7 +48,7 @@ Deno.test("a certificate under neither is rejected", async () => {
 });
 
 Deno.test("a certificate for another name is rejected without a second handshake", async () => {
-  const receiver = startReceiver(keeping(204));
+  const receiver = startReceiver(respondKeepAlive(204));
   const dialer = createPinnedDialer([ROOT], USUAL);
   assertEquals(await outcomeOf(open(dialer, receiver.port, "other.example")), "tls certificate_name");
   assertEquals(receiver.connections, 1);

@@ -4,7 +4,7 @@ import { mergeCommits } from "../../src/billing/records.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/videos/tasks/own_tasks.ts";
-import { addTask, changeTask, enterOldTasks, readTask, removeTask } from "../../src/videos/tasks/records.ts";
+import { addTask, changeTask, indexOldTasks, readTask, removeTask } from "../../src/videos/tasks/records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -187,7 +187,7 @@ Deno.test("indexOldTasks() indexes tasks of earlier versions by status and model
     const { set = [] } = addTask({}, task);
     await store.commit(null, { set: set.filter(({ key }) => key[1] !== "own_by") });
   }
-  await enterOldTasks(store);
+  await indexOldTasks(store);
   const filter = { ...ALL, status: "failed", model: itemAt(MODELS, 1) } as const;
   assertEquals(await pagedIds(store, "key", filter, 4, true), expectedIds(tasks, "key", filter, true));
 });

@@ -7,7 +7,7 @@ import { minimaxVideos } from "../../src/upstreams/minimax/videos.ts";
 import type { Outbound } from "../../src/upstreams/outbound_call.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
-import { optionsByProvider, orderAt } from "../../src/videos/request/provider_options.ts";
+import { optionsByProvider, orderForProvider } from "../../src/videos/request/provider_options.ts";
 import type { TaskOrder } from "../../src/videos/tasks/task.ts";
 
 const NOWHERE = {} as Outbound;
@@ -65,11 +65,11 @@ Deno.test("optionsByProvider() accepts vendor options that do not overlap with t
 Deno.test("orderForProvider() returns each provider's own options, and all options for a record of an earlier version", () => {
   const order = { seed: 1 } as TaskOrder;
   const keyed = { ...order, optionsByProvider: { ark: { watermark: false } } };
-  assertEquals(orderAt(keyed, "ark"), { ...order, options: { watermark: false } });
-  assertEquals(orderAt(keyed, "fal").options, {});
-  assertEquals(orderAt(keyed, "constructor").options, {});
-  assertEquals(orderAt({ ...order, options: { watermark: true } }, "fal").options, { watermark: true });
-  assertEquals(orderAt(order, "fal").options, {});
+  assertEquals(orderForProvider(keyed, "ark"), { ...order, options: { watermark: false } });
+  assertEquals(orderForProvider(keyed, "fal").options, {});
+  assertEquals(orderForProvider(keyed, "constructor").options, {});
+  assertEquals(orderForProvider({ ...order, options: { watermark: true } }, "fal").options, { watermark: true });
+  assertEquals(orderForProvider(order, "fal").options, {});
 });
 
 Deno.test("vendors that forward prompts report prompt options for the models that read them", () => {

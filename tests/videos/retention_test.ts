@@ -2,9 +2,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createJobRunner } from "../../src/store/job_runner.ts";
 import { retentionHandler } from "../../src/app/retention.ts";
-import { copyAnew } from "../../src/videos/results/copy_anew.ts";
+import { recopyResults } from "../../src/videos/results/recopy.ts";
 import { fileSweep, taskSweep } from "../../src/videos/tasks/retention.ts";
-import { addKeptFiles, addTask, readTask } from "../../src/videos/tasks/records.ts";
+import { addCopiedTask, addTask, readTask } from "../../src/videos/tasks/records.ts";
 import { newTaskId } from "../../src/videos/tasks/task_id.ts";
 import { createVideos } from "../../src/videos/videos.ts";
 import { itemAt } from "../support/items.ts";
@@ -95,7 +95,7 @@ onResultStage(
     await on.run("video_mirror");
     // Enough to fill a step.
     const others = Array.from({ length: 100 }, (_, n) => ({ id: newTaskId(n), copiedAt: 1 }));
-    for (const kept of others) await on.stage.store.commit(null, addKeptFiles({}, kept));
+    for (const kept of others) await on.stage.store.commit(null, addCopiedTask({}, kept));
     const isPending = new Set([...undelivered.slice(0, 2), ...others.map(({ id }) => id)]);
     const parts = { ...on.parts, isOwed: (id: string) => Promise.resolve(isPending.has(id)) };
     on.stage.clock.advance(FILES_MS);
@@ -115,7 +115,7 @@ onResultStage(
     const id = await on.complete();
     await on.run("video_mirror");
     on.stage.clock.advance(FILES_MS);
-    await copyAnew(on.stage.store, id);
+    await recopyResults(on.stage.store, id);
     on.host.answer = () => new Response(null, { status: 503 });
     await on.run("video_mirror");
     await on.sweepFiles();

@@ -197,7 +197,7 @@ Deno.test("a change of a watched task is reported from its commit without a read
   const task = taskOf(1);
   await store.commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
   const watch = new TaskWatch(counting, clock);
-  const write = () => watch.announcing().commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
+  const write = () => watch.observedStore().commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
   await write();
   assertEquals(reads, 0);
   const heard: string[] = [];
@@ -234,7 +234,7 @@ Deno.test("a state that the timer read before a change is not reported after it"
   const watch = new TaskWatch(slow, clock);
   const write = (prompt: string) => {
     const task = taskOf(1, { prompt });
-    return watch.announcing().commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
+    return watch.observedStore().commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
   };
   await write("old");
   const heard: (string | undefined)[] = [];

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { VideoTask } from "../../src/videos/tasks/task.ts";
-import { placesOf } from "../../src/videos/results/content.ts";
+import { locationsOf } from "../../src/videos/results/content.ts";
 import { taskObjectOf } from "../../src/videos/tasks/task_object.ts";
 import { taskOf } from "./tasks.ts";
 
@@ -66,16 +66,16 @@ Deno.test("taskObjectOf() reads tasks of earlier versions", () => {
 
 Deno.test("locationsOf() returns each content of a task, and a vendor address only if it needs no credential", () => {
   const task = taskOf(1, EXTRAS);
-  assertEquals(placesOf(task, { type: "video", index: 0 }), {
+  assertEquals(locationsOf(task, { type: "video", index: 0 }), {
     mirror: `${ID}-0.mp4`,
     vendorUrl: "https://vendor.example/a.mp4",
   });
   for (const index of [1, 2, 3]) {
-    assertEquals(placesOf(task, { type: "video", index }), { mirror: undefined, vendorUrl: undefined });
+    assertEquals(locationsOf(task, { type: "video", index }), { mirror: undefined, vendorUrl: undefined });
   }
-  assertEquals(placesOf(task, { type: "last_frame" }), {
+  assertEquals(locationsOf(task, { type: "last_frame" }), {
     mirror: `${ID}-extra-1.png`,
     vendorUrl: "https://vendor.example/last.png",
   });
-  assertEquals(placesOf(taskOf(1), { type: "thumbnail" }), { mirror: undefined, vendorUrl: undefined });
+  assertEquals(locationsOf(taskOf(1), { type: "thumbnail" }), { mirror: undefined, vendorUrl: undefined });
 });

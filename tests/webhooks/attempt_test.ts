@@ -13,13 +13,13 @@ import { atLeast, itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { EXPIRED_CERTIFICATE } from "./certificates.ts";
 import {
-  answering,
   type Behaviour,
-  hanging,
-  keeping,
   LOOPBACK,
+  neverRespond,
   type Receiver,
-  say,
+  respondKeepAlive,
+  respondWith,
+  sendText,
   startReceiver,
 } from "./receiver.ts";
 import { end, endedTask, SECRET } from "./support.ts";
@@ -82,7 +82,7 @@ async function outcomeOf(behave: Behaviour, options: AttemptOptions = {}, certif
 }
 
 Deno.test("an attempt posts the stored bytes with the event's headers to the callback address", async () => {
-  await withReceiver(answering(204), async (receiver) => {
+  await withReceiver(respondWith(204), async (receiver) => {
     const { attempt } = await attemptAt(receiver.port);
     assertEquals([attempt.number, attempt.status, attempt.failure], [1, 204, null]);
     const { path, headers, body: bytes } = itemAt(receiver.received, 0);
@@ -95,23 +95,24 @@ Deno.test("an attempt posts the stored bytes with the event's headers to the cal
 
 Deno.test("a body of 100 KB arrives whole", async () => {
   const long = new TextEncoder().encode(JSON.stringify({ prompt: "☾".repeat(34_000) }));
-  await withReceiver(answering(200), async (receiver) => {
+  await withReceiver(respondWith(200), async (receiver) => {
     await attemptAt(receiver.port, { body: long, timeoutMs: 5_000 });
     assertEquals(itemAt(receiver.received, 0).body, long);
   });
 });
 
 Deno.test("only a 2xx status acknowledges an event", async () => {
-  for (const status of [200, 201, 204, 299]) assertEquals(await outcomeOf(answering(status)), [status, null, null]);
+  for (const status of [200, 201, 204, 299]) assertEquals(await outcomeOf(respondWith(status)), [status, null, null]);
   for (const status of [400, 401, 404, 410, 429, 500, 503]) {
-    assertEquals(await outcomeOf(answering(status)), [status, "status", null]);
+    assertEquals(await outcomeOf(respondWith(status)), [status, "status", null]);
   }
 });
 
 Deno.test("an attempt whose reused connection breaks repeats the request over another one", async () => {
   const poster = createPinnedPoster(LOOPBACK);
   let turn = 0;
-  const behave: Behaviour = (request, connection) => turn++ === 1 ? undefined : keeping(204)(request, connection);
+  const behave: Behaviour = (request, connection) =>
+    turn++ === 1 ? undefined : respondKeepAlive(204)(request, connection);
   await withReceiver(behave, async (receiver) => {
     await attemptAt(receiver.port, { poster });
     const { attempt } = await attemptAt(receiver.port, { poster });
@@ -129,7 +130,7 @@ Deno.test("events to one receiver share a connection, and a drained runner leave
   const egress = { ...LOOPBACK, clock: new ManualClock() }; // so that none is closed as idle
   const parts = { store, clock: systemClock, log: silentLog, egress, timeoutMs: 10_000, random: () => 0 };
   const webhooks = createWebhooks(parts);
-  await withReceiver(keeping(204), async (receiver) => {
+  await withReceiver(respondKeepAlive(204), async (receiver) => {
     const runner = webhooks.startJobs();
     const callbackUrl = `https://receiver.example:${receiver.port}/`;
     for (let n = 1; n <= 3; n++) {
@@ -145,16 +146,16 @@ Deno.test("events to one receiver share a connection, and a drained runner leave
 
 Deno.test("a redirect is a failure and is not followed", async () => {
   for (const status of [301, 302, 303, 307, 308]) {
-    await withReceiver(answering(200), async (other) => {
+    await withReceiver(respondWith(200), async (other) => {
       const location = `https://receiver.example:${other.port}/`;
-      assertEquals(await outcomeOf(answering(status, { location })), [status, "redirect", null]);
+      assertEquals(await outcomeOf(respondWith(status, { location })), [status, "redirect", null]);
       assertEquals(other.received, []);
     });
   }
 });
 
 Deno.test("Retry-After of a rejection is used by the schedule", async () => {
-  await withReceiver(answering(429, { "retry-after": "30" }), async ({ port }) => {
+  await withReceiver(respondWith(429, { "retry-after": "30" }), async ({ port }) => {
     assertEquals((await attemptAt(port)).retryAfterMs, 30_000);
   });
 });
@@ -162,11 +163,11 @@ Deno.test("Retry-After of a rejection is used by the schedule", async () => {
 Deno.test("a receiver that hangs or sends its headers slowly fails at the timeout", async () => {
   const dripping: Behaviour = async (_request, connection) => {
     for (const sign of "HTTP/1.1 200 OK\r\nx-slow: 1\r\n\r\n") {
-      await say(connection, sign);
+      await sendText(connection, sign);
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
   };
-  for (const behave of [hanging, dripping]) {
+  for (const behave of [neverRespond, dripping]) {
     await withReceiver(behave, async ({ port }) => {
       const { attempt } = await attemptAt(port);
       assertEquals([attempt.status, attempt.failure], [null, "timeout"]);
@@ -178,22 +179,23 @@ Deno.test("a receiver that hangs or sends its headers slowly fails at the timeou
 Deno.test("an event stays acknowledged whatever the response body is; only its first bytes are read", async () => {
   let sent = 0;
   const endless: Behaviour = async (_request, connection) => {
-    await say(connection, "HTTP/1.1 200 OK\r\n\r\n");
+    await sendText(connection, "HTTP/1.1 200 OK\r\n\r\n");
     for (;;) {
-      await say(connection, "x".repeat(65_536));
+      await sendText(connection, "x".repeat(65_536));
       sent += 65_536;
     }
   };
   const dripping: Behaviour = async (_request, connection) => {
-    await say(connection, "HTTP/1.1 200 OK\r\ncontent-length: 10000000000\r\n\r\n");
+    await sendText(connection, "HTTP/1.1 200 OK\r\ncontent-length: 10000000000\r\n\r\n");
     for (;;) {
-      await say(connection, "x");
+      await sendText(connection, "x");
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
   };
   const lying: Behaviour = (_request, connection) =>
-    say(connection, "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nfour");
-  const cut: Behaviour = (_request, connection) => say(connection, "HTTP/1.1 202 OK\r\ncontent-length: 30\r\n\r\nfour");
+    sendText(connection, "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nfour");
+  const cut: Behaviour = (_request, connection) =>
+    sendText(connection, "HTTP/1.1 202 OK\r\ncontent-length: 30\r\n\r\nfour");
   for (const behave of [endless, dripping, lying, cut]) {
     await withReceiver(behave, async ({ port }) => {
       const { attempt } = await attemptAt(port, { timeoutMs: 5_000 });
@@ -206,15 +208,19 @@ Deno.test("an event stays acknowledged whatever the response body is; only its f
 
 Deno.test("a receiver that resets the connection or does not speak HTTP fails as broken", async () => {
   assertEquals(await outcomeOf(() => {}), [null, "broken", null]);
-  assertEquals(await outcomeOf((_request, connection) => say(connection, "hello\r\n\r\n")), [null, "broken", null]);
-  assertEquals(await outcomeOf((_request, connection) => say(connection, "HTTP/1.1 200")), [null, "broken", null]);
+  assertEquals(await outcomeOf((_request, connection) => sendText(connection, "hello\r\n\r\n")), [
+    null,
+    "broken",
+    null,
+  ]);
+  assertEquals(await outcomeOf((_request, connection) => sendText(connection, "HTTP/1.1 200")), [null, "broken", null]);
 });
 
 Deno.test("an expired certificate, one for another name and one of an unknown authority fail with that reason", async () => {
-  assertEquals(await outcomeOf(answering(200), {}, EXPIRED_CERTIFICATE), [null, "tls", "certificate_expired"]);
+  assertEquals(await outcomeOf(respondWith(200), {}, EXPIRED_CERTIFICATE), [null, "tls", "certificate_expired"]);
   const untrusted = { policy: { ...LOOPBACK, caCertificates: [] } };
-  assertEquals(await outcomeOf(answering(200), untrusted), [null, "tls", "certificate_untrusted"]);
-  await withReceiver(answering(200), async ({ port, received }) => {
+  assertEquals(await outcomeOf(respondWith(200), untrusted), [null, "tls", "certificate_untrusted"]);
+  await withReceiver(respondWith(200), async ({ port, received }) => {
     const { attempt } = await attemptAt(port, { url: `https://other.example:${port}/` });
     assertEquals([attempt.failure, attempt.reason], ["tls", "certificate_name"]);
     assertEquals(received, []);
@@ -241,7 +247,7 @@ Deno.test("a closed port fails as connect, a handshake that hangs as timeout", a
 });
 
 Deno.test("a name that resolves to forbidden addresses at delivery is blocked without a connection", async () => {
-  await withReceiver(answering(200), async ({ port, received }) => {
+  await withReceiver(respondWith(200), async ({ port, received }) => {
     const answers = [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["93.184.216.34", "::1"], ["169.254.169.254"]];
     for (const answer of answers) {
       const policy = { ...LOOPBACK, allow: [], resolve: () => Promise.resolve(answer) };
@@ -295,7 +301,7 @@ Deno.test("every forbidden spelling of an address is blocked at delivery, by its
 });
 
 Deno.test("an aborted attempt is not recorded", async () => {
-  await withReceiver(hanging, async ({ port }) => {
+  await withReceiver(neverRespond, async ({ port }) => {
     const giveUp = new AbortController();
     const work = attemptAt(port, { signal: giveUp.signal, timeoutMs: 10_000 });
     setTimeout(() => giveUp.abort(), 20);
@@ -305,7 +311,7 @@ Deno.test("an aborted attempt is not recorded", async () => {
 
 Deno.test("an IP address in the URL reaches the receiver with its own certificate", async () => {
   const policy = { ...LOOPBACK, allow: [readCidr("127.0.0.0/8")] };
-  await withReceiver(answering(200), async ({ port }) => {
+  await withReceiver(respondWith(200), async ({ port }) => {
     const { attempt } = await attemptAt(port, { url: `https://127.0.0.1:${port}/`, policy });
     assertEquals(attempt.failure, null);
   });

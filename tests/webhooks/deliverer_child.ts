@@ -23,7 +23,7 @@ const webhooks = createWebhooks({
 const runner = webhooks.startJobs();
 console.log("begun");
 const pending = { state: "pending", from: 0, to: Number.MAX_SAFE_INTEGER } as const;
-while ((await webhooks.desk.list(pending, { after: null, limit: 1, reverse: false })).deliveries.length > 0) {
+while ((await webhooks.deliveries.list(pending, { after: null, limit: 1, reverse: false })).deliveries.length > 0) {
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
 await runner.drain(0);

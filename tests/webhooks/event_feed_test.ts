@@ -4,19 +4,19 @@ import { TERMINAL_STATUSES } from "../../src/calls/ended_task.ts";
 import { testEventOf } from "../../src/webhooks/test_event.ts";
 import { itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
-import { end, endedTask, type World, world } from "./support.ts";
+import { end, endedTask, openWebhookStage, type WebhookStage } from "./support.ts";
 
 const never = () => new Promise<never>(() => {});
 const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
 
-async function ends(at: World, callbackUrl: string | null = null): Promise<string> {
+async function ends(at: WebhookStage, callbackUrl: string | null = null): Promise<string> {
   const ended = endedTask({ endedAt: at.clock.now(), callbackUrl });
   await end(at, ended);
   return ended.taskId;
 }
 
 Deno.test("the feed has the events after its first read, with and without a callback address", async () => {
-  const at = await world(never);
+  const at = await openWebhookStage(never);
   const { feed } = at.webhooks;
   await ends(at);
   const first = await feed.read(null);
@@ -32,31 +32,31 @@ Deno.test("the feed has the events after its first read, with and without a call
 });
 
 Deno.test("the feed returns the delivered bytes and, at that instant, the same headers", async () => {
-  const at = await world(never);
+  const at = await openWebhookStage(never);
   const { next } = await at.webhooks.feed.read(null);
   const id = await ends(at, "https://receiver.example/");
   const { headers, body } = itemAt((await at.webhooks.feed.read(next)).events, 0);
-  assertEquals({ headers, body }, await at.webhooks.desk.requestOf(id));
+  assertEquals({ headers, body }, await at.webhooks.deliveries.requestOf(id));
 });
 
 Deno.test("events are stored for the feed only within half a minute of a read, and for one minute", async () => {
-  const at = await world(never);
+  const at = await openWebhookStage(never);
   const stored = async () => (await at.store.scan(["webhook", "feed"], { limit: 10 })).length;
   await ends(at);
   assertEquals(await stored(), 0);
   await at.webhooks.feed.read(null);
   at.clock.advance(29_999);
   await ends(at);
-  assertEquals([await stored(), at.webhooks.feed.isHeard], [1, true]);
+  assertEquals([await stored(), at.webhooks.feed.hasReaders], [1, true]);
   at.clock.advance(1);
   await ends(at);
-  assertEquals([await stored(), at.webhooks.feed.isHeard], [1, false]);
+  assertEquals([await stored(), at.webhooks.feed.hasReaders], [1, false]);
   at.clock.advance(60_000);
   assertEquals(await stored(), 0);
 });
 
 Deno.test("the feed continues after the clock moves backwards, also after a restart of the gateway", async () => {
-  const at = await world(never);
+  const at = await openWebhookStage(never);
   const { next } = await at.webhooks.feed.read(null);
   const first = await ends(at);
   at.clock.set(at.clock.now() - 3_600_000);
@@ -64,7 +64,7 @@ Deno.test("the feed continues after the clock moves backwards, also after a rest
   const page = await at.webhooks.feed.read(next);
   assertEquals(idsOf(page.events), [first, second]);
 
-  const again = await world(never);
+  const again = await openWebhookStage(never);
   again.clock.set(again.clock.now() - 3_600_000);
   const lost = await again.webhooks.feed.read(page.next);
   const third = await ends(again);
@@ -72,7 +72,7 @@ Deno.test("the feed continues after the clock moves backwards, also after a rest
 });
 
 Deno.test("hundreds of events of one instant are read page by page without gaps", async () => {
-  const at = await world(never);
+  const at = await openWebhookStage(never);
   let { next } = await at.webhooks.feed.read(null);
   const ids: string[] = [];
   for (let n = 0; n < 350; n++) ids.push(await ends(at));
@@ -101,9 +101,9 @@ Deno.test("a test event has the fields of a real task and is marked as a test", 
 });
 
 Deno.test("a test event is rejected for an unknown account", async () => {
-  const at = await world(never);
+  const at = await openWebhookStage(never);
   const ended = { ...endedTask({ endedAt: at.clock.now() }), account: "nobody" };
-  const refused = await assertRejects(() => at.webhooks.feed.make(ended, true), GatewayError);
+  const refused = await assertRejects(() => at.webhooks.feed.createTestEvent(ended, true), GatewayError);
   assertEquals(refused.code, "not_found");
 });
 

@@ -4,7 +4,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { fastClock } from "./fast_clock.ts";
-import { answering, LOOPBACK, type Received, startReceiver } from "./receiver.ts";
+import { LOOPBACK, type Received, respondWith, startReceiver } from "./receiver.ts";
 import { end, endedTask, SECRET } from "./support.ts";
 
 const DELIVERIES = 500;
@@ -28,7 +28,7 @@ Deno.test("kill -9 around a receiver's response loses no event, and repeats have
     attemptCounts.set(key, turn);
     const isRefused = (turn + key.charCodeAt(0)) % 3 === 0;
     if (!isRefused) acknowledged.set(key, (acknowledged.get(key) ?? 0) + 1);
-    await answering(isRefused ? 503 : 200)(request, connection);
+    await respondWith(isRefused ? 503 : 200)(request, connection);
     if (--killer.afterAnswers === 0) kill(killer.child); // the response is sent, its record is not written
   });
 
@@ -52,7 +52,7 @@ Deno.test("kill -9 around a receiver's response loses no event, and repeats have
   assertEquals((await last.status).code, 0);
 
   const store = await openKvStore({ path, clock, log: silentLog });
-  const { desk } = webhooksOn(store, clock);
+  const { deliveries: desk } = webhooksOn(store, clock);
   for (const key of new Set(receiver.received.map(keyOf))) {
     const found = (await desk.read(key.slice(0, 36)))!;
     assertEquals(found.delivery.state, "delivered", `${key}: ${JSON.stringify(found.attempts)}`);

@@ -45,7 +45,7 @@ async function runOutcomes(outcomes: readonly AttemptOutcome[]) {
   for (let round = 0; round < 60; round++) {
     const [job] = await store.claim(["webhook"], 1, LEASE_MS);
     if (!job) {
-      if ((await webhooks.desk.read(ended.taskId))!.delivery.state !== "pending") break;
+      if ((await webhooks.deliveries.read(ended.taskId))!.delivery.state !== "pending") break;
       clock.advance(700_000);
       continue;
     }
@@ -72,7 +72,7 @@ async function runOutcomes(outcomes: readonly AttemptOutcome[]) {
       if (!(error instanceof Crash)) throw error;
     });
   }
-  const found = (await webhooks.desk.read(ended.taskId))!;
+  const found = (await webhooks.deliveries.read(ended.taskId))!;
   const open = await store.claim(["webhook"], 1, LEASE_MS);
   await store.close();
   return { sent, found, open, body: ended };

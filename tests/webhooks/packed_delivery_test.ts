@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Delivery } from "../../src/webhooks/delivery.ts";
 import { packDelivery, unpackDelivery } from "../../src/webhooks/packed_delivery.ts";
 import { readDelivery } from "../../src/webhooks/records.ts";
-import { end, endedTask, settled, world } from "./support.ts";
+import { end, endedTask, openWebhookStage, settled } from "./support.ts";
 
 const DELIVERY: Delivery = {
   id: "01a1fdeb-b7b2-7000-ae30-4c1d4e1b94b0",
@@ -37,7 +37,7 @@ Deno.test("an ended delivery is stored compact with its body and read unchanged;
 
 Deno.test("a redelivery sends the same bytes, also for a record of an earlier version", async () => {
   const bodies: string[] = [];
-  const { clock, store, webhooks } = await world((_url, { body }) => {
+  const { clock, store, webhooks } = await openWebhookStage((_url, { body }) => {
     bodies.push(new TextDecoder().decode(body));
     return Promise.resolve({ status: 204, bytes: 0, header: () => null });
   });
@@ -48,11 +48,11 @@ Deno.test("a redelivery sends the same bytes, also for a record of an earlier ve
     while ((await readDelivery(store, ended.taskId))?.value.state !== "delivered") await settled();
   };
   await whenDelivered();
-  await webhooks.desk.redeliver(ended.taskId);
+  await webhooks.deliveries.redeliver(ended.taskId);
   await whenDelivered();
   const { key, value } = (await readDelivery(store, ended.taskId))!;
   await store.commit(null, { set: [{ key, value }] }); // not compact, as in earlier versions
-  await webhooks.desk.redeliver(ended.taskId);
+  await webhooks.deliveries.redeliver(ended.taskId);
   await whenDelivered();
   await runner.drain(0);
   assertEquals([bodies.length, new Set(bodies).size], [3, 1]);

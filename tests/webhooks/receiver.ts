@@ -98,26 +98,26 @@ export function startReceiver(
 }
 
 /** Responds with a status and headers, without a body. */
-export function answering(status: number, headers: Readonly<Record<string, string>> = {}): Behaviour {
+export function respondWith(status: number, headers: Readonly<Record<string, string>> = {}): Behaviour {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  return (_request, connection) => say(connection, `HTTP/1.1 ${status} Any\r\n${lines}content-length: 0\r\n\r\n`);
+  return (_request, connection) => sendText(connection, `HTTP/1.1 ${status} Any\r\n${lines}content-length: 0\r\n\r\n`);
 }
 
-/** Responds like {@linkcode answering} and keeps the connection open. */
-export function keeping(status: number): Behaviour {
+/** Responds like {@linkcode respondWith} and keeps the connection open. */
+export function respondKeepAlive(status: number): Behaviour {
   return async (request, connection) => {
-    await answering(status)(request, connection);
+    await respondWith(status)(request, connection);
     return "next" as const;
   };
 }
 
 /** Never responds; ends when the other side closes. */
-export async function hanging(_request: Received, connection: Deno.TlsConn): Promise<void> {
+export async function neverRespond(_request: Received, connection: Deno.TlsConn): Promise<void> {
   while (await connection.read(new Uint8Array(1_024)) !== null);
 }
 
 /** Sends text. */
-export async function say(connection: Deno.TlsConn, text: string): Promise<void> {
+export async function sendText(connection: Deno.TlsConn, text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
   for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
 }

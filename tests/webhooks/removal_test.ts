@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { removeEndedDelivery } from "../../src/webhooks/records.ts";
 import type { Webhooks } from "../../src/webhooks/webhooks.ts";
-import { end, endedTask, settled, world } from "./support.ts";
+import { end, endedTask, openWebhookStage, settled } from "./support.ts";
 
 const acknowledged = { status: 204, bytes: 0, header: () => null };
 
-async function delivered({ desk }: Webhooks, id: string): Promise<void> {
+async function delivered({ deliveries: desk }: Webhooks, id: string): Promise<void> {
   while ((await desk.read(id))?.delivery.state !== "delivered") await settled();
 }
 
@@ -15,7 +15,7 @@ async function storedKeys(store: Parameters<typeof removeEndedDelivery>[0]): Pro
 }
 
 Deno.test("removeEndedDelivery() removes a delivered delivery with its attempts and its body, and no other", async () => {
-  const { clock, store, webhooks } = await world(() => Promise.resolve(acknowledged));
+  const { clock, store, webhooks } = await openWebhookStage(() => Promise.resolve(acknowledged));
   const kept = endedTask({ endedAt: clock.now() });
   await end({ store, webhooks }, kept);
   const gone = endedTask({ endedAt: clock.now() });
@@ -27,13 +27,13 @@ Deno.test("removeEndedDelivery() removes a delivered delivery with its attempts 
 
   assertEquals(await removeEndedDelivery(store, gone.taskId), true);
   assertEquals((await storedKeys(store)).filter((key) => key.includes(gone.taskId)), []);
-  assertEquals(await webhooks.desk.read(gone.taskId), null);
-  assertEquals((await webhooks.desk.read(kept.taskId))?.attempts.length, 1);
+  assertEquals(await webhooks.deliveries.read(gone.taskId), null);
+  assertEquals((await webhooks.deliveries.read(kept.taskId))?.attempts.length, 1);
   assertEquals(await removeEndedDelivery(store, gone.taskId), false, "there is none any more");
 });
 
 Deno.test("removeEndedDelivery() does not remove a delivery before its end or within its retention period", async () => {
-  const { clock, store, webhooks } = await world(() => Promise.resolve(acknowledged));
+  const { clock, store, webhooks } = await openWebhookStage(() => Promise.resolve(acknowledged));
   const ended = endedTask({ endedAt: clock.now() });
   await end({ store, webhooks }, ended);
   const before = await storedKeys(store);
@@ -43,21 +43,21 @@ Deno.test("removeEndedDelivery() does not remove a delivery before its end or wi
   const runner = webhooks.startJobs();
   await delivered(webhooks, ended.taskId);
   await runner.drain(0);
-  const settledAt = (await webhooks.desk.read(ended.taskId))!.delivery.settledAt!;
+  const settledAt = (await webhooks.deliveries.read(ended.taskId))!.delivery.settledAt!;
   assertEquals(await removeEndedDelivery(store, ended.taskId, settledAt), false, "it ended at that instant");
-  await webhooks.desk.redeliver(ended.taskId);
+  await webhooks.deliveries.redeliver(ended.taskId);
   assertEquals(await removeEndedDelivery(store, ended.taskId), false, "pending again");
-  assertEquals((await webhooks.desk.read(ended.taskId))?.delivery.attempts, 1);
+  assertEquals((await webhooks.deliveries.read(ended.taskId))?.delivery.attempts, 1);
 });
 
 Deno.test("removeEndedDelivery() removes the attempts of hundreds of rounds", async () => {
-  const { clock, store, webhooks } = await world(() => Promise.resolve(acknowledged));
+  const { clock, store, webhooks } = await openWebhookStage(() => Promise.resolve(acknowledged));
   const ended = endedTask({ endedAt: clock.now() });
   await end({ store, webhooks }, ended);
   const runner = webhooks.startJobs();
   await delivered(webhooks, ended.taskId);
   await runner.drain(0);
-  const { delivery, attempts } = (await webhooks.desk.read(ended.taskId))!;
+  const { delivery, attempts } = (await webhooks.deliveries.read(ended.taskId))!;
   const numbers = Array.from({ length: 1_200 }, (_, index) => index + 2);
   for (let from = 0; from < numbers.length; from += 100) {
     await store.commit(null, {

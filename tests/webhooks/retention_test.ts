@@ -1,14 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { deliverySweep } from "../../src/webhooks/retention.ts";
 import { itemAt } from "../support/items.ts";
-import { end, endedTask, settled, world } from "./support.ts";
+import { end, endedTask, openWebhookStage, settled } from "./support.ts";
 
 const DELIVERIES_MS = 86_400_000;
 const answer = (status: number) => ({ status, bytes: 0, header: () => null });
 
 Deno.test("ended deliveries are removed after their retention period, in steps, with their attempts; pending ones stay", async () => {
   const hosts = { "good.example": 204, "bad.example": 500 };
-  const { clock, store, webhooks } = await world((url) =>
+  const { clock, store, webhooks } = await openWebhookStage((url) =>
     Promise.resolve(answer(hosts[new URL(url).host as keyof typeof hosts]))
   );
   const endAt = async (host: string, count: number) => {
@@ -17,7 +17,7 @@ Deno.test("ended deliveries are removed after their retention period, in steps, 
     }
   };
   const states = async () => {
-    const { deliveries } = await webhooks.desk.list({ state: null, from: 0, to: clock.now() + 1 }, {
+    const { deliveries } = await webhooks.deliveries.list({ state: null, from: 0, to: clock.now() + 1 }, {
       after: null,
       limit: 500,
       reverse: false,
@@ -45,18 +45,21 @@ Deno.test("ended deliveries are removed after their retention period, in steps, 
 });
 
 Deno.test("deliveries stay forever without a retention period", async () => {
-  const { clock, store, webhooks } = await world(() => Promise.resolve(answer(204)));
+  const { clock, store, webhooks } = await openWebhookStage(() => Promise.resolve(answer(204)));
   const ended = endedTask({ endedAt: clock.now() });
   await end({ store, webhooks }, ended);
   const runner = webhooks.startJobs();
-  while ((await webhooks.desk.read(ended.taskId))?.delivery.state !== "delivered") await settled();
+  while ((await webhooks.deliveries.read(ended.taskId))?.delivery.state !== "delivered") await settled();
   await runner.drain(0);
   clock.advance(1_000 * DELIVERIES_MS);
-  assertEquals([await deliverySweep(store, null)(), (await webhooks.desk.read(ended.taskId)) !== null], [false, true]);
+  assertEquals([await deliverySweep(store, null)(), (await webhooks.deliveries.read(ended.taskId)) !== null], [
+    false,
+    true,
+  ]);
 });
 
 Deno.test("a task's delivery is pending until its event is delivered, and is removed only then", async () => {
-  const { clock, store, webhooks } = await world(() => Promise.resolve(answer(204)));
+  const { clock, store, webhooks } = await openWebhookStage(() => Promise.resolve(answer(204)));
   const ended = endedTask({ endedAt: clock.now() });
   const { taskId } = ended;
   assertEquals([await webhooks.isOwed(taskId), await webhooks.onRemoval(taskId)], [false, true]);
@@ -65,5 +68,5 @@ Deno.test("a task's delivery is pending until its event is delivered, and is rem
   const runner = webhooks.startJobs();
   while (await webhooks.isOwed(taskId)) await settled();
   await runner.drain(0);
-  assertEquals([await webhooks.onRemoval(taskId), await webhooks.desk.read(taskId)], [true, null]);
+  assertEquals([await webhooks.onRemoval(taskId), await webhooks.deliveries.read(taskId)], [true, null]);
 });

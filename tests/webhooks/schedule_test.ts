@@ -4,7 +4,7 @@ import { EgressError } from "../../src/net/egress_error.ts";
 import type { PostResponse } from "../../src/net/pinned_post.ts";
 import { Webhook } from "standardwebhooks";
 import { itemAt, valueAt } from "../support/items.ts";
-import { end, endedTask, settled, world } from "./support.ts";
+import { end, endedTask, openWebhookStage, settled } from "./support.ts";
 import { until } from "../support/manual_clock.ts";
 
 const answered = (status: number, retryAfter: string | null = null): PostResponse => ({
@@ -17,7 +17,7 @@ Deno.test("a delivery is attempted at 0, 5, 15, 35, 75, 155, 315, 635, 1235, 183
   const times: number[] = [];
   const bodies = new Set<string>();
   const keys = new Set<string>();
-  const { clock, store, webhooks } = await world((_url, { headers, body }) => {
+  const { clock, store, webhooks } = await openWebhookStage((_url, { headers, body }) => {
     times.push(clock.now());
     bodies.add(new TextDecoder().decode(body));
     keys.add(valueAt(headers, "x-service-idempotency-key"));
@@ -30,7 +30,7 @@ Deno.test("a delivery is attempted at 0, 5, 15, 35, 75, 155, 315, 635, 1235, 183
   for (let n = 1; n <= 11; n++) {
     await until(() => times.length === n);
     await settled();
-    const { nextAttemptAt } = (await webhooks.desk.read(ended.taskId))!.delivery;
+    const { nextAttemptAt } = (await webhooks.deliveries.read(ended.taskId))!.delivery;
     if (nextAttemptAt === null) break;
     clock.advance(nextAttemptAt - clock.now() - 1);
     await settled();
@@ -41,7 +41,7 @@ Deno.test("a delivery is attempted at 0, 5, 15, 35, 75, 155, 315, 635, 1235, 183
   clock.advance(86_400_000);
   await settled();
   assertEquals([times.length, bodies.size, [...keys]], [11, 1, [`${ended.taskId}-completed`]]);
-  const { delivery, attempts } = (await webhooks.desk.read(ended.taskId))!;
+  const { delivery, attempts } = (await webhooks.deliveries.read(ended.taskId))!;
   assertEquals([delivery.state, delivery.attempts, delivery.nextAttemptAt], ["exhausted", 11, null]);
   const tried = attempts.map(({ number, status, failure }) => `${number} ${status} ${failure}`);
   assertEquals(tried, times.map((_, index) => `${index + 1} 500 status`));
@@ -51,7 +51,7 @@ Deno.test("a delivery is attempted at 0, 5, 15, 35, 75, 155, 315, 635, 1235, 183
 Deno.test("a retry waits no longer if the clock moves back by an hour", async () => {
   const answers = [answered(500), answered(204)];
   let attempts = 0;
-  const { clock, store, webhooks } = await world(() => {
+  const { clock, store, webhooks } = await openWebhookStage(() => {
     attempts++;
     return Promise.resolve(answers.shift()!);
   });
@@ -70,7 +70,7 @@ Deno.test("a retry waits no longer if the clock moves back by an hour", async ()
 Deno.test("the delay counts from the end of a failed attempt and is lengthened by Retry-After", async () => {
   const answers = [answered(503, "30"), answered(429, "100000"), answered(503, "1")];
   const times: number[] = [];
-  const { clock, store, webhooks } = await world(() => {
+  const { clock, store, webhooks } = await openWebhookStage(() => {
     times.push(clock.now());
     clock.stall(4_000); // it took four seconds
     return Promise.resolve(answers.shift() ?? answered(204));
@@ -82,18 +82,18 @@ Deno.test("the delay counts from the end of a failed attempt and is lengthened b
   for (let n = 1; n <= 4; n++) {
     await until(() => times.length === n);
     await settled();
-    const next = (await webhooks.desk.read(ended.taskId))!.delivery.nextAttemptAt;
+    const next = (await webhooks.deliveries.read(ended.taskId))!.delivery.nextAttemptAt;
     if (next !== null) clock.advance(next - clock.now());
   }
   assertEquals(times.map((at) => (at - begin) / 1_000), [0, 34, 638, 662]);
-  const { delivery, attempts } = (await webhooks.desk.read(ended.taskId))!;
+  const { delivery, attempts } = (await webhooks.deliveries.read(ended.taskId))!;
   assertEquals([delivery.state, attempts.map(({ durationMs }) => durationMs)], ["delivered", [4000, 4000, 4000, 4000]]);
   await runner.drain(0);
 });
 
 Deno.test("after an attempt during which the clock moves backwards, the next one keeps its delay", async () => {
   const times: number[] = [];
-  const { clock, store, webhooks } = await world(() => {
+  const { clock, store, webhooks } = await openWebhookStage(() => {
     times.push(clock.monotonicMs());
     clock.stall(3_000);
     if (times.length === 1) clock.set(clock.now() - 3_600_000);
@@ -103,7 +103,7 @@ Deno.test("after an attempt during which the clock moves backwards, the next one
   await end({ store, webhooks }, ended);
   const runner = webhooks.startJobs();
   await until(() => times.length === 1 && runner.running === 0);
-  const { delivery, attempts } = (await webhooks.desk.read(ended.taskId))!;
+  const { delivery, attempts } = (await webhooks.deliveries.read(ended.taskId))!;
   assertEquals([delivery.nextAttemptAt! - clock.now(), attempts[0]?.durationMs], [5_000, 3_000]);
   clock.advance(4_999);
   await settled();
@@ -116,7 +116,7 @@ Deno.test("after an attempt during which the clock moves backwards, the next one
 
 Deno.test("a waiting retry keeps its delay if the clock moves backwards, and that time is shown", async () => {
   const times: number[] = [];
-  const { clock, store, webhooks } = await world(() => {
+  const { clock, store, webhooks } = await openWebhookStage(() => {
     times.push(clock.monotonicMs());
     return Promise.resolve(answered(500));
   });
@@ -126,7 +126,7 @@ Deno.test("a waiting retry keeps its delay if the clock moves backwards, and tha
   await until(() => times.length === 1 && runner.running === 0);
   clock.advance(2_000);
   clock.set(clock.now() - 3_600_000);
-  const { nextAttemptAt } = (await webhooks.desk.read(ended.taskId))!.delivery;
+  const { nextAttemptAt } = (await webhooks.deliveries.read(ended.taskId))!.delivery;
   assertEquals(nextAttemptAt! - clock.now(), 3_000);
   clock.advance(3_000);
   await until(() => times.length === 2);
@@ -136,7 +136,7 @@ Deno.test("a waiting retry keeps its delay if the clock moves backwards, and tha
 
 Deno.test("jitter lengthens every delay by up to 10 %", async () => {
   const times: number[] = [];
-  const { clock, store, webhooks } = await world(() => {
+  const { clock, store, webhooks } = await openWebhookStage(() => {
     times.push(clock.now());
     return Promise.reject(new EgressError("connect", "nobody there"));
   }, () => 0.5);
@@ -159,7 +159,7 @@ Deno.test("jitter lengthens every delay by up to 10 %", async () => {
 
 Deno.test("an event that is acknowledged is sent once, and a task without an address has no delivery", async () => {
   let posts = 0;
-  const { clock, store, webhooks } = await world(() => Promise.resolve(answered(++posts && 200)));
+  const { clock, store, webhooks } = await openWebhookStage(() => Promise.resolve(answered(++posts && 200)));
   const silent = endedTask({ endedAt: clock.now(), callbackUrl: null });
   const expired = endedTask({ endedAt: clock.now(), status: "expired" });
   await end({ store, webhooks }, expired);
@@ -170,14 +170,14 @@ Deno.test("an event that is acknowledged is sent once, and a task without an add
   clock.advance(86_400_000);
   await settled();
   assertEquals(posts, 1);
-  assertEquals(await webhooks.desk.read(silent.taskId), null);
-  assertEquals((await webhooks.desk.read(expired.taskId))?.delivery.state, "delivered");
+  assertEquals(await webhooks.deliveries.read(silent.taskId), null);
+  assertEquals((await webhooks.deliveries.read(expired.taskId))?.delivery.state, "delivered");
   await runner.drain(0);
 });
 
 Deno.test("a body of 100 KB is stored in the terminal commit and sent unchanged on every attempt", async () => {
   const sent: Uint8Array[] = [];
-  const { clock, store, webhooks } = await world((_url, { body }) => {
+  const { clock, store, webhooks } = await openWebhookStage((_url, { body }) => {
     sent.push(body);
     return Promise.resolve(answered(sent.length < 3 ? 500 : 200));
   });
@@ -198,7 +198,7 @@ Deno.test("a body of 100 KB is stored in the terminal commit and sent unchanged 
 
 Deno.test("after a rotation retries are signed with both secrets for a day, then with the new one alone", async () => {
   const seen: Record<string, string>[] = [];
-  const { clock, store, webhooks } = await world((_url, { headers }) => {
+  const { clock, store, webhooks } = await openWebhookStage((_url, { headers }) => {
     seen.push({ ...headers });
     return Promise.resolve(answered(500));
   });
@@ -211,7 +211,7 @@ Deno.test("after a rotation retries are signed with both secrets for a day, then
   await settled();
   clock.advance(5_000);
   await until(() => seen.length === 2);
-  const body = (await webhooks.desk.requestOf(ended.taskId)).body;
+  const body = (await webhooks.deliveries.requestOf(ended.taskId)).body;
   const isGood = (secret: string, index: number) =>
     valueAt(itemAt(seen, index), "webhook-signature").split(" ").includes(
       new Webhook(secret).sign(

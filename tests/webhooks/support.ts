@@ -2,7 +2,7 @@ import { createAccount } from "../../src/billing/account.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { StoreEngine } from "../../src/store/engine.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Post } from "../../src/webhooks/attempt.ts";
+import type { PostEvent } from "../../src/webhooks/attempt.ts";
 import type { EndedTask } from "../../src/calls/ended_task.ts";
 import { createWebhooks, type Webhooks } from "../../src/webhooks/webhooks.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -11,14 +11,14 @@ import { ManualClock } from "../support/manual_clock.ts";
 export const SECRET = `whsec_${"c3dpdGNoeWFyZCBzYXlzIGl0IGlzIGl0c2VsZg=="}`;
 
 /** Webhooks over a store in memory and a manual clock. */
-export interface World {
+export interface WebhookStage {
   readonly clock: ManualClock;
   readonly store: StoreEngine;
   readonly webhooks: Webhooks;
 }
 
 /** Creates webhooks with the account `demo`. */
-export async function world(post: Post, random: () => number = () => 0): Promise<World> {
+export async function openWebhookStage(post: PostEvent, random: () => number = () => 0): Promise<WebhookStage> {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
@@ -36,7 +36,7 @@ export function endedTask(change: Partial<EndedTask> & { readonly endedAt: numbe
 }
 
 /** Commits the end of a task, like the video engine. */
-export async function end(world: Pick<World, "store" | "webhooks">, ended: EndedTask): Promise<void> {
+export async function end(world: Pick<WebhookStage, "store" | "webhooks">, ended: EndedTask): Promise<void> {
   const result = await world.store.commit(null, world.webhooks.onTerminal({}, ended));
   if (!result.ok) throw new Error(`The commit was refused: ${result.why}`);
 }

@@ -38,7 +38,7 @@ function listHandler(desk: TaskAdmin): Handler {
   return async ({ query }) => {
     const page = readTimePage(query);
     const filter = { ...filterIn(query), ...readRange(query) };
-    const { stories, next } = await desk.list(filter, page);
+    const { tasks: stories, next } = await desk.list(filter, page);
     return answerJson({ data: stories.map(writeTask), next: next && formatCursor(next) });
   };
 }

@@ -2,7 +2,7 @@ import { isValidSignature, type SigningKeys } from "../../files/signed_url.ts";
 import { type FileStore, isFileName, type StoredFile } from "../../files/files.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
-import type { StreamedThing } from "../../videos/results/stream_through.ts";
+import type { StreamedResult } from "../../videos/results/result_streamer.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { renderVideoError } from "./videos.ts";
 
@@ -49,7 +49,7 @@ function rangeToPass(asked: Headers): string | null {
 }
 
 /** Without an entity tag, since the copy will have its own. */
-function streamHeadersOf(name: string, { mediaType, bytes, part }: StreamedThing): Headers {
+function streamHeadersOf(name: string, { mediaType, bytes, part }: StreamedResult): Headers {
   return new Headers({
     ...contentHeadersOf(name, mediaType),
     "cache-control": "private, no-store",

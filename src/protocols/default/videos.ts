@@ -5,9 +5,9 @@ import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route }
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import { droppedFieldsHeader } from "../../texts/response_headers.ts";
-import type { VideoTrial } from "../../videos/create/dry_run.ts";
+import type { DryRunResult } from "../../videos/create/dry_run.ts";
 import { readIdempotencyKey } from "../../videos/create/idempotency.ts";
-import { pollingRefusal, type PollingVerdict } from "../../videos/polling_limit.ts";
+import { type PollingDecision, pollingLimitExceeded } from "../../videos/polling_limit.ts";
 import { estimateOf } from "../../videos/tasks/task_object.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
@@ -69,7 +69,7 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
     ? await readVideoForm(inbound, bodyLimits)
     : await readJsonObject(inbound, bodyLimits);
   const call = { keyId, accountId, body: withOpenaiFields(body), memory: inbound.memory };
-  if (isTrial) return trialAnswer(await videos.tryOut(call));
+  if (isTrial) return trialAnswer(await videos.dryRun(call));
   const { taskId, replayed, estimate, dropped } = await videos.create({ ...call, bytes, idempotencyKey });
   const dialect = dialectOf(headers);
   const answer = dialect.createsTasks
@@ -81,7 +81,7 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
   });
 }
 
-function trialAnswer({ model, mode, providers, price, dropped, balanceCovers }: VideoTrial): Response {
+function trialAnswer({ model, mode, providers, price, dropped, balanceCovers }: DryRunResult): Response {
   const estimate = estimateOf(price);
   const answer = { dry_run: true, model, mode, providers, estimate, dropped, balance_covers: balanceCovers };
   return Response.json(answer, { headers: droppedHeader(dropped) });
@@ -125,11 +125,11 @@ async function isGood(inbound: Inbound, authenticate: Authenticate): Promise<boo
 async function underPollingLimit(
   videos: Videos,
   keyId: string,
-  answer: (headers: PollingVerdict["headers"]) => Promise<Response>,
+  answer: (headers: PollingDecision["headers"]) => Promise<Response>,
 ): Promise<Response> {
-  const look = await videos.countLook(keyId);
+  const look = await videos.countPoll(keyId);
   try {
-    if (!look.ok) throw pollingRefusal(look);
+    if (!look.ok) throw pollingLimitExceeded(look);
     return await answer(look.headers);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

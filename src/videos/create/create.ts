@@ -3,7 +3,7 @@ import type { Admission } from "../../billing/meter.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { IDEMPOTENCY_MS, KeyTakenError } from "./idempotency.ts";
-import { dropInputs, keepInputs, type KeptInputs } from "./inputs.ts";
+import { removeInputs, type StoredInputs, storeInputs } from "./inputs.ts";
 import { planVideo, refuseUnreachable, type VideoCall, type VideoPlan } from "./plan.ts";
 import { addIdempotency, addTask, type IdempotencyRecord } from "../tasks/records.ts";
 import type { TaskPrice, VideoTask } from "../tasks/task.ts";
@@ -32,7 +32,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
   if (hasInputs || !price.held) await refuseUnaffordable(parts, accountId, price);
   const id = newTaskId(parts.store.now());
-  const inputs = await keepInputs(parts, { taskId: id, accountId, memory, assets }, request);
+  const inputs = await storeInputs(parts, { taskId: id, accountId, memory, assets }, request);
   try {
     refuseUnreachable(parts, plan, inputs);
     const task = newTask(parts, call, { id, plan, inputs });
@@ -41,7 +41,7 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
     parts.log.info("video_created", { ref: id, accountId, keyId, model: task.model, cost: writeMoney(price.estimate) });
     return task;
   } catch (error) {
-    await dropInputs(parts, inputs.names);
+    await removeInputs(parts, inputs.names);
     throw error;
   }
 }
@@ -64,7 +64,7 @@ function insufficient({ estimate, held }: TaskPrice): GatewayError {
 interface NewTask {
   readonly id: string;
   readonly plan: VideoPlan;
-  readonly inputs: KeptInputs;
+  readonly inputs: StoredInputs;
 }
 
 function newTask(

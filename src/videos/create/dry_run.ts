@@ -1,14 +1,14 @@
 import type { VideoMode } from "../../lib/video_mode.ts";
 import type { FileStore } from "../../files/files.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
-import { keepInputs } from "./inputs.ts";
+import { storeInputs } from "./inputs.ts";
 import { planVideo, refuseUnreachable, type VideoCall } from "./plan.ts";
 import type { TaskPrice } from "../tasks/task.ts";
 import { newTaskId } from "../tasks/task_id.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** Result of a dry run of a create request. */
-export interface VideoTrial {
+export interface DryRunResult {
   /** Id of the model in the catalog. */
   readonly model: string;
   readonly mode: VideoMode;
@@ -32,14 +32,14 @@ const NOWHERE: Pick<FileStore, "write" | "remove"> = {
  *
  * @throws {GatewayError} The errors of a create request except `insufficient_credits`.
  */
-export async function tryVideo(parts: VideoParts, call: VideoCall): Promise<VideoTrial> {
+export async function dryRunVideo(parts: VideoParts, call: VideoCall): Promise<DryRunResult> {
   const plan = await planVideo(parts, call);
   const { accountId, memory } = call;
   const { request, price, assets, dropped } = plan;
   const balanceCovers = await isCovered(parts, accountId, price);
   if (balanceCovers) {
     const owner = { taskId: newTaskId(parts.store.now()), accountId, memory, assets };
-    refuseUnreachable(parts, plan, await keepInputs({ ...parts, files: NOWHERE }, owner, request));
+    refuseUnreachable(parts, plan, await storeInputs({ ...parts, files: NOWHERE }, owner, request));
   }
   const providers = plan.candidates.map(({ provider }) => provider);
   return { model: plan.model.id, mode: plan.fitted.mode, providers, price, dropped, balanceCovers };

@@ -8,7 +8,7 @@ import { checkTargetUrl } from "../../net/target.ts";
 import type { Store } from "../../store/store.ts";
 import { audioSecondsAt, isTooLong, MAX_AUDIO_SECONDS } from "./audio_length.ts";
 import { bytesOfDataUri, isDataUri } from "../request/data_uri.ts";
-import { preparePictures } from "./real_person.ts";
+import { prepareImages } from "./real_person.ts";
 import { readTask } from "../tasks/records.ts";
 import type { SentReference } from "../request/references.ts";
 import type { VideoRequest } from "../request/request.ts";
@@ -17,7 +17,7 @@ import { taskIdIn } from "../tasks/task_id.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** The media of an order as stored with its task, and the files written for it. */
-export interface KeptInputs {
+export interface StoredInputs {
   readonly media: Pick<TaskOrder, "firstFrame" | "lastFrame" | "references">;
   readonly names: readonly string[];
 }
@@ -43,7 +43,7 @@ const MAX_FILE_BYTES = 50_000_000;
  * @throws {GatewayError} `invalid_request`, with the reason codes of docs/api/errors.md#reason-codes, for
  * `real_person`.
  */
-export async function keepInputs(parts: InputParts, owner: Owner, request: VideoRequest): Promise<KeptInputs> {
+export async function storeInputs(parts: InputParts, owner: Owner, request: VideoRequest): Promise<StoredInputs> {
   const names: string[] = [];
   try {
     const sent = [request.firstFrame, request.lastFrame, ...request.references].filter((each) => each !== null);
@@ -61,13 +61,13 @@ export async function keepInputs(parts: InputParts, owner: Owner, request: Video
       names,
     };
   } catch (error) {
-    await dropInputs(parts, names);
+    await removeInputs(parts, names);
     throw error;
   }
 }
 
 /** Removes the files written for a task that is not created. */
-export async function dropInputs({ files }: Pick<InputParts, "files">, names: readonly string[]): Promise<void> {
+export async function removeInputs({ files }: Pick<InputParts, "files">, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => files.remove(name)));
 }
 
@@ -75,7 +75,7 @@ export async function dropInputs({ files }: Pick<InputParts, "files">, names: re
  * Whether a file is still needed. An input is needed only while its task is pending; a process may end before it
  * removes the file.
  */
-export async function isFileKept(store: Store, name: string): Promise<boolean> {
+export async function isFileNeeded(store: Store, name: string): Promise<boolean> {
   const id = taskIdIn(name);
   if (id === null || !name.startsWith(`${id}-in-`)) return true;
   return (await readTask(store, id))?.value.status === "pending";
@@ -88,7 +88,7 @@ async function storePersonImages(
   names: string[],
 ): Promise<Map<SentReference, TaskMedia>> {
   const images = sent.filter(({ medium }) => medium === "image");
-  const pictures = await preparePictures(images, accountId, fetchingFor(parts, memory));
+  const pictures = await prepareImages(images, accountId, fetchingFor(parts, memory));
   const stored = new Map<SentReference, TaskMedia>();
   for (const [index, image] of images.entries()) {
     const { bytes, mediaType } = elementAt(pictures, index);

@@ -1,7 +1,7 @@
 import { VIDEO_RATIOS, type VideoSection } from "../../catalog/media_sections.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { matchingRatio } from "../../upstreams/video_shape.ts";
-import { videoRefusal } from "../tasks/refusal.ts";
+import { videoError } from "../tasks/video_errors.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { Medium } from "../../lib/video_mode.ts";
 
@@ -31,7 +31,7 @@ function refuseReferences({ references }: VideoRequest, { references: limits }: 
   for (const medium of Object.keys(limits) as Medium[]) {
     const count = references.filter((each) => each.medium === medium).length;
     if (count <= limits[medium]) continue;
-    throw videoRefusal(
+    throw videoError(
       "too_many_references",
       `Cannot use ${count} references of type ${medium}_url with "${id}": expected at most ${limits[medium]}`,
       "input_references",

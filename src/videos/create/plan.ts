@@ -4,13 +4,13 @@ import { EgressError } from "../../net/egress_error.ts";
 import { checkTarget } from "../../net/target.ts";
 import { byWeight, type Candidate } from "../../routing/candidates.ts";
 import { resolvePin } from "../../routing/pin.ts";
-import { droppedFields } from "./dropped.ts";
-import type { KeptInputs } from "./inputs.ts";
+import { droppedFields } from "./dropped_fields.ts";
+import type { StoredInputs } from "./inputs.ts";
 import { formFor, isPublicBase } from "../submit/media_publishing.ts";
 import { fitOrder, type FittedOrder, type VideoModel, videoModel } from "./order.ts";
 import { priceOf } from "./price.ts";
 import { optionsByProvider } from "../request/provider_options.ts";
-import { videoRefusal } from "../tasks/refusal.ts";
+import { videoError } from "../tasks/video_errors.ts";
 import { readVideoRequest, type VideoRequest } from "../request/request.ts";
 import type { ProviderOptions, TaskMedia, TaskPrice } from "../tasks/task.ts";
 import { vendorAssetsOf } from "./vendor_assets.ts";
@@ -68,7 +68,7 @@ export async function planVideo(parts: VideoParts, { body, accountId }: VideoCal
 export function refuseUnreachable(
   parts: VideoParts,
   { model, pin }: Pick<VideoPlan, "model" | "pin">,
-  { media }: KeptInputs,
+  { media }: StoredInputs,
 ): void {
   const upstreams = ableOf(parts, model, pin).map(({ provider }) => parts.upstreams.get(provider)!);
   const all = [media.firstFrame, media.lastFrame, ...media.references].filter((each): each is TaskMedia =>
@@ -113,7 +113,7 @@ async function refuseCallback({ egress }: VideoParts, url: string | null): Promi
     await checkTarget(url, ["https:"], egress);
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    throw videoRefusal("invalid_callback_url", `Cannot use "callback_url": ${error.message}`, "callback_url");
+    throw videoError("invalid_callback_url", `Cannot use "callback_url": ${error.message}`, "callback_url");
   }
 }
 

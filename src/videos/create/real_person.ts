@@ -11,7 +11,7 @@ import type { SentReference } from "../request/references.ts";
 type PictureFault = "bad_data_uri" | "download_failed" | "unreachable" | "not_image" | "too_large";
 
 /** An image in the format that is sent to vendors. */
-export interface PreparedPicture {
+export interface PreparedImage {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly mediaType: "image/jpeg" | "image/png";
 }
@@ -26,7 +26,7 @@ const LONG_SIDE = 2_048;
 const FETCH_MS = 15_000;
 
 /** Dependencies for reading images. */
-export interface PictureSources {
+export interface ImageSources {
   readonly egress: EgressPolicy;
   /** Called before bytes are fetched; throws if they may not be. Default: no limit. */
   readonly reserve?: ((bytes: number) => void) | undefined;
@@ -40,12 +40,12 @@ export interface PictureSources {
  * @returns The images in the order of the references.
  * @throws {GatewayError} `invalid_request` whose message ends in the reason code and the position.
  */
-export async function preparePictures(
+export async function prepareImages(
   references: readonly SentReference[],
   accountId: string,
-  { egress, media, reserve }: PictureSources & { readonly media: MediaWork },
-): Promise<PreparedPicture[]> {
-  const prepared: PreparedPicture[] = [];
+  { egress, media, reserve }: ImageSources & { readonly media: MediaWork },
+): Promise<PreparedImage[]> {
+  const prepared: PreparedImage[] = [];
   const work = { bytes: 0, pixels: 0 };
   for (const reference of references) {
     const sent = await bytesOf(reference, { egress, reserve });
@@ -64,7 +64,7 @@ export async function preparePictures(
 
 async function bytesOf(
   reference: SentReference,
-  { egress, reserve }: PictureSources,
+  { egress, reserve }: ImageSources,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (isDataUri(reference.url)) {
     const bytes = bytesOfDataUri(reference.url);

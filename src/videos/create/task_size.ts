@@ -29,12 +29,12 @@ export function refuseOversized(task: VideoTask, { maxValueBytes }: Pick<StoreLi
 }
 
 /** Whether a pending task's record has room for the vendor's job handle. */
-export function isKeepable({ id, place }: VideoJobHandle): boolean {
+export function isHandleStorable({ id, place }: VideoJobHandle): boolean {
   return storedBytesOf(id) + storedBytesOf(place ?? "") <= MAX_JOB_BYTES;
 }
 
 /** Returns the leading results or extras whose addresses fit into a completed task. */
-export function keptAddresses<T extends { readonly url: string | null }>(things: readonly T[]): T[] {
+export function limitAddresses<T extends { readonly url: string | null }>(things: readonly T[]): T[] {
   let room = MAX_ADDRESS_BYTES;
   return things.filter(({ url }) => (room -= storedBytesOf(url ?? "")) >= 0);
 }

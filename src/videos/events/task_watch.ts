@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Commit, Store } from "../../store/store.ts";
-import { readTask, readTasks, tasksIn } from "../tasks/records.ts";
+import { readTask, readTasks, tasksWrittenBy } from "../tasks/records.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
 /** Receives the changes of a task. */
@@ -52,7 +52,7 @@ export class TaskWatch {
   }
 
   /** Returns the store with observed commits: a task written through it is reported immediately. */
-  announcing(): Store {
+  observedStore(): Store {
     const { store } = this;
     return {
       limits: store.limits,
@@ -84,7 +84,7 @@ export class TaskWatch {
   }
 
   #announce(commit: Commit): void {
-    for (const task of tasksIn(commit)) {
+    for (const task of tasksWrittenBy(commit)) {
       if (!this.#watchers.has(task.id)) continue;
       this.#readSinceTick?.add(task.id);
       // A running read may return an older state. It is repeated, and its result is reported after this.

@@ -5,7 +5,7 @@ import type { VideoProgress, VideoResult } from "../../upstreams/video_upstream.
 import { endOverdue } from "../tasks/expire.ts";
 import { recordProgress } from "./progress_record.ts";
 import { readTask } from "../tasks/records.ts";
-import { keptAddresses } from "../create/task_size.ts";
+import { limitAddresses } from "../create/task_size.ts";
 import type { TaskEnd } from "../tasks/task.ts";
 import { endTask } from "../tasks/terminal.ts";
 import type { VideoParts } from "../video_parts.ts";
@@ -95,14 +95,14 @@ export function endOf(egress: EgressPolicy, progress: Final): TaskEnd {
   }
   if (progress.status !== "completed") return { status: progress.status };
   const fetchable = progress.results.filter((result) => isFetchable(result, egress)).slice(0, MAX_RESULTS);
-  const results = keptAddresses(fetchable);
+  const results = limitAddresses(fetchable);
   if (results.length === 0) {
     const message = "The provider reported success without a usable result";
     return { status: "failed", error: { code: "upstream_error", message } };
   }
   const extras = (progress.extras ?? []).filter(({ url }) => isFetchable({ url, needsCredential: false }, egress))
     .slice(0, MAX_EXTRAS);
-  const extraCount = keptAddresses([...results, ...extras]).length - results.length;
+  const extraCount = limitAddresses([...results, ...extras]).length - results.length;
   return { status: "completed", results, extras: extras.slice(0, Math.max(extraCount, 0)), ...progress.consumption };
 }
 

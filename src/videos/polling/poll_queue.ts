@@ -1,5 +1,5 @@
 /** An item that waits to be polled. */
-export interface Queued {
+export interface QueueItem {
   /** Account of the task; accounts take turns. */
   readonly account: string;
 }
@@ -16,7 +16,7 @@ interface HeapEntry<T> {
  * turns. An account with thousands of tasks therefore does not delay the only task of another. Within an account, items
  * go in order of due time. All instants are monotonic milliseconds.
  */
-export class PollQueue<T extends Queued> {
+export class PollQueue<T extends QueueItem> {
   /** A binary heap by due time. */
   readonly #waiting: HeapEntry<T>[] = [];
   readonly #entries = new Map<T, HeapEntry<T>>();

@@ -11,7 +11,7 @@ export interface PollSchedule {
 }
 
 /** Most videos take one to five minutes, some half an hour. */
-export const DEFAULT_SCHEDULE: PollSchedule = { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000, perSecond: 20 };
+export const DEFAULT_POLL_SCHEDULE: PollSchedule = { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000, perSecond: 20 };
 
 /** Maximum `Retry-After` that is honoured. */
 export const MAX_RETRY_AFTER_SECONDS = 3_600;

@@ -22,12 +22,12 @@ export interface Poller {
   /** Claims due jobs and polls all due tasks once, within the rate limits. Returns the number of polled tasks. */
   pollDue(): Promise<number>;
   /** The vendor reported a change of a task: it is polled soon, unless that happens too often. */
-  call(taskId: string): void;
+  onCallback(taskId: string): void;
   /**
    * Marks a task as being cancelled. Until the returned value is disposed of, only the cancel records that the vendor
    * cancelled it.
    */
-  hold(taskId: string): Disposable;
+  holdForCancel(taskId: string): Disposable;
   /** Ends polling of a task that its caller ended. */
   release(taskId: string): Promise<void>;
 }
@@ -101,12 +101,12 @@ class TaskPoller implements Poller {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  call(taskId: string): void {
+  onCallback(taskId: string): void {
     const task = this.#watched.get(taskId);
-    if (task) this.#pollsOf(task.provider).call(task);
+    if (task) this.#pollsOf(task.provider).onCallback(task);
   }
 
-  hold(taskId: string): Disposable {
+  holdForCancel(taskId: string): Disposable {
     this.#held.set(taskId, (this.#held.get(taskId) ?? 0) + 1);
     return {
       [Symbol.dispose]: () => {
@@ -195,7 +195,7 @@ class TaskPoller implements Poller {
       clock,
       log,
       onAnswer: this.#onAnswer,
-      onOver: ({ id }) => void this.#watched.delete(id),
+      onDone: ({ id }) => void this.#watched.delete(id),
     });
     this.#providers.set(provider, polls);
     if (this.#isStarted && !this.#isDraining) polls.start();

@@ -18,7 +18,7 @@ export interface ProviderPollsParts {
   readonly log: Log;
   readonly onAnswer: AnswerHandler;
   /** Called when a task needs no more polls. */
-  readonly onOver: (task: WatchedTask) => void;
+  readonly onDone: (task: WatchedTask) => void;
 }
 
 /** Maximum number of concurrent requests, which bounds the effect of a vendor that hangs. */
@@ -77,26 +77,26 @@ export class ProviderPolls {
 
   /** Ends the watch of a task. */
   remove(task: WatchedTask): void {
-    task.isOver = true;
+    task.isDone = true;
     this.#listed.remove(task);
     this.#unlisted.remove(task);
   }
 
   /** The vendor reported a change of a task: it is polled as soon as allowed. */
-  call(task: WatchedTask): void {
-    if (task.isOver || task.calls >= MAX_CALLBACKS || task.calledAt < Infinity) return;
-    task.calls++;
+  onCallback(task: WatchedTask): void {
+    if (task.isDone || task.callbacks >= MAX_CALLBACKS || task.callbackAt < Infinity) return;
+    task.callbacks++;
     const now = this.#parts.clock.monotonicMs();
-    task.calledAt = Math.max(now, task.polledAt + CALLBACK_INTERVAL_MS);
-    const isDueBefore = task.dueAt > now && task.dueAt <= task.calledAt;
+    task.callbackAt = Math.max(now, task.polledAt + CALLBACK_INTERVAL_MS);
+    const isDueBefore = task.dueAt > now && task.dueAt <= task.callbackAt;
     if (task.isBeingPolled || isDueBefore) return;
-    this.#enqueue(task, task.calledAt);
+    this.#enqueue(task, task.callbackAt);
     this.#poll();
   }
 
   /** Ends a task whose deadline has passed, also during a pause of the vendor. */
   async expire(task: WatchedTask): Promise<void> {
-    if (task.isBeingPolled || task.isOver) return;
+    if (task.isBeingPolled || task.isDone) return;
     task.isBeingPolled = true;
     this.#listed.remove(task);
     this.#unlisted.remove(task);
@@ -156,7 +156,7 @@ export class ProviderPolls {
     for (const task of tasks) {
       task.isBeingPolled = true;
       task.polledAt = this.#parts.clock.monotonicMs();
-      task.calledAt = Infinity;
+      task.callbackAt = Infinity;
     }
     try {
       const answers = await this.#answersFor(tasks);
@@ -169,17 +169,17 @@ export class ProviderPolls {
   }
 
   async #handle(task: WatchedTask, answer: VideoProgress | undefined): Promise<void> {
-    const { clock, onAnswer, onOver } = this.#parts;
-    if (task.isOver) return;
+    const { clock, onAnswer, onDone: onOver } = this.#parts;
+    if (task.isDone) return;
     if (answer === undefined) task.isUnlisted = true;
     const nextAt = answer === undefined ? clock.monotonicMs() : await onAnswer(task, answer);
     task.isBeingPolled = false;
-    if (task.isOver) return; // the caller ended it meanwhile
+    if (task.isDone) return; // the caller ended it meanwhile
     if (nextAt === null) {
-      task.isOver = true;
+      task.isDone = true;
       onOver(task);
     } else {
-      this.#enqueue(task, Math.min(nextAt, task.calledAt));
+      this.#enqueue(task, Math.min(nextAt, task.callbackAt));
     }
   }
 
@@ -221,7 +221,7 @@ export class ProviderPolls {
 
   #enqueue(task: WatchedTask, dueAt: number): void {
     task.dueAt = dueAt;
-    this.#queueOf(task).add(task, dueAt, task.calledAt < Infinity);
+    this.#queueOf(task).add(task, dueAt, task.callbackAt < Infinity);
   }
 
   #queueOf(task: WatchedTask): PollQueue<WatchedTask> {

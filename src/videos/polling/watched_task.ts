@@ -18,7 +18,7 @@ export interface WatchedTask {
   /** The task's job, leased by this process. */
   job: Job;
   /** True once no more polls are needed. */
-  isOver: boolean;
+  isDone: boolean;
   isBeingPolled: boolean;
   /** True once the vendor's list lacked it, so that it is polled individually. */
   isUnlisted: boolean;
@@ -26,9 +26,9 @@ export interface WatchedTask {
   /** Time of the next poll; not set during a poll. */
   dueAt: number;
   /** When a vendor callback last requested a poll; infinite if none did since the last poll. */
-  calledAt: number;
+  callbackAt: number;
   /** Number of callbacks that caused a poll. */
-  calls: number;
+  callbacks: number;
   /** Consecutive polls whose response could not be recorded. */
   failures: number;
   /** Progress as stored in the task's record. */
@@ -37,14 +37,14 @@ export interface WatchedTask {
 }
 
 /** The same moment on both clocks. */
-export interface Moment {
+export interface ClockReading {
   readonly monotonicMs: number;
   /** Unix milliseconds. */
   readonly unixMs: number;
 }
 
 /** Returns a submitted task as a watched task; null for any other task. */
-export function watchedTaskOf(task: VideoTask, job: Job, { monotonicMs, unixMs }: Moment): WatchedTask | null {
+export function watchedTaskOf(task: VideoTask, job: Job, { monotonicMs, unixMs }: ClockReading): WatchedTask | null {
   const { id, account, status, stage, createdAt, deadlineAt, progress = {} } = task;
   if (status !== "pending" || stage.step !== "submitted") return null;
   // If the clock moved backwards since, the task counts as new and has the full time.
@@ -58,13 +58,13 @@ export function watchedTaskOf(task: VideoTask, job: Job, { monotonicMs, unixMs }
     submittedAt: monotonicMs - ageMs,
     deadlineAt: monotonicMs + leftMs,
     job,
-    isOver: false,
+    isDone: false,
     isBeingPolled: false,
     isUnlisted: false,
     polledAt: -Infinity,
     dueAt: Infinity,
-    calledAt: Infinity,
-    calls: 0,
+    callbackAt: Infinity,
+    callbacks: 0,
     failures: 0,
     progress,
     progressWrittenAt: -Infinity,

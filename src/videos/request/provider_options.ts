@@ -26,7 +26,7 @@ export function readSentOptions(provider: unknown): JsonObject {
 }
 
 /** The facts that determine the provider of options. */
-export interface OptionOwners {
+export interface OptionContext {
   /** Id of the model, for the error message. */
   readonly model: string;
   /** Providers that serve the model. */
@@ -49,7 +49,7 @@ export interface OptionOwners {
  *
  * @throws {GatewayError} `invalid_request` for options of no known provider and for options that callers may not set.
  */
-export function optionsByProvider(sent: JsonObject, owners: OptionOwners): ProviderOptions {
+export function optionsByProvider(sent: JsonObject, owners: OptionContext): ProviderOptions {
   const { pin, upstreams } = owners;
   if (Object.keys(sent).length === 0) return {};
   const isFlat = pin !== null && !Object.entries(sent).some(([name, own]) => owners.isProvider(name) && isObject(own));
@@ -69,7 +69,7 @@ export function optionsByProvider(sent: JsonObject, owners: OptionOwners): Provi
 }
 
 /** Returns a task's order with the options of one provider. */
-export function orderAt(order: TaskOrder, provider: string): Omit<TaskOrder, "optionsByProvider"> & Options {
+export function orderForProvider(order: TaskOrder, provider: string): Omit<TaskOrder, "optionsByProvider"> & Options {
   const { optionsByProvider, options: flat, ...rest } = order;
   if (optionsByProvider === undefined) return { ...rest, options: flat ?? {} };
   return { ...rest, options: ownValue(optionsByProvider, provider) ?? {} };
@@ -77,7 +77,7 @@ export function orderAt(order: TaskOrder, provider: string): Omit<TaskOrder, "op
 
 type Options = Pick<VideoOrder, "options">;
 
-function ownerless(path: string, { model, serving, pin }: OptionOwners): Error {
+function ownerless(path: string, { model, serving, pin }: OptionContext): Error {
   const names = serving.map((name) => `"${name}"`).join(", ");
   const flat = pin === null ? ', or "provider.type" beside options of one provider' : "";
   return invalidField(path, `expected the name of a provider of "${model}" (${names}) with its options${flat}`);

@@ -1,6 +1,6 @@
 import { MAX_REFERENCES } from "../../catalog/media_sections.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
-import { videoRefusal } from "../tasks/refusal.ts";
+import { videoError } from "../tasks/video_errors.ts";
 import type { Medium } from "../../lib/video_mode.ts";
 
 /** A reference as sent. */
@@ -31,7 +31,7 @@ export function readReferences(body: { readonly [key: string]: unknown }): SentR
   const frames = listIn(body.frame_images, "frame_images");
   const inputs = listIn(body.input_references, "input_references");
   if (frames.length > 0 && inputs.length > 0) {
-    throw videoRefusal("references_conflict", 'Cannot use both "frame_images" and "input_references": expected one');
+    throw videoError("references_conflict", 'Cannot use both "frame_images" and "input_references": expected one');
   }
   refuseTooMany(frames, "frame_images");
   refuseTooMany(inputs, "input_references");
@@ -50,7 +50,7 @@ function refuseTooMany(list: readonly unknown[], field: string): void {
   for (const medium of MEDIA) {
     const count = list.filter((element) => isObject(element) && element.type === `${medium}_url`).length;
     if (count <= MAX_REFERENCES[medium]) continue;
-    throw videoRefusal(
+    throw videoError(
       "too_many_references",
       `Cannot use ${count} references of type ${medium}_url in "${field}": expected at most ${MAX_REFERENCES[medium]}`,
       field,
@@ -58,7 +58,7 @@ function refuseTooMany(list: readonly unknown[], field: string): void {
   }
   const max = MAX_REFERENCES.image + MAX_REFERENCES.audio + MAX_REFERENCES.video;
   if (list.length > max) {
-    throw videoRefusal("too_many_references", `Cannot use ${list.length} references: expected at most ${max}`, field);
+    throw videoError("too_many_references", `Cannot use ${list.length} references: expected at most ${max}`, field);
   }
 }
 

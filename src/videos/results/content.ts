@@ -9,7 +9,7 @@ export type ContentChoice =
   | { readonly type: VideoExtra["type"] };
 
 /** Where a content is available; neither field is set if the task does not have it. */
-export interface ContentPlaces {
+export interface ContentLocations {
   /** Name of the copy, which may not exist yet. */
   readonly mirror?: string | undefined;
   /** The vendor's address, if it needs no credential. */
@@ -17,7 +17,7 @@ export interface ContentPlaces {
 }
 
 /** Returns where the selected content of a task is available. */
-export function placesOf(task: VideoTask, choice: ContentChoice): ContentPlaces {
+export function locationsOf(task: VideoTask, choice: ContentChoice): ContentLocations {
   if (choice.type === "video") {
     const result = task.results[choice.index];
     const vendorUrl = (!result?.needsCredential && result?.url) || undefined;

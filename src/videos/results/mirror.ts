@@ -5,11 +5,17 @@ import type { JobHandler } from "../../store/job_runner.ts";
 import type { Commit, CommitResult, Job } from "../../store/store.ts";
 import { isDiskFailure } from "../../store/write_health.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
-import { CopyLanes, type CopyPermit, LONG_AFTER_MS } from "./copy_lanes.ts";
+import { CopyLimiter, type CopyPermit, LONG_AFTER_MS } from "./copy_limiter.ts";
 import { readCopyRef } from "./copy_ref.ts";
-import { addKeptFiles, changeTask, readTask, settleJob, type TaskEntry } from "../tasks/records.ts";
+import { addCopiedTask, changeTask, completeJob, readTask, type TaskEntry } from "../tasks/records.ts";
 import type { AddressRenewal } from "./renew_addresses.ts";
-import { type MadeThing, madeThingsOf, MAX_RESULT_BYTES, openAtVendor, sourcesEndAt } from "./result_source.ts";
+import {
+  type GeneratedFile,
+  generatedFilesOf,
+  MAX_RESULT_BYTES,
+  openAtVendor,
+  originalsExpireAt,
+} from "./result_source.ts";
 import { withStallLimit } from "./stall_limit.ts";
 import type { VideoTask } from "../tasks/task.ts";
 import { removeAnyCopies } from "./task_files.ts";
@@ -34,11 +40,11 @@ interface Attempt {
 /**
  * Creates the handler of jobs that stream results and extras into the file store. A failed copy is retried for as long
  * as the vendor retains the original, at a new address if the vendor issues one. After that, existing copies stay and
- * the others are abandoned. Slow copies leave room for others, see {@linkcode CopyLanes}.
+ * the others are abandoned. Slow copies leave room for others, see {@linkcode CopyLimiter}.
  */
 export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHandler {
   const { store } = parts;
-  const lanes = new CopyLanes();
+  const lanes = new CopyLimiter();
   return async (job, { signal }) => {
     const { taskId, run } = readCopyRef(job.ref);
     const entry = await readTask(store, taskId);
@@ -46,15 +52,15 @@ export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHa
     if (!entry?.value.mirroring || (entry.value.recopy?.run ?? 0) !== run) {
       return await store.commit(null, { completeJobs: [job] });
     }
-    const permit = lanes.enter(laneOf(entry.value));
+    const permit = lanes.acquire(laneOf(entry.value));
     if (permit === null) {
-      const dueAt = lanes.comeBackAt(store.now());
+      const dueAt = lanes.retryAt(store.now());
       return await store.commit(null, { postponeJobs: [{ job, dueAt, attempt: job.attempt }] });
     }
     try {
       return await runAttempt(parts, await withValidAddress(parts, entry, job, renewal), job, { signal, permit });
     } finally {
-      permit.leave();
+      permit.release();
     }
   };
 }
@@ -70,7 +76,7 @@ async function withValidAddress(
   job: Job,
   renewal: AddressRenewal,
 ): Promise<TaskEntry> {
-  const isDead = sourcesEndAt(parts, entry.value) <= parts.store.now();
+  const isDead = originalsExpireAt(parts, entry.value) <= parts.store.now();
   return job.attempt === 0 && !isDead ? entry : await renewal.renew(entry) ?? entry;
 }
 
@@ -92,7 +98,7 @@ async function runAttempt(
   }
   if (attempt.reason === null) return await finish(parts, entry, job);
   log.warn("video_mirror_failed", { ref: task.id, attempt: job.attempt, reason: attempt.reason });
-  const [now, endsAt] = [store.now(), sourcesEndAt(parts, task)];
+  const [now, endsAt] = [store.now(), originalsExpireAt(parts, task)];
   if (now >= endsAt) return await finish(parts, entry, job);
   const waitMs = Math.min(2 ** job.attempt * 2_000, MAX_WAIT_MS);
   const dueAt = attempt.isFinal ? endsAt : Math.min(now + waitMs, endsAt);
@@ -104,7 +110,7 @@ async function runAttempt(
 
 /** Copies in order until one fails. Files that an earlier attempt copied are skipped. */
 async function copyAll(parts: VideoParts, task: VideoTask, signal: AbortSignal): Promise<Attempt> {
-  const things = madeThingsOf(task);
+  const things = generatedFilesOf(task);
   for (const [index, thing] of things.entries()) {
     const isThere = task.recopy ? index < task.recopy.done : await parts.files.find(thing.name) !== null;
     if (isThere) continue;
@@ -124,7 +130,7 @@ async function copyAll(parts: VideoParts, task: VideoTask, signal: AbortSignal):
 async function copy(
   parts: VideoParts,
   task: VideoTask,
-  { name, result }: MadeThing,
+  { name, result }: GeneratedFile,
   signal: AbortSignal,
 ): Promise<void> {
   const { files, clock, log } = parts;
@@ -150,14 +156,14 @@ async function finish(parts: VideoParts, entry: TaskEntry, job: Job): Promise<Co
   const { store, files, log } = parts;
   const { id, mirrors, extraMirrors = [] } = entry.value;
   const existing = new Set<string>();
-  for (const { name } of madeThingsOf(entry.value)) if (await files.find(name) !== null) existing.add(name);
+  for (const { name } of generatedFilesOf(entry.value)) if (await files.find(name) !== null) existing.add(name);
   const left = (names: readonly string[]) => names.filter((name) => existing.has(name));
   const now = store.now();
   const names = { mirrors: left(mirrors), extraMirrors: left(extraMirrors) };
   if (names.mirrors.length < mirrors.length) log.warn("video_mirror_given_up", { ref: id, count: existing.size });
   const change = { ...names, inputs: [], mirroring: false, copiedAt: existing.size > 0 ? now : undefined };
-  const changed = settleJob(changeTask({}, entry, change), job);
-  const result = await store.commit(null, existing.size > 0 ? addKeptFiles(changed, { id, copiedAt: now }) : changed);
+  const changed = completeJob(changeTask({}, entry, change), job);
+  const result = await store.commit(null, existing.size > 0 ? addCopiedTask(changed, { id, copiedAt: now }) : changed);
   // The task changed or was removed meanwhile: it is read again immediately.
   return result.ok ? result : await store.commit(null, { postponeJobs: [{ job, dueAt: now, attempt: job.attempt }] });
 }

@@ -10,14 +10,14 @@ import type { VideoTask } from "../tasks/task.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** A file that a vendor generated for a task: a result or an extra. */
-export interface MadeThing {
+export interface GeneratedFile {
   /** Name of its copy in the file store. */
   readonly name: string;
   readonly result: VideoResult;
 }
 
 /** An open download of a generated file. */
-export interface OpenedThing {
+export interface OpenedFile {
   /** Must be read or discarded. */
   readonly body: AsyncIterable<Uint8Array>;
   /** The vendor's media type; null if there is none. */
@@ -48,14 +48,14 @@ const HEAD_MS = 30_000;
 const MAX_URL_LENGTH = 4_096;
 
 /** Returns all generated files of a task, results first. */
-export function madeThingsOf({ id, results, extras = [] }: VideoTask): readonly MadeThing[] {
+export function generatedFilesOf({ id, results, extras = [] }: VideoTask): readonly GeneratedFile[] {
   const names = [...mirrorNamesOf(id, results), ...extraMirrorNamesOf(id, extras)];
   const generated = [...results, ...extras.map(({ url }) => ({ url, needsCredential: false }))];
   return generated.map((result, index) => ({ name: elementAt(names, index), result }));
 }
 
 /** Returns until when the vendor retains the results of an ended task, in Unix milliseconds. */
-export function sourcesEndAt({ upstreams }: Pick<VideoParts, "upstreams">, task: VideoTask): number {
+export function originalsExpireAt({ upstreams }: Pick<VideoParts, "upstreams">, task: VideoTask): number {
   return (task.renewedAt ?? task.updatedAt) + (upstreamOf(upstreams, task)?.resultLifetimeMs ?? DEFAULT_LIFE_MS);
 }
 
@@ -77,7 +77,7 @@ export async function openAtVendor(
   task: VideoTask,
   { url, needsCredential }: VideoResult,
   options: OpenOptions,
-): Promise<OpenedThing> {
+): Promise<OpenedFile> {
   const { stage } = task;
   if (url !== null && !needsCredential) return await fetchOpen(parts, url, options);
   const open = upstreamOf(parts.upstreams, task)?.open;
@@ -95,7 +95,7 @@ export async function openAtVendor(
   return { body, mediaType: null, bytes: null, part: null, discard };
 }
 
-async function fetchOpen(parts: VideoParts, url: string, options: OpenOptions): Promise<OpenedThing> {
+async function fetchOpen(parts: VideoParts, url: string, options: OpenOptions): Promise<OpenedFile> {
   const { range, signal, timeoutMs } = options;
   using head = deadlineOf(parts.clock, HEAD_MS);
   try {

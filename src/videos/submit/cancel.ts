@@ -5,7 +5,7 @@ import type { VideoJobHandle, VideoProgress, VideoUpstream } from "../../upstrea
 import { endOf } from "../polling/poll.ts";
 import type { Poller } from "../polling/poller.ts";
 import { readTask, type TaskEntry } from "../tasks/records.ts";
-import { taskNotFound, videoRefusal } from "../tasks/refusal.ts";
+import { taskNotFound, videoError } from "../tasks/video_errors.ts";
 import { searchFor } from "./search.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import { isSubmitting, recordSubmission, type SubmittingEntry } from "./submission.ts";
@@ -22,7 +22,7 @@ const MAX_ATTEMPTS = 8;
 /** Dependencies of a cancel other than the common parts. */
 export interface CancelTools {
   readonly limits: SubmitLimits;
-  readonly poller: Pick<Poller, "hold">;
+  readonly poller: Pick<Poller, "holdForCancel">;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function cancelVideo(
     // The polling job may have read the cancellation from the vendor before this call recorded it.
     if (status === "cancelled" && end?.status === "cancelled" && stage.step === "submitted") return entry.value;
     if (status !== "pending") throw hasEnded(status);
-    using _held = poller.hold(id);
+    using _held = poller.holdForCancel(id);
     if (stage.step === "submitted") end = await cancelAtVendor(parts, stage.provider, stage.job);
     else end = isSubmitting(entry) ? await endInDoubt(parts, limits, entry) : CANCELLED;
     if (end === null) continue;
@@ -88,7 +88,7 @@ async function endInDoubt(
 ): Promise<TaskEnd | null> {
   const { store, settings, upstreams } = parts;
   const { stage } = entry.value;
-  const confirmed = limits.unrecorded.of(entry.value);
+  const confirmed = limits.unrecorded.get(entry.value);
   if (confirmed !== null) {
     await recordSubmission(parts, limits, entry, confirmed, null);
     return null;
@@ -132,9 +132,9 @@ async function progressAfter(upstream: VideoUpstream, job: VideoJobHandle): Prom
 }
 
 function hasEnded(status: string): GatewayError {
-  return videoRefusal("cancel_failed", `Cannot cancel the task: it is ${status}`);
+  return videoError("cancel_failed", `Cannot cancel the task: it is ${status}`);
 }
 
 function cannot(why: string): GatewayError {
-  return videoRefusal("cancel_not_supported", `Cannot cancel the task: ${why}`);
+  return videoError("cancel_not_supported", `Cannot cancel the task: ${why}`);
 }

@@ -5,12 +5,12 @@ import { UpstreamFailure } from "../../upstreams/failure.ts";
 import type { VideoJobHandle, VideoOrder, VideoUpstream } from "../../upstreams/video_upstream.ts";
 import type { CreateLease } from "../create/create_memory.ts";
 import type { TaskEntry } from "../tasks/records.ts";
-import { isAdaptersOwn, isPatient, isRefusalForNow } from "./refusals.ts";
-import { isSubmitting, lookAgain, recordStage, recordSubmission, type SubmittingEntry } from "./submission.ts";
+import { isTemporaryRejection, isUnsupportedOrder, isWithinRetryPeriod } from "./rejections.ts";
+import { isSubmitting, recordStage, recordSubmission, retryNow, type SubmittingEntry } from "./submission.ts";
 import { failTask, taskErrorOf } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import type { TaskError, VideoTask } from "../tasks/task.ts";
-import { isKeepable } from "../create/task_size.ts";
+import { isHandleStorable } from "../create/task_size.ts";
 import { vendorOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
@@ -89,7 +89,7 @@ async function callVendor(
   }
   if (entry === null || handle === null) {
     report.failed(null); // not a fault of the provider
-    return await done(lookAgain(parts, job));
+    return await done(retryNow(parts, job));
   }
   report.succeeded();
   return await done(recordSubmission(parts, limits, entry, handle, job));
@@ -97,7 +97,7 @@ async function callVendor(
 
 /** @throws {UpstreamFailure} If the vendor started a job whose id is too long for the record. */
 function checkHandle(handle: VideoJobHandle, { provider }: Candidate): VideoJobHandle {
-  if (isKeepable(handle)) return handle;
+  if (isHandleStorable(handle)) return handle;
   const facts = { status: 200, accepted: "unknown" } as const;
   throw new UpstreamFailure(provider, "broken", `the job's id is too long: ${handle.id.length} characters`, facts);
 }
@@ -107,7 +107,7 @@ function checkHandle(handle: VideoJobHandle, { provider }: Candidate): VideoJobH
  * it.
  */
 function isCircuitOpen({ store, breaker }: VideoParts, task: VideoTask, candidate: Candidate): boolean {
-  return isPatient(task, store.now()) && breaker.availabilityOf(candidate, task.account) === "resting";
+  return isWithinRetryPeriod(task, store.now()) && breaker.availabilityOf(candidate, task.account) === "resting";
 }
 
 async function done(work: Promise<void>): Promise<OfferOutcome> {
@@ -137,10 +137,10 @@ async function onFailure(
   job: Job,
   failure: UpstreamFailure,
 ): Promise<OfferOutcome> {
-  if (isRefusalForNow(failure)) {
+  if (isTemporaryRejection(failure)) {
     return await recordUnsent(parts, entry, job, (waiting) => ({ how: "refused", entry: waiting, refusal: failure }));
   }
-  if (isAdaptersOwn(failure)) {
+  if (isUnsupportedOrder(failure)) {
     const error = taskErrorOf(failure);
     return await recordUnsent(parts, entry, job, (waiting) => ({ how: "unsupported", entry: waiting, error }));
   }
@@ -156,7 +156,7 @@ async function recordUnsent(
   outcomeOf: (waiting: TaskEntry) => OfferOutcome,
 ): Promise<OfferOutcome> {
   const waiting = await recordStage(parts, entry, { step: "waiting" });
-  return waiting === null ? await done(lookAgain(parts, job)) : outcomeOf(waiting);
+  return waiting === null ? await done(retryNow(parts, job)) : outcomeOf(waiting);
 }
 
 /** An order without a form for the provider is never sent. */

@@ -1,12 +1,12 @@
 import type { Job } from "../../store/store.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
 import type { VideoJobHandle } from "../../upstreams/video_upstream.ts";
-import { changeTask, putOffSubmit } from "../tasks/records.ts";
-import { endOrLookAgain, failTask } from "./submit_failure.ts";
+import { changeTask, postponeSubmit } from "../tasks/records.ts";
+import { endOrRetry, failTask } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
-import { lookAgain, recordStage, recordSubmission, type SubmittingEntry } from "./submission.ts";
+import { recordStage, recordSubmission, retryNow, type SubmittingEntry } from "./submission.ts";
 import { doubtEndsAt, unknownEnd } from "./unknown_outcome.ts";
-import { isKeepable } from "../create/task_size.ts";
+import { isHandleStorable } from "../create/task_size.ts";
 import { searchOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
 
@@ -32,7 +32,7 @@ export type SearchResult = VideoJobHandle | "absent" | "unknown" | "busy";
  * or definitely absent: not listed after the longest possible create. With other vendors, the task fails when the doubt
  * period ends. Until then no other provider gets the task.
  */
-export async function resolveUnknown(
+export async function resolveUnknownOutcome(
   parts: VideoParts,
   limits: SubmitLimits,
   entry: SubmittingEntry,
@@ -40,7 +40,7 @@ export async function resolveUnknown(
 ): Promise<void> {
   const { store, upstreams } = parts;
   const { stage, account } = entry.value;
-  const confirmed = limits.unrecorded.of(entry.value);
+  const confirmed = limits.unrecorded.get(entry.value);
   if (confirmed !== null) return await recordSubmission(parts, limits, entry, confirmed, job);
   const hasList = Boolean(upstreams.get(stage.provider)?.find);
   const result = hasList ? await searchFor(parts, limits, entry) : "unknown";
@@ -51,7 +51,7 @@ export async function resolveUnknown(
     const dueAt = now + limits.searches.retryDelayMs(stage.provider, account);
     return await keepInDoubt(parts, entry, job, { dueAt, attempt: job.attempt });
   }
-  if (!hasList && isOver) return await endOrLookAgain(parts, entry, job, unknownEnd(stage, parts.settings));
+  if (!hasList && isOver) return await endOrRetry(parts, entry, job, unknownEnd(stage, parts.settings));
   if (result === "absent" && isOver) return await offerAgain(parts, entry, job);
   parts.log.error("video_submission_unknown", { ref: entry.value.id, provider: stage.provider, attempt: job.attempt });
   const dueAt = hasList
@@ -74,7 +74,7 @@ export async function searchFor(
   try {
     const found = await find(searchOrderOf(task, task.stage), since - settings.doubtMs - CLOCK_SKEW_MS);
     if (found === null) return "absent";
-    return isKeepable(found) ? found : "unknown";
+    return isHandleStorable(found) ? found : "unknown";
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     log.warn("video_search_failed", { ref: task.id, provider, code: error.kind });
@@ -103,9 +103,9 @@ async function keepInDoubt(
   const isMarked = stage.unknownSince !== undefined && stage.since <= now;
   const mark = { ...stage, since: Math.min(stage.since, now), unknownSince: now };
   const marked = isMarked ? {} : changeTask({}, entry, { stage: mark });
-  const postponed = putOffSubmit(marked, job, Math.min(again.dueAt, deadlineAt), again.attempt);
+  const postponed = postponeSubmit(marked, job, Math.min(again.dueAt, deadlineAt), again.attempt);
   const { ok } = await store.commit(null, postponed);
-  if (!ok && !isMarked) await lookAgain(parts, job);
+  if (!ok && !isMarked) await retryNow(parts, job);
 }
 
 /** The vendor never had the task: it is offered again, or fails after the maximum period. */
@@ -119,5 +119,5 @@ async function offerAgain(parts: VideoParts, entry: SubmittingEntry, job: Job): 
     });
   }
   await recordStage(parts, entry, { step: "waiting" });
-  await lookAgain(parts, job);
+  await retryNow(parts, job);
 }

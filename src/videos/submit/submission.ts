@@ -1,6 +1,14 @@
 import type { VideoJobHandle } from "../../upstreams/video_upstream.ts";
 import type { Job } from "../../store/store.ts";
-import { addJob, changedTask, changeTask, postponeJob, readTask, settleJob, type TaskEntry } from "../tasks/records.ts";
+import {
+  addJob,
+  changedTask,
+  changeTask,
+  completeJob,
+  postponeJob,
+  readTask,
+  type TaskEntry,
+} from "../tasks/records.ts";
 import type { TaskStage, VideoTask } from "../tasks/task.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import type { SubmittingStage } from "./unknown_outcome.ts";
@@ -35,7 +43,7 @@ export async function recordStage(
 }
 
 /** Another process changed the task: the job is due again immediately and reads the new state. */
-export async function lookAgain({ store }: VideoParts, job: Job): Promise<void> {
+export async function retryNow({ store }: VideoParts, job: Job): Promise<void> {
   await postponeJob(store, job, store.now(), job.attempt);
 }
 
@@ -54,9 +62,9 @@ export async function recordSubmission(
   handle: VideoJobHandle,
   job: Job | null,
 ): Promise<void> {
-  unrecorded.note(start.value, handle);
+  unrecorded.set(start.value, handle);
   await record(parts, start, handle, job);
-  unrecorded.forget(start.value.id);
+  unrecorded.delete(start.value.id);
 }
 
 async function record(
@@ -71,7 +79,7 @@ async function record(
   let reason = "";
   for (let race = 0; race < MAX_RACES && entry !== null && isSame(entry, start); race++) {
     const recorded = submissionOf(parts, entry, handle);
-    let result = await store.commit(null, settleJob(recorded, job));
+    let result = await store.commit(null, completeJob(recorded, job));
     if (!result.ok && result.why === "fenced") result = await store.commit(null, recorded);
     if (result.ok) return log.info("video_submitted", { ref: entry.value.id, provider, model: entry.value.model });
     reason = result.why;

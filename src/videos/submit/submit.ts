@@ -5,9 +5,9 @@ import { type Candidate, candidatesFor } from "../../routing/candidates.ts";
 import type { UpstreamFailure } from "../../upstreams/failure.ts";
 import { endOverdue } from "../tasks/expire.ts";
 import { offerTask } from "./offer.ts";
-import { putOffSubmit, readTask, type TaskEntry } from "../tasks/records.ts";
-import { backoffMs, isOperators, isPatient, mainRefusal } from "./refusals.ts";
-import { resolveUnknown } from "./search.ts";
+import { postponeSubmit, readTask, type TaskEntry } from "../tasks/records.ts";
+import { backoffMs, isWithinRetryPeriod, mainRejection, needsOperator } from "./rejections.ts";
+import { resolveUnknownOutcome } from "./search.ts";
 import { isSubmitting } from "./submission.ts";
 import { failTask, taskErrorOf } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
@@ -31,12 +31,12 @@ export function submitHandler(parts: VideoParts, limits: SubmitLimits): JobHandl
   return async (job) => {
     const entry = await readTask(parts.store, job.ref);
     if (!entry || entry.value.status !== "pending" || entry.value.stage.step === "submitted") {
-      limits.unrecorded.forget(job.ref);
+      limits.unrecorded.delete(job.ref);
       await parts.store.commit(null, { completeJobs: [job] });
     } else if (entry.value.deadlineAt <= parts.store.now()) {
       await endOverdue(parts, entry, job);
     } else if (isSubmitting(entry)) {
-      await resolveUnknown(parts, limits, entry, job);
+      await resolveUnknownOutcome(parts, limits, entry, job);
     } else {
       await offerRound(parts, limits, entry, job);
     }
@@ -55,7 +55,7 @@ async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEn
       case "done":
         return;
       case "unknown":
-        return await resolveUnknown(parts, limits, outcome.entry, job);
+        return await resolveUnknownOutcome(parts, limits, outcome.entry, job);
       case "circuit_open":
         round.hasOpenCircuit = true;
         break;
@@ -107,15 +107,15 @@ async function retryLater(
   const { store, random } = parts;
   const now = store.now();
   const { account, deadlineAt } = entry.value;
-  const passing = refusals.filter((refusal) => !isOperators(refusal));
-  const isWaiting = hasOpenCircuit || (passing.length > 0 && isPatient(entry.value, now));
+  const passing = refusals.filter((refusal) => !needsOperator(refusal));
+  const isWaiting = hasOpenCircuit || (passing.length > 0 && isWithinRetryPeriod(entry.value, now));
   if (fullProvider === null && !isWaiting) {
-    const refusal = mainRefusal(refusals);
+    const refusal = mainRejection(refusals);
     return await failTask(parts, entry, job, refusal ? taskErrorOf(refusal) : unsupported ?? UNSERVED);
   }
   const isBackingOff = hasOpenCircuit || refusals.length > 0;
   const permitMs = fullProvider === null ? 0 : creates.retryDelayMs(fullProvider, account);
   const pauseMs = isBackingOff ? backoffMs(passing, job.attempt, random) : 0;
   const dueAt = Math.min(now + Math.max(permitMs, pauseMs), deadlineAt);
-  await store.commit(null, putOffSubmit({}, job, dueAt, isBackingOff ? job.attempt + 1 : job.attempt));
+  await store.commit(null, postponeSubmit({}, job, dueAt, isBackingOff ? job.attempt + 1 : job.attempt));
 }

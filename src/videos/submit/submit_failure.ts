@@ -1,7 +1,7 @@
 import type { Job } from "../../store/store.ts";
 import { gatewayErrorFor, type UpstreamFailure } from "../../upstreams/failure.ts";
 import type { TaskEntry } from "../tasks/records.ts";
-import { lookAgain } from "./submission.ts";
+import { retryNow } from "./submission.ts";
 import type { TaskEnd, TaskError } from "../tasks/task.ts";
 import { endTask } from "../tasks/terminal.ts";
 import type { VideoParts } from "../video_parts.ts";
@@ -9,13 +9,13 @@ import type { VideoParts } from "../video_parts.ts";
 /** Ends a task as failed. Only the code and message of the error are stored. */
 export async function failTask(parts: VideoParts, entry: TaskEntry, job: Job, error: TaskError): Promise<void> {
   const { code, message } = error;
-  await endOrLookAgain(parts, entry, job, { status: "failed", error: { code, message } });
+  await endOrRetry(parts, entry, job, { status: "failed", error: { code, message } });
 }
 
 /** Ends a task that no vendor accepted. If it changed since it was read, the job reads it again. */
-export async function endOrLookAgain(parts: VideoParts, entry: TaskEntry, job: Job, end: TaskEnd): Promise<void> {
+export async function endOrRetry(parts: VideoParts, entry: TaskEntry, job: Job, end: TaskEnd): Promise<void> {
   const ended = await endTask(parts, entry, end, job);
-  if (ended === null) await lookAgain(parts, job);
+  if (ended === null) await retryNow(parts, job);
 }
 
 /** Codes that callers would relate to their own request. */

@@ -13,18 +13,18 @@ export class UnrecordedJobs {
   readonly #jobs = new Map<string, { readonly offers: number | undefined; readonly job: VideoJobHandle }>();
 
   /** Adds the job of the task's latest call. */
-  note({ id, offers }: Called, job: VideoJobHandle): void {
+  set({ id, offers }: Called, job: VideoJobHandle): void {
     this.#jobs.set(id, { offers, job });
   }
 
   /** Returns the job of the task's latest call; null if none was confirmed or it is stored. */
-  of({ id, offers }: Called): VideoJobHandle | null {
+  get({ id, offers }: Called): VideoJobHandle | null {
     const known = this.#jobs.get(id);
     return known && known.offers === offers ? known.job : null;
   }
 
   /** Removes the job after it was stored or the task ended. */
-  forget(id: string): void {
+  delete(id: string): void {
     this.#jobs.delete(id);
   }
 }

@@ -2,7 +2,7 @@ import type { AttemptTarget } from "../../routing/circuit_breaker.ts";
 import type { VideoMedia, VideoOrder, VideoUpstream } from "../../upstreams/video_upstream.ts";
 import type { CreateLease } from "../create/create_memory.ts";
 import { formFor, isPublicBase, mediaFor } from "./media_publishing.ts";
-import { orderAt } from "../request/provider_options.ts";
+import { orderForProvider } from "../request/provider_options.ts";
 import type { TaskMedia, TaskOrder, VideoTask } from "../tasks/task.ts";
 import { vendorCallbackUrl } from "../polling/vendor_callback.ts";
 import type { VideoParts } from "../video_parts.ts";
@@ -33,7 +33,7 @@ export async function vendorOrderOf(
 /** Returns the order without media. It is enough to recognise a task, and its media may be removed by then. */
 export function searchOrderOf(task: VideoTask, { provider, model }: AttemptTarget): VideoOrder {
   return {
-    ...orderAt(orderOf(task), provider),
+    ...orderForProvider(orderOf(task), provider),
     taskId: task.id,
     model,
     mode: task.mode,

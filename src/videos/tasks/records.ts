@@ -18,10 +18,10 @@ export interface IdempotencyRecord {
 }
 
 /** A position in an index ordered by creation. */
-export type TaskPlace = TimeIndexEntry;
+export type TaskIndexEntry = TimeIndexEntry;
 
 /** Selects one index of tasks. */
-export interface TaskLine {
+export interface TaskIndex {
   /** Null for all accounts. */
   readonly account: string | null;
   readonly status: VideoStatus;
@@ -44,12 +44,12 @@ const taskKey = (id: string): Key => [...TASKS, id];
 /**
  * Index of the tasks of one status in order of creation, of all accounts or of one. Each entry holds the task's model.
  */
-const indexPrefix = ({ account, status }: TaskLine): Key =>
+const indexPrefix = ({ account, status }: TaskIndex): Key =>
   account === null ? ["video", "time", status] : ["video", "account_time", account, status];
-const indexKey = (of: TaskLine, { createdAt, id }: TaskPlace): Key => [...indexPrefix(of), createdAt, id];
+const indexKey = (of: TaskIndex, { createdAt, id }: TaskIndexEntry): Key => [...indexPrefix(of), createdAt, id];
 /** Index of tasks with copies of results in the file store, by time of the copy. */
 const KEPT_FILES: Key = ["video", "kept_files"];
-const keptFilesKey = ({ copiedAt, id }: KeptFiles): Key => [...KEPT_FILES, copiedAt, id];
+const keptFilesKey = ({ copiedAt, id }: CopiedTask): Key => [...KEPT_FILES, copiedAt, id];
 /** Marker: every task is in the current index. */
 const INDEX_KEPT: Key = ["video", "index_kept", 2];
 const idempotencyKey = (keyId: string, key: string): Key => ["video", "idempotency", keyId, key];
@@ -61,7 +61,7 @@ export async function readTask(store: Store, id: string): Promise<TaskEntry | nu
 }
 
 /** Returns the tasks that a commit writes, in their new state. */
-export function tasksIn({ set = [] }: Commit): VideoTask[] {
+export function tasksWrittenBy({ set = [] }: Commit): VideoTask[] {
   return set.flatMap(({ key, value }) =>
     key[0] === TASKS[0] && key[1] === TASKS[1] ? [unpackTask(value as StoredTask)] : []
   );
@@ -79,11 +79,11 @@ export async function readTasks(store: Store, ids: readonly string[]): Promise<V
  *
  * @param page `after`: the position to continue after; a task need not exist there.
  */
-export async function scanLine(
+export async function scanTaskIndex(
   store: Store,
-  of: TaskLine,
-  page: { readonly after: TaskPlace; readonly limit: number; readonly reverse: boolean },
-): Promise<(TaskPlace & Pick<VideoTask, "model">)[]> {
+  of: TaskIndex,
+  page: { readonly after: TaskIndexEntry; readonly limit: number; readonly reverse: boolean },
+): Promise<(TaskIndexEntry & Pick<VideoTask, "model">)[]> {
   const { length } = indexPrefix(of);
   const entries = await store.scan<string>(indexPrefix(of), { ...page, after: indexKey(of, page.after) });
   return entries.map(({ key, value }) => ({
@@ -97,7 +97,7 @@ export async function scanLine(
  * Adds tasks of earlier versions to the current index. It runs once for a store and continues after an interruption.
  * Tasks must not change meanwhile, so it runs before the first request and job.
  */
-export async function enterOldTasks(store: Store): Promise<void> {
+export async function indexOldTasks(store: Store): Promise<void> {
   const [marker] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);
   if (marker?.value === true) return;
   let tasks: Entry<StoredTask>[];
@@ -111,7 +111,7 @@ export async function enterOldTasks(store: Store): Promise<void> {
   } while (tasks.length === TASKS_A_COMMIT);
 }
 
-/** Whether the store has tasks of an earlier version that {@linkcode enterOldTasks} has not indexed yet. */
+/** Whether the store has tasks of an earlier version that {@linkcode indexOldTasks} has not indexed yet. */
 export async function hasUnindexedTasks(store: Store): Promise<boolean> {
   const [marker] = await store.get<true | { readonly after: Key }>([INDEX_KEPT]);
   return marker?.value !== true && (await store.scan(TASKS, { limit: 1 })).length > 0;
@@ -122,7 +122,7 @@ const TASKS_A_COMMIT = 40;
 /** Returns the index entries of a task: by time for all accounts and for its account, and those of its credential. */
 function indexOf(task: VideoTask): NonNullable<Commit["set"]>[number][] {
   const { account, status, model } = task;
-  const indexes: TaskLine[] = [{ account: null, status }, { account, status }];
+  const indexes: TaskIndex[] = [{ account: null, status }, { account, status }];
   return [
     ...indexes.map((of) => ({ key: indexKey(of, task), value: model })),
     ...ownIndexKeysOf(task).map((key) => ({ key, value: true })),
@@ -178,18 +178,18 @@ export function removeTask(commit: Commit, { key, version, value: task }: TaskEn
 }
 
 /** A task whose results were copied into the file store. */
-export interface KeptFiles {
+export interface CopiedTask {
   readonly id: string;
   readonly copiedAt: number;
 }
 
 /** Adds a task to the index of copies in a commit. */
-export function addKeptFiles(commit: Commit, copied: KeptFiles): Commit {
+export function addCopiedTask(commit: Commit, copied: CopiedTask): Commit {
   return mergeCommits(commit, { set: [{ key: keptFilesKey(copied), value: true }] });
 }
 
 /** Removes a task from the index of copies in a commit. */
-export function dropKeptFiles(commit: Commit, copied: KeptFiles): Commit {
+export function removeCopiedTask(commit: Commit, copied: CopiedTask): Commit {
   return mergeCommits(commit, { delete: [keptFilesKey(copied)] });
 }
 
@@ -198,7 +198,7 @@ export function dropKeptFiles(commit: Commit, copied: KeptFiles): Commit {
  *
  * @param after Position to continue after; null for the first page.
  */
-export async function scanKeptFiles(store: Store, after: KeptFiles | null, limit: number): Promise<KeptFiles[]> {
+export async function scanCopiedTasks(store: Store, after: CopiedTask | null, limit: number): Promise<CopiedTask[]> {
   const entries = await store.scan(KEPT_FILES, { limit, ...(after && { after: keptFilesKey(after) }) });
   return entries.map(({ key }) => ({
     copiedAt: Number(key[KEPT_FILES.length]),
@@ -212,14 +212,14 @@ export function addJob(commit: Commit, kind: VideoJobKind, ref: string, dueAt: n
 }
 
 /** Adds the completion of a claimed job to a commit. */
-export function settleJob(commit: Commit, job: Job | null): Commit {
+export function completeJob(commit: Commit, job: Job | null): Commit {
   return job === null ? commit : mergeCommits(commit, { completeJobs: [job] });
 }
 
 /** Adds the rescheduling of a submit job to a commit. */
-export function putOffSubmit(commit: Commit, job: Job, dueAt: number, attempt: number): Commit {
+export function postponeSubmit(commit: Commit, job: Job, dueAt: number, attempt: number): Commit {
   if (job.kind === "video_submit_retry") return mergeCommits(commit, { postponeJobs: [{ job, dueAt, attempt }] });
-  return addJob(settleJob(commit, job), "video_submit_retry", job.ref, dueAt);
+  return addJob(completeJob(commit, job), "video_submit_retry", job.ref, dueAt);
 }
 
 /**

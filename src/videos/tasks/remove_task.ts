@@ -1,13 +1,13 @@
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { readTask, removeTask, type TaskEntry } from "./records.ts";
-import { taskNotFound } from "./refusal.ts";
+import { taskNotFound } from "./video_errors.ts";
 import { removeCopies } from "../results/task_files.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
  * Result of removing a task. `owed`: its event is still being delivered. `changed`: the task changed since it was read.
  */
-export type Removal = "removed" | "owed" | "changed";
+export type RemovalResult = "removed" | "owed" | "changed";
 
 /**
  * Maximum number of conflicting commits. An ended task changes when its copies are complete, and rarely after that.
@@ -19,7 +19,7 @@ const MAX_RACES = 8;
  * entries. The record is removed last, so an interrupted removal is found and completed. Its ledger entries remain. Its
  * `Idempotency-Key` stays valid for the rest of its 24 hours, so a late repeat creates no second task.
  */
-export async function removeEndedTask(parts: VideoParts, entry: TaskEntry): Promise<Removal> {
+export async function removeEndedTask(parts: VideoParts, entry: TaskEntry): Promise<RemovalResult> {
   const { store, files, onRemoval } = parts;
   const { id, inputs } = entry.value;
   if (!await onRemoval(id)) return "owed";

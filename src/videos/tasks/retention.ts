@@ -1,10 +1,10 @@
 import { forEachConcurrent } from "../../lib/for_each_concurrent.ts";
-import { changeTask, dropKeptFiles, type KeptFiles, readTask, scanKeptFiles, scanLine } from "./records.ts";
+import { changeTask, type CopiedTask, readTask, removeCopiedTask, scanCopiedTasks, scanTaskIndex } from "./records.ts";
 import { removeEndedTask } from "./remove_task.ts";
 import { removeCopies } from "../results/task_files.ts";
 import { TERMINAL_STATUSES, type TerminalStatus } from "../../calls/ended_task.ts";
 import type { VideoTask } from "./task.ts";
-import type { TaskPlace } from "./records.ts";
+import type { TaskIndexEntry } from "./records.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** Number of tasks that one step examines. */
@@ -21,26 +21,26 @@ const AT_ONCE = 8;
  * @returns The step, which resolves to whether there may be more to remove.
  */
 export function fileSweep(parts: VideoParts, filesMs: number | null): () => Promise<boolean> {
-  let after: KeptFiles | null = null;
+  let after: CopiedTask | null = null;
   return async () => {
     if (filesMs === null) return false;
     const copiedBy = parts.store.now() - filesMs;
-    const due = (await scanKeptFiles(parts.store, after, BATCH)).filter(({ copiedAt }) => copiedAt <= copiedBy);
+    const due = (await scanCopiedTasks(parts.store, after, BATCH)).filter(({ copiedAt }) => copiedAt <= copiedBy);
     await forEachConcurrent(due, AT_ONCE, (copied) => removeFiles(parts, copied));
     after = due[BATCH - 1] ?? null;
     return after !== null;
   };
 }
 
-async function removeFiles({ store, files, log, isOwed }: VideoParts, copied: KeptFiles): Promise<void> {
+async function removeFiles({ store, files, log, isOwed }: VideoParts, copied: CopiedTask): Promise<void> {
   if (await isOwed(copied.id)) return;
   const entry = await readTask(store, copied.id);
   if (entry?.value.mirroring) return;
   // The results were copied again since; another entry exists for the new copies.
-  if (entry?.value.copiedAt !== copied.copiedAt) return void await store.commit(null, dropKeptFiles({}, copied));
+  if (entry?.value.copiedAt !== copied.copiedAt) return void await store.commit(null, removeCopiedTask({}, copied));
   await removeCopies(files, entry.value);
   const change = { mirrors: [], extraMirrors: [], copiedAt: undefined };
-  const { ok } = await store.commit(null, dropKeptFiles(changeTask({}, entry, change), copied));
+  const { ok } = await store.commit(null, removeCopiedTask(changeTask({}, entry, change), copied));
   if (ok) log.info("video_files_expired", { ref: copied.id });
 }
 
@@ -52,7 +52,7 @@ async function removeFiles({ store, files, log, isOwed }: VideoParts, copied: Ke
  * @returns The step, which resolves to whether there may be more to remove.
  */
 export function taskSweep(parts: VideoParts, tasksMs: number | null): () => Promise<boolean> {
-  const cursors = new Map<TerminalStatus, TaskPlace>();
+  const cursors = new Map<TerminalStatus, TaskIndexEntry>();
   return async () => {
     if (tasksMs === null) return false;
     const endedBy = parts.store.now() - tasksMs;
@@ -67,16 +67,16 @@ export function taskSweep(parts: VideoParts, tasksMs: number | null): () => Prom
   };
 }
 
-const START: TaskPlace = { createdAt: 0, id: "" };
+const START: TaskIndexEntry = { createdAt: 0, id: "" };
 
 /** Returns the position to continue after; null at the end of the tasks that can be due. */
 async function sweepStatus(
   parts: VideoParts,
   status: TerminalStatus,
   endedBy: number,
-  after: TaskPlace,
-): Promise<TaskPlace | null> {
-  const places = await scanLine(parts.store, { account: null, status }, { after, limit: BATCH, reverse: false });
+  after: TaskIndexEntry,
+): Promise<TaskIndexEntry | null> {
+  const places = await scanTaskIndex(parts.store, { account: null, status }, { after, limit: BATCH, reverse: false });
   // A task ends after its creation, so no task after the first one created too late is due.
   const due = places.filter(({ createdAt }) => createdAt <= endedBy);
   await forEachConcurrent(due, AT_ONCE, ({ id }) => removeIfDue(parts, id, endedBy));

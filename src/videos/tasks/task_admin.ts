@@ -1,9 +1,9 @@
 import { type Hold, readHold } from "../../billing/hold.ts";
 import { mergeByTime } from "../../lib/time_index_entry.ts";
 import type { Store } from "../../store/store.ts";
-import { readTask, readTasks, scanLine, type TaskPlace } from "./records.ts";
+import { readTask, readTasks, scanTaskIndex, type TaskIndexEntry } from "./records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "./task.ts";
-import { copyAnew } from "../results/copy_anew.ts";
+import { recopyResults } from "../results/recopy.ts";
 import { isTaskId } from "./task_id.ts";
 
 /** A task with its hold. */
@@ -25,19 +25,19 @@ export interface TaskFilter {
 }
 
 /** Position and size of a page. */
-export interface TaskAdminPage {
+export interface TaskPageRequest {
   /** Null for the first page. */
-  readonly after: TaskPlace | null;
+  readonly after: TaskIndexEntry | null;
   readonly limit: number;
   /** Newest first. */
   readonly reverse: boolean;
 }
 
 /** One page of the tasks of all accounts. */
-export interface TaskStories {
-  readonly stories: readonly TaskWithHold[];
+export interface TaskWithHoldPage {
+  readonly tasks: readonly TaskWithHold[];
   /** Cursor for the next page; null on the last page. */
-  readonly next: TaskPlace | null;
+  readonly next: TaskIndexEntry | null;
 }
 
 /** Reads the tasks of all accounts for the operator. */
@@ -49,7 +49,7 @@ export interface TaskAdmin {
    * the number of tasks. The model is filtered from the matching entries: a page reads up to
    * {@linkcode MAX_TASKS_SCANNED} of them, then ends early, with a `next`.
    */
-  list(filter: TaskFilter, page: TaskAdminPage): Promise<TaskStories>;
+  list(filter: TaskFilter, page: TaskPageRequest): Promise<TaskWithHoldPage>;
   /**
    * Copies the results of a completed task again, starting now. Existing copies stay until their replacement is
    * complete.
@@ -69,7 +69,7 @@ const LOOKED_AT_ONCE = 500;
 export function openTaskAdmin(store: Store): TaskAdmin {
   const withHold = async (task: VideoTask) => ({ task, hold: await readHold(store, task.id) });
   return {
-    mirror: async (id) => await withHold(await copyAnew(store, id)),
+    mirror: async (id) => await withHold(await recopyResults(store, id)),
     async read(id) {
       const entry = isTaskId(id) ? await readTask(store, id) : null;
       return entry && await withHold(entry.value);
@@ -79,7 +79,7 @@ export function openTaskAdmin(store: Store): TaskAdmin {
       const tasks = await readTasks(store, entries.map(({ id }) => id));
       // A task that ended since its entry was read belongs to another index now.
       const still = tasks.filter(({ status }) => filter.status === null || status === filter.status);
-      return { stories: await Promise.all(still.map(withHold)), next };
+      return { tasks: await Promise.all(still.map(withHold)), next };
     },
   };
 }
@@ -87,10 +87,10 @@ export function openTaskAdmin(store: Store): TaskAdmin {
 async function pickEntries(
   store: Store,
   filter: TaskFilter,
-  { after, limit, reverse }: TaskAdminPage,
-): Promise<{ readonly entries: readonly TaskPlace[]; readonly next: TaskPlace | null }> {
+  { after, limit, reverse }: TaskPageRequest,
+): Promise<{ readonly entries: readonly TaskIndexEntry[]; readonly next: TaskIndexEntry | null }> {
   const step = filter.model === null ? limit + 1 : LOOKED_AT_ONCE;
-  const picked: TaskPlace[] = [];
+  const picked: TaskIndexEntry[] = [];
   let last = after ?? { createdAt: reverse ? filter.to : filter.from, id: "" };
   for (let scanned = 0; scanned < MAX_TASKS_SCANNED; scanned += step) {
     const entries = await entriesAfter(store, filter, { after: last, limit: step, reverse });
@@ -108,9 +108,9 @@ async function pickEntries(
 async function entriesAfter(
   store: Store,
   { account, status, from, to }: TaskFilter,
-  page: { readonly after: TaskPlace; readonly limit: number; readonly reverse: boolean },
+  page: { readonly after: TaskIndexEntry; readonly limit: number; readonly reverse: boolean },
 ) {
-  const scan = (each: VideoStatus) => scanLine(store, { account, status: each }, page);
+  const scan = (each: VideoStatus) => scanTaskIndex(store, { account, status: each }, page);
   const [first, ...others]: readonly [VideoStatus, ...VideoStatus[]] = status === null ? VIDEO_STATUSES : [status];
   // Tasks change from `pending` to the other statuses. Reading in this order can return one twice, but misses none.
   const lists = [await scan(first), ...await Promise.all(others.map(scan))];

@@ -2,7 +2,7 @@ import { writeMoney } from "../../lib/money.ts";
 import type { Job } from "../../store/store.ts";
 import { extraMirrorNamesOf, mirrorNamesOf } from "../results/mirror_names.ts";
 import { payFor } from "./payment.ts";
-import { addJob, changeTask, settleJob, type TaskEntry } from "./records.ts";
+import { addJob, changeTask, completeJob, type TaskEntry } from "./records.ts";
 import type { TaskEnd, VideoTask } from "./task.ts";
 import { taskObjectOf } from "./task_object.ts";
 import type { VideoParts } from "../video_parts.ts";
@@ -27,7 +27,7 @@ export async function endTask(
   const { commit: paid, usage } = payment;
   const change = { ...changeOf(entry.value, end), usage, updatedAt: now };
   const task: VideoTask = { ...entry.value, ...change };
-  let commit = settleJob(changeTask(paid, entry, change), job);
+  let commit = completeJob(changeTask(paid, entry, change), job);
   if (task.mirroring) commit = addJob(commit, "video_mirror", task.id, now);
   else if (task.inputs.length > 0) commit = addJob(commit, "video_forget", task.id, now);
   if (end.status === "expired" && end.stopsVendor) commit = addJob(commit, "video_stop", task.id, now);

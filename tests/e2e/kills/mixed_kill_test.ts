@@ -13,10 +13,10 @@ import { SeededRandom } from "../money_walk/random.ts";
 import { assertCallsPaid } from "./call_laws.ts";
 import { configOf, START_BALANCE } from "./config.ts";
 import { type Acknowledged, type CallKind, Load, nothingAcknowledged } from "./load.ts";
-import { MOMENTS, Moments } from "./moments.ts";
-import { makeOldVideos } from "./old_videos.ts";
+import { KILL_POINTS, KillPoints } from "./kill_points.ts";
+import { createOldVideos } from "./old_videos.ts";
 import { startEventReceiver } from "./receiver.ts";
-import { type ToldTask, VideoFacts } from "./video_facts.ts";
+import { type ReportedTask, VideoFacts } from "./video_facts.ts";
 import {
   assertMadeOnce,
   assertMirrorsOpen,
@@ -40,7 +40,7 @@ const MAX_LIFE_MS = 2_000;
 Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice, or left held (seed ${SEED})`, async () => {
   const random = new SeededRandom(SEED);
   const asked: Record<CallKind, number> = { text: 0, image: 0, cache: 0 };
-  const moments = new Moments();
+  const moments = new KillPoints();
   const seen = new SeenVideos();
   const sandbox = await startSandbox({
     port: 0,
@@ -50,11 +50,11 @@ Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice
       else if (method === "POST" && path.endsWith("/images/generations")) asked.image++;
       else if (method === "POST" && path.endsWith("/cachedContents")) asked.cache++;
       const moment = seen.note(request);
-      if (moment !== null) moments.note(moment);
+      if (moment !== null) moments.report(moment);
     },
   });
   const facts = new VideoFacts();
-  const receiver = startEventReceiver(facts, () => moments.note("event"));
+  const receiver = startEventReceiver(facts, () => moments.report("event"));
   const folder = await Deno.makeTempDir();
   const [key, adminKey] = [newApiKey(), newApiKey()];
   await Deno.writeTextFile(`${folder}/root.pem`, LOOPBACK_ROOT);
@@ -65,20 +65,20 @@ Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice
   const start = () => startGatewayProcess({ args: ["serve", "--config", config], folder });
   const nextNumber = () => ++numbered;
 
-  await makeOldVideos(config, key, facts, OLD_VIDEOS);
+  await createOldVideos(config, key, facts, OLD_VIDEOS);
   for (let kill = 0; kill < KILLS; kill++) {
     const child = start();
     const target = { address: await addressOf(child), key, adminKey, callbackUrl: receiver.url };
     const loads = [
       new Load(target, acknowledged),
-      new VideoLoad(target, facts, random, () => moments.note("answer")),
+      new VideoLoad(target, facts, random, () => moments.report("answer")),
     ] as const;
     const end = () => {
       child.kill("SIGKILL");
       for (const load of loads) load.stop();
     };
-    const [moment, count] = [random.of(MOMENTS), random.between(1, MAX_MOMENTS)];
-    const patience = setTimeout(() => moments.now(), MAX_LIFE_MS);
+    const [moment, count] = [random.of(KILL_POINTS), random.between(1, MAX_MOMENTS)];
+    const patience = setTimeout(() => moments.stopWaiting(), MAX_LIFE_MS);
     moments.await(moment, count, end);
     await Promise.all([loads[0].run(), loads[1].run(nextNumber), child.ended]);
     clearTimeout(patience);
@@ -121,7 +121,7 @@ async function addressOf(child: GatewayProcess): Promise<string> {
   return itemAt(await child.until(/is ready at (\S+)/), 1);
 }
 
-function summaryOf(facts: VideoFacts, { calls }: Acknowledged, tasks: readonly ToldTask[]): string {
+function summaryOf(facts: VideoFacts, { calls }: Acknowledged, tasks: readonly ReportedTask[]): string {
   const ends = Object.entries(Object.groupBy(tasks, ({ status, error }) => error?.code ?? status));
   return JSON.stringify({
     kills: KILLS,

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 export const RETENTION = { tasks: 12 * 3_600, deliveries: 12 * 3_600, files: 6 * 3_600 };
 
 /** Creates videos that exceed the retention when the gateway starts: some completely, some only with their files. */
-export async function makeOldVideos(
+export async function createOldVideos(
   config: string,
   key: string,
   facts: VideoFacts,

@@ -24,7 +24,7 @@ export function startEventReceiver(facts: VideoFacts, onEvent: () => void): Even
     const body = await request.text();
     const isTaken = ++count % 5 !== 0 || facts.events.has(key);
     if (count % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 100));
-    facts.noteEvent(key, body, isTaken);
+    facts.recordEvent(key, body, isTaken);
     onEvent();
     return new Response(null, { status: isTaken ? 204 : 503 });
   });

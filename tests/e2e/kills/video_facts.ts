@@ -1,7 +1,7 @@
 import type { VideoOrder } from "./video_orders.ts";
 
 /** A task as returned to its caller. */
-export interface ToldTask {
+export interface ReportedTask {
   readonly id: string;
   readonly status: string;
   readonly model: string;
@@ -40,12 +40,12 @@ export class VideoFacts {
   }
 
   /** Returns orders whose create has no response yet. */
-  unanswered(): VideoOrder[] {
+  ordersWithoutResponse(): VideoOrder[] {
     return [...this.orders.values()].filter(({ number }) => !this.created.has(number));
   }
 
   /** Records a create with status 202. */
-  noteCreated({ number }: VideoOrder, id: string): void {
+  recordCreated({ number }: VideoOrder, id: string): void {
     this.created.set(number, (this.created.get(number) ?? new Set()).add(id));
   }
 
@@ -57,7 +57,7 @@ export class VideoFacts {
   }
 
   /** Records a task returned by a request made when this was known. */
-  noteTask({ id, status, usage, error }: ToldTask, { end, isPurged }: KnownTask): void {
+  recordTask({ id, status, usage, error }: ReportedTask, { end, isPurged }: KnownTask): void {
     if (isPurged) this.contradictions.push(`${id} is ${status} after it was removed`);
     const now = status === "pending" ? status : `${status} for ${usage.video_cost} (${error?.code ?? "no error"})`;
     const before = status === "pending" ? end : this.ends.get(id);
@@ -66,22 +66,22 @@ export class VideoFacts {
   }
 
   /** Records that a task was not found. */
-  noteMissing(id: string): void {
+  recordMissing(id: string): void {
     if (!this.purges.has(id)) this.contradictions.push(`${id} is gone, and nobody removed it`);
   }
 
   /** Records that a removal is about to be requested. */
-  notePurge(id: string): void {
+  recordPurgeRequest(id: string): void {
     if (!this.purges.has(id)) this.purges.set(id, false);
   }
 
   /** Records that a removal was confirmed. */
-  notePurged(id: string): void {
+  recordPurged(id: string): void {
     this.purges.set(id, true);
   }
 
   /** Records an event. */
-  noteEvent(key: string, body: string, isTaken: boolean): void {
+  recordEvent(key: string, body: string, isTaken: boolean): void {
     this.events.set(key, (this.events.get(key) ?? new Set()).add(body));
     if (isTaken) this.taken.add(key);
   }

@@ -6,7 +6,7 @@ import type { StoreEngine } from "../../../src/store/engine.ts";
 import { callerOf, type GatewayCall } from "../../support/gateway_call.ts";
 import { atLeast } from "../../support/items.ts";
 import type { LoadTarget } from "./load.ts";
-import type { ToldTask, VideoFacts } from "./video_facts.ts";
+import type { ReportedTask, VideoFacts } from "./video_facts.ts";
 import { SECOND_PRICE } from "./video_orders.ts";
 import type { SeenVideos } from "./video_vendors.ts";
 
@@ -14,13 +14,13 @@ import type { SeenVideos } from "./video_vendors.ts";
 const LOOK_EVERY_MS = 50;
 
 /** Waits until all tasks have ended, their events were acknowledged and their results copied. Returns all tasks. */
-export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promise<ToldTask[]> {
+export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promise<ReportedTask[]> {
   const call = callerOf(target.address, { authorization: `Bearer ${target.key}` });
   const tasks = await until(
     () => allTasks(call),
     (all) => all.every(({ id, status }) => status !== "pending" && !facts.outdated.has(id)),
   );
-  for (const task of tasks) facts.noteTask(task, facts.knownOf(task.id));
+  for (const task of tasks) facts.recordTask(task, facts.knownOf(task.id));
   const owed = tasks.filter((task) => hasCallback(facts, task)).map(({ id, status }) => `${id}-${status}`);
   await until(() => Promise.resolve(owed.filter((key) => !facts.taken.has(key))), (missing) => missing.length === 0);
   // Files past their retention are removed in the same passes.
@@ -32,7 +32,7 @@ export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promi
 }
 
 /** Every copy address of a task can be opened. */
-export async function assertMirrorsOpen(tasks: readonly ToldTask[], { withoutFiles }: VideoFacts): Promise<void> {
+export async function assertMirrorsOpen(tasks: readonly ReportedTask[], { withoutFiles }: VideoFacts): Promise<void> {
   for (const { id, status, mirror_urls: urls = [] } of tasks) {
     const isCopied = status === "completed" && !withoutFiles.has(id);
     assertEquals(urls.length > 0, isCopied, `${id} is ${status} and has ${urls.length} copies`);
@@ -44,7 +44,7 @@ export async function assertMirrorsOpen(tasks: readonly ToldTask[], { withoutFil
 }
 
 /** Every acknowledged task exists once and has the status reported before. */
-export function assertNothingLost(tasks: readonly ToldTask[], facts: VideoFacts): void {
+export function assertNothingLost(tasks: readonly ReportedTask[], facts: VideoFacts): void {
   assertEquals(facts.contradictions, []);
   const byId = new Map(tasks.map((task) => [task.id, task]));
   for (const [number, ids] of facts.created) {
@@ -60,7 +60,7 @@ export function assertNothingLost(tasks: readonly ToldTask[], facts: VideoFacts)
 }
 
 /** No vendor generated a task twice, and unknown outcomes at searchable vendors were resolved. */
-export function assertMadeOnce(tasks: readonly ToldTask[], facts: VideoFacts, seen: SeenVideos): void {
+export function assertMadeOnce(tasks: readonly ReportedTask[], facts: VideoFacts, seen: SeenVideos): void {
   for (const order of facts.orders.values()) {
     assertLessOrEqual(seen.made(order), 1, `at its vendor: ${order.body}`);
   }
@@ -78,7 +78,7 @@ export function assertMadeOnce(tasks: readonly ToldTask[], facts: VideoFacts, se
 export async function assertVideosPaid(
   store: StoreEngine,
   account: string,
-  tasks: readonly ToldTask[],
+  tasks: readonly ReportedTask[],
   facts: VideoFacts,
 ): Promise<Money> {
   const lines = await videoLines(store, account);
@@ -102,7 +102,7 @@ export async function assertVideosPaid(
 }
 
 /** Every file is a copy of a task. */
-export function assertNoStrayFiles(folder: string, tasks: readonly ToldTask[]): void {
+export function assertNoStrayFiles(folder: string, tasks: readonly ReportedTask[]): void {
   const named = new Set(tasks.flatMap(({ mirror_urls: urls = [] }) => urls.map(fileOf)));
   const there = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name);
   assertEquals(there.filter((name) => !named.has(name)), [], "no file belongs to nobody");
@@ -113,12 +113,12 @@ function fileOf(url: string): string {
   return new URL(url).pathname.split("/").at(-1)!;
 }
 
-function hasCallback({ orders }: VideoFacts, { metadata }: ToldTask): boolean {
+function hasCallback({ orders }: VideoFacts, { metadata }: ReportedTask): boolean {
   return orders.get(Number(metadata.number))?.body.includes("callback_url") ?? false;
 }
 
-async function allTasks(call: GatewayCall): Promise<ToldTask[]> {
-  const tasks: ToldTask[] = [];
+async function allTasks(call: GatewayCall): Promise<ReportedTask[]> {
+  const tasks: ReportedTask[] = [];
   for (let after = "";;) {
     const { json } = await call("GET", `/v1/videos?limit=100${after}`);
     tasks.push(...json.data);

@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 import type { SeededRandom } from "../money_walk/random.ts";
 import type { LoadTarget } from "./load.ts";
-import type { ToldTask, VideoFacts } from "./video_facts.ts";
+import type { ReportedTask, VideoFacts } from "./video_facts.ts";
 import { orderOf, type VideoOrder } from "./video_orders.ts";
 
 const CREATORS = 3;
@@ -36,7 +36,7 @@ export class VideoLoad {
 
   /** Repeats the creates with a key that got no response in an earlier run. */
   async createAgain(): Promise<void> {
-    const again = this.facts.unanswered().filter(({ idempotencyKey }) => idempotencyKey !== null);
+    const again = this.facts.ordersWithoutResponse().filter(({ idempotencyKey }) => idempotencyKey !== null);
     await Promise.all(again.map((order) => this.#attempt(() => this.#create(order))));
   }
 
@@ -52,17 +52,17 @@ export class VideoLoad {
     const { idempotencyKey: key } = order;
     const answer = await this.#call("POST", "/v1/videos", order.body, key === null ? {} : { "idempotency-key": key });
     const { id } = await answer.json();
-    if (answer.status === 202) this.facts.noteCreated(order, id);
+    if (answer.status === 202) this.facts.recordCreated(order, id);
     else this.facts.contradictions.push(`create ${order.number} was answered ${answer.status}`);
   }
 
   /** Polls a task. */
-  async #look(id: string): Promise<ToldTask | null> {
+  async #look(id: string): Promise<ReportedTask | null> {
     const known = this.facts.knownOf(id);
     const answer = await this.#call("GET", `/v1/videos/${id}`);
     const task = await answer.json();
-    if (answer.status === 404) this.facts.noteMissing(id);
-    else this.facts.noteTask(task, known);
+    if (answer.status === 404) this.facts.recordMissing(id);
+    else this.facts.recordTask(task, known);
     return answer.status === 200 ? task : null;
   }
 
@@ -88,18 +88,18 @@ export class VideoLoad {
     const known = this.facts.knownOf(id);
     const answer = await this.#call("DELETE", `/v1/videos/${id}`);
     const task = await answer.json();
-    if (answer.status === 200) this.facts.noteTask(task, known);
-    if (answer.status === 404) this.facts.noteMissing(id);
+    if (answer.status === 200) this.facts.recordTask(task, known);
+    if (answer.status === 404) this.facts.recordMissing(id);
   }
 
   async #purge(id: string): Promise<void> {
     const { created, orders, ends } = this.facts;
     if (!ends.has(id)) return;
-    this.facts.notePurge(id);
+    this.facts.recordPurgeRequest(id);
     const answer = await this.#call("DELETE", `/v1/videos/${id}?purge=true`);
     await answer.text();
     if (answer.status !== 200) return;
-    this.facts.notePurged(id);
+    this.facts.recordPurged(id);
     const number = [...created].find(([, ids]) => ids.has(id))![0];
     const hasCallback = orders.get(number)!.body.includes("callback_url");
     const isTold = [...this.facts.taken].some((key) => key.startsWith(id));
@@ -110,7 +110,7 @@ export class VideoLoad {
     const known = this.facts.knownOf(id);
     const answer = await this.#call("GET", `/v1/videos/${id}/events`);
     if (answer.status !== 200) return await answer.body?.cancel();
-    const parser = createParser({ onEvent: ({ data }) => this.facts.noteTask(JSON.parse(data), known) });
+    const parser = createParser({ onEvent: ({ data }) => this.facts.recordTask(JSON.parse(data), known) });
     for await (const text of answer.body!.pipeThrough(new TextDecoderStream())) parser.feed(text);
   }
 

@@ -1,5 +1,5 @@
 import type { LoggedRequest } from "../../../src/sandbox/request_log.ts";
-import type { Moment } from "./moments.ts";
+import type { KillPoint } from "./kill_points.ts";
 import { numberIn, type VideoOrder } from "./video_orders.ts";
 
 /** Requests received by the simulated video vendors. */
@@ -10,7 +10,7 @@ export class SeenVideos {
   readonly #byMark = new Map<string, number>();
 
   /** Counts a request and returns its kind; null if it is not about videos. */
-  note({ method, path, body }: LoggedRequest): Moment | null {
+  note({ method, path, body }: LoggedRequest): KillPoint | null {
     const number = method === "POST" ? numberIn(body) : null;
     if (number !== null) {
       add(this.#byNumber, number);

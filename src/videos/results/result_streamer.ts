@@ -6,12 +6,12 @@ import { EgressError } from "../../net/egress_error.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
 import { readTask, type TaskEntry } from "../tasks/records.ts";
 import type { AddressRenewal } from "./renew_addresses.ts";
-import { type MadeThing, madeThingsOf, openAtVendor, type OpenedThing } from "./result_source.ts";
+import { type GeneratedFile, generatedFilesOf, openAtVendor, type OpenedFile } from "./result_source.ts";
 import { taskIdIn } from "../tasks/task_id.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** An open stream of a result from its vendor to the caller. */
-export interface StreamedThing {
+export interface StreamedResult {
   /** Must be read or cancelled. */
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** By the first bytes, else the vendor's; `application/octet-stream` for types that are not served. */
@@ -40,7 +40,7 @@ const RETRY_AFTER_SECONDS = 5;
  * Streams results whose copy is in progress, failed or was lost, for as long as the vendor retains them. The vendor's
  * address and key are not exposed.
  */
-export class StreamThrough {
+export class ResultStreamer {
   readonly #streams = new Map<string, number>();
 
   constructor(readonly parts: VideoParts, readonly renewal: AddressRenewal) {}
@@ -52,13 +52,13 @@ export class StreamThrough {
    * @throws {GatewayError} `overloaded`; `upstream_error` if the vendor fails; `invalid_request` with status 416 for an
    * invalid range.
    */
-  async open(name: string, request: StreamRequest): Promise<StreamedThing | null> {
+  async open(name: string, request: StreamRequest): Promise<StreamedResult | null> {
     const id = taskIdIn(name);
     const entry = id !== null ? await readTask(this.parts.store, id) : null;
     const { mirrors = [], extraMirrors = [], account = "" } = entry?.value ?? {};
     if (entry === null || ![...mirrors, ...extraMirrors].includes(name)) return null;
     const leave = this.#enter(account);
-    let opened: OpenedThing | null;
+    let opened: OpenedFile | null;
     try {
       opened = await this.#openOrRenew(entry, name, request);
       if (opened !== null) return await streamOf(opened, leave);
@@ -70,7 +70,7 @@ export class StreamThrough {
     return null;
   }
 
-  async #openOrRenew(entry: TaskEntry, name: string, request: StreamRequest): Promise<OpenedThing | null> {
+  async #openOrRenew(entry: TaskEntry, name: string, request: StreamRequest): Promise<OpenedFile | null> {
     const opened = await this.#openOnce(entry, name, request);
     if (opened !== null) return opened;
     const renewed = await this.renewal.renew(entry);
@@ -78,8 +78,8 @@ export class StreamThrough {
   }
 
   /** Null if the vendor responds that it does not exist. */
-  async #openOnce({ value: task }: TaskEntry, name: string, request: StreamRequest): Promise<OpenedThing | null> {
-    const thing: MadeThing | undefined = madeThingsOf(task).find((each) => each.name === name);
+  async #openOnce({ value: task }: TaskEntry, name: string, request: StreamRequest): Promise<OpenedFile | null> {
+    const thing: GeneratedFile | undefined = generatedFilesOf(task).find((each) => each.name === name);
     if (!thing) return null;
     try {
       return await openAtVendor(this.parts, task, thing.result, { ...request, timeoutMs: STREAM_MS });
@@ -128,7 +128,7 @@ export class StreamThrough {
 }
 
 /** Returns the body as a stream that is read on demand, with its media type. */
-async function streamOf(opened: OpenedThing, onEnd: () => void): Promise<StreamedThing> {
+async function streamOf(opened: OpenedFile, onEnd: () => void): Promise<StreamedResult> {
   const { bytes, part, body } = opened;
   const source = body[Symbol.asyncIterator]();
   // A vendor that fails before the first byte results in an error status instead of a broken body.

@@ -1,13 +1,13 @@
 import type { Candidate } from "../../routing/candidates.ts";
 import type { VideoMedia, VideoOrder, VideoUpstream } from "../../upstreams/video_upstream.ts";
 import type { FittedOrder, VideoModel } from "./order.ts";
-import { orderAt } from "../request/provider_options.ts";
+import { orderForProvider } from "../request/provider_options.ts";
 import type { SentReference } from "../request/references.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { ProviderOptions } from "../tasks/task.ts";
 
 /** A create request whose fields are compared with what vendors support. */
-export interface ToldOrder {
+export interface CreateWithCandidates {
   /** The body; only fields that were sent can be dropped. */
   readonly body: { readonly [name: string]: unknown };
   readonly request: VideoRequest;
@@ -23,7 +23,10 @@ export interface ToldOrder {
  * caller's names. `generate_audio` is dropped if the model always or never has sound and the field requests the
  * opposite.
  */
-export function droppedFields(create: ToldOrder, upstreams: ReadonlyMap<string, VideoUpstream>): readonly string[] {
+export function droppedFields(
+  create: CreateWithCandidates,
+  upstreams: ReadonlyMap<string, VideoUpstream>,
+): readonly string[] {
   const { request: { generateAudio }, model: { video: { audio } }, candidates } = create;
   const isAudioDropped = audio === "always" ? generateAudio === false : audio === "never" && generateAudio === true;
   const names = candidates.flatMap((each) =>
@@ -38,11 +41,11 @@ export function droppedFields(create: ToldOrder, upstreams: ReadonlyMap<string, 
 }
 
 /** Returns the order with the caller's own value for sound and placeholders for media. */
-function orderFor({ request, fitted, options }: ToldOrder, { provider, model }: Candidate): VideoOrder {
+function orderFor({ request, fitted, options }: CreateWithCandidates, { provider, model }: Candidate): VideoOrder {
   const { firstFrame, lastFrame, references, prompt, generateAudio } = request;
   const order = { ...fitted.order, firstFrame: null, lastFrame: null, references: [], optionsByProvider: options };
   return {
-    ...orderAt(order, provider),
+    ...orderForProvider(order, provider),
     taskId: "",
     model,
     mode: fitted.mode,

@@ -3,7 +3,7 @@ import type { Store } from "../../store/store.ts";
 import { writeCopyRef } from "./copy_ref.ts";
 import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
 import { addJob, changeTask, readTask } from "../tasks/records.ts";
-import { taskNotFound } from "../tasks/refusal.ts";
+import { taskNotFound } from "../tasks/video_errors.ts";
 import type { VideoTask } from "../tasks/task.ts";
 import { isTaskId } from "../tasks/task_id.ts";
 
@@ -19,7 +19,7 @@ const MAX_RACES = 8;
  * @returns The changed task.
  * @throws {GatewayError} `not_found`; `conflict` if the task has no results.
  */
-export async function copyAnew(store: Store, id: string): Promise<VideoTask> {
+export async function recopyResults(store: Store, id: string): Promise<VideoTask> {
   for (let race = 0; race < MAX_RACES; race++) {
     const entry = isTaskId(id) ? await readTask(store, id) : null;
     if (entry === null) throw taskNotFound();

@@ -4,7 +4,7 @@ import { mergeCommits } from "../../src/billing/records.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { addTask, changeTask, enterOldTasks, readTask } from "../../src/videos/tasks/records.ts";
+import { addTask, changeTask, indexOldTasks, readTask } from "../../src/videos/tasks/records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
 import { MAX_TASKS_SCANNED, openTaskAdmin, type TaskFilter } from "../../src/videos/tasks/task_admin.ts";
 import { itemAt } from "../support/items.ts";
@@ -68,7 +68,7 @@ Deno.test("task admin: the pages of any filter in both orders contain each match
       const seen: string[] = [];
       let after = null;
       do {
-        const { stories, next } = await admin.list(filter, { after, limit, reverse });
+        const { tasks: stories, next } = await admin.list(filter, { after, limit, reverse });
         assert(stories.length <= limit && (next === null || stories.length === limit));
         seen.push(...stories.map(({ task }) => task.id));
         after = next;
@@ -93,7 +93,7 @@ Deno.test("task admin: a task that ends between two reads of its indexes is list
       return found;
     },
   });
-  const { stories } = await openTaskAdmin(moving).list(ALL, { after: null, limit: 10, reverse: true });
+  const { tasks: stories } = await openTaskAdmin(moving).list(ALL, { after: null, limit: 10, reverse: true });
   assertEquals(stories.map(({ task }) => [task.id, task.status]), [
     [itemAt(tasks, 2).id, "failed"],
     [itemAt(tasks, 1).id, "completed"],
@@ -109,11 +109,11 @@ Deno.test("task admin: tasks without index entries are indexed once, by their cu
   for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task)));
   const admin = openTaskAdmin(store);
   const list = async (filter: TaskFilter) => {
-    const { stories } = await admin.list(filter, { after: null, limit: 300, reverse: true });
+    const { tasks: stories } = await admin.list(filter, { after: null, limit: 300, reverse: true });
     return stories.map(({ task }) => task.id);
   };
   assertEquals(await list(ALL), []);
-  await enterOldTasks(store);
+  await indexOldTasks(store);
   for (const filter of [ALL, { ...ALL, account: "acme" }, { ...ALL, status: "failed" } as const]) {
     assertEquals(await list(filter), expectedIds(tasks, filter, true));
   }
@@ -124,7 +124,7 @@ Deno.test("task admin: tasks without index entries are indexed once, by their cu
       return Promise.resolve({ ok: true, replayed: false, versions: [] });
     },
   });
-  await enterOldTasks(watched);
+  await indexOldTasks(watched);
   assertEquals(commits, [], "a second start enters nothing");
 });
 
@@ -139,7 +139,7 @@ Deno.test("task admin: indexing old tasks continues after an interruption", asyn
       return store.commit(operation, commit);
     },
   });
-  await assertRejects(() => enterOldTasks(breaking), Error, "killed");
+  await assertRejects(() => indexOldTasks(breaking), Error, "killed");
   let entered = 0;
   const counting = overlaid(store, {
     commit(operation, commit) {
@@ -147,9 +147,9 @@ Deno.test("task admin: indexing old tasks continues after an interruption", asyn
       return store.commit(operation, commit);
     },
   });
-  await enterOldTasks(counting);
+  await indexOldTasks(counting);
   assertEquals(entered, 205 - 2 * 40);
-  const { stories } = await openTaskAdmin(store).list(ALL, { after: null, limit: 300, reverse: true });
+  const { tasks: stories } = await openTaskAdmin(store).list(ALL, { after: null, limit: 300, reverse: true });
   assertEquals(stories.map(({ task }) => task.id), expectedIds(tasks, ALL, true));
 });
 
@@ -178,9 +178,9 @@ Deno.test("task admin: a page without a task of its model ends after the maximum
   const admin = openTaskAdmin(store);
   const filter = { ...ALL, status: "pending", model: itemAt(MODELS, 1) } as const;
   const first = await admin.list(filter, { after: null, limit: 20, reverse: true });
-  assertEquals([first.stories, first.next?.id], [[], taskOf(count - MAX_TASKS_SCANNED).id]);
+  assertEquals([first.tasks, first.next?.id], [[], taskOf(count - MAX_TASKS_SCANNED).id]);
   const second = await admin.list(filter, { after: first.next, limit: 20, reverse: true });
-  assertEquals([second.stories.map(({ task }) => task.id), second.next], [[taskOf(0).id], null]);
+  assertEquals([second.tasks.map(({ task }) => task.id), second.next], [[taskOf(0).id], null]);
 });
 
 Deno.test("task admin: a task is read by its id with its hold; an invalid id returns null", async () => {

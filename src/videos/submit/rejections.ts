@@ -10,28 +10,28 @@ const MAX_BACKOFF_MS = 60_000;
 const PRECEDENCE: readonly FailureKind[] = ["rate_limited", "unavailable", "timeout", "unreachable", "broken", "auth"];
 
 /** Whether temporary rejections are still retried: ten minutes from the first call. */
-export function isPatient({ firstOfferedAt, createdAt }: VideoTask, now: number): boolean {
+export function isWithinRetryPeriod({ firstOfferedAt, createdAt }: VideoTask, now: number): boolean {
   return now - (firstOfferedAt ?? createdAt) < RETRY_PERIOD_MS;
 }
 
 /** Whether another provider may get the task: no job was started, and the order is valid. */
-export function isRefusalForNow(failure: UpstreamFailure): boolean {
+export function isTemporaryRejection(failure: UpstreamFailure): boolean {
   return isFallbackAllowed(failure, MEDIA_FALLBACK) || (isUnknownModel(failure) && failure.facts.accepted === "no");
 }
 
 /** Whether an adapter rejected the order before sending it, because its vendor's API has no fields for it. */
-export function isAdaptersOwn({ kind, facts }: UpstreamFailure): boolean {
+export function isUnsupportedOrder({ kind, facts }: UpstreamFailure): boolean {
   const { status, vendorCode, accepted, isContentRefusal } = facts;
   return kind === "invalid" && accepted === "no" && status === null && vendorCode === undefined && !isContentRefusal;
 }
 
 /** Whether only the operator can fix the failure: the key, the vendor account or the model name is wrong. */
-export function isOperators(failure: UpstreamFailure): boolean {
+export function needsOperator(failure: UpstreamFailure): boolean {
   return failure.kind === "auth" || failure.kind === "forbidden" || isUnknownModel(failure);
 }
 
 /** Returns the rejection that a task fails with, independent of their order. */
-export function mainRefusal(refusals: readonly UpstreamFailure[]): UpstreamFailure | undefined {
+export function mainRejection(refusals: readonly UpstreamFailure[]): UpstreamFailure | undefined {
   return [...refusals].sort((a, b) => rankOf(a) - rankOf(b))[0];
 }
 

@@ -10,14 +10,14 @@ const NEWEST_SHARE = 0.3;
  * Spreads postponed jobs over time, at the rate at which the queue completes attempts. Without it, thousands of jobs
  * would return together and find the queue full again.
  */
-export class Pace {
+export class PostponementPace {
   /** Moving average of the duration of an attempt. */
   #expectedMs = FIRST_GUESS_MS;
   /** When the last postponed job returns. */
   #returnsAt = 0;
 
   /** Counts a completed attempt. */
-  note(durationMs: number): void {
+  record(durationMs: number): void {
     this.#expectedMs += NEWEST_SHARE * (durationMs - this.#expectedMs);
   }
 
@@ -29,7 +29,7 @@ export class Pace {
    * @param places Number of concurrent attempts.
    * @param random Returns a uniform random number in [0, 1).
    */
-  next(elapsedMs: number, places: number, random: () => number): number {
+  nextDelayMs(elapsedMs: number, places: number, random: () => number): number {
     const earliest = elapsedMs + MIN_POSTPONEMENT_MS;
     this.#returnsAt = Math.max(this.#returnsAt, earliest) + this.#expectedMs / Math.max(places, 1);
     return Math.ceil(Math.min(this.#returnsAt - elapsedMs, MAX_POSTPONEMENT_MS * (1 - random() / 2)));

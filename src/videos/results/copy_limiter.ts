@@ -1,5 +1,5 @@
 /** The account and provider of a copy. */
-export interface CopyLane {
+export interface CopySource {
   readonly account: string;
   readonly provider: string;
 }
@@ -11,7 +11,7 @@ export interface CopyPermit {
    */
   markLong(): void;
   /** Must be called once, when the copy has ended. */
-  leave(): void;
+  release(): void;
 }
 
 /** Duration after which a copy counts as long. */
@@ -33,12 +33,12 @@ const RETRY = { minMs: 1_000, maxMs: 60_000, spacingMs: 5 };
  * copy moves to limits of its own while those have room, and another copy starts in its place. Copies without room
  * return later, at consecutive instants.
  */
-export class CopyLanes {
+export class CopyLimiter {
   readonly #taken = { short: new Map<string, number>(), long: new Map<string, number>() };
   #lastRetryAt = 0;
 
   /** Returns a permit; null if there is no room now. */
-  enter(source: CopyLane): CopyPermit | null {
+  acquire(source: CopySource): CopyPermit | null {
     if (!this.#hasRoom("short", source)) return null;
     let kind: "short" | "long" | null = "short";
     this.#count("short", source, 1);
@@ -49,7 +49,7 @@ export class CopyLanes {
         this.#count("long", source, 1);
         kind = "long";
       },
-      leave: () => {
+      release: () => {
         if (kind !== null) this.#count(kind, source, -1);
         kind = null;
       },
@@ -57,21 +57,21 @@ export class CopyLanes {
   }
 
   /** Returns when a copy without room tries again, in Unix milliseconds. */
-  comeBackAt(now: number): number {
+  retryAt(now: number): number {
     const { minMs, maxMs, spacingMs } = RETRY;
     // Limited to a range around now, so that a clock that moved backwards delays no copy.
     this.#lastRetryAt = Math.min(Math.max(this.#lastRetryAt + spacingMs, now + minMs), now + maxMs);
     return this.#lastRetryAt;
   }
 
-  #hasRoom(kind: "short" | "long", source: CopyLane): boolean {
+  #hasRoom(kind: "short" | "long", source: CopySource): boolean {
     const taken = (name: string) => this.#taken[kind].get(name) ?? 0;
     const [account, provider, all] = namesOf(source);
     const limits = LIMITS[kind];
     return taken(account) < limits.account && taken(provider) < limits.provider && taken(all) < limits.all;
   }
 
-  #count(kind: "short" | "long", source: CopyLane, by: number): void {
+  #count(kind: "short" | "long", source: CopySource, by: number): void {
     const taken = this.#taken[kind];
     for (const name of namesOf(source)) {
       const count = (taken.get(name) ?? 0) + by;
@@ -81,6 +81,6 @@ export class CopyLanes {
   }
 }
 
-function namesOf({ account, provider }: CopyLane): readonly [account: string, provider: string, all: string] {
+function namesOf({ account, provider }: CopySource): readonly [account: string, provider: string, all: string] {
   return [`account ${account}`, `provider ${provider}`, "all"];
 }

@@ -6,7 +6,7 @@ import { EgressError } from "../../src/net/egress_error.ts";
 import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
 import { atLeast, itemAt, valueAt } from "../support/items.ts";
 import { until } from "../support/manual_clock.ts";
-import { end, endedTask, settled, type World, world } from "./support.ts";
+import { end, endedTask, openWebhookStage, settled, type WebhookStage } from "./support.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
 const ADMIN_KEY = "admin-key-of-the-tests";
@@ -14,7 +14,7 @@ const ADMIN_KEY = "admin-key-of-the-tests";
 /** Webhooks whose receiver rejects while `isDown`, run until all attempts were made. */
 async function openAdminStage() {
   const receiver = { isDown: true, posts: [] as string[] };
-  const all = await world((_url, { headers, body }) => {
+  const all = await openWebhookStage((_url, { headers, body }) => {
     receiver.posts.push(`${headers["x-service-idempotency-key"]} ${new TextDecoder().decode(body)}`);
     return Promise.resolve({ status: receiver.isDown ? 500 : 200, bytes: 0, header: () => null });
   });
@@ -23,10 +23,10 @@ async function openAdminStage() {
 }
 
 /** Advances the clock until nothing is pending. */
-async function exhaust({ clock, webhooks }: World, id: string): Promise<void> {
+async function exhaust({ clock, webhooks }: WebhookStage, id: string): Promise<void> {
   for (;;) {
     await settled();
-    const { state } = (await webhooks.desk.read(id))!.delivery;
+    const { state } = (await webhooks.deliveries.read(id))!.delivery;
     if (state !== "pending") return;
     clock.advance(700_000);
   }
@@ -34,7 +34,7 @@ async function exhaust({ clock, webhooks }: World, id: string): Promise<void> {
 
 Deno.test("an exhausted delivery is redelivered with the same key and bytes, and its attempt count continues", async () => {
   const at = await openAdminStage();
-  const { desk } = at.webhooks;
+  const { deliveries: desk } = at.webhooks;
   const { taskId } = endedTask({ endedAt: at.clock.now() });
   await end(at, endedTask({ taskId, endedAt: at.clock.now() }));
   await exhaust(at, taskId);
@@ -53,7 +53,7 @@ Deno.test("a postponed attempt is made at the time shown in the list and for the
   let isGood = false;
   let hanging = 0;
   const postedAt = new Map<string, number>();
-  const at = await world((_url, { headers }) => {
+  const at = await openWebhookStage((_url, { headers }) => {
     if (isGood) {
       postedAt.set(valueAt(headers, "x-service-idempotency-key").replace("-completed", ""), at.clock.now());
       return Promise.resolve({ status: 204, bytes: 0, header: () => null });
@@ -76,12 +76,12 @@ Deno.test("a postponed attempt is made at the time shown in the list and for the
   await until(() => runner.running === 0);
 
   const range = { state: "pending", from: 0, to: Infinity } as const;
-  const { deliveries } = await at.webhooks.desk.list(range, { after: null, limit: 100, reverse: false });
+  const { deliveries } = await at.webhooks.deliveries.list(range, { after: null, limit: 100, reverse: false });
   const promised = deliveries.map(({ id, nextAttemptAt }) => ({ id, nextAttemptAt: nextAttemptAt! }));
   assert(promised.length >= 10, "those that failed, and those behind the five that may wait");
   assert(promised.every(({ nextAttemptAt }) => nextAttemptAt > at.clock.now()), "none of them is under way");
   for (const { id, nextAttemptAt } of promised) {
-    assertEquals((await at.webhooks.desk.read(id))?.delivery.nextAttemptAt, nextAttemptAt);
+    assertEquals((await at.webhooks.deliveries.read(id))?.delivery.nextAttemptAt, nextAttemptAt);
   }
   for (const { id, nextAttemptAt } of promised.toSorted((a, b) => a.nextAttemptAt - b.nextAttemptAt)) {
     at.clock.advance(Math.max(nextAttemptAt - at.clock.now(), 0));
@@ -96,7 +96,7 @@ Deno.test("a new round has all its retries", async () => {
   const ended = endedTask({ endedAt: at.clock.now() });
   await end(at, ended);
   await exhaust(at, ended.taskId);
-  await at.webhooks.desk.redeliver(ended.taskId);
+  await at.webhooks.deliveries.redeliver(ended.taskId);
   await exhaust(at, ended.taskId);
   assertEquals(at.receiver.posts.length, 22);
   await at.runner.drain(0);
@@ -106,7 +106,7 @@ Deno.test("a pending or unknown delivery cannot be redelivered", async () => {
   const at = await openAdminStage();
   const ended = endedTask({ endedAt: at.clock.now() });
   await end(at, ended);
-  const { desk } = at.webhooks;
+  const { deliveries: desk } = at.webhooks;
   const pending = await assertRejects(() => desk.redeliver(ended.taskId), GatewayError);
   assertEquals([pending.code, pending.status], ["conflict", 409]);
   const unknown = await assertRejects(() => desk.redeliver(crypto.randomUUID()), GatewayError);
@@ -121,7 +121,7 @@ Deno.test("the admin API lists deliveries by time and state, page by page, and r
   const at = await openAdminStage();
   const call = caller(adminDeliveryRoutes({
     adminKey: ADMIN_KEY,
-    desk: at.webhooks.desk,
+    desk: at.webhooks.deliveries,
     readJson: async ({ request }) => await request.json(),
   }));
   const ids: string[] = [];
@@ -161,7 +161,10 @@ Deno.test("the admin API lists deliveries by time and state, page by page, and r
 
 Deno.test("the admin API rejects invalid fields by name, and requests without its key", async () => {
   const at = await openAdminStage();
-  const parts = { desk: at.webhooks.desk, readJson: async ({ request }: { request: Request }) => await request.json() };
+  const parts = {
+    desk: at.webhooks.deliveries,
+    readJson: async ({ request }: { request: Request }) => await request.json(),
+  };
   const call = caller(adminDeliveryRoutes({ ...parts, adminKey: ADMIN_KEY }));
   for (const [query, field] of [["from=x", "from"], ["to=-1", "to"], ["state=lost", "state"], ["order=up", "order"]]) {
     const { status, body } = await call("GET", `?${query}`);
@@ -191,7 +194,7 @@ Deno.test("a range above the maximum of one call continues after its next", asyn
   const now = at.clock.now();
   await Promise.all(Array.from({ length: count }, () => end(at, endedTask({ endedAt: now }))));
   const range = { state: "delivered", from: now, to: now + 1 } as const;
-  const { desk } = at.webhooks;
+  const { deliveries: desk } = at.webhooks;
   const untilSettled = async () => {
     while ((await desk.list({ ...range, state: "pending" }, PAGE)).deliveries.length > 0) {
       at.clock.advance(1_000); // most were postponed by the one host

@@ -1,7 +1,7 @@
 import { type FinerCode, GatewayError } from "../../lib/gateway_error.ts";
 
 /** Creates a 400 error of the video endpoints with a specific code. Source: docs/api/errors.md#video-codes. */
-export function videoRefusal(finerCode: FinerCode, message: string, field?: string): GatewayError {
+export function videoError(finerCode: FinerCode, message: string, field?: string): GatewayError {
   return new GatewayError("invalid_request", message, { finerCode, field });
 }
 

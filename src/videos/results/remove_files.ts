@@ -1,5 +1,5 @@
 import type { JobHandler } from "../../store/job_runner.ts";
-import { changeTask, readTask, settleJob } from "../tasks/records.ts";
+import { changeTask, completeJob, readTask } from "../tasks/records.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
@@ -14,7 +14,7 @@ export function forgetHandler({ store, files }: VideoParts): JobHandler {
     const isOlder = copiedAt === undefined && !mirroring;
     for (const name of isOlder ? [...inputs, ...mirrors] : inputs) await files.remove(name);
     const change = isOlder ? { inputs: [], mirrors: [] } : { inputs: [] };
-    const result = await store.commit(null, settleJob(changeTask({}, entry, change), job));
+    const result = await store.commit(null, completeJob(changeTask({}, entry, change), job));
     if (result.ok) return result;
     return await store.commit(null, { postponeJobs: [{ job, dueAt: store.now(), attempt: job.attempt + 1 }] });
   };
