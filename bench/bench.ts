@@ -157,18 +157,19 @@ function memoryUses(
 }
 
 function methodOf({ rounds, seconds }: BenchOptions, cores: Cores, { own, wrk }: Generators): string[] {
-  const inside = `the time to the first token and the paced streams by ${own.name}, which looks into the replies`;
+  const inside = `the time to the first token and paced streams by ${own.name}, which parses responses`;
   const whole = wrk === null
-    ? `All load is made by ${own.name}.`
-    : `Whole replies and streams in one go are asked for by ${wrk.name}, ${inside}.`;
+    ? `${own.name} makes all load.`
+    : `Whole responses and streams sent at once are requested by ${wrk.name}, ${inside}.`;
   return [
-    `All take part in one run and in turn: ${rounds} × ${seconds} s for each kind of load. A figure is the median of its rounds, ` +
-    `a ratio the median of the ratios within each round. ${cores.told} ${whole}`,
-    "The upstream answers canned bytes over raw TCP: 1 KB of JSON to a request of 0.6 KB, or a stream of 200 chunks, in one go or one " +
-    "chunk every 5 ms. For the first token the first chunk comes at once and the rest 5 ms later, and streams follow one another on one " +
-    "connection. A contender bears a number of paced streams when half of them last no more than a twentieth longer than at the upstream.",
-    "Switchyard runs as in production: store on disk, keys checked, every reply charged before its last byte leaves, a log line for each " +
-    "request and charge into a file. The bare proxy is `Deno.serve`, `fetch` and `new Response(upstream.body)`.",
+    `All contenders are measured in one run, in turn: ${rounds} × ${seconds} s for each kind of load. A figure is ` +
+    `the median of its rounds; a ratio is the median of the ratios in each round. ${cores.told} ${whole}`,
+    "The upstream sends fixed bytes over raw TCP. A response to a request of 0.6 KB is 1 KB of JSON, or a stream " +
+    "of 200 chunks, all at once or one every 5 ms. For the time to the first token, the first chunk is sent at " +
+    "once and the rest after 5 ms; streams follow one another on one connection. A contender sustains a number " +
+    "of paced streams if half of them last at most 5 % longer than without a proxy.",
+    "Switchyard runs as in production: store on disk, key checks, a charge before the last byte of each response, " +
+    "and log lines to a file. The bare proxy is `Deno.serve`, `fetch` and `new Response(upstream.body)`.",
   ];
 }
 
@@ -179,10 +180,10 @@ function faultRemarks(faults: ReadonlyMap<string, string>): string[] {
 /** What the upstream and the generator could have taken beside what the fastest proxy gave them. */
 function headRoomOf(figures: Figures): string {
   const room = (["json_32", "burst"] as const).map((scenario) => figure(figures.ratioToBare("direct", scenario), 1));
-  return `Head-room: without a proxy, the same load and upstream reach ${
+  return `Headroom: without a proxy, the same load and upstream reach ${
     room[0]
-  } times the bare proxy's JSON replies and ${room[1]} times ` +
-    "its streams in one go. Where a proxy bears as many paced streams as there are without one, the load was the limit.";
+  } times the bare proxy's JSON responses and ${room[1]} times ` +
+    "its streams sent at once. If a proxy sustains as many paced streams as no proxy, the load was the limit.";
 }
 
 function failureRemarks(contenders: readonly Contender[], figures: Figures): string[] {

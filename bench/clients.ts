@@ -138,17 +138,18 @@ Written by \`deno run -A bench/clients.ts\`. ${machineLine(machine)} Decision 00
 
 ## Processor time
 
-Microseconds on a core, all threads of the client's process, and in brackets the ratio to \`net/http1\`: the median of
-${rounds} rounds of ${seconds} s in turn. The upstream is \`upstream.ts\`, in plain text over loopback, on a core of its own. JSON calls are
-32 at a time with 0.6 KB to 1 KB; paced streams are 64 at a time with a chunk every 5 ms; bursts are 16 streams at a time
-of ${CHUNKS_PER_STREAM} chunks in one go. Only \`net/http1\` can be given up in these runs; the others are spared the signal for it.
+Microseconds of processor time of all threads of the client's process, with the ratio to \`net/http1\` in brackets:
+the median of ${rounds} rounds of ${seconds} s, in turn. The upstream is \`upstream.ts\`, in plain text over loopback,
+on a separate core. JSON calls are 32 at a time with 0.6 KB to 1 KB. Paced streams are 64 at a time with a chunk every
+5 ms. Bursts are 16 streams at a time of ${CHUNKS_PER_STREAM} chunks at once. Only \`net/http1\` requests can be
+aborted in these runs; the others have no abort signal.
 
 ${speedTable(figures)}
 
 ## Hostile vendors
 
-\`tests/contract/hostile_cases.ts\`: each case asserts what the client makes of an answer, and that the two exchanges after
-it get their own answers.
+\`tests/contract/hostile_cases.ts\`: each case asserts how the client handles a response, and that the next two
+requests get their own responses.
 
 ${contractTable(contract)}
 

@@ -88,7 +88,7 @@ export function writeFleetReport(report: FleetReport): string {
     ["a new process", `over ${figure(finished)} and ${figure(open)}`, `over ${figure(open)} open`],
     [
       ["listens after", ms(restart.listensMs), ms(restartOfOpen.listensMs)],
-      ["polls for the first open task after", ms(restart.firstPollMs), ms(restartOfOpen.firstPollMs)],
+      ["first poll of an open task after", ms(restart.firstPollMs), ms(restartOfOpen.firstPollMs)],
       [
         `resident MiB, ${SETTLE_MS / 1_000} s later`,
         mebibytes(restart.residentBytes),
@@ -121,14 +121,12 @@ export function writeFleetReport(report: FleetReport): string {
     figure(one.cpuSeconds, 1),
     figure(one.longestTurnMs, 1),
   ]);
-  return `${figure(finished)} finished and ${figure(open)} open tasks of one caller, written by the engine itself
+  return `${figure(finished)} finished and ${figure(open)} open tasks of one caller, written by the engine
 (${
     figure(built.endedPerSecond)
-  } a second, from the create to the copied result, a vendor and a receiver within the process). A
-finished task takes ${
-    figure(storedBytes)
-  } bytes of the store's file, with its ledger lines, its places in lists and, for every
-tenth, its webhook. Turns are the longest that the thread worked without taking anything else, in ms of processor time.
+  } a second, from the create to the copied result, with a vendor and a receiver in the same process).
+A finished task takes ${figure(storedBytes)} bytes of the store's file, including its ledger entries, its index entries
+and, for every tenth, its webhook. "Longest turn" is the longest turn of the event loop, in ms of processor time.
 
 ${gateway}
 
@@ -136,11 +134,16 @@ Pages of 100, newest first:
 
 ${table(["list", "tasks", "ms", "scans", "entries", "records"], pages)}
 
-Ten minutes of polls for the ${figure(open)} open tasks on a clock that is moved, without the network:
+Ten minutes of polls for the ${figure(open)} open tasks with a simulated clock and no network:
 
-${table(["vendor", "requests a second", "at most", "between two polls, at most", "of a core", "longest turn"], vendors)}
+${
+    table(
+      ["vendor", "requests a second", "at most", "longest time between two polls", "of a core", "longest turn"],
+      vendors,
+    )
+  }
 
-The retention, without the pauses between its steps:
+Retention, without the pauses between its steps:
 
 ${table(["of", "removed", "left", "steps", "seconds", "core seconds", "longest turn"], clean)}`;
 }

@@ -20,12 +20,12 @@ export function marksOf(figures: Figures): Mark[] {
   const added = bareFirst === null || passFirst === null ? null : passFirst - bareFirst;
   return [
     share(
-      `b answers at least ${JSON_SHARE} of a's JSON requests (32 connections)`,
+      `b serves at least ${JSON_SHARE} of a's JSON requests (32 connections)`,
       figures.ratioToBare("pass", "json_32"),
       JSON_SHARE,
     ),
     share(
-      `b relays at least ${STREAM_SHARE} of a's chunks (streams in one go)`,
+      `b relays at least ${STREAM_SHARE} of a's chunks (streams sent at once)`,
       figures.ratioToBare("pass", "burst"),
       STREAM_SHARE,
     ),

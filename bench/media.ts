@@ -42,14 +42,14 @@ function videosSection(result: VideoBenchResult): string {
   const { createsPerSecond, rawPerSecond, looksPerSecond, lateness, rssBytes } = result;
   return table(["what", "figure"], [
     ["creates a second (256 at once)", figure(createsPerSecond)],
-    ["of what the bare engine makes of the same records in the same groups", percent(createsPerSecond / rawPerSecond)],
-    ["looks a second at 10,000 open tasks, each every 30 s", figure(looksPerSecond)],
+    ["share of the bare engine's rate for the same records and groups", percent(createsPerSecond / rawPerSecond)],
+    ["polls a second of 10,000 open tasks, each every 30 s", figure(looksPerSecond)],
     [
-      "between two looks at one task, times the interval: p50, p99, most",
+      "time between two polls of one task / interval: p50, p99, maximum",
       [lateness.p50, lateness.p99, lateness.most]
         .map((one) => figure(one, 2)).join(", "),
     ],
-    ["resident MiB, the comparison included", mebibytes(rssBytes)],
+    ["resident MiB, including the comparison", mebibytes(rssBytes)],
   ]);
 }
 
@@ -73,31 +73,31 @@ async function main(): Promise<void> {
   for (const kind of ["ark", "xai"] as const) polls.push(await benchPolls(kind));
   await Deno.writeTextFile(
     RESULTS,
-    `# Pictures, videos, webhooks and caches
+    `# Images, videos, webhooks and caches
 
 Written by \`deno run -A bench/media.ts\`. ${machineLine(machine)}
 
-## Pictures
+## Images
 
-Through the gateway and through a bare proxy, each fresh for each kind of request.
+Through the gateway and through a bare proxy. Each starts anew for each kind of request.
 
 ${imagesSection(images)}
 
 ## Videos
 
-One process, an embedded store on disk, a vendor that answers after 20 ms.
+One process, an embedded store on disk, and a vendor with a response time of 20 ms.
 
 ${videosSection(videos)}
 
-What stays of a finished task in the store: its record, its places in lists, its hold, its ledger lines and its event. A
-row of more than a quarter of a page takes a page of its own, so records of finished tasks and delivered events are stored
-compact. "Before" is the version that did not, with the same bench.
+A finished task has in the store its record, its index entries, its hold, its ledger entries and its event. A row of
+more than a quarter of a page takes a whole page, so records of finished tasks and delivered events are compacted.
+"Before" is the version without compaction, in the same benchmark.
 
 ${writeTaskBytesReport(await benchTaskBytes({ hasEvents: true }), await benchTaskBytes({ hasEvents: false }))}
 
 ## Polls
 
-A gateway with the usual settings and a vendor in a process of its own: every task was just submitted, and none ends.
+A gateway with default settings and a vendor in a separate process. Every task was just submitted, and none ends.
 
 ${writePollReport(polls)}
 
@@ -107,20 +107,20 @@ ${writeFleetReport(await benchFleet())}
 
 ## Webhooks
 
-Tasks end at a steady rate and owe an event each to one of ${WEBHOOK_HOSTS} hosts over https, of which every twentieth never answers;
-late is an event from the task's end to its arrival at one of the others, for which less than a second at 99 of 100 is the
-mark. Receivers and gateway share the machine.
+Tasks end at a steady rate. Each has an event for one of ${WEBHOOK_HOSTS} hosts over https. Every twentieth host never
+responds. Lateness is the time from the end of the task to the arrival at one of the other hosts; the goal is less
+than a second at the 99th percentile. Receivers and gateway share the machine.
 
 ${writeWebhookReport(webhooks)}
 
-Two accounts call one host. The path of one never answers and is owed 60 events; the other is then owed 50 by a path that
-does.
+Two accounts call one host. One account has 60 events for a path that never responds. The other then has 50 for a path
+that does.
 
 ${writeSharedHostReport([sharedHost])}
 
 ## Cached contents
 
-A 4 MB context, emulated: the question alone, with the cache, and with all of the context sent along.
+A 4 MB context in an emulated cache: the question alone, with a reference to the cache, and with the whole context.
 
 ${writeCacheReport(caches)}
 `,

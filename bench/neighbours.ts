@@ -224,9 +224,9 @@ export function writeNeighbourReport(machine: Machine, figures: readonly Neighbo
     "# Neighbours",
     `Written by \`deno run -A bench/neighbours.ts\` on ${new Date().toISOString().slice(0, 10)}: ${machine.cpu}, ` +
     `${machine.cores} cores, ${mebibytes(machine.memoryBytes)} MiB, ${machine.system}, Deno ${machine.deno}.`,
-    `One account sends ${PER_SECOND} small JSON requests a second for ${seconds} seconds, each due whatever became of the ` +
-    "ones before it. Another account sends one heavy request after another to the same gateway. Vendor, both callers and " +
-    "the gateway share the machine.",
+    `One account sends ${PER_SECOND} small JSON requests a second for ${seconds} seconds, independent of earlier ` +
+    "responses. Another account sends one heavy request after another to the same gateway. Vendor, both callers " +
+    "and the gateway share the machine.",
     table(head, rows),
     "",
   ].join("\n\n");

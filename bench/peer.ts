@@ -54,8 +54,8 @@ async function mendStreams(program: string): Promise<string> {
     return "as installed: the place where its streams fail under Node was not found, so nothing was changed";
   }
   await Deno.writeTextFile(program, source.replace(STREAM_FAULT.as, () => STREAM_FAULT.becomes));
-  return "with one change: as installed, its plain streams answer 500 under Node (`TypeError: immutable`), because it adds headers " +
-    "to a reply whose headers cannot be changed; in the copy that is measured here it adds them to a copy of that reply";
+  return "with one change: as installed, its plain streams return 500 under Node (`TypeError: immutable`), because " +
+    "it adds headers to an immutable response. The measured copy adds them to a copy of the response";
 }
 
 function freePort(): number {

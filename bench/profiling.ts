@@ -18,10 +18,10 @@ const LOADS: readonly {
   readonly connections: number;
 }[] = [
   { title: "JSON, chat passed through, 32 connections", id: "pass", mode: "json", connections: 32 },
-  { title: "Streams in one go, chat passed through, 16 connections", id: "pass", mode: "burst", connections: 16 },
+  { title: "Streams sent at once, chat passed through, 16 connections", id: "pass", mode: "burst", connections: 16 },
   { title: "Paced streams, chat passed through, 40 at once", id: "pass", mode: "paced", connections: 40 },
   { title: "JSON, messages to chat, 32 connections", id: "messages", mode: "json", connections: 32 },
-  { title: "Streams in one go, messages to chat, 16 connections", id: "messages", mode: "burst", connections: 16 },
+  { title: "Streams sent at once, messages to chat, 16 connections", id: "messages", mode: "burst", connections: 16 },
 ];
 
 /** Runs a gateway with a profiler inside under several loads, each once warm. Throws when a profile does not come. */

@@ -37,18 +37,18 @@ export interface MemoryUse {
 export function writeReport(outcome: Outcome): string {
   return [
     "# Results",
-    "Written by `deno task bench`. Rates and spans depend on the machine; the ratios are what to look at. The gateway's " +
-    "HTTP client is compared with others in [RESULTS-clients.md](RESULTS-clients.md).",
+    "Written by `deno task bench`. Rates and times depend on the machine; compare the ratios. Comparison of the " +
+    "gateway's HTTP client with others: [RESULTS-clients.md](RESULTS-clients.md).",
     machineTable(outcome),
     "## Marks",
     marksTable(outcome.figures),
     "## Method",
     ...outcome.method,
     outcome.remarks.map((remark) => `- ${remark}`).join("\n"),
-    "## Whole JSON replies",
+    "## Whole JSON responses",
     jsonTable(outcome),
-    "Added is against no proxy, at the median and at 99 of 100.",
-    "## Streams in one go",
+    "Added is the difference to no proxy, at the median and at the 99th percentile.",
+    "## Streams sent at once",
     burstTable(outcome),
     "## Time to the first token, and paced streams",
     pacedTable(outcome),
@@ -68,7 +68,7 @@ function machineTable({ machine, date }: Outcome): string {
     ["System", machine.system],
     ["Deno", machine.deno],
     ["Switchyard", machine.switchyard],
-    ["Making 4 KB durable (fdatasync, median)", `${figure(machine.fsyncMs, 3)} ms`],
+    ["4 KB made durable (fdatasync, median)", `${figure(machine.fsyncMs, 3)} ms`],
     ["Date", date.toISOString().slice(0, 10)],
   ]);
 }
@@ -177,10 +177,11 @@ function memoryTable({ memory }: Outcome): string {
 function chargesText({ charges: { counted, charged } }: Outcome): string {
   const found = `The generators counted ${
     figure(counted)
-  } whole replies of the gateway; its ledger shows the worth of ${figure(charged)}.`;
+  } whole responses of the gateway. Its ledger has the charges of ${figure(charged)}.`;
   // Half a reply for what is lost in rounding.
-  if (charged + 0.5 < counted) return `${found} **Replies were given without a charge.**`;
-  return `${found} The difference is what a generator had asked when its time was over and it hung up, and the first requests, which only check that all is well.`;
+  if (charged + 0.5 < counted) return `${found} **Some responses were not charged.**`;
+  return `${found} The difference has two causes: open requests when a generator ended, and the first requests, ` +
+    "which check the set-up.";
 }
 
 function profileTexts(profiles: readonly Profiled[]): string[] {
@@ -191,7 +192,8 @@ function profileTexts(profiles: readonly Profiled[]): string[] {
     shareTable("With all that it calls, up to where it waits", spent.inclusive),
   ]);
   return [
-    "From CPU profiles of the gateway's main thread. Outside JavaScript it waits, or Deno's own code and the kernel are at work.",
+    "From CPU profiles of the gateway's main thread. Time outside JavaScript is waiting, Deno's own code, or the " +
+    "kernel.",
     ...texts,
   ];
 }

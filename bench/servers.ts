@@ -25,7 +25,7 @@ export async function coresHere(): Promise<Cores> {
   const others = load === 1
     ? "upstream and load share core 1"
     : `the upstream is kept to core 1, the load to core ${load}`;
-  return { server: 0, upstream: 1, load, told: `Every measured server is kept to core 0, one at a time; ${others}.` };
+  return { server: 0, upstream: 1, load, told: `Every measured server runs on core 0, one at a time; ${others}.` };
 }
 
 /** The servers, and in words what is to be known of them. */

@@ -25,7 +25,7 @@ export function agentScenarios(
       const { stdout } = await run(session, order);
       const name = itemAt(/\[\[tool (\S+)/.exec(order)!, 1);
       const isOffered = session.exchanges.some(({ requestBody }) => offersTool(requestBody, name));
-      expect(isOffered, "the program does not offer its tools to the model");
+      expect(isOffered, "the program sends no tools");
       expectText(stdout, " answered: ");
       expectText(stdout, "MADE BY THE TOOL");
     },
@@ -51,7 +51,7 @@ function offersTool(requestBody: string, name: string): boolean {
 }
 
 /**
- * Fails a scenario whose program shows no thoughts. Says so where the gateway's answers held none to show: the vendor
+ * Fails a scenario whose program does not show reasoning. Says so where the gateway's answers held none to show: the vendor
  * counts thoughts and keeps them, unless it is asked to show them in a way that the program does not know.
  *
  * @throws {Error} If `areShown` is false.
@@ -61,11 +61,11 @@ export function expectThoughts(areShown: boolean, { exchanges }: Session): void 
   const answers = exchanges.map(({ responseBody }) => responseBody).join("\n");
   const counted = /"(reasoning_tokens|thinking_tokens|thoughtsTokenCount)":\s*[1-9]/.test(answers);
   const shown = /"(reasoning_content|thinking_delta|reasoning_summary_text)|"thought":\s*true/.test(answers);
-  expect(!counted || shown, "the model thinks, and the vendor counts its thoughts and does not show them");
+  expect(!counted || shown, "the vendor counts reasoning and does not return it");
   const asked = exchanges.some(({ requestBody }) => /"(reasoning_effort|reasoning|thinking)":/.test(requestBody));
-  expect(counted || asked, "the model is not asked to think");
-  expect(shown, "the model is asked to think, and the vendor does not show its thoughts");
-  throw new Error("the program does not show the thoughts");
+  expect(counted || asked, "the program does not request reasoning");
+  expect(shown, "the program requests reasoning, and the vendor does not return it");
+  throw new Error("the program does not show reasoning");
 }
 
 /**

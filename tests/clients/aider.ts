@@ -66,9 +66,9 @@ function program(way: Way): ClientProgram {
         expectText(pieces.join(""), "word29 word30", "the answer");
         expect(pieces.some((piece) => /word\d/.test(piece) && !/word1 .*word30/s.test(piece)), "one piece of answer");
       },
-      tools: "offers no tools: edits are text",
-      "parallel tools": "offers no tools: edits are text",
-      structured: "has no such option",
+      tools: "no tools; edits are text",
+      "parallel tools": "no tools; edits are text",
+      structured: "no such option",
       async reasoning(session) {
         const args = ["--no-stream", "--no-check-model-accepts-settings", ...way.thinks];
         const { stdout } = await run(session, "Say hello", args);

@@ -32,12 +32,12 @@ function program(provider: string, path: string): ClientProgram {
         expect(pieces.length > 1, `${pieces.length} pieces of the answer`);
         expectText(stdout, "word29 word30");
       },
-      structured: "has no such option",
+      structured: "no such option",
       async reasoning(session) {
         const prompt = '[[tool run_commands {"commands":["echo made by the tool"]}]]';
         const { stdout } = await run(session, prompt, ["--json", "--thinking", "high"]);
         const isRefused = session.exchanges.some(({ status }) => status === 400);
-        expect(!isRefused, "the program does not send the thoughts back, which this vendor demands while tools run");
+        expect(!isRefused, "the program does not send reasoning back, which this vendor requires during tool use");
         expectText(stdout, "The tool run_commands answered", "the stream");
         expectThoughts(stdout.includes("Let me think about"), session);
       },

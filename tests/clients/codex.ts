@@ -29,7 +29,7 @@ export const codex: readonly ClientProgram[] = [
     name: "Codex CLI, gpt-6-sol by alias",
     modelOf: ({ family }) => aliasOf("gpt-6-sol", family),
     shell: programDirective,
-    oneCall: "asks for one call at a time (`parallel_tool_calls: false`)",
+    oneCall: "requests one call at a time (`parallel_tool_calls: false`)",
   }),
 ];
 
@@ -63,7 +63,7 @@ function program({ name, modelOf, shell, oneCall }: Way): ClientProgram {
         expectText(stdout, "Hello from the model");
         expect(code === 0, `exit code ${code}`);
       },
-      stream: "`codex exec` shows whole messages; all its requests are streams",
+      stream: "`codex exec` shows whole messages only; all its requests are streams",
       async tools(session) {
         const { stdout } = await run(session, shell("echo made by the tool | tr a-z A-Z"));
         expectText(stdout, " answered: ");

@@ -4,7 +4,7 @@ import { builtFolder, type Cache, installer } from "./install.ts";
 import type { ClientProgram } from "./program.ts";
 import { sdkClients } from "./sdk_worker.ts";
 
-const NO_FRAMEWORK = "plain HTTP: nothing of its own for this";
+const NO_FRAMEWORK = "plain HTTP client without this feature";
 
 /** The packages of Go, in one program. */
 const goClients = sdkClients({

@@ -24,7 +24,7 @@ export const geminiCli: ClientProgram = {
       expect(messages.length > 1, `${messages.length} pieces of the answer`);
       expectText(messages.map(({ content }) => content).join(""), "word29 word30", "the answer");
     },
-    structured: "has no such option",
+    structured: "no such option",
     async reasoning(session) {
       const { stdout } = await gemini(session, '[[tool run_shell_command {"command":"echo made by the tool"}]]');
       expectText(stdout, "made by the tool");

@@ -27,8 +27,8 @@ function program(npm: string, path: string, thinks: Record<string, unknown>): Cl
         run,
         shell: (command) => `[[tool bash ${JSON.stringify({ command, description: "Says it" })}]]`,
       }),
-      stream: "`opencode run` shows whole messages; all its requests are streams",
-      structured: "has no such option",
+      stream: "`opencode run` shows whole messages only; all its requests are streams",
+      structured: "no such option",
       async reasoning(session) {
         const prompt = '[[tool bash {"command":"echo made by the tool","description":"Says it"}]]';
         const { stdout } = await run(session, prompt, ["--thinking", "--format", "json"]);

@@ -29,10 +29,10 @@ interface PythonRow {
 const PYDANTIC = { pydantic: "2.14.3" };
 
 const OBJECTS_ONLY = {
-  stream: "its streams are of objects: tried under structured",
-  tools: "runs no tools",
-  "parallel tools": "runs no tools",
-  reasoning: "shows no thoughts",
+  stream: "streams are objects; tested under structured",
+  tools: "does not run tools",
+  "parallel tools": "does not run tools",
+  reasoning: "does not show reasoning",
 };
 
 const PROGRAMS: readonly PythonProgram[] = [
