@@ -18,7 +18,7 @@ export class SignatureCollector {
   readonly #parts = new Map<number, Gathered>();
 
   /** Processes one event. */
-  take(event: ReplyEvent): void {
+  add(event: ReplyEvent): void {
     switch (event.type) {
       case "part-start":
         return this.#start(event.index, event.part);

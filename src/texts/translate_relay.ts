@@ -139,7 +139,7 @@ export class TranslateRelay implements Relay {
   }
 
   #note(event: ReplyEvent): void {
-    if (this.attempt.turn.format.replay.signatures !== "none") this.#signatures.take(event);
+    if (this.attempt.turn.format.replay.signatures !== "none") this.#signatures.add(event);
     if (event.type === "start") this.#early = event.usage;
     if (event.type !== "part-delta") return;
     this.#characters += event.text.length;

@@ -54,7 +54,7 @@ function relayFor(caller: CallerFormatName, vendor: CallerFormatName, translatio
     context,
     ...translation,
   };
-  const parts = { memory, items } as unknown as TextParts;
+  const parts = { reasoning: memory, items } as unknown as TextParts;
   return {
     till,
     memory,
