@@ -1,7 +1,7 @@
 /**
- * An argument of the command line.
+ * Reads a command line argument.
  *
- * @param name What it is, for the error.
+ * @param name The argument's name, for the error.
  * @throws {Error} If it is missing.
  */
 export function argument(index: number, name: string): string {

@@ -1,41 +1,42 @@
-/** The wire forms that a caller or an upstream can speak. */
+/** The wire formats of callers and upstreams. */
 export type Wire = "chat" | "messages" | "content";
 
 /**
- * How the upstream answers: a whole JSON reply; a stream in one go; a stream with one chunk every {@linkcode PACE_MS};
- * a stream whose first chunk comes at once and the rest one pace later, for the time to the first token.
+ * The upstream's kind of reply. `json`: a whole JSON reply. `burst`: a stream in one write. `paced`: a stream with one
+ * chunk every {@linkcode PACE_MS}. `brief`: a stream whose first chunk is sent at once and the rest one pace later, for
+ * the time to the first token.
  */
 export type Mode = "json" | "burst" | "paced" | "brief";
 
 /** Every mode. */
 export const MODES: readonly Mode[] = ["json", "burst", "paced", "brief"];
 
-/** Every wire form. */
+/** Every wire format. */
 export const WIRES: readonly Wire[] = ["chat", "messages", "content"];
 
-/** Chunks of text in every stream. */
+/** Text chunks in every stream. */
 export const CHUNKS_PER_STREAM = 200;
 
 /** Milliseconds between two chunks of a paced stream. */
 export const PACE_MS = 5;
 
-/** A request, ready to be sent over and over. */
+/** A request that is sent repeatedly. */
 export interface Ask {
-  /** On loopback. */
+  /** A port on loopback. */
   readonly port: number;
-  /** With its query. */
+  /** Path with query. */
   readonly path: string;
-  /** Without `host` and `content-length`. */
+  /** Headers without `host` and `content-length`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether the reply is a stream of events. */
+  /** Whether the reply is an event stream. */
   readonly stream: boolean;
 }
 
-/** What the caller says: with the JSON around it about 0.6 KB. */
+/** The caller's prompt: about 0.6 KB with the JSON around it. */
 const PROMPT = "hello ".repeat(80);
 
-/** A request body of a wire form; the content form names model and streaming in its path. */
+/** A request body of a wire format; the content format has model and streaming in its path. */
 export function bodyOf(wire: Wire, model: string, mode: Mode): string {
   const stream = isStream(mode) ? { stream: true } : {};
   const messages = [{ role: "user", content: PROMPT }];
@@ -54,7 +55,7 @@ export function isStream(mode: Mode): boolean {
   return mode !== "json";
 }
 
-/** The request in the form it has on the wire. */
+/** The request as bytes on the wire. */
 export function writeAsk({ port, path, headers, body }: Ask): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(body);
   let head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`;

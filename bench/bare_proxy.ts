@@ -1,6 +1,6 @@
 /**
- * The plainest proxy that Deno's own building blocks make: it neither reads nor counts nor charges anything. Its one
- * argument is the upstream's origin. Prints its address when it listens.
+ * The simplest proxy that Deno's own APIs allow: it neither reads nor counts nor charges anything. Its only argument is
+ * the upstream's origin. It prints its address when it listens.
  */
 const [origin] = Deno.args;
 

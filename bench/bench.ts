@@ -13,21 +13,21 @@ import { profileGateway } from "./profiling.ts";
 import type { MemoryUse, Outcome } from "./report.ts";
 import { type Cores, coresHere, folderIn, startServers } from "./servers.ts";
 
-/** How long and with whom. */
+/** Length and contenders of a run. */
 export interface BenchOptions {
-  /** Of each run; whole. */
+  /** Whole seconds of each run. */
   readonly seconds: number;
   readonly rounds: number;
   readonly withPeer: boolean;
-  /** Whether to look for the most paced streams that each bears, which takes some minutes. */
+  /** Whether to search for the maximum number of paced streams of each contender, which takes some minutes. */
   readonly withCapacity: boolean;
 }
 
-/** Takes a line about what is being done. */
-type Tell = (line: string) => void;
+/** Receives a line about the current step. */
+type OnProgress = (line: string) => void;
 
-/** Runs everything, and ends what it started and removes what it wrote, also when it fails or is told to stop. */
-export async function runBench(options: BenchOptions, tell: Tell): Promise<Outcome> {
+/** Runs everything. It ends what it started and removes its files, also after a failure or a signal. */
+export async function runBench(options: BenchOptions, tell: OnProgress): Promise<Outcome> {
   const folder = await Deno.makeTempDir({ prefix: "switchyard-bench-" });
   const running: Server[] = [];
   let tidied: Promise<void> | null = null;
@@ -43,7 +43,7 @@ export async function runBench(options: BenchOptions, tell: Tell): Promise<Outco
   }
 }
 
-async function outcomeOf(options: BenchOptions, folder: string, running: Server[], tell: Tell): Promise<Outcome> {
+async function outcomeOf(options: BenchOptions, folder: string, running: Server[], tell: OnProgress): Promise<Outcome> {
   const machine = await thisMachine(folder);
   const cores = await coresHere();
   const repliesByPort = new Map<number, number>();
@@ -87,14 +87,17 @@ async function outcomeOf(options: BenchOptions, folder: string, running: Server[
   };
 }
 
-/** For memory to be given back, and for the last charges to become durable. */
+/** Time for memory to be released, and for the last charges to become durable. */
 const SETTLE_MS = 3_000;
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Asks everyone once for each kind of answer. Only the peer may fail: without the others the run has no meaning. */
+/**
+ * Sends each contender one request for each kind of reply. Only the peer may fail: without the others the run has no
+ * meaning.
+ */
 async function faultsOf(contenders: readonly Contender[]): Promise<Map<string, string>> {
   const faults = new Map<string, string>();
   for (const contender of contenders) {
@@ -108,12 +111,12 @@ async function faultsOf(contenders: readonly Contender[]): Promise<Map<string, s
   return faults;
 }
 
-/** Lets every engine compile what is hot before anything counts. */
+/** Lets every engine compile its hot code before the measurement. */
 async function warmUp(
   contenders: readonly Contender[],
   faults: ReadonlyMap<string, string>,
   generators: Generators,
-  tell: Tell,
+  tell: OnProgress,
 ): Promise<void> {
   tell("warming up");
   for (const contender of contenders) {
@@ -128,12 +131,12 @@ async function capacitiesOf(
   contenders: readonly Contender[],
   faults: ReadonlyMap<string, string>,
   generators: Generators,
-  tell: Tell,
+  tell: OnProgress,
 ): Promise<Map<ContenderId, Capacity>> {
   const capacities = new Map<ContenderId, Capacity>();
   for (const contender of contenders) {
     if (faults.has(`${contender.id}/paced`)) continue;
-    tell(`the most paced streams of ${contender.label}`);
+    tell(`searching the maximum number of paced streams of ${contender.label}`);
     capacities.set(contender.id, await capacityOf(contender, generators));
   }
   return capacities;
@@ -174,10 +177,10 @@ function methodOf({ rounds, seconds }: BenchOptions, cores: Cores, { own, wrk }:
 }
 
 function faultRemarks(faults: ReadonlyMap<string, string>): string[] {
-  return [...faults].map(([what, fault]) => `${what} is left out, as it ${fault}.`);
+  return [...faults].map(([what, fault]) => `${what} is omitted, as it ${fault}.`);
 }
 
-/** What the upstream and the generator could have taken beside what the fastest proxy gave them. */
+/** How much more than the fastest proxy the upstream and the generator could handle. */
 function headRoomOf(figures: Figures): string {
   const room = (["json_32", "burst"] as const).map((scenario) => figure(figures.ratioToBare("direct", scenario), 1));
   return `Headroom: without a proxy, the same load and upstream reach ${

@@ -5,31 +5,31 @@ import { type Server, startServer } from "./child.ts";
 import { processState } from "./process_state.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 
-/** How much is asked. */
+/** Options of the measurement. */
 export interface CacheBenchOptions {
-  /** For log, configuration, store and files. */
+  /** The folder of log, configuration, store and files. */
   readonly folder: string;
-  /** Of each kind, one after another. Default 100. */
+  /** Requests of each kind, one after another. Default 100. */
   readonly requests?: number;
   /** Bytes of the cached text. Default 4 MB. */
   readonly contextBytes?: number;
 }
 
-/** What was measured with one kind of request. */
+/** The figures of one kind of request. */
 export interface CacheFigures {
   /**
-   * `short`: a question without a cache; `reference`: the same question with the cache; `whole`: the question with all
-   * of the context in the request, as without caches it would have to be.
+   * `short`: a question without a cache. `reference`: the same question with the cache. `whole`: the question with the
+   * complete context in the request, as it would be without caches.
    */
   readonly request: "short" | "reference" | "whole";
   readonly requests: number;
   /** From the request to the first byte of the streamed reply, in milliseconds. */
   readonly firstByteMs: Spread;
-  /** Of the gateway's time on a core for one request. */
+  /** The gateway's processor time for one request. */
   readonly cpuMsPerRequest: number;
   /** Memory in use after the requests. */
   readonly residentBytes: number;
-  /** The most that was ever in use until then. */
+  /** Peak memory until then. */
   readonly peakBytes: number;
 }
 
@@ -46,13 +46,13 @@ export async function benchCaches({ folder, requests = 100, contextBytes = 4_000
   try {
     const context = SENTENCE.repeat(Math.ceil(contextBytes / SENTENCE.length)).slice(0, contextBytes);
     const kept = { role: "user", parts: [{ text: context }] };
-    const asked = { role: "user", parts: [{ text: "Which animal jumps?" }] };
+    const question = { role: "user", parts: [{ text: "Which animal jumps?" }] };
     const cachedContent = await createCache(gateway.port, [kept]);
     const figures: CacheFigures[] = [];
     const bodies = {
-      short: { contents: [asked] },
-      reference: { contents: [asked], cachedContent },
-      whole: { contents: [kept, asked] },
+      short: { contents: [question] },
+      reference: { contents: [question], cachedContent },
+      whole: { contents: [kept, question] },
     };
     for (const request of ["short", "reference", "whole"] as const) {
       const body = JSON.stringify(bodies[request]);
@@ -90,7 +90,7 @@ async function firstByteMs(port: number, body: string): Promise<number> {
   const reader = answer.body!.getReader();
   await reader.read();
   const span = performance.now() - from;
-  if (answer.status !== 200) throw new Error(`Cannot go on: the gateway answered ${answer.status}`);
+  if (answer.status !== 200) throw new Error(`Cannot continue: the gateway answered ${answer.status}`);
   while (!(await reader.read()).done);
   return span;
 }
@@ -108,7 +108,7 @@ async function createCache(port: number, contents: readonly unknown[]): Promise<
   return name;
 }
 
-/** A vendor of the message form that reads all of a request and then streams the same reply at once. */
+/** A vendor of the messages format that reads the whole request and then streams the same reply at once. */
 function startVendor(): Deno.HttpServer<Deno.NetAddr> {
   const frames = [
     { type: "message_start", message: { id: "msg_1", model: "m", usage: { input_tokens: 9, output_tokens: 1 } } },
@@ -121,7 +121,7 @@ function startVendor(): Deno.HttpServer<Deno.NetAddr> {
   const stream = frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join("");
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     let bytes = 0;
-    for await (const piece of request.body ?? []) bytes += piece.length;
+    for await (const chunk of request.body ?? []) bytes += chunk.length;
     if (request.url.endsWith("/count_tokens")) return Response.json({ input_tokens: Math.ceil(bytes / 4) });
     return new Response(stream, { headers: { "content-type": "text/event-stream" } });
   });
@@ -163,7 +163,7 @@ export function writeCacheReport(figures: readonly CacheFigures[]): string {
     Math.round(residentBytes / 1e6),
     Math.round(peakBytes / 1e6),
   ]);
-  const head = ["request", "requests", "first byte, ms, p50", "p99", "ms of a core each", "MB in use", "MB at most"];
+  const head = ["request", "requests", "first byte, ms, p50", "p99", "core ms each", "MB in use", "peak MB"];
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 

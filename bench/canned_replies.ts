@@ -1,16 +1,16 @@
 import { CHUNKS_PER_STREAM, type Wire } from "./ask.ts";
 
-/** A reply in the form it has on the wire, head and HTTP framing included. */
+/** A reply as bytes on the wire, with head and HTTP framing. */
 export interface CannedReply {
   /** The JSON reply, about 1 KB. */
   readonly whole: Uint8Array<ArrayBuffer>;
   /**
-   * The stream in {@linkcode CHUNKS_PER_STREAM} pieces, one chunk of text in each; the last one also ends the stream.
+   * The stream in {@linkcode CHUNKS_PER_STREAM} writes with one text chunk in each; the last one also ends the stream.
    */
   readonly pieces: readonly Uint8Array<ArrayBuffer>[];
 }
 
-/** Tokens that every reply reports, so that every request costs the same. */
+/** The tokens that every reply reports, so that every request costs the same. */
 export const USAGE = { prompt: 120, completion: 200 };
 
 const TEXT = "word ".repeat(140);
@@ -18,7 +18,7 @@ const PIECES_OF_TEXT = Array.from({ length: CHUNKS_PER_STREAM }, (_, index) => `
 const CREATED_AT = 1_760_000_000;
 const MODEL = "canned-1";
 
-/** The reply of a wire form, as the vendor of that form words it. */
+/** The reply of a wire format, as a vendor of that format writes it. */
 export function cannedReply(wire: Wire): CannedReply {
   const { reply, opening, chunk, closing } = WORDINGS[wire];
   const frames = PIECES_OF_TEXT.map((text) => chunkOf(chunk(text)));
@@ -37,23 +37,23 @@ function wholeOf(json: string): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
 }
 
-/** All text is ASCII: a character is a byte. RFC 9112, 7.1. */
+/** Writes an HTTP chunk. All text is ASCII, so a character is a byte. RFC 9112, 7.1. */
 function chunkOf(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
-/** One form's words: a whole reply, and the event frames of a stream. */
-interface Wording {
+/** The parts of one format's reply: a whole reply, and the event frames of a stream. */
+interface ReplyParts {
   readonly reply: unknown;
-  /** Before the first chunk of text. */
+  /** Frames before the first text chunk. */
   readonly opening: readonly string[];
   readonly chunk: (text: string) => string;
-  /** After the last. */
+  /** Frames after the last text chunk. */
   readonly closing: readonly string[];
 }
 
 /** Source: Chat Completions API reference, "The chat completion chunk object". */
-function chatWording(): Wording {
+function chatParts(): ReplyParts {
   const common = { id: "chatcmpl-canned", created: CREATED_AT, model: MODEL };
   const usage = {
     prompt_tokens: USAGE.prompt,
@@ -77,7 +77,7 @@ function chatWording(): Wording {
 }
 
 /** Source: Messages API reference, "Streaming". */
-function messagesWording(): Wording {
+function messagesParts(): ReplyParts {
   const message = { id: "msg_canned", type: "message", role: "assistant", model: MODEL };
   const usage = { input_tokens: USAGE.prompt, output_tokens: USAGE.completion };
   const event = (type: string, fields: Record<string, unknown>) =>
@@ -105,7 +105,7 @@ function messagesWording(): Wording {
 }
 
 /** Source: generateContent API reference, "GenerateContentResponse". */
-function contentWording(): Wording {
+function contentParts(): ReplyParts {
   const common = { modelVersion: MODEL, responseId: "canned" };
   const usageMetadata = {
     promptTokenCount: USAGE.prompt,
@@ -122,8 +122,8 @@ function contentWording(): Wording {
   };
 }
 
-const WORDINGS: Readonly<Record<Wire, Wording>> = {
-  chat: chatWording(),
-  messages: messagesWording(),
-  content: contentWording(),
+const WORDINGS: Readonly<Record<Wire, ReplyParts>> = {
+  chat: chatParts(),
+  messages: messagesParts(),
+  content: contentParts(),
 };

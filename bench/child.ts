@@ -1,47 +1,47 @@
-/** How to start a server. */
+/** Options of a server process. */
 export interface ServerOptions {
-  /** For messages. */
+  /** The name in messages. */
   readonly name: string;
-  /** Program and arguments. It says `http://…:<port>` on its standard output when it listens. */
+  /** Program and arguments. The program prints `http://…:<port>` on its standard output when it listens. */
   readonly command: readonly string[];
-  /** Where its standard error goes. */
+  /** The file of its standard error. */
   readonly logPath: string;
-  /** The only core it may run on; null for any. */
+  /** The only processor core it may run on; null for any. */
   readonly core: number | null;
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface Server {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
   /** Writes a line to its standard input. */
   say(line: string): Promise<void>;
-  /** Asks it to end, and ends it when it has not after five seconds. */
+  /** Asks the server to end, and kills it after five seconds. */
   stop(): Promise<void>;
 }
 
 const READY_MS = 30_000;
 const STOP_MS = 5_000;
 
-/** Starts a server. Throws when it does not listen within half a minute, with the end of its log. */
+/** Starts a server. Throws with the end of its log when it does not listen within half a minute. */
 export async function startServer({ name, command, logPath, core }: ServerOptions): Promise<Server> {
-  // The shell only opens the log and then becomes the server, so the pid is the server's own.
+  // The shell only opens the log and then becomes the server, so the pid is the server's.
   const child = new Deno.Command("sh", {
     args: ["-c", 'log=$1; shift; exec "$@" 2>"$log"', "sh", logPath, ...await pinned(command, core)],
-    env: { HOST: "127.0.0.1", PORT: "0" }, // The gateway puts these before its file.
+    env: { HOST: "127.0.0.1", PORT: "0" }, // The gateway gives these precedence over its file.
     stdin: "piped",
     stdout: "piped",
   }).spawn();
   const stdin = child.stdin.getWriter();
   const stop = async () => {
-    await stdin.close().catch(() => {}); // It has ended by itself.
-    const patience = setTimeout(() => kill(child, "SIGKILL"), STOP_MS);
+    await stdin.close().catch(() => {}); // Already ended.
+    const timer = setTimeout(() => kill(child, "SIGKILL"), STOP_MS);
     kill(child, "SIGTERM");
     await child.status;
-    clearTimeout(patience);
+    clearTimeout(timer);
   };
-  const port = await portSaid(child.stdout);
+  const port = await portPrinted(child.stdout);
   if (port === null) {
     await stop();
     throw new Error(`Cannot start ${name}: ${(await Deno.readTextFile(logPath)).slice(-2000)}`);
@@ -50,8 +50,7 @@ export async function startServer({ name, command, logPath, core }: ServerOption
 }
 
 /**
- * Runs a program to its end and gives its standard output. Throws with its standard error when it fails or takes too
- * long.
+ * Runs a program to its end and returns its standard output. Throws with its standard error when it fails or times out.
  */
 export async function run(
   command: readonly string[],
@@ -75,7 +74,7 @@ export async function isInstalled(program: string): Promise<boolean> {
 
 let hasTaskset: Promise<boolean> | null = null;
 
-/** Whether programs can be kept to one core here. */
+/** Whether programs can be pinned to one core on this machine. */
 export function canPin(): Promise<boolean> {
   return hasTaskset ??= isInstalled("taskset");
 }
@@ -84,12 +83,10 @@ async function pinned(command: readonly string[], core: number | null): Promise<
   return core !== null && await canPin() ? ["taskset", "-c", String(core), ...command] : command;
 }
 
-/**
- * The port that a server says it listens on; null when it ends or stays silent instead. What it says later is dropped.
- */
-async function portSaid(stdout: ReadableStream<Uint8Array>): Promise<number | null> {
+/** The port that a server prints; null when it ends or prints none. Later output is dropped. */
+async function portPrinted(stdout: ReadableStream<Uint8Array>): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
-  const patience = setTimeout(() => resolve(null), READY_MS);
+  const timer = setTimeout(() => resolve(null), READY_MS);
   let said = "";
   const read = async () => {
     for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
@@ -101,7 +98,7 @@ async function portSaid(stdout: ReadableStream<Uint8Array>): Promise<number | nu
   };
   void read();
   const port = await promise;
-  clearTimeout(patience);
+  clearTimeout(timer);
   return port;
 }
 
@@ -109,11 +106,11 @@ function kill(child: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
     child.kill(signal);
   } catch {
-    // It has ended by itself.
+    // Already ended.
   }
 }
 
-/** The command that runs one of the benchmark's own programs, which may use loopback and nothing else. */
+/** The command that runs one of the benchmark's own programs with access to loopback only. */
 export function ownProgram(program: string, ...args: readonly string[]): string[] {
   const options = ["--quiet", "--no-check", "--no-lock", "--allow-net=127.0.0.1"];
   return [Deno.execPath(), "run", ...options, program, ...args];

@@ -1,27 +1,27 @@
 /**
- * One client of the comparison toward hostile vendors: `client_contract.ts NAME`. Prints {@linkcode ContractResult} as
- * JSON.
+ * Runs the contract with hostile vendors for one client of the comparison: `client_contract.ts NAME`. Prints
+ * {@linkcode ContractResult} as JSON.
  */
 import { HOSTILE_CASES } from "../tests/contract/hostile_cases.ts";
 import { playCase } from "../tests/contract/hostile_vendor.ts";
 import { argument } from "./argument.ts";
 import { openClient, underTest } from "./http_clients.ts";
 
-/** How a client fared. */
+/** The contract's result for a client. */
 export interface ContractResult {
   readonly cases: number;
-  /** A line for each case that went wrong. */
+  /** A line for each failed case. */
   readonly failures: readonly string[];
 }
 
-/** A client that never comes back from a case has failed it. */
+/** A client that does not return from a case in this time has failed it. */
 const MAX_CASE_MS = 30_000;
 
 async function play(name: string): Promise<ContractResult> {
   const failures: string[] = [];
   for (const one of HOSTILE_CASES) {
     const { promise: late, resolve } = Promise.withResolvers<string>();
-    const timer = setTimeout(() => resolve("it never came back"), MAX_CASE_MS);
+    const timer = setTimeout(() => resolve("it did not return in time"), MAX_CASE_MS);
     const failure = await Promise.race([playCase(one, underTest(openClient(name))), late]);
     clearTimeout(timer);
     if (failure !== null) failures.push(`${one.name}: ${failure}`);
@@ -30,7 +30,7 @@ async function play(name: string): Promise<ContractResult> {
 }
 
 if (import.meta.main) {
-  // A client whose error nobody can catch has failed; the case that follows shows it.
+  // A client with an error that cannot be caught has failed; the next case reports it.
   globalThis.addEventListener("unhandledrejection", (event) => event.preventDefault());
   globalThis.addEventListener("error", (event) => event.preventDefault());
   console.log(JSON.stringify(await play(argument(0, "the name of a client"))));

@@ -1,23 +1,23 @@
 /**
- * One client of the comparison under load, in a process of its own: `client_load.ts NAME PORT MODE SECONDS`. Prints a
- * {@linkcode ClientLoad} as JSON.
+ * Runs one client of the comparison under load, in a separate process: `client_load.ts NAME PORT MODE SECONDS`. Prints
+ * a {@linkcode ClientLoad} as JSON.
  */
 import process from "node:process";
 import { argument } from "./argument.ts";
 import { bodyOf, type Mode } from "./ask.ts";
 import { openClient } from "./http_clients.ts";
 
-/** What a client did, and what it cost. */
+/** The calls of a client, and their cost. */
 export interface ClientLoad {
   readonly calls: number;
   readonly bytes: number;
-  /** Pieces in which the bodies came. */
+  /** Number of chunks in which the bodies arrived. */
   readonly pieces: number;
-  /** Time on a core, all threads of the process. */
+  /** Processor time of all threads of the process. */
   readonly cpuMs: number;
 }
 
-/** How many calls are under way at once. */
+/** The number of concurrent calls. */
 const PARALLEL: Readonly<Record<Mode, number>> = { json: 32, burst: 16, paced: 64, brief: 1 };
 const WARM_UP_MS = 1_000;
 const HEADERS = {

@@ -1,6 +1,6 @@
 /**
- * The gateway's HTTP client beside undici, `node:http` and `fetch`, in one run: processor time, and how each does in
- * the contract toward hostile vendors. Writes `bench/RESULTS-clients.md`.
+ * Compares the gateway's HTTP client with undici, `node:http` and `fetch` in one run: processor time, and the contract
+ * with hostile vendors. Writes `bench/RESULTS-clients.md`.
  *
  *     deno run -A bench/clients.ts [--seconds N] [--rounds N]
  */
@@ -22,7 +22,7 @@ const LOAD_CORE = 0;
 const UPSTREAM_CORE = 1;
 const MAX_CONTRACT_MS = 900_000;
 
-/** Microseconds of processor time for each client and mode: a call of JSON, a chunk of a stream. */
+/** Microseconds of processor time for each client and mode, for a JSON call or a stream chunk. */
 type CpuFigures = Record<string, Record<string, number | null>>;
 
 function programOf(name: string): string {
@@ -55,14 +55,14 @@ async function measure(port: number, seconds: number, rounds: number): Promise<C
   );
 }
 
-/** Streams that are under way at either end of the span count by their bytes. */
+/** Streams that are open at either end of the measurement count by their bytes. */
 function cpuMicrosecondsOf(mode: Mode, { calls, bytes, cpuMs }: ClientLoad): number {
-  const units = mode === "json" ? calls : bytes / BYTES_PER_CHUNK;
+  const units = mode === "json" ? calls : bytes / meanChunkBytes;
   return cpuMs * 1_000 / units;
 }
 
-/** The mean of a chunk of the chat form. */
-let BYTES_PER_CHUNK = 0;
+/** The mean size of a chunk of the chat format. */
+let meanChunkBytes = 0;
 
 async function bytesPerChunk(port: number): Promise<number> {
   const request = { port, method: "POST", path: "/burst/chat/completions", headers: {}, signal: null } as const;
@@ -81,7 +81,7 @@ function speedTable(figures: CpuFigures): string {
     titleOf(name),
     ...COMPARED.map((mode) => cell(byMode[mode] ?? null, own?.[mode] ?? null)),
   ]);
-  return table(["client", "a JSON call, µs", "a paced chunk, µs", "a chunk of a burst, µs"], rows);
+  return table(["client", "JSON call, µs", "paced chunk, µs", "burst chunk, µs"], rows);
 }
 
 function contractTable(results: ReadonlyMap<string, ContractResult>): string {
@@ -123,7 +123,7 @@ async function main(): Promise<void> {
     core: await canPin() ? UPSTREAM_CORE : null,
   });
   try {
-    BYTES_PER_CHUNK = await bytesPerChunk(upstream.port);
+    meanChunkBytes = await bytesPerChunk(upstream.port);
     const [seconds, rounds] = [option("seconds", 4), option("rounds", 3)];
     const figures = await measure(upstream.port, seconds, rounds);
     const contract = new Map<string, ContractResult>();

@@ -3,21 +3,21 @@ import type { Server } from "./child.ts";
 import { CALLER_KEY, modelFor } from "./gateway.ts";
 import { PEER } from "./peer.ts";
 
-/** One way for a caller to reach the upstream. */
+/** One route from a caller to the upstream. */
 export interface Contender {
   readonly id: ContenderId;
-  /** For the report. */
+  /** The name in the report. */
   readonly label: string;
-  /** Whose time on a core and memory count; null when there is nothing in between. */
+  /** The server whose processor time and memory are measured; null for a direct connection. */
   readonly server: Server | null;
-  /** The request for an answer in a mode. */
+  /** The request for a reply in a mode. */
   ask(mode: Mode): Ask;
 }
 
-/** Short names: `direct` has nothing in between, `bare` is what all others are compared with. */
+/** Short names: `direct` is a direct connection, `bare` is the proxy that all others are compared with. */
 export type ContenderId = "direct" | "bare" | "pass" | "messages" | "content" | "to_messages" | "to_content" | "peer";
 
-/** The servers that run; the peer may be missing. */
+/** The running servers; the peer may be missing. */
 export interface Servers {
   readonly upstream: Server;
   readonly bare: Server;
@@ -25,11 +25,11 @@ export interface Servers {
   readonly peer: Server | null;
 }
 
-/** Everyone who takes part, the upstream itself first. */
+/** All contenders, the upstream itself first. */
 export function contendersOf({ upstream, bare, gateway, peer }: Servers): Contender[] {
   const plain = (port: number) => (mode: Mode) =>
-    askOf(port, `/${mode}/chat/completions`, {}, bodyOf("chat", "canned-1", mode), mode);
-  const through = (from: Wire, to: Wire) => (mode: Mode) => gatewayAsk(gateway.port, from, to, mode);
+    requestOf(port, `/${mode}/chat/completions`, {}, bodyOf("chat", "canned-1", mode), mode);
+  const through = (from: Wire, to: Wire) => (mode: Mode) => gatewayRequest(gateway.port, from, to, mode);
   const contenders: Contender[] = [
     { id: "direct", label: "direct, no proxy", server: null, ask: plain(upstream.port) },
     { id: "bare", label: "a: bare Deno proxy", server: bare, ask: plain(bare.port) },
@@ -41,48 +41,51 @@ export function contendersOf({ upstream, bare, gateway, peer }: Servers): Conten
   ];
   if (peer !== null) {
     const label = `d: ${PEER.packageName} ${PEER.version}`;
-    contenders.push({ id: "peer", label, server: peer, ask: (mode) => peerAsk(peer.port, upstream.port, mode) });
+    contenders.push({ id: "peer", label, server: peer, ask: (mode) => peerRequest(peer.port, upstream.port, mode) });
   }
   return contenders;
 }
 
-function askOf(port: number, path: string, headers: Readonly<Record<string, string>>, body: string, mode: Mode): Ask {
+function requestOf(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  mode: Mode,
+): Ask {
   return { port, path, headers: { "content-type": "application/json", ...headers }, body, stream: isStream(mode) };
 }
 
-/** A request in one form for a model whose only provider speaks another, or the same. */
-function gatewayAsk(port: number, from: Wire, to: Wire, mode: Mode): Ask {
+/** A request in one format for a model whose only provider uses another, or the same. */
+function gatewayRequest(port: number, from: Wire, to: Wire, mode: Mode): Ask {
   const model = modelFor(to, mode);
   const body = bodyOf(from, model, mode);
   const bearer = { authorization: `Bearer ${CALLER_KEY}` };
   switch (from) {
     case "chat":
-      return askOf(port, "/v1/chat/completions", bearer, body, mode);
+      return requestOf(port, "/v1/chat/completions", bearer, body, mode);
     case "messages": {
       const headers = { "x-api-key": CALLER_KEY, "msg-version": "2023-06-01" };
-      return askOf(port, "/msgcompat/v1/messages", headers, body, mode);
+      return requestOf(port, "/msgcompat/v1/messages", headers, body, mode);
     }
     case "content": {
       const verb = isStream(mode) ? "streamGenerateContent?alt=sse" : "generateContent";
-      return askOf(port, `/gencompat/v1beta/models/${model}:${verb}`, bearer, body, mode);
+      return requestOf(port, `/gencompat/v1beta/models/${model}:${verb}`, bearer, body, mode);
     }
   }
 }
 
 /** Source: the peer's documentation, "Custom Hosts". */
-function peerAsk(port: number, upstreamPort: number, mode: Mode): Ask {
+function peerRequest(port: number, upstreamPort: number, mode: Mode): Ask {
   const headers = {
     "authorization": "Bearer upstream-key",
     "x-portkey-provider": "openai",
     "x-portkey-custom-host": `http://127.0.0.1:${upstreamPort}/${mode}`,
   };
-  return askOf(port, "/v1/chat/completions", headers, bodyOf("chat", "canned-1", mode), mode);
+  return requestOf(port, "/v1/chat/completions", headers, bodyOf("chat", "canned-1", mode), mode);
 }
 
-/**
- * Why a contender cannot be measured in a mode, in a few words; null when one request of it is answered as it should
- * be.
- */
+/** Why a contender cannot be measured in a mode, in a few words; null when a request of it succeeds. */
 export async function faultOf({ ask }: Contender, mode: Mode): Promise<string | null> {
   const { port, path, headers, body, stream } = ask(mode);
   const signal = AbortSignal.timeout(15_000);

@@ -6,19 +6,19 @@ import type { LoadResult } from "./load.ts";
 import { processState } from "./process_state.ts";
 import { medianOf } from "./statistics.ts";
 
-/** A kind of load that contenders are compared under. */
+/** A kind of load on the contenders. */
 export interface Scenario {
   readonly id: ScenarioId;
   readonly mode: Mode;
   readonly connections: number;
-  /** Whether the generator must look into the replies. */
+  /** Whether the generator must parse the replies. */
   readonly looksInside: boolean;
 }
 
 /** Short names of the kinds of load. */
 export type ScenarioId = "json_1" | "json_32" | "json_128" | "burst" | "brief" | "paced";
 
-/** Every kind of load. */
+/** All kinds of load. */
 export const SCENARIOS: readonly Scenario[] = [
   { id: "json_1", mode: "json", connections: 1, looksInside: false },
   { id: "json_32", mode: "json", connections: 32, looksInside: false },
@@ -28,23 +28,21 @@ export const SCENARIOS: readonly Scenario[] = [
   { id: "paced", mode: "paced", connections: 40, looksInside: true },
 ];
 
-/** One contender's run under one load. */
+/** The result of one contender under one load. */
 export interface Measured extends LoadResult {
   readonly repliesPerSecond: number;
-  /** The server's time on its core per reply, in milliseconds; null without a server or without `/proc`. */
+  /** The server's processor time per reply, in milliseconds; null without a server or without `/proc`. */
   readonly cpuMsPerReply: number | null;
 }
 
-/** What runs the loads. */
+/** The load generators. */
 export interface Generators {
   readonly own: Generator;
-  /** Null where it is not installed. */
+  /** Null where `wrk` is not installed. */
   readonly wrk: Generator | null;
 }
 
-/**
- * Everything that was measured: of each contender, under each load, a run per round; nothing where it cannot take part.
- */
+/** All measurements: for each contender and load, a run per round; nothing where the contender cannot take part. */
 export class Figures {
   readonly #runs = new Map<string, Measured[]>();
 
@@ -52,12 +50,12 @@ export class Figures {
     this.#runs.getOrInsertComputed(`${contender}/${scenario}`, () => []).push(measured);
   }
 
-  /** All runs, by round. */
+  /** All runs, in the order of rounds. */
   runs(contender: ContenderId, scenario: ScenarioId): readonly Measured[] {
     return this.#runs.get(`${contender}/${scenario}`) ?? [];
   }
 
-  /** The median over the rounds; null when there is none to be had. */
+  /** The median over the rounds; null without runs. */
   median(
     contender: ContenderId,
     scenario: ScenarioId,
@@ -66,7 +64,7 @@ export class Figures {
     return medianOf(this.runs(contender, scenario).map(of).filter((value) => value !== null && value !== undefined));
   }
 
-  /** How often a contender answers while the bare proxy answers once: the median of the ratios within each round. */
+  /** Replies of a contender for each reply of the bare proxy: the median of the ratios within each round. */
   ratioToBare(contender: ContenderId, scenario: ScenarioId): number | null {
     const bare = this.runs("bare", scenario);
     const ratios = this.runs(contender, scenario).map((run, round) =>
@@ -75,26 +73,26 @@ export class Figures {
     return medianOf(ratios);
   }
 
-  /** Requests of a contender that were not answered as they should be. */
+  /** Failed requests of a contender. */
   failuresOf(contender: ContenderId): number {
     const runs = SCENARIOS.flatMap(({ id }) => this.runs(contender, id));
     return runs.reduce((sum, { failures }) => sum + failures, 0);
   }
 }
 
-/** How a contest is run. */
+/** Options of a contest. */
 export interface ContestOptions {
   readonly rounds: number;
-  /** Of each run, in whole seconds. */
+  /** Whole seconds of each run. */
   readonly seconds: number;
   readonly generators: Generators;
-  /** Who cannot take part under which load, as `contender/mode`. */
+  /** Contenders that cannot take part under a load, as `contender/mode`. */
   readonly faults: ReadonlyMap<string, string>;
   readonly tell: (line: string) => void;
 }
 
 /**
- * Runs every load over all contenders in turn, round after round, so that a change of the machine's mood meets all
+ * Runs every load over all contenders in turn, round after round, so that changes of the machine's speed affect all
  * alike.
  */
 export async function runContest(contenders: readonly Contender[], options: ContestOptions): Promise<Figures> {
@@ -111,7 +109,7 @@ export async function runContest(contenders: readonly Contender[], options: Cont
   return figures;
 }
 
-/** One run. */
+/** Measures one run. */
 export async function measure(
   { server, ask }: Contender,
   { mode, connections, looksInside }: Pick<Scenario, "mode" | "connections" | "looksInside">,

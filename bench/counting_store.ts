@@ -1,15 +1,15 @@
 import type { Key, Store } from "../src/store/store.ts";
 
-/** What was read of a store. */
+/** The reads of a store. */
 export interface StoreReads {
-  /** Ranges that were asked for, and the entries that came of them. */
+  /** The number of scans, and of the entries that they returned. */
   scans: number;
   entries: number;
-  /** Values that were asked for by their keys. */
+  /** The keys that were read. */
   keys: Key[];
 }
 
-/** A store that counts what is read of it, and the count so far. */
+/** Wraps a store and counts its reads. */
 export function countingStore(store: Store): { readonly store: Store; readonly reads: StoreReads } {
   const reads: StoreReads = { scans: 0, entries: 0, keys: [] };
   const counted: Partial<Store> = {

@@ -1,18 +1,18 @@
 import { Buffer } from "node:buffer";
 
-/** How a reply's body ends. RFC 9112, 6.3. */
+/** How a response's body ends. RFC 9112, 6.3. */
 type Framing = { readonly kind: "length"; left: number } | { readonly kind: "chunked"; tail: string };
 
 const LAST_CHUNK = "0\r\n\r\n";
 
 /**
- * One connection: sends the same request again and again and reads each reply to its end, with an eye on when events
- * come.
+ * One connection that sends the same request repeatedly, reads each response to its end, and records when events
+ * arrive.
  */
 export class Exchanger {
-  /** Of every stream so far, milliseconds from the request to its first event. */
+  /** Milliseconds from the request to the first event, for every stream so far. */
   readonly firstMs: number[] = [];
-  /** Of all streams so far, milliseconds between two reads that brought events. */
+  /** Milliseconds between two reads with events, for all streams so far. */
   readonly gapMs: number[] = [];
   readonly #buffer = new Uint8Array(64 * 1024);
   #connection: Deno.TcpConn | null = null;
@@ -20,7 +20,7 @@ export class Exchanger {
 
   constructor(readonly port: number, readonly request: Uint8Array<ArrayBuffer>) {}
 
-  /** One request and its whole reply; true for status 200. Rejects when the connection cannot be had or breaks. */
+  /** Sends one request and reads its response; true for status 200. Rejects when the connection fails. */
   async exchange(): Promise<boolean> {
     if (this.#closed) throw new Error("Cannot send on a closed exchanger");
     try {
@@ -34,7 +34,7 @@ export class Exchanger {
     }
   }
 
-  /** Hangs up for good; what is under way rejects. */
+  /** Closes the connection; a pending exchange rejects. */
   close(): void {
     this.#closed = true;
     this.#hangUp();
@@ -44,7 +44,7 @@ export class Exchanger {
     try {
       this.#connection?.close();
     } catch {
-      // It is closed, which is all that is wanted.
+      // Already closed.
     }
     this.#connection = null;
   }
@@ -85,12 +85,12 @@ function framingOf(head: string): Framing {
   return length === null ? { kind: "chunked", tail: "" } : { kind: "length", left: Number(length[1]) };
 }
 
-/** Counts a piece of the body; true when it was the last. */
-function isOver(framing: Framing, piece: Buffer): boolean {
-  if (framing.kind === "length") return (framing.left -= piece.length) <= 0;
-  // Events end in a line end and JSON in a brace, never in a zero, so these five bytes at the end of a read are the
+/** Counts a part of the body; true when it was the last. */
+function isOver(framing: Framing, part: Buffer): boolean {
+  if (framing.kind === "length") return (framing.left -= part.length) <= 0;
+  // Events end in a line end and JSON in a brace, never in a zero. So these five bytes at the end of a read are the
   // empty chunk.
-  const end = piece.toString("latin1", Math.max(0, piece.length - LAST_CHUNK.length));
+  const end = part.toString("latin1", Math.max(0, part.length - LAST_CHUNK.length));
   framing.tail = (framing.tail + end).slice(-LAST_CHUNK.length);
   return framing.tail === LAST_CHUNK;
 }

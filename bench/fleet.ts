@@ -1,6 +1,6 @@
 /**
- * A fleet of videos: 50,000 finished and 5,000 open tasks in one store. How long a restart takes, what lists, polls and
- * the retention cost, how much memory and disk it takes.
+ * Measures 50,000 finished and 5,000 open video tasks in one store: the time of a restart, the cost of lists, polls and
+ * the retention, memory and disk space.
  *
  *     deno run -A --unstable-kv bench/fleet.ts [FINISHED] [OPEN]   # about a quarter of an hour
  */
@@ -13,29 +13,29 @@ import { figure, mebibytes, percent, table } from "./markdown.ts";
 import { startVendor } from "./polls.ts";
 import { processState } from "./process_state.ts";
 
-/** How a gateway that was started over a store does. */
+/** The figures of a gateway that starts over a store. */
 export interface RestartFigures {
-  /** From the start of the process, in milliseconds. */
+  /** Milliseconds from the start of the process until it listens. */
   readonly listensMs: number;
-  /** Until the first task was polled for. */
+  /** Milliseconds until the first poll of a task. */
   readonly firstPollMs: number;
   readonly residentBytes: number;
 }
 
-/** All that was measured. */
+/** All figures. */
 export interface FleetReport {
   readonly finished: number;
   readonly open: number;
   readonly built: FleetBuilt;
   readonly restart: RestartFigures;
-  /** The same with open tasks alone. */
+  /** The same with only open tasks. */
   readonly restartOfOpen: RestartFigures;
-  /** Of the store's file for each finished task. */
+  /** Bytes of the store's file for each finished task. */
   readonly storedBytes: number;
   readonly figures: FleetFigures;
 }
 
-/** How long a gateway runs before its memory is looked at. */
+/** The run time of a gateway before its memory is measured. */
 const SETTLE_MS = 20_000;
 const PROGRAM_MS = 1_800_000;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -55,12 +55,12 @@ export async function benchFleet(finished = 50_000, open = 5_000): Promise<Fleet
 
 /** Stores that were built. */
 export interface FleetStores extends Pick<FleetReport, "finished" | "open" | "built"> {
-  /** The folder of all tasks, and that of the open ones alone. The first is cleaned by the retention. */
+  /** The folder with all tasks. The other folder has only the open ones. The retention cleans the first. */
   readonly whole: string;
   readonly alone: string;
 }
 
-/** Measures over stores that were built. */
+/** Measures stores that were built. */
 export async function measureFleet({ whole, alone, ...about }: FleetStores): Promise<FleetReport> {
   const storedBytes = (await storeBytes(whole) - await storeBytes(alone)) / about.finished;
   const restartOfOpen = await restartOver(alone);
@@ -85,7 +85,7 @@ export function writeFleetReport(report: FleetReport): string {
   const { finished, open, built, restart, restartOfOpen, storedBytes, figures: { lists, polls, retention } } = report;
   const ms = (value: number) => `${figure(value)} ms`;
   const gateway = table(
-    ["a new process", `over ${figure(finished)} and ${figure(open)}`, `over ${figure(open)} open`],
+    ["restart", `over ${figure(finished)} and ${figure(open)}`, `over ${figure(open)} open`],
     [
       ["listens after", ms(restart.listensMs), ms(restartOfOpen.listensMs)],
       ["first poll of an open task after", ms(restart.firstPollMs), ms(restartOfOpen.firstPollMs)],
@@ -105,7 +105,7 @@ export function writeFleetReport(report: FleetReport): string {
     figure(values),
   ]);
   const vendors = polls.map((one) => [
-    one.isListed ? "lists many jobs at once" : "one job at a time",
+    one.isListed ? "many jobs per request" : "one job per request",
     figure(one.perSecond, 1),
     figure(one.mostPerSecond),
     `${figure(one.longestGapSeconds)} s`,
@@ -145,7 +145,7 @@ ${
 
 Retention, without the pauses between its steps:
 
-${table(["of", "removed", "left", "steps", "seconds", "core seconds", "longest turn"], clean)}`;
+${table(["part", "removed", "left", "steps", "seconds", "core seconds", "longest turn"], clean)}`;
 }
 
 async function restartOver(folder: string): Promise<RestartFigures> {

@@ -1,45 +1,45 @@
 /**
- * Fills a folder with the store and the files of a gateway that worked for days: tasks that have ended, and tasks that
- * are under way. Every record is written by the engine itself. Its argument is a {@linkcode FleetPlan} as JSON, and it
- * prints a {@linkcode FleetBuilt} as JSON.
+ * Fills a folder with the store and the files of a gateway after days of work: tasks that have ended, and open tasks.
+ * Every record is written by the engine itself. Its argument is a {@linkcode FleetPlan} as JSON, and it prints a
+ * {@linkcode FleetBuilt} as JSON.
  */
 import type { VideoProgress } from "../src/upstreams/video_upstream.ts";
 import { indexOldTasks } from "../src/videos/tasks/records.ts";
 import { argument } from "./argument.ts";
 import { CALLER, DEAF, type FleetEngine, MODELS, openAccount, openFleetEngine } from "./fleet_engine.ts";
 
-/** What to build. */
+/** The numbers of tasks to build. */
 export interface FleetPlan {
-  /** For the store and the files; empty. */
+  /** An empty folder for the store and the files. */
   readonly folder: string;
   readonly finished: number;
   readonly open: number;
-  /** Unix milliseconds: the last task was made some hours before. */
+  /** Unix milliseconds of the end; the last task was created some hours before. */
   readonly endsAt: number;
 }
 
-/** What was built. */
+/** The numbers of what was built. */
 export interface FleetBuilt {
-  /** Tasks that ended a second, from the create to the copy and the delivered event. */
+  /** Tasks per second that went from creation to the stored copy and the delivered event. */
   readonly endedPerSecond: number;
   /** Finished tasks whose event was not delivered yet. */
   readonly owed: number;
 }
 
 const AT_ONCE = 1_000;
-/** Between two groups of tasks. */
+/** Time between two groups of tasks. */
 const PAUSE_MS = 5 * 3_600_000;
 const POLLED_AFTER_MS = 12_000;
-/** How fast time passes while it is waited for the engine: leases must not end under what is being worked on. */
+/** The steps of the clock while the engine works: a lease must not end during its job. */
 const TICK_MS = { idle: 1_000, atWork: 20 };
 const WAIT_MS = 2;
-/** Of a hundred tasks that have ended: how many did not by a video, one of each other status in turn. */
-const UNMADE = 9;
+/** Of a hundred tasks that have ended: how many did not complete, with each other status in turn. */
+const NOT_COMPLETED_PER_HUNDRED = 9;
 const PROMPT =
   "A lighthouse at dusk, waves against the rocks, gulls over the water, a slow pan to the left that ends " +
   "at a keeper who lights the lamp; warm colours, grain as on film";
 
-/** Builds it. */
+/** Builds the fleet. */
 export async function buildFleet({ folder, finished, open, endsAt }: FleetPlan): Promise<FleetBuilt> {
   const groups = Math.ceil(finished / AT_ONCE);
   const beginsAt = endsAt - (groups + 1) * PAUSE_MS;
@@ -50,7 +50,7 @@ export async function buildFleet({ folder, finished, open, endsAt }: FleetPlan):
   engine.start();
   const built = { owed: 0 };
   for (let done = 0; done < finished; done += AT_ONCE) {
-    built.owed += await endSome(engine, Math.min(AT_ONCE, finished - done), done);
+    built.owed += await finishTasks(engine, Math.min(AT_ONCE, finished - done), done);
     const nextAt = beginsAt + (done / AT_ONCE + 1) * PAUSE_MS;
     engine.clock.stall(Math.max(nextAt - engine.clock.now(), 0));
   }
@@ -59,24 +59,24 @@ export async function buildFleet({ folder, finished, open, endsAt }: FleetPlan):
     await create(engine, Math.min(AT_ONCE, open - done), finished + done);
   }
   await pollOnce(engine);
-  await engine.close(); // its poller is not drained: it leaves its leases, as a process that is killed does
+  await engine.close(); // the poller is not drained and keeps its leases, as a killed process does
   return { endedPerSecond, ...built };
 }
 
-/** Makes tasks and waits until nothing is owed for them; gives how many events are, as their receiver takes none. */
-async function endSome(engine: FleetEngine, count: number, from: number): Promise<number> {
+/** Creates tasks and waits until all their jobs are done; returns the number of events that their receiver rejects. */
+async function finishTasks(engine: FleetEngine, count: number, from: number): Promise<number> {
   const { store, vendor } = engine;
   await create(engine, count, from);
   vendor.progress = (id) => progressOf(Number(id.slice(-12)));
   await pollOnce(engine);
-  const deaf = Array.from({ length: count }, (_, n) => from + n).filter((n) => isDeaf(n)).length;
+  const rejecting = Array.from({ length: count }, (_, n) => from + n).filter((n) => isRejecting(n)).length;
   const isOver = async () => {
     const pending = await store.scan(["video", "time", "pending"], { limit: 1 });
-    return pending.length === 0 && vendor.counts.opened === madeUpTo(from + count);
+    return pending.length === 0 && vendor.counts.opened === completedUpTo(from + count);
   };
-  await passUntil(engine, isOver);
+  await advanceUntil(engine, isOver);
   vendor.progress = () => ({ status: "pending", isRunning: true });
-  return deaf;
+  return rejecting;
 }
 
 async function create(engine: FleetEngine, count: number, from: number): Promise<void> {
@@ -85,7 +85,7 @@ async function create(engine: FleetEngine, count: number, from: number): Promise
   await Promise.all(Array.from({ length: count }, async (_, n) => {
     await videos.create({ ...CALLER, body: bodyOf(from + n), bytes: new Uint8Array(), idempotencyKey: null });
   }));
-  await passUntil(engine, () => vendor.counts.jobs === before + count);
+  await advanceUntil(engine, () => vendor.counts.jobs === before + count);
 }
 
 async function pollOnce({ clock, videos }: FleetEngine): Promise<void> {
@@ -93,8 +93,8 @@ async function pollOnce({ clock, videos }: FleetEngine): Promise<void> {
   await videos.poller.pollDue();
 }
 
-/** Lets time pass until something is so and nobody is at work. */
-async function passUntil({ clock, running }: FleetEngine, isSo: () => boolean | Promise<boolean>): Promise<void> {
+/** Advances the clock until the condition is true and no job is running. */
+async function advanceUntil({ clock, running }: FleetEngine, isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!await isSo() || running() > 0) {
     clock.advance(running() > 0 ? TICK_MS.atWork : TICK_MS.idle);
     await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
@@ -102,7 +102,11 @@ async function passUntil({ clock, running }: FleetEngine, isSo: () => boolean | 
 }
 
 function bodyOf(n: number): Record<string, unknown> {
-  const hook = isDeaf(n) ? `https://${DEAF}.example/hook` : n % 10 === 0 ? "https://receiver.example/hook" : undefined;
+  const hook = isRejecting(n)
+    ? `https://${DEAF}.example/hook`
+    : n % 10 === 0
+    ? "https://receiver.example/hook"
+    : undefined;
   return {
     model: MODELS[n % MODELS.length],
     prompt: `${PROMPT} (${n})`,
@@ -111,18 +115,18 @@ function bodyOf(n: number): Record<string, unknown> {
   };
 }
 
-function isDeaf(n: number): boolean {
+function isRejecting(n: number): boolean {
   return n % 500 === 0;
 }
 
-/** How many of the first tasks end by a video. */
-function madeUpTo(n: number): number {
-  return n - Math.floor(n / 100) * UNMADE - Math.min(n % 100, UNMADE);
+/** How many of the first tasks complete with a video. */
+function completedUpTo(n: number): number {
+  return n - Math.floor(n / 100) * NOT_COMPLETED_PER_HUNDRED - Math.min(n % 100, NOT_COMPLETED_PER_HUNDRED);
 }
 
 function progressOf(n: number): VideoProgress {
   const rest = n % 100;
-  if (rest >= UNMADE) {
+  if (rest >= NOT_COMPLETED_PER_HUNDRED) {
     return {
       status: "completed",
       results: [{

@@ -1,6 +1,6 @@
 /**
- * The whole of videos and webhooks over a store on disk, on a clock that stands still until it is moved, with a vendor
- * and a receiver of webhooks within the process: what is measured is the gateway's own work.
+ * All of videos and webhooks over a store on disk, on a clock that the benchmark moves. The vendor and the webhook
+ * receiver are in the same process, so the figures are the gateway's own work.
  */
 import { createAccount } from "../src/billing/account.ts";
 import { createMeter } from "../src/billing/meter.ts";
@@ -28,49 +28,49 @@ import { ManualClock } from "../tests/support/manual_clock.ts";
 
 /** The only provider. */
 export const PROVIDER = "bench";
-/** Whose tasks they all are: one caller's, as that is the most for lists and for the account's balance. */
+/** The caller of all tasks. A single caller is the worst case for lists and for the account's balance. */
 export const CALLER = { accountId: "bench", keyId: "bench-key" } as const;
-/** Tasks are of these models in turn. */
+/** The models of the tasks, in turn. */
 export const MODELS = ["bench/video-1", "bench/video-2", "bench/video-3"] as const;
 
-/** A receiver of webhooks with this word in its address never takes one. */
+/** A webhook receiver with this word in its address rejects every event. */
 export const DEAF = "deaf";
 
-/** What names resolve to; nothing is ever sent there. */
+/** The address that names resolve to; nothing is ever sent there. */
 const RECEIVER = "93.184.216.34";
 const RESULT = new Uint8Array(1_024);
 const PENDING: VideoProgress = { status: "pending", isRunning: true };
 
-/** How an engine is opened. */
+/** Options of an engine. */
 export interface FleetEngineOptions {
-  /** Of the store and the files. */
+  /** The folder of the store and the files. */
   readonly folder: string;
-  /** Unix milliseconds at which its clock stands. */
+  /** The clock's time in Unix milliseconds. */
   readonly at: number;
-  /** Requests a second that the provider may be polled with. Default: the usual ones. */
+  /** Polls per second of the provider. Default: as configured. */
   readonly pollsPerSecond?: number;
-  /** Whether the vendor is asked for many jobs at once. Default false. */
+  /** Whether one request to the vendor polls many jobs. Default false. */
   readonly isListed?: boolean;
-  /** Another view of the store. Default: as it is. */
+  /** A wrapper of the store. Default: none. */
   readonly seen?: (store: Store) => Store;
 }
 
-/** An engine that is open. */
+/** An open engine. */
 export interface FleetEngine {
   readonly clock: ManualClock;
   readonly store: StoreEngine;
   readonly videos: Videos;
   readonly vendor: FleetVendor;
-  /** One step of each part of the retention, as its job makes them. */
+  /** One step of each part of the retention, as its job does it. */
   readonly sweeps: (kept: { readonly filesMs: number; readonly tasksMs: number }) => (() => Promise<boolean>)[];
-  /** Begins to do the jobs that are owed; polls are the poller's. */
+  /** Starts the workers of pending jobs; the poller does the polls. */
   start(): void;
-  /** How many jobs are worked on. */
+  /** The number of running jobs. */
   running(): number;
   close(): Promise<void>;
 }
 
-/** Opens the engine. What the folder lacks is made. */
+/** Opens the engine and creates missing files. */
 export async function openFleetEngine(options: FleetEngineOptions): Promise<FleetEngine> {
   const { folder, at, pollsPerSecond = DEFAULT_POLL_SCHEDULE.perSecond, isListed = false, seen = (store) => store } =
     options;
@@ -147,18 +147,18 @@ export async function openAccount(store: Store): Promise<void> {
   await createAccount(store, { id: CALLER.accountId, balance: MAX_MONEY });
 }
 
-/** A vendor that answers at once, and whose jobs go on until they are ended. */
+/** A vendor that answers at once; its jobs run until they are ended. */
 export class FleetVendor implements VideoUpstream {
   readonly mediaForms = { image: ["url"], audio: ["url"], video: ["url"] } as const;
   readonly cancel = null;
   readonly find = null;
   readonly pollMany?: NonNullable<VideoUpstream["pollMany"]>;
-  /** How jobs stand, by their ids. */
+  /** The progress of a job by its id. */
   progress: (id: string) => VideoProgress = () => PENDING;
-  /** Jobs that were made, requests that asked for some, and results that were opened. */
+  /** The number of created jobs, of poll requests, and of opened results. */
   readonly counts = { jobs: 0, polls: 0, opened: 0 };
 
-  /** @param isListed Whether it can be asked for many jobs at once. */
+  /** @param isListed Whether one request polls many jobs. */
   constructor(isListed: boolean) {
     if (!isListed) return;
     this.pollMany = {

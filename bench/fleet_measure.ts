@@ -1,7 +1,7 @@
 /**
- * What lists, polls and the retention cost over a store that `fleet_build.ts` has filled, in a process of its own and
- * on a clock that is moved. Its argument is a {@linkcode FleetMeasurement} as JSON, and it prints {@linkcode
- * FleetFigures} as JSON.
+ * Measures lists, polls and the retention over a store that `fleet_build.ts` has filled, in a separate process and on a
+ * clock that it moves. Its argument is a {@linkcode FleetMeasurement} as JSON, and it prints {@linkcode FleetFigures}
+ * as JSON.
  */
 import process from "node:process";
 import { elementAt } from "../src/lib/element_at.ts";
@@ -13,14 +13,14 @@ import { CALLER, type FleetEngine, MODELS, openFleetEngine } from "./fleet_engin
 import { medianOf } from "./statistics.ts";
 import { watchThread } from "./thread_watch.ts";
 
-/** What to measure. */
+/** The arguments of a measurement. */
 export interface FleetMeasurement {
   readonly folder: string;
   /** Unix milliseconds. */
   readonly at: number;
 }
 
-/** What one page of a list costs. */
+/** The cost of one page of a list. */
 export interface ListFigures {
   readonly what: string;
   readonly tasks: number;
@@ -30,21 +30,21 @@ export interface ListFigures {
   readonly values: number;
 }
 
-/** What polls cost in so many seconds of the moved clock. */
+/** The cost of polls in so many seconds of the moved clock. */
 export interface PollFigures {
   readonly isListed: boolean;
   readonly open: number;
-  /** Requests to the vendor in a second: on the average, and in the worst one. */
+  /** Requests to the vendor per second: the average, and the maximum. */
   readonly perSecond: number;
   readonly mostPerSecond: number;
-  /** Between two polls of one task at most, in seconds. */
+  /** The maximum time between two polls of one task, in seconds. */
   readonly longestGapSeconds: number;
-  /** Of one core, without the network. */
+  /** Share of one core, without the network. */
   readonly cpuShare: number;
   readonly longestTurnMs: number;
 }
 
-/** What a run of one part of the retention costs, its pauses apart. */
+/** The cost of a run of one part of the retention, without its pauses. */
 export interface RetentionFigures {
   readonly what: string;
   readonly removed: number;
@@ -55,7 +55,7 @@ export interface RetentionFigures {
   readonly longestTurnMs: number;
 }
 
-/** All of it. */
+/** All figures. */
 export interface FleetFigures {
   readonly lists: readonly ListFigures[];
   readonly polls: readonly PollFigures[];
@@ -63,7 +63,7 @@ export interface FleetFigures {
 }
 
 const POLLED_SECONDS = 600;
-const LOOKS = 9;
+const POLL_ROUNDS = 9;
 const DAY_MS = 86_400_000;
 const ALL: OwnTaskFilter = { status: null, model: null, metadata: [] };
 
@@ -119,7 +119,7 @@ async function measureLists({ videos }: FleetEngine, reads: StoreReads): Promise
   for (const [what, filter, after] of cases) {
     const spans: number[] = [];
     let tasks = 0;
-    for (let look = 0; look < LOOKS; look++) {
+    for (let round = 0; round < POLL_ROUNDS; round++) {
       Object.assign(reads, { scans: 0, entries: 0, keys: [] });
       const begun = performance.now();
       tasks = (await list(filter, after)).tasks.length;
@@ -139,7 +139,7 @@ async function measurePolls({ clock, videos, vendor }: FleetEngine, isListed: bo
     polledAt.set(id, second);
     return { status: "pending", isRunning: true };
   };
-  await videos.poller.pollDue(); // takes over what the process before it watched
+  await videos.poller.pollDue(); // takes over the tasks of the previous process
   const watch = watchThread();
   const [cpu, before] = [process.cpuUsage(), vendor.counts.polls];
   let mostPerSecond = 0;

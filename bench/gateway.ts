@@ -9,42 +9,42 @@ export const CALLER_KEY = "bench-caller-key-0123456789";
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const ACCOUNT = "bench";
-/** What the tasks allow of the system. */
+/** The system permissions of the tasks in `deno.json`. */
 export const ALLOW_SYS = "--allow-sys=uid,statfs,systemMemoryInfo";
 const REPOSITORY = new URL("../", import.meta.url);
 
-/** USD per token, in and out: a price, so that every reply is charged. */
+/** USD per input and output token, so that every reply is charged. */
 const TOKEN_PRICE = 0.00000001;
 
-/** Which kind of provider speaks a wire form. */
+/** The provider kind of each wire format. */
 const KINDS: Readonly<Record<Wire, string>> = { chat: "openai", messages: "anthropic", content: "google" };
 
-/** What the catalog calls the upstream of a wire form that answers in a mode. */
+/** The model id of the upstream of a wire format that replies in a mode. */
 export function modelFor(wire: Wire, mode: Mode): string {
   return `bench/${wire}-${mode}`;
 }
 
-/** Where to run the gateway, and on what. */
+/** Options of the gateway process. */
 export interface GatewayOptions {
-  /** For its configuration, its store and its log. */
+  /** The folder of its configuration, its store and its log. */
   readonly folder: string;
   readonly upstreamPort: number;
   readonly core: number | null;
 }
 
-/** Starts the gateway as in production: a store on disk, a catalog with prices, a log at level info into a file. */
+/** Starts the gateway as in production: a store on disk, a catalog with prices, a log file at level info. */
 export async function startGateway(options: GatewayOptions): Promise<Server> {
   const program = fileURLToPath(new URL("main.ts", REPOSITORY));
   return await startFrom([ALLOW_SYS, program, "serve", "--config"], [], options);
 }
 
-/** Starts the gateway with a profiler inside; see `profiled_gateway.ts`. Its profiles go into the folder. */
+/** Starts the gateway with a profiler inside; see `profiled_gateway.ts`. The profiles are written to the folder. */
 export async function startProfiledGateway(options: GatewayOptions): Promise<Server> {
   const program = fileURLToPath(new URL("profiled_gateway.ts", import.meta.url));
   return await startFrom(["--allow-sys", program], [options.folder], options);
 }
 
-/** `program`: its flags, its file, its words; the configuration's path comes after it. */
+/** @param program Flags, file and arguments; the configuration's path is added after them. */
 async function startFrom(
   program: readonly string[],
   rest: readonly string[],
@@ -82,7 +82,7 @@ function configOf(folder: string, upstreamPort: number): unknown {
   };
 }
 
-/** What the account has been charged so far, in whole replies' worth. Throws when the gateway does not say. */
+/** The account's charges so far, in numbers of whole replies. Throws when the gateway does not report them. */
 export async function repliesCharged(gateway: Server): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${gateway.port}/admin/v1/accounts/${ACCOUNT}`, {
     headers: { authorization: `Bearer ${ADMIN_KEY}` },

@@ -5,9 +5,9 @@ import type { Ask } from "./ask.ts";
 import { isInstalled, ownProgram, run } from "./child.ts";
 import type { LoadOptions, LoadResult } from "./load.ts";
 
-/** Puts load on a server, from a core of its own. */
+/** Generates load on a server, from a separate core. */
 export interface Generator {
-  /** What it is, for the report. */
+  /** The name in the report. */
   readonly name: string;
   /** Throws when the generator itself fails; failures of the server are counted. */
   drive(options: LoadOptions): Promise<LoadResult>;
@@ -15,21 +15,21 @@ export interface Generator {
 
 const LOAD_PROGRAM = fileURLToPath(new URL("./load.ts", import.meta.url));
 
-/** Beyond the load's own span. */
-const PATIENCE_MS = 30_000;
+/** Time limit after the duration of the load. */
+const TIMEOUT_MARGIN_MS = 30_000;
 
-/** The benchmark's own generator, which looks into the replies. */
+/** The benchmark's own generator, which parses the replies. */
 export function ownGenerator(core: number | null): Generator {
   return {
     name: "bench/load.ts",
     async drive(options) {
-      const timeoutMs = options.seconds * 1000 + PATIENCE_MS;
+      const timeoutMs = options.seconds * 1000 + TIMEOUT_MARGIN_MS;
       return JSON.parse(await run(ownProgram(LOAD_PROGRAM, JSON.stringify(options)), { core, timeoutMs }));
     },
   };
 }
 
-/** `wrk`, the cheapest generator there is, where it is installed; else null. It does not look into the replies. */
+/** `wrk`, a generator with very low overhead; null where it is not installed. It does not parse the replies. */
 export async function wrkGenerator(core: number | null, folder: string): Promise<Generator | null> {
   if (!await isInstalled("wrk")) return null;
   return {
@@ -39,12 +39,12 @@ export async function wrkGenerator(core: number | null, folder: string): Promise
       await Deno.writeTextFile(script, wrkScript(ask));
       const origin = `http://127.0.0.1:${ask.port}`;
       const command = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", script, origin];
-      return readWrk(await run(command, { core, timeoutMs: seconds * 1000 + PATIENCE_MS }));
+      return readWrk(await run(command, { core, timeoutMs: seconds * 1000 + TIMEOUT_MARGIN_MS }));
     },
   };
 }
 
-/** The same generator, which adds each port's whole replies to a tally. */
+/** Wraps a generator to add up the complete replies of each port. */
 export function tallied({ name, drive }: Generator, repliesByPort: Map<number, number>): Generator {
   return {
     name,
@@ -56,7 +56,7 @@ export function tallied({ name, drive }: Generator, repliesByPort: Map<number, n
   };
 }
 
-/** Tells `wrk` what to send, and to report in a form that needs no guessing. Source: wrk, SCRIPTING. */
+/** The `wrk` script that sets the request and prints the results in a defined format. Source: wrk, SCRIPTING. */
 export function wrkScript({ path, headers, body }: Ask): string {
   const fields = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
   return `wrk.method = "POST"
@@ -71,16 +71,16 @@ end
 `;
 }
 
-/** JSON's quoting is Lua's, for text of visible ASCII characters. */
+/** Quotes a text. JSON's quoting equals Lua's for visible ASCII characters. */
 function lua(text: string): string {
-  if (!/^[\x20-\x7e]*$/.test(text)) throw new RangeError("Cannot quote text beyond visible ASCII for Lua");
+  if (!/^[\x20-\x7e]*$/.test(text)) throw new RangeError("Cannot quote text for Lua: expected visible ASCII");
   return JSON.stringify(text);
 }
 
-/** Reads the line that {@linkcode wrkScript} asks for; `wrk` counts in microseconds. */
+/** Reads the line that {@linkcode wrkScript} prints; `wrk` counts in microseconds. */
 export function readWrk(output: string): LoadResult {
   const line = /^result (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(output);
-  if (line === null) throw new Error("Cannot read what wrk reports: expected a line of results");
+  if (line === null) throw new Error("Cannot read the output of wrk: expected a line of results");
   const figureAt = (group: number) => Number(elementAt(line, group));
   const [replies, elapsedUs, failures] = [figureAt(1), figureAt(2), figureAt(3)];
   const wholeMs = replies === 0 ? null : { p50: figureAt(4) / 1000, p99: figureAt(5) / 1000 };

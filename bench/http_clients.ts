@@ -9,21 +9,23 @@ import type { ClientUnderTest, TestRequest } from "../tests/contract/hostile_ven
 /** One request to an address on loopback. */
 export type BenchRequest = Omit<TestRequest, "signal"> & {
   readonly headers: Readonly<Record<string, string>>;
-  /** Null where the request is never given up: a client is then spared what a signal costs. */
+  /** Null where the request is never cancelled: the client then has no cost of a signal. */
   readonly signal: AbortSignal | null;
 };
 
-/** An HTTP client that takes part in the comparison. */
+/** An HTTP client of the comparison. */
 export interface BenchClient {
-  /** Sends a request, gives each piece of the body as it comes, and resolves with the status at the body's end. */
+  /**
+   * Sends a request, passes each chunk of the body to `onBytes`, and resolves with the status at the end of the body.
+   */
   exchange(request: BenchRequest, onBytes: (bytes: Uint8Array) => void): Promise<number>;
   close(): void | Promise<void>;
 }
 
-/** The version of undici that takes part. */
+/** The version of undici in the comparison. */
 export const UNDICI_VERSION = "8.12.4";
 
-/** Everything that takes part, by the name in the report. */
+/** All clients, by their names in the report. */
 export const HTTP_CLIENTS: Readonly<Record<string, () => BenchClient>> = {
   "net/http1": ownClient,
   undici: undiciClient,
@@ -126,7 +128,7 @@ function fetchClient(): BenchClient {
   };
 }
 
-/** A client as the contract toward hostile vendors takes it. */
+/** Adapts a client for the contract with hostile vendors. */
 export function underTest(client: BenchClient): ClientUnderTest {
   return {
     async call(request) {

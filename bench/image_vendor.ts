@@ -1,8 +1,8 @@
 /**
- * A vendor of pictures for the benchmark, a process of its own: generations answer a picture of 4 MB in base64, edits
- * are read to their end and answered with a small one. Says its address when it listens.
+ * An image vendor for the benchmark, in a separate process. It answers generations with a 4 MB image in base64. It
+ * reads edits to their end and answers with a small image. It prints its address when it listens.
  */
-const PICTURE_CHARACTERS = 4_000_000;
+const IMAGE_CHARACTERS = 4_000_000;
 const HEAD = "iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAADwf7zUAAAA"; // a PNG of 1024 by 1024
 
 const usage = {
@@ -12,7 +12,7 @@ const usage = {
   total_tokens: 1066,
 };
 const whole = new TextEncoder().encode(
-  JSON.stringify({ created: 1, data: [{ b64_json: HEAD.padEnd(PICTURE_CHARACTERS, "A") }], usage }),
+  JSON.stringify({ created: 1, data: [{ b64_json: HEAD.padEnd(IMAGE_CHARACTERS, "A") }], usage }),
 );
 const small = new TextEncoder().encode(
   JSON.stringify({ created: 1, data: [{ b64_json: HEAD.padEnd(400, "A") }], usage }),

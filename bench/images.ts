@@ -3,29 +3,29 @@ import { fileURLToPath } from "node:url";
 import { type Server, startServer } from "./child.ts";
 import { processState } from "./process_state.ts";
 
-/** How one server did with one kind of request. */
+/** The figures of one server with one kind of request. */
 export interface ImageFigures {
   readonly server: "gateway" | "bare proxy";
-  /** `reply`: a generation with a picture of 4 MB in base64; `edit`: a form of three files, 45 MB together. */
+  /** `reply`: a generation with a 4 MB image in base64; `edit`: a form of three files, 45 MB together. */
   readonly request: "reply" | "edit";
   readonly parallel: number;
   readonly requests: number;
   readonly seconds: number;
-  /** Of what was heavy: replies that came or bodies that went. */
+  /** The throughput of the heavy side: received replies or sent bodies. */
   readonly megabytesPerSecond: number;
-  /** Of the server's time on a core for one request. */
+  /** The server's processor time for one request. */
   readonly cpuMsPerRequest: number;
-  /** The most memory that the server ever used, since its start. */
+  /** The server's peak memory since its start. */
   readonly peakBytes: number;
 }
 
-/** How much is asked. */
+/** Options of the measurement. */
 export interface ImageBenchOptions {
-  /** For logs, configuration and uploads. */
+  /** The folder of logs, configuration and uploads. */
   readonly folder: string;
-  /** Replies of 4 MB. Default 100, ten at a time. */
+  /** Replies of 4 MB. Default 100, ten concurrent ones. */
   readonly replies?: number;
-  /** Edits of 45 MB. Default 20, all at once. */
+  /** Edits of 45 MB. Default 20, all concurrent. */
   readonly edits?: number;
 }
 
@@ -33,14 +33,15 @@ const KEY = "sk-bench-images-0000000000";
 const REPLY_BYTES = 4_000_000;
 const FILE_BYTES = 14_990_000;
 const FILES = 3;
-const PIECE_BYTES = 65_536;
+const CHUNK_BYTES = 65_536;
 const REPLIES_AT_ONCE = 10;
 const MEGABYTE = 1_000_000;
-/** A PNG's beginning, up to its size of 1024 by 1024. */
+/** The start of a PNG, up to its size of 1024 by 1024. */
 const PNG_HEAD = Uint8Array.fromBase64("iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAIAAADwf7zU");
 
 /**
- * Measures heavy image requests through the gateway and through the bare proxy, each fresh for each kind of request.
+ * Measures heavy image requests through the gateway and through the bare proxy, each restarted for each kind of
+ * request.
  */
 export async function benchImages(options: ImageBenchOptions): Promise<ImageFigures[]> {
   const { folder, replies = 100, edits = 20 } = options;
@@ -68,12 +69,12 @@ export async function benchImages(options: ImageBenchOptions): Promise<ImageFigu
 type Load = Pick<ImageFigures, "server" | "request" | "requests" | "parallel">;
 
 async function drive(server: Server, load: Load): Promise<ImageFigures> {
-  const ask = load.request === "reply" ? askForReply : askForEdit;
+  const send = load.request === "reply" ? requestReply : requestEdit;
   const before = await processState(server.pid);
   const startedAt = performance.now();
   let left = load.requests;
   const worker = async () => {
-    while (left-- > 0) await ask(server.port);
+    while (left-- > 0) await send(server.port);
   };
   await Promise.all(Array.from({ length: load.parallel }, worker));
   const seconds = (performance.now() - startedAt) / 1000;
@@ -89,7 +90,7 @@ async function drive(server: Server, load: Load): Promise<ImageFigures> {
   };
 }
 
-async function askForReply(port: number): Promise<void> {
+async function requestReply(port: number): Promise<void> {
   await expectBytes(
     await fetch(`http://127.0.0.1:${port}/v1/images/generations`, {
       method: "POST",
@@ -100,37 +101,39 @@ async function askForReply(port: number): Promise<void> {
   );
 }
 
-async function askForEdit(port: number): Promise<void> {
+async function requestEdit(port: number): Promise<void> {
   await expectBytes(
     await fetch(`http://127.0.0.1:${port}/v1/images/edits`, {
       method: "POST",
       headers: { authorization: `Bearer ${KEY}`, "content-type": "multipart/form-data; boundary=bench" },
-      body: ReadableStream.from(formPieces()),
+      body: ReadableStream.from(formChunks()),
     }),
     400,
   );
 }
 
-async function expectBytes(answer: Response, least: number): Promise<void> {
+async function expectBytes(answer: Response, minBytes: number): Promise<void> {
   let bytes = 0;
-  for await (const piece of answer.body!) bytes += piece.length;
-  if (answer.status !== 200 || bytes < least) throw new Error(`Cannot go on: got ${answer.status} with ${bytes} bytes`);
+  for await (const chunk of answer.body!) bytes += chunk.length;
+  if (answer.status !== 200 || bytes < minBytes) {
+    throw new Error(`Cannot continue: got ${answer.status} with ${bytes} bytes`);
+  }
 }
 
-/** The form piece by piece, so that the generator holds none of it. */
-function* formPieces(): Generator<Uint8Array<ArrayBuffer>> {
+/** Generates the form in chunks, so that the generator does not hold all of it. */
+function* formChunks(): Generator<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
   const head = (rest: string) => encoder.encode(`--bench\r\nContent-Disposition: form-data; name=${rest}\r\n\r\n`);
   for (const [name, value] of [["model", "bench/painter-1"], ["prompt", "a hat"], ["quality", "low"]]) {
     yield head(`"${name}"`);
     yield encoder.encode(`${value}\r\n`);
   }
-  const piece = new Uint8Array(PIECE_BYTES).fill(7);
+  const chunk = new Uint8Array(CHUNK_BYTES).fill(7);
   for (let file = 0; file < FILES; file++) {
     yield head(`"image[]"; filename="${file}.png"`);
     yield PNG_HEAD;
-    for (let left = FILE_BYTES - PNG_HEAD.length; left > 0; left -= piece.length) {
-      yield left >= piece.length ? piece : piece.subarray(0, left);
+    for (let left = FILE_BYTES - PNG_HEAD.length; left > 0; left -= chunk.length) {
+      yield left >= chunk.length ? chunk : chunk.subarray(0, left);
     }
     yield encoder.encode("\r\n");
   }
@@ -184,7 +187,7 @@ if (import.meta.main) {
   for (const each of await benchImages({ folder })) {
     const [rate, peak] = [each.megabytesPerSecond, each.peakBytes / MEGABYTE].map(Math.round);
     const cpu = each.cpuMsPerRequest.toFixed(1);
-    console.log(`${each.request} ${each.server}: ${rate} MB/s, ${cpu} ms of a core each, at most ${peak} MB`);
+    console.log(`${each.request} ${each.server}: ${rate} MB/s, ${cpu} ms of a core each, peak ${peak} MB`);
   }
   await Deno.remove(folder, { recursive: true });
 }

@@ -1,41 +1,41 @@
 /**
- * The benchmark's own load generator: raw TCP, one request after another on each connection. As a program it takes its
- * {@linkcode LoadOptions} as JSON in its one argument and prints a {@linkcode LoadResult} as JSON.
+ * The benchmark's own load generator: raw TCP, one request after another on each connection. As a program it gets its
+ * {@linkcode LoadOptions} as a JSON argument and prints a {@linkcode LoadResult} as JSON.
  */
 import { argument } from "./argument.ts";
 import { type Ask, PACE_MS, writeAsk } from "./ask.ts";
 import { Exchanger } from "./exchanger.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 
-/** What to send, and how much of it. */
+/** The request and the amount of load. */
 export interface LoadOptions {
   readonly ask: Ask;
-  /** Each sends its next request when it has its whole reply. */
+  /** Connections; each sends its next request after its complete reply. */
   readonly connections: number;
-  /** No request is begun after it but each connection's first; those under way are finished. */
+  /** No request is started after it, except each connection's first; pending ones are finished. */
   readonly seconds: number;
 }
 
-/** What came of it. All spans in milliseconds. */
+/** The results. All times are in milliseconds. */
 export interface LoadResult {
-  /** Whole replies with status 200. */
+  /** Complete replies with status 200. */
   readonly replies: number;
   /** Other statuses, and broken or refused connections. */
   readonly failures: number;
   /** From the first request to the last reply. */
   readonly elapsedMs: number;
-  /** From a request to its reply's last byte. */
+  /** From a request to the last byte of its reply. */
   readonly wholeMs: Spread | null;
-  /** From a request to the first event of its stream; null when the generator does not look into replies. */
+  /** From a request to the first event of its stream; null when the generator does not parse replies. */
   readonly firstMs: Spread | null;
-  /** Between two arrivals of events on one stream; null likewise. */
+  /** Between two arrivals of events on one stream; null when the generator does not parse replies. */
   readonly gapMs: Spread | null;
 }
 
 const GRACE_SECONDS = 10;
 const MAX_RECORDED_FAILURES = 20;
 
-/** Drives the load and gives what came of it, at the latest ten seconds after `seconds`. */
+/** Generates the load and returns the results, at the latest ten seconds after `seconds`. */
 export async function drive({ ask, connections, seconds }: LoadOptions): Promise<LoadResult> {
   const request = writeAsk(ask);
   const exchangers = Array.from({ length: connections }, () => new Exchanger(ask.port, request));
@@ -46,7 +46,7 @@ export async function drive({ ask, connections, seconds }: LoadOptions): Promise
   const cutOff = setTimeout(() => exchangers.forEach((one) => one.close()), (seconds + GRACE_SECONDS) * 1000);
 
   async function askOverAndOver(exchanger: Exchanger, index: number): Promise<void> {
-    // Paced streams that began together would also be written together.
+    // Paced streams that start together would also be written together.
     await new Promise((resolve) => setTimeout(resolve, index % PACE_MS));
     let failed = 0;
     do {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { VERSION } from "../src/cli/version.ts";
 import { medianOf } from "./statistics.ts";
 
-/** Where a run took place: what its figures depend on. */
+/** The machine of a run, on which its figures depend. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
@@ -11,7 +11,7 @@ export interface Machine {
   readonly system: string;
   readonly deno: string;
   readonly switchyard: string;
-  /** How long the disk takes to make 4 KB durable, in milliseconds: the least that a charge waits for. */
+  /** Milliseconds that the disk needs to make 4 KB durable: the minimum for each charge. */
   readonly fsyncMs: number;
 }
 

@@ -1,9 +1,10 @@
 /**
- * The benchmark: Switchyard beside a bare proxy and a peer, on this machine, in one run. See `README.md`.
+ * The benchmark: Switchyard, a bare proxy and a peer, on this machine, in one run. See `README.md`.
  *
- *     deno task bench                 everything; writes bench/RESULTS.md
- *     deno task bench quick           one round of one-second runs, no peer, no search for the most streams; prints the
- *     report deno task bench --out FILE      writes the report there; --seconds N and --rounds N change the length
+ *     deno task bench              everything; writes bench/RESULTS.md
+ *     deno task bench quick        one round of one-second runs without the peer and without the search for the maximum
+ *                                  number of streams; prints the report
+ *     deno task bench --out FILE   writes the report there; --seconds N and --rounds N change the length
  */
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
@@ -13,12 +14,12 @@ import { writeReport } from "./report.ts";
 
 const RESULTS = fileURLToPath(new URL("./RESULTS.md", import.meta.url));
 
-/** What to do, and where the report goes; null prints it. */
-interface Wishes extends BenchOptions {
+/** The options of a run, and the file of the report; null prints it. */
+interface RunOptions extends BenchOptions {
   readonly out: string | null;
 }
 
-function wishesOf(args: readonly string[]): Wishes {
+function runOptionsOf(args: readonly string[]): RunOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -29,7 +30,7 @@ function wishesOf(args: readonly string[]): Wishes {
       rounds: { type: "string" },
     },
   });
-  if (positionals.some((word) => word !== "quick")) throw new RangeError("expected no other word than quick");
+  if (positionals.some((word) => word !== "quick")) throw new RangeError("expected no argument but quick");
   const quick = values.quick === true || positionals.includes("quick");
   return {
     seconds: wholeNumber(values.seconds ?? (quick ? "1" : "3"), "seconds", 60),
@@ -40,27 +41,27 @@ function wishesOf(args: readonly string[]): Wishes {
   };
 }
 
-function wholeNumber(text: string, name: string, most: number): number {
+function wholeNumber(text: string, name: string, max: number): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new RangeError(`expected --${name} from 1 to ${most}, got "${text}"`);
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw new RangeError(`expected --${name} from 1 to ${max}, got "${text}"`);
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  let wishes: Wishes;
+  let runOptions: RunOptions;
   try {
-    wishes = wishesOf(args);
+    runOptions = runOptionsOf(args);
   } catch (error) {
     console.error(`bench: ${(error as Error).message}`);
     return 2;
   }
-  const report = writeReport(await runBench(wishes, (line) => console.error(line)));
-  if (wishes.out === null) {
+  const report = writeReport(await runBench(runOptions, (line) => console.error(line)));
+  if (runOptions.out === null) {
     console.log(report);
   } else {
-    await Deno.writeTextFile(wishes.out, report);
-    await run([Deno.execPath(), "fmt", "--quiet", wishes.out], { timeoutMs: 30_000 });
-    console.error(`written: ${wishes.out}`);
+    await Deno.writeTextFile(runOptions.out, report);
+    await run([Deno.execPath(), "fmt", "--quiet", runOptions.out], { timeoutMs: 30_000 });
+    console.error(`written: ${runOptions.out}`);
   }
   return 0;
 }

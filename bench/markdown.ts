@@ -1,11 +1,11 @@
-/** A table; the first column is text, the others figures. */
+/** A table; the first column has text, the others have figures. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const rule = head.map((_, index) => index === 0 ? "---" : "--:");
   return [line(head), line(rule), ...rows.map(line)].join("\n");
 }
 
-/** A figure with a number of decimals and commas in thousands; a dash for none. */
+/** A figure with fixed decimals and commas in thousands; a dash for null. */
 export function figure(value: number | null | undefined, decimals = 0): string {
   if (value === null || value === undefined) return "–";
   return value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
@@ -17,7 +17,7 @@ export function signed(value: number | null, decimals: number): string {
   return (value < 0 ? "−" : "+") + figure(Math.abs(value), decimals);
 }
 
-/** A share of 1 in whole and tenth parts of a hundred. */
+/** A share of 1 as a percentage with one decimal. */
 export function percent(share: number): string {
   return `${figure(share * 100, 1)} %`;
 }

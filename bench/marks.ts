@@ -1,9 +1,9 @@
 import type { Figures } from "./contest.ts";
 import { figure, signed } from "./markdown.ts";
 
-/** A promise about the gateway beside the bare proxy, and what was found. */
+/** A performance target of the gateway relative to the bare proxy, and the measurement. */
 export interface Mark {
-  readonly promise: string;
+  readonly text: string;
   /** Null when it could not be measured. */
   readonly measured: string | null;
   readonly isMet: boolean | null;
@@ -13,7 +13,7 @@ const JSON_SHARE = 0.7;
 const STREAM_SHARE = 0.8;
 const FIRST_TOKEN_MS = 1;
 
-/** What the gateway promises where it passes replies through. */
+/** The gateway's targets for passed replies. */
 export function marksOf(figures: Figures): Mark[] {
   const first = (id: "bare" | "pass") => figures.median(id, "brief", (run) => run.firstMs?.p50);
   const [bareFirst, passFirst] = [first("bare"), first("pass")];
@@ -30,13 +30,13 @@ export function marksOf(figures: Figures): Mark[] {
       STREAM_SHARE,
     ),
     {
-      promise: `b adds at most ${FIRST_TOKEN_MS} ms to a's first token at the median`,
+      text: `b adds at most ${FIRST_TOKEN_MS} ms to a's first token at the median`,
       measured: added === null ? null : `${signed(added, 2)} ms`,
       isMet: added === null ? null : added <= FIRST_TOKEN_MS,
     },
   ];
 }
 
-function share(promise: string, ratio: number | null, least: number): Mark {
-  return { promise, measured: ratio === null ? null : figure(ratio, 2), isMet: ratio === null ? null : ratio >= least };
+function share(text: string, ratio: number | null, min: number): Mark {
+  return { text, measured: ratio === null ? null : figure(ratio, 2), isMet: ratio === null ? null : ratio >= min };
 }

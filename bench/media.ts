@@ -1,5 +1,5 @@
 /**
- * Pictures, videos, webhooks and cached contents, measured on this machine in one run; writes `bench/RESULTS-media.md`.
+ * Measures images, videos, webhooks and cached contents on this machine in one run; writes `bench/RESULTS-media.md`.
  *
  *     deno run -A bench/media.ts
  */
@@ -20,7 +20,7 @@ import {
   writeWebhookReport,
 } from "./webhooks.ts";
 
-/** Rates and seconds: below the mark, at it for long, and beyond. */
+/** Rates and seconds: below the target, at the target for long, and above it. */
 const WEBHOOK_RUNS = [[300, 10], [1_000, 30], [1_300, 10]] as const;
 const WEBHOOK_HOSTS = 200;
 
@@ -35,7 +35,7 @@ function imagesSection(figures: readonly ImageFigures[]): string {
     figure(one.cpuMsPerRequest, 1),
     mebibytes(one.peakBytes),
   ]);
-  return table(["request", "server", "at once", "MB/s", "core ms each", "peak, MiB"], rows);
+  return table(["request", "server", "concurrent", "MB/s", "core ms each", "peak, MiB"], rows);
 }
 
 function videosSection(result: VideoBenchResult): string {

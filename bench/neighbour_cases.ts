@@ -6,21 +6,21 @@ export interface HeavyCase {
   readonly name: string;
   readonly path: string;
   readonly contentType?: string;
-  /** Made once, before anything is measured. */
+  /** Created once, before the measurement. */
   readonly body: () => string | Uint8Array<ArrayBuffer>;
-  /** After how long the caller leaves; it stays to the end when left out. */
+  /** When the caller disconnects, in milliseconds; by default it reads to the end. */
   readonly leavesAfterMs?: number;
 }
 
 const CHAT = "/v1/chat/completions";
 
-/** Everything that is known to be heavy. */
+/** All known heavy requests. */
 export const HEAVY_CASES: readonly HeavyCase[] = [
   { name: "three PNGs of 64 megapixels", path: "/v1/images/generations", body: largePictures },
   { name: "19 MB of JSON, 30,000 messages", path: CHAT, body: () => chat("small", messages(30_000, "x".repeat(600))) },
   { name: "19 MB of JSON, translated", path: CHAT, body: () => chat("messages", messages(30_000, "x".repeat(600))) },
   { name: "600,000 messages", path: CHAT, body: () => chat("small", messages(600_000, "")) },
-  { name: "a 9 MB prompt whose caller leaves", path: CHAT, body: leftPrompt, leavesAfterMs: 800 },
+  { name: "a 9 MB prompt whose caller disconnects", path: CHAT, body: leftPrompt, leavesAfterMs: 800 },
   { name: "10,000 tools", path: CHAT, body: () => chat("messages", messages(1, "x"), `,"tools":[${tools(10_000)}]`) },
   {
     name: "19 MB of empty lists",

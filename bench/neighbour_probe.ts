@@ -1,11 +1,11 @@
 import { argument } from "./argument.ts";
 
 /**
- * Small requests at a steady rate, whatever becomes of those before them. As a program it takes its
- * {@linkcode ProbeOptions} as JSON in its one argument and prints a {@linkcode ProbeResult} as JSON.
+ * Sends small requests at a steady rate, whatever happens to earlier ones. As a program it gets its
+ * {@linkcode ProbeOptions} as a JSON argument and prints a {@linkcode ProbeResult} as JSON.
  */
 
-/** What to send, and for how long. */
+/** The requests and their duration. */
 export interface ProbeOptions {
   readonly port: number;
   readonly key: string;
@@ -14,9 +14,9 @@ export interface ProbeOptions {
   readonly perSecond: number;
 }
 
-/** What came of it. */
+/** The results. */
 export interface ProbeResult {
-  /** Milliseconds from each request's due time to its whole answer, in the order of sending. */
+  /** Milliseconds from each request's due time to its complete response, in the order of sending. */
   readonly spansMs: readonly number[];
   readonly failures: number;
 }
@@ -27,7 +27,7 @@ export async function probe({ port, key, model, seconds, perSecond }: ProbeOptio
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const spansMs: number[] = [];
   let failures = 0;
-  const ask = async (dueAt: number, nth: number) => {
+  const send = async (dueAt: number, nth: number) => {
     try {
       const response = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: "POST", headers, body });
       await response.arrayBuffer();
@@ -37,15 +37,15 @@ export async function probe({ port, key, model, seconds, perSecond }: ProbeOptio
     }
     spansMs[nth] = performance.now() - dueAt;
   };
-  const asked: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   const startedAt = performance.now();
   for (let nth = 0; nth < seconds * perSecond; nth++) {
     const dueAt = startedAt + nth * 1000 / perSecond;
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueAt - performance.now())));
-    // The generator's own lateness is not the gateway's.
-    asked.push(ask(performance.now(), nth));
+    // The start time excludes delays of the generator itself.
+    pending.push(send(performance.now(), nth));
   }
-  await Promise.all(asked);
+  await Promise.all(pending);
   return { spansMs, failures };
 }
 

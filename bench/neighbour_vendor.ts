@@ -1,6 +1,6 @@
 /**
- * The vendor of the neighbours bench. The first segment of the path is the kind of its answer. Prints its address when
- * it listens.
+ * The vendor of the neighbours benchmark. The first segment of the path is the kind of its reply. It prints its address
+ * when it listens.
  */
 
 const ENCODER = new TextEncoder();
@@ -15,7 +15,7 @@ function reply(content: string): Uint8Array<ArrayBuffer> {
   return ENCODER.encode(`{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[${choice}],${USAGE}}`);
 }
 
-/** A reply of small values that nobody asked for. */
+/** An unexpectedly large reply of small values. */
 function hugeReply(): Uint8Array<ArrayBuffer> {
   const small = ENCODER.encode('{"id":"c","object":"chat.completion","created":1,"model":"m","junk":[[]');
   const bytes = new Uint8Array(HUGE_BYTES);
@@ -36,7 +36,7 @@ function chunk(delta: string, extra = ""): string {
   return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[${choice}]${extra}}\n\n`;
 }
 
-/** A stream that goes on until the other side leaves. */
+/** A stream that continues until the client disconnects. */
 function endless(): ReadableStream<Uint8Array> {
   let timer: ReturnType<typeof setInterval>;
   return new ReadableStream({
@@ -47,7 +47,7 @@ function endless(): ReadableStream<Uint8Array> {
   });
 }
 
-/** A stream of frames near the most that the gateway takes, each full of small values. */
+/** A stream of frames near the gateway's size limit, each full of small values. */
 function largeFrames(): ReadableStream<Uint8Array> {
   const junk = `,"junk":[${new Array(FRAME_BYTES / 3).fill("[]").join(",")}]`;
   return ReadableStream.from((function* () {

@@ -1,5 +1,5 @@
 /**
- * How long a small request takes beside a heavy one; writes `bench/RESULTS-neighbours.md`.
+ * Measures a small request beside a heavy one; writes `bench/RESULTS-neighbours.md`.
  *
  *     deno run -A bench/neighbours.ts     about three minutes; also --seconds N, and words that name cases
  */
@@ -14,31 +14,31 @@ import type { ProbeOptions, ProbeResult } from "./neighbour_probe.ts";
 import { processState } from "./process_state.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 
-/** What a small request took beside one heavy case. */
+/** The times of a small request beside one heavy case. */
 export interface NeighbourFigures {
   readonly name: string;
-  /** Milliseconds, of small requests. */
+  /** Milliseconds of small requests. */
   readonly small: Spread | null;
   readonly worstMs: number;
-  /** The longest turn of the main thread, in milliseconds of its own processor time; null where that cannot be had. */
+  /** The longest turn of the main thread, in milliseconds of processor time; null where it cannot be measured. */
   readonly turnMs: number | null;
   readonly failures: number;
-  /** How many heavy requests were answered meanwhile, and the last one's status. */
+  /** How many heavy requests were answered in that time, and the last one's status. */
   readonly heavy: number;
   readonly status: number;
-  /** The most memory that the gateway used since its start. */
+  /** The gateway's peak memory since its start. */
   readonly peakBytes: number;
 }
 
 const LIGHT_KEY = "sk-bench-light-000000000000";
 const HEAVY_KEY = "sk-bench-heavy-000000000000";
 const PER_SECOND = 25;
-/** What a small request may take at the 99th of 100, in milliseconds. */
-const MARK_MS = 100;
+/** The target for the 99th percentile of a small request, in milliseconds. */
+const TARGET_MS = 100;
 const TURN_FILE = "longest-turn";
 const RESULTS = fileURLToPath(new URL("./RESULTS-neighbours.md", import.meta.url));
 
-/** Measures each case beside a fresh gateway, for that many seconds. */
+/** Measures each case beside a restarted gateway, for that many seconds. */
 export async function benchNeighbours(
   { folder, seconds, names = [] }: {
     readonly folder: string;
@@ -46,7 +46,7 @@ export async function benchNeighbours(
     /** Only cases whose name contains one of these. Default all. */
     readonly names?: readonly string[];
   },
-  tell: (line: string) => void,
+  onProgress: (line: string) => void,
 ): Promise<NeighbourFigures[]> {
   const figures: NeighbourFigures[] = [];
   const vendor = await startServer({
@@ -65,7 +65,7 @@ export async function benchNeighbours(
         await gateway.stop();
       }
       const { name, small, worstMs, turnMs, heavy: count, status } = figures.at(-1)!;
-      tell(
+      onProgress(
         `${name}: p99 ${figure(small?.p99, 1)} ms, worst ${figure(worstMs, 1)} ms, turn ${
           figure(turnMs, 1)
         } ms, ${count} heavy (${status})`,
@@ -83,13 +83,13 @@ async function measure(
   { seconds, turnFile }: { readonly seconds: number; readonly turnFile: string },
 ): Promise<NeighbourFigures> {
   const body = heavy?.body() ?? "";
-  await probe(gateway.port, 2); // warm
+  await probe(gateway.port, 2); // warm-up
   await gateway.say("begin anew");
   const until = performance.now() + (seconds + 0.5) * 1000;
   let [count, status] = [0, 0];
   const asking = async () => {
     while (heavy !== null && performance.now() < until) {
-      status = await ask(heavy, body, gateway.port);
+      status = await send(heavy, body, gateway.port);
       count++;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -107,7 +107,7 @@ async function measure(
   };
 }
 
-async function ask(heavy: HeavyCase, body: string | Uint8Array<ArrayBuffer>, port: number): Promise<number> {
+async function send(heavy: HeavyCase, body: string | Uint8Array<ArrayBuffer>, port: number): Promise<number> {
   const leaving = new AbortController();
   const timer = heavy.leavesAfterMs === undefined ? null : setTimeout(() => leaving.abort(), heavy.leavesAfterMs);
   try {
@@ -125,7 +125,7 @@ async function ask(heavy: HeavyCase, body: string | Uint8Array<ArrayBuffer>, por
     else for await (const _ of response.body ?? []); // read and dropped
     return response.status;
   } catch {
-    return 0; // it has left, or was cut off
+    return 0; // disconnected or cut off
   } finally {
     if (timer !== null) clearTimeout(timer);
   }
@@ -205,9 +205,9 @@ export function writeNeighbourReport(machine: Machine, figures: readonly Neighbo
     figure(worstMs, 1),
     figure(turnMs, 1),
     failures === 0 ? "0" : `**${failures}**`,
-    `${heavy} (${status === 0 ? "left" : status})`,
+    `${heavy} (${status === 0 ? "disconnected" : status})`,
     mebibytes(peakBytes),
-    (small?.p99 ?? Infinity) <= MARK_MS ? "yes" : "**no**",
+    (small?.p99 ?? Infinity) <= TARGET_MS ? "yes" : "**no**",
   ]);
   const head = [
     "Beside",
@@ -218,7 +218,7 @@ export function writeNeighbourReport(machine: Machine, figures: readonly Neighbo
     "failed",
     "heavy",
     "peak MiB",
-    `p99 ≤ ${MARK_MS} ms`,
+    `p99 ≤ ${TARGET_MS} ms`,
   ];
   return [
     "# Neighbours",

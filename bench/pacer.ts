@@ -1,40 +1,39 @@
 import { elementAt } from "../src/lib/element_at.ts";
 import { PACE_MS } from "./ask.ts";
 
-/** A stream under way: what is left of it, and whom to tell of its end. */
+/** An open stream: the rest of it, and its completion. */
 interface PacedStream {
   readonly connection: Deno.TcpConn;
-  readonly pieces: readonly Uint8Array<ArrayBuffer>[];
+  readonly chunks: readonly Uint8Array<ArrayBuffer>[];
   next: number;
-  /** While a piece waits for room in the socket, its stream skips its turns: what is written stays in order. */
+  /** While a write waits for room in the socket, the stream skips its turns, so writes stay in order. */
   writing: boolean;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * Writes pieces one {@linkcode PACE_MS} apart, for many streams with one timer: each millisecond of the pace has its
- * own streams, so that they do not all write at once. A late timer makes up for what it missed, so the mean pace holds.
+ * Writes chunks one {@linkcode PACE_MS} apart, for many streams with one timer. Each millisecond of the pace has its
+ * own streams, so that they do not all write at once. A late timer catches up, so the mean pace is correct.
  */
 export class Pacer {
   readonly #turns: readonly Set<PacedStream>[] = Array.from({ length: PACE_MS }, () => new Set());
   #streams = 0;
   #turn = 0;
   #ticking = false;
-  /** When the turn is due, by `performance.now()`. */
+  /** The time of the next turn, by `performance.now()`. */
   #dueAt = 0;
 
   /**
-   * Writes the first piece at once and the others each a pace after the one before. Rejects when the other side hung
-   * up.
+   * Writes the first chunk at once and each other one pace after the one before. Rejects when the client disconnects.
    */
-  async write(connection: Deno.TcpConn, pieces: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
-    const [first] = pieces;
+  async write(connection: Deno.TcpConn, chunks: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
+    const [first] = chunks;
     if (first === undefined) return;
     await writeAll(connection, first);
-    if (pieces.length === 1) return;
+    if (chunks.length === 1) return;
     const { promise, resolve: done, reject: failed } = Promise.withResolvers<void>();
-    const stream: PacedStream = { connection, pieces, next: 1, writing: false, done, failed };
+    const stream: PacedStream = { connection, chunks, next: 1, writing: false, done, failed };
     // The turn just served comes again in one whole pace.
     const turn = elementAt(this.#turns, (this.#turn + PACE_MS - 1) % PACE_MS);
     turn.add(stream);
@@ -66,13 +65,13 @@ export class Pacer {
 }
 
 function step(stream: PacedStream): void {
-  const piece = stream.pieces[stream.next];
-  if (stream.writing || piece === undefined) return;
+  const chunk = stream.chunks[stream.next];
+  if (stream.writing || chunk === undefined) return;
   stream.writing = true;
   stream.next++;
-  writeAll(stream.connection, piece).then(() => {
+  writeAll(stream.connection, chunk).then(() => {
     stream.writing = false;
-    if (stream.next === stream.pieces.length) stream.done();
+    if (stream.next === stream.chunks.length) stream.done();
   }, stream.failed);
 }
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { isInstalled, run, type Server, startServer } from "./child.ts";
 
-/** The peer that is measured beside the gateway. */
+/** The peer gateway of the comparison. */
 export const PEER = { packageName: "@portkey-ai/gateway", version: "1.15.2" };
 
-/** A peer that runs, and what was done to it. */
+/** A running peer, and the changes that were made to it. */
 export interface RunningPeer {
   readonly server: Server;
   /** For the report: whether streams needed a change. */
@@ -14,8 +14,8 @@ export interface RunningPeer {
 const INSTALL_MS = 180_000;
 
 /**
- * Its own streams fail under Node with `TypeError: immutable`: it adds headers to a reply of `fetch`, whose headers
- * cannot be changed. A copy of such a reply can be; replies that it makes itself stay as they are.
+ * The peer's own streams fail under Node with `TypeError: immutable`: it adds headers to a response of `fetch`, whose
+ * headers cannot be changed. The replacement copies such a response first; the peer's own responses are unchanged.
  */
 const STREAM_FAULT = {
   as: "updateHeaders(e,t,a){return e.headers.append(",
@@ -26,7 +26,7 @@ const STREAM_FAULT = {
 /**
  * Installs the peer from the npm registry into a folder and starts it.
  *
- * @returns The peer, or in a sentence why there is none.
+ * @returns The peer, or a sentence with the reason why there is none.
  */
 export async function startPeer(folder: string, core: number | null): Promise<RunningPeer | string> {
   if (!await isInstalled("npm") || !await isInstalled("node")) return "npm or node is not installed";
@@ -51,7 +51,7 @@ export async function startPeer(folder: string, core: number | null): Promise<Ru
 async function mendStreams(program: string): Promise<string> {
   const source = await Deno.readTextFile(program);
   if (source.split(STREAM_FAULT.as).length !== 2) {
-    return "as installed: the place where its streams fail under Node was not found, so nothing was changed";
+    return "as installed: the code that fails under Node was not found, so nothing was changed";
   }
   await Deno.writeTextFile(program, source.replace(STREAM_FAULT.as, () => STREAM_FAULT.becomes));
   return "with one change: as installed, its plain streams return 500 under Node (`TypeError: immutable`), because " +

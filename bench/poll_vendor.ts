@@ -1,6 +1,6 @@
 /**
- * A vendor of videos for the benchmark of polls: Ark's and xAI's interfaces, with jobs that never end. Says its port;
- * answers `GET /counts` with how many requests asked for a job by itself and how many for a list of jobs.
+ * A video vendor for the polls benchmark: Ark's and xAI's interfaces, with jobs that never end. It prints its port.
+ * `GET /counts` returns the number of requests for a single job and for a list of jobs.
  */
 let jobs = 0;
 let single = 0;

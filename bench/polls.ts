@@ -1,6 +1,6 @@
 /**
- * What it costs to poll for tasks that were just handed to a vendor: a whole gateway with the usual settings, its store
- * on disk, and a vendor in a process of its own whose jobs never end.
+ * Measures the polls of tasks that were just submitted to a vendor. A whole gateway runs with the default settings and
+ * its store on disk. The vendor is in a separate process and its jobs never end.
  *
  *     deno run -A --unstable-kv bench/polls.ts [TASKS] [SECONDS]
  */
@@ -11,24 +11,24 @@ import { readConfig } from "../src/config/config.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { figure, percent, table } from "./markdown.ts";
 
-/** What was measured at one kind of vendor. */
+/** The figures of one kind of vendor. */
 export interface PollFigures {
-  /** `ark` can be asked for many jobs at once, `xai` cannot. */
+  /** One request to `ark` polls many jobs; `xai` does not support that. */
   readonly kind: "ark" | "xai";
   readonly tasks: number;
-  /** Requests to the vendor in a second. */
+  /** Requests to the vendor per second. */
   readonly requestsPerSecond: number;
-  /** Of one core. */
+  /** Share of one core. */
   readonly cpuShare: number;
 }
 
 const PARALLEL = 64;
-/** Until every task was polled once. */
+/** The time until every task was polled once. */
 const FIRST_POLLS_MS = 12_000;
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Creates tasks and watches their first seconds. */
+/** Creates tasks and measures their first seconds. */
 export async function benchPolls(kind: PollFigures["kind"], tasks = 2_000, seconds = 30): Promise<PollFigures> {
   const vendor = await startVendor();
   const folder = await Deno.makeTempDir();
@@ -69,12 +69,12 @@ export async function benchPolls(kind: PollFigures["kind"], tasks = 2_000, secon
 /** The figures as a table. */
 export function writePollReport(figures: readonly PollFigures[]): string {
   const rows = figures.map(({ kind, tasks, requestsPerSecond, cpuShare }) => [
-    kind === "ark" ? "lists many jobs at once" : "one job at a time",
+    kind === "ark" ? "many jobs per request" : "one job per request",
     figure(tasks),
     figure(requestsPerSecond, 1),
     percent(cpuShare),
   ]);
-  return table(["vendor", "young tasks", "requests a second", "of a core"], rows);
+  return table(["vendor", "new tasks", "requests per second", "of a core"], rows);
 }
 
 async function createAll(address: string, key: string, count: number): Promise<void> {
@@ -84,13 +84,13 @@ async function createAll(address: string, key: string, count: number): Promise<v
   await Promise.all(Array.from({ length: PARALLEL }, async () => {
     while (left-- > 0) {
       const answer = await fetch(`${address}/v1/videos`, { method: "POST", headers, body });
-      if (answer.status !== 202) throw new Error(`The create was answered ${answer.status}: ${await answer.text()}`);
+      if (answer.status !== 202) throw new Error(`The creation was answered ${answer.status}: ${await answer.text()}`);
       await answer.body?.cancel();
     }
   }));
 }
 
-/** Starts `poll_vendor.ts` in a process of its own. */
+/** Starts `poll_vendor.ts` in a separate process. */
 export async function startVendor() {
   const program = new URL("./poll_vendor.ts", import.meta.url).pathname;
   const args = ["run", "--quiet", "--allow-net", program];

@@ -1,21 +1,19 @@
-/** What a process has used so far. */
+/** The resources that a process has used so far. */
 export interface ProcessState {
-  /** Time on a core, its own and the kernel's for it, all threads, in milliseconds; to the nearest ten. */
+  /** Processor time in milliseconds, of all threads and of the kernel for them; to the nearest ten. */
   readonly cpuMs: number;
-  /** Memory that is in use now. */
+  /** Current memory. */
   readonly residentBytes: number;
-  /** The most that was ever in use. */
+  /** Peak memory. */
   readonly peakBytes: number;
 }
 
-/**
- * The kernel counts in hundredths of a second for every program that asks. Source: proc(5), sysconf(3) `_SC_CLK_TCK`.
- */
+/** The kernel reports hundredths of a second. Source: proc(5), sysconf(3) `_SC_CLK_TCK`. */
 const MS_PER_TICK = 10;
 
-/** What a process has used so far; null where there is no `/proc`, or when the process has ended. Source: proc(5). */
+/** The resources of a process; null without `/proc`, or when the process has ended. Source: proc(5). */
 export async function processState(pid: number): Promise<ProcessState | null> {
-  // A program of its own, as Deno itself reads from /proc only with every permission.
+  // A separate program, as Deno itself reads from /proc only with every permission.
   const { success, stdout } = await new Deno.Command("cat", {
     args: [`/proc/${pid}/stat`, `/proc/${pid}/status`],
     stderr: "null",
@@ -25,7 +23,7 @@ export async function processState(pid: number): Promise<ProcessState | null> {
 
 /** Reads `stat` and `status`, one after the other. Throws a `RangeError` when a figure is missing. */
 export function readProcessState(text: string): ProcessState {
-  // The second field is the name in parentheses, which may itself hold blanks and parentheses.
+  // The second field is the name in parentheses, which may itself contain blanks and parentheses.
   const [line = text] = text.split("\n", 1);
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   const [userTicks, kernelTicks] = [Number(fields[11]), Number(fields[12])];

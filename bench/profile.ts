@@ -9,7 +9,7 @@ export interface CpuProfile {
   readonly timeDeltas?: readonly number[];
 }
 
-/** A function in one place of the call tree. */
+/** A function at one place of the call tree. */
 export interface ProfileNode {
   readonly id: number;
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
@@ -22,23 +22,23 @@ export interface Share {
   readonly share: number;
 }
 
-/** Where a profile's time went. */
+/** The distribution of a profile's time. */
 export interface TimeSpent {
   /**
-   * Share of all time, from 0 to 1, in which no JavaScript ran: the process waited, or Deno's own code and the kernel's
-   * were at work on its main thread, which a profile cannot tell apart.
+   * Share of all time, from 0 to 1, in which no JavaScript ran. The process waited, or the native code of Deno or the
+   * kernel ran on its main thread; a profile cannot distinguish them.
    */
   readonly outside: number;
-  /** In the function itself, of every origin; largest first. */
+  /** Time in the function itself, of every origin; largest first. */
   readonly self: readonly Share[];
-  /** In the gateway's own functions with all that they call, up to where they wait; largest first. */
+  /** Time in the gateway's own functions and their callees, up to where they wait; largest first. */
   readonly inclusive: readonly Share[];
 }
 
 const MAX_LIST_ENTRIES = 12;
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 
-/** Sums a profile up. */
+/** Summarises a profile. */
 export function timeSpent({ nodes, samples = [], timeDeltas = [] }: CpuProfile): TimeSpent {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id])));
@@ -66,13 +66,13 @@ export function timeSpent({ nodes, samples = [], timeDeltas = [] }: CpuProfile):
 }
 
 /**
- * Beside the names that V8 has for it: what it takes for the top of an empty stack is the call that began the profile.
+ * V8 has names for idle time. In addition, the top of an empty stack is reported as the call that started the profile.
  */
 function isOutside({ callFrame: { functionName, url } }: ProfileNode): boolean {
   return functionName === "(idle)" || functionName === "(program)" || url.endsWith("/inspector.js");
 }
 
-/** The gateway's own functions on the stack, each once though it may call itself. */
+/** The gateway's own functions on the stack, each once even if it is recursive. */
 function ownLabels(
   top: ProfileNode,
   byId: ReadonlyMap<number, ProfileNode>,
@@ -85,14 +85,14 @@ function ownLabels(
   return labels;
 }
 
-/** `relay src/texts/relay.ts:60`; what has no file, such as the collector of garbage, only its name. */
+/** `relay src/texts/relay.ts:60`; a function without a file, such as the garbage collector, has only its name. */
 function labelOf(node: ProfileNode): string {
   const { functionName, url, lineNumber } = node.callFrame;
   const name = functionName === "" ? "(anonymous)" : functionName;
   return url === "" ? name : `${name} ${pathOf(node) ?? url}:${lineNumber + 1}`;
 }
 
-/** A path within the repository; null for what is not from there. */
+/** A path within the repository; null for other code. */
 function pathOf({ callFrame: { url } }: ProfileNode): string | null {
   const path = url.startsWith("file://") ? fileURLToPath(url) : url;
   return path.startsWith(REPOSITORY) ? path.slice(REPOSITORY.length) : null;

@@ -1,6 +1,6 @@
 /**
- * The gateway with a CPU profiler inside. Arguments: its configuration, and a folder for the profiles. Its standard
- * input takes a line each: `start` begins a profile, `stop NAME` ends it and writes it to `NAME.cpuprofile`.
+ * The gateway with a CPU profiler inside. Arguments: its configuration, and a folder for the profiles. Commands on
+ * standard input, one a line: `start` starts a profile, `stop NAME` ends it and writes it to `NAME.cpuprofile`.
  */
 import { Session } from "node:inspector";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream()
 await app.stop();
 Deno.exit(0);
 
-/** A profile has its name only when it is whole, as somebody is waiting for it. */
+/** A profile gets its name only when it is complete, as another process waits for the file. */
 function write(name: string, { profile }: { readonly profile: unknown }): void {
   const target = join(folder, `${name}.cpuprofile`);
   Deno.writeTextFileSync(`${target}.part`, JSON.stringify(profile));

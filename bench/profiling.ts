@@ -5,7 +5,7 @@ import { type Generators, measure } from "./contest.ts";
 import { type GatewayOptions, startProfiledGateway } from "./gateway.ts";
 import { type CpuProfile, type TimeSpent, timeSpent } from "./profile.ts";
 
-/** Where the gateway's time went under one load. */
+/** The distribution of the gateway's time under one load. */
 export interface Profiled {
   readonly title: string;
   readonly spent: TimeSpent;
@@ -24,7 +24,9 @@ const LOADS: readonly {
   { title: "Streams sent at once, messages to chat, 16 connections", id: "messages", mode: "burst", connections: 16 },
 ];
 
-/** Runs a gateway with a profiler inside under several loads, each once warm. Throws when a profile does not come. */
+/**
+ * Runs a gateway with a profiler inside under several loads, each after a warm-up. Throws when a profile is missing.
+ */
 export async function profileGateway(
   gateway: GatewayOptions,
   servers: Servers,

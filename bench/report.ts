@@ -9,24 +9,24 @@ import type { ProcessState } from "./process_state.ts";
 import type { Profiled } from "./profiling.ts";
 import type { Share } from "./profile.ts";
 
-/** Everything that a run found out. */
+/** All results of a run. */
 export interface Outcome {
   readonly machine: Machine;
   readonly date: Date;
-  /** A paragraph each: how it was measured. */
+  /** The method of the measurement, one paragraph each. */
   readonly method: readonly string[];
   readonly contenders: readonly Contender[];
   readonly figures: Figures;
   readonly capacities: ReadonlyMap<ContenderId, Capacity>;
   readonly memory: readonly MemoryUse[];
-  /** Replies that were counted at the gateway, and how many its ledger shows the worth of. */
+  /** Replies that were counted at the gateway, and the number that its ledger charged for. */
   readonly charges: { readonly counted: number; readonly charged: number };
-  /** A sentence each: who could not take part, and whatever else must be known to read the figures. */
+  /** One sentence each: contenders that could not take part, and other notes on the figures. */
   readonly remarks: readonly string[];
   readonly profiles: readonly Profiled[];
 }
 
-/** A server's memory before its first request, and after all; null where it cannot be had. */
+/** A server's memory before its first request, and after all of them; null where it cannot be measured. */
 export interface MemoryUse {
   readonly name: string;
   readonly idle: ProcessState | null;
@@ -40,7 +40,7 @@ export function writeReport(outcome: Outcome): string {
     "Written by `deno task bench`. Rates and times depend on the machine; compare the ratios. Comparison of the " +
     "gateway's HTTP client with others: [RESULTS-clients.md](RESULTS-clients.md).",
     machineTable(outcome),
-    "## Marks",
+    "## Targets",
     marksTable(outcome.figures),
     "## Method",
     ...outcome.method,
@@ -74,12 +74,12 @@ function machineTable({ machine, date }: Outcome): string {
 }
 
 function marksTable(figures: Figures): string {
-  const rows = marksOf(figures).map(({ promise, measured, isMet }) => [
-    promise,
+  const rows = marksOf(figures).map(({ text, measured, isMet }) => [
+    text,
     measured ?? "–",
     isMet === null ? "not measured" : isMet ? "met" : "missed",
   ]);
-  return table(["Mark", "Measured", "Verdict"], rows);
+  return table(["Target", "Measured", "Result"], rows);
 }
 
 function jsonTable({ contenders, figures }: Outcome): string {
@@ -136,10 +136,10 @@ function pacedTable({ contenders, figures, capacities }: Outcome): string {
   const head = [
     "",
     "first token p50 / p99 ms",
-    "gap p50 / p99 ms, 40 at once",
+    "gap p50 / p99 ms, 40 streams",
     "CPU ms/stream",
-    "streams borne",
-    "gap p99 there",
+    "max streams",
+    "gap p99 at max",
   ];
   const rows = contenders.map(({ id, label }) => {
     const spread = (scenario: ScenarioId, of: "firstMs" | "gapMs") =>
@@ -147,13 +147,13 @@ function pacedTable({ contenders, figures, capacities }: Outcome): string {
         " / ",
       );
     const capacity = capacities.get(id);
-    const borne = capacity === undefined ? "–" : `${capacity.isOpenEnded ? "≥ " : ""}${capacity.streams}`;
+    const maxStreams = capacity === undefined ? "–" : `${capacity.isOpenEnded ? "≥ " : ""}${capacity.streams}`;
     return [
       label,
       spread("brief", "firstMs"),
       spread("paced", "gapMs"),
       figure(figures.median(id, "paced", (run) => run.cpuMsPerReply), 1),
-      borne,
+      maxStreams,
       figure(capacity?.gapP99Ms, 1),
     ];
   });
@@ -171,7 +171,7 @@ function memoryTable({ memory }: Outcome): string {
     mebibytes(after?.peakBytes),
     mebibytes(after?.residentBytes),
   ]);
-  return table(["Resident MiB", "idle", "at most, under load", "after"], rows);
+  return table(["Resident MiB", "idle", "peak, under load", "after"], rows);
 }
 
 function chargesText({ charges: { counted, charged } }: Outcome): string {
@@ -187,9 +187,9 @@ function chargesText({ charges: { counted, charged } }: Outcome): string {
 function profileTexts(profiles: readonly Profiled[]): string[] {
   const texts = profiles.flatMap(({ title, spent }) => [
     `### ${title}`,
-    `Outside JavaScript: ${percent(spent.outside)} of the time. The shares are of the rest.`,
+    `Outside JavaScript: ${percent(spent.outside)} of the time. The shares below are of the rest.`,
     shareTable("In the function itself", spent.self),
-    shareTable("With all that it calls, up to where it waits", spent.inclusive),
+    shareTable("With its callees, up to where it waits", spent.inclusive),
   ]);
   return [
     "From CPU profiles of the gateway's main thread. Time outside JavaScript is waiting, Deno's own code, or the " +

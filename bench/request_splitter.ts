@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 
 /**
- * Finds the requests in a connection's bytes. It trusts its sender, as only programs of this benchmark are: a body ends
- * by `content-length`, or by the empty chunk, which JSON cannot contain.
+ * Finds the requests in a connection's bytes. It trusts its client, which is always a program of this benchmark: a body
+ * ends by `content-length`, or by the empty chunk, which JSON cannot contain.
  */
 export class RequestSplitter {
   #pending = "";
@@ -20,7 +20,7 @@ export class RequestSplitter {
   }
 }
 
-/** Where the first request ends; null while it is not complete. */
+/** The end of the first request; null while it is incomplete. */
 function endOfFirst(text: string): number | null {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;

@@ -5,21 +5,21 @@ import type { Servers } from "./contenders.ts";
 import { type GatewayOptions, startGateway } from "./gateway.ts";
 import { PEER, startPeer } from "./peer.ts";
 
-/** The core that each part is kept to: the server that is measured has one to itself. Null: any. */
+/** The core of each part; the measured server has one to itself. Null: any. */
 export interface Cores {
   readonly server: number | null;
   readonly upstream: number | null;
   readonly load: number | null;
-  /** For the report. */
+  /** The description in the report. */
   readonly told: string;
 }
 
-/** Spreads the parts over the cores of this machine. */
+/** Distributes the parts over the cores of this machine. */
 export async function coresHere(): Promise<Cores> {
   const count = navigator.hardwareConcurrency;
   if (count < 2 || !await canPin()) {
     const why = count < 2 ? "there is only one core" : "`taskset` is not installed";
-    return { server: null, upstream: null, load: null, told: `Nothing is kept to a core of its own, as ${why}.` };
+    return { server: null, upstream: null, load: null, told: `No process is pinned to a core, as ${why}.` };
   }
   const load = Math.min(2, count - 1);
   const others = load === 1
@@ -28,14 +28,14 @@ export async function coresHere(): Promise<Cores> {
   return { server: 0, upstream: 1, load, told: `Every measured server runs on core 0, one at a time; ${others}.` };
 }
 
-/** The servers, and in words what is to be known of them. */
+/** The servers, and notes about them. */
 export interface Started {
   readonly servers: Servers;
   readonly gatewayOptions: GatewayOptions;
   readonly remarks: readonly string[];
 }
 
-/** Starts everything that takes part. Each server is put into `running` as soon as it runs. */
+/** Starts all servers. Each one is added to `running` as soon as it runs. */
 export async function startServers(
   { folder, cores, withPeer }: { readonly folder: string; readonly cores: Cores; readonly withPeer: boolean },
   running: Server[],
@@ -51,7 +51,7 @@ export async function startServers(
     return {
       servers: { upstream, bare, gateway, peer: null },
       gatewayOptions,
-      remarks: [`${name} was left out: ${peer}.`],
+      remarks: [`${name} was omitted: ${peer}.`],
     };
   }
   keep(peer.server);
@@ -73,7 +73,7 @@ async function startProgram(
   return await startServer({ name, command, logPath: join(folder, `${name}.log`), core });
 }
 
-/** A new folder. */
+/** Creates a new folder. */
 export async function folderIn(parent: string, name: string): Promise<string> {
   const folder = join(parent, name);
   await Deno.mkdir(folder);

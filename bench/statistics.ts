@@ -1,19 +1,19 @@
 import { elementAt } from "../src/lib/element_at.ts";
 
-/** The middle and the slow end of a sample. */
+/** The median and the slow end of a sample. */
 export interface Spread {
   readonly p50: number;
   readonly p99: number;
 }
 
-/** The middle and the slow end; null of nothing. */
+/** The median and the slow end; null for an empty sample. */
 export function spreadOf(sample: readonly number[]): Spread | null {
   if (sample.length === 0) return null;
   const sorted = Float64Array.from(sample).sort();
   return { p50: atQuantile(sorted, 0.5), p99: atQuantile(sorted, 0.99) };
 }
 
-/** The middle; of an even number the mean of the two in the middle; null of nothing. */
+/** The median; of an even number the mean of the two in the middle; null for an empty sample. */
 export function medianOf(sample: readonly number[]): number | null {
   const sorted = Float64Array.from(sample).sort();
   const middle = sorted.length >> 1;

@@ -12,7 +12,7 @@ import type { Videos } from "../src/videos/videos.ts";
 import { createWebhooks, type Webhooks } from "../src/webhooks/webhooks.ts";
 import { BENCH_VIDEO_MODEL, videoEngineFor } from "./video_engine.ts";
 
-/** What is stored under one kind of key, for each finished task. */
+/** The bytes under one kind of key, for each finished task. */
 export interface StoredArea {
   /** The first parts of the key. */
   readonly area: string;
@@ -21,19 +21,19 @@ export interface StoredArea {
   readonly valueBytes: number;
 }
 
-/** What finished tasks take up. */
+/** The space of finished tasks. */
 export interface TaskBytes {
   readonly tasks: number;
   readonly areas: readonly StoredArea[];
-  /** Of the database's file after everything was written into it, for each task. */
+  /** Bytes of the database's file for each task, after everything was written into it. */
   readonly fileBytes: number;
 }
 
-/** Of the length that callers write. */
+/** A prompt of typical length. */
 const PROMPT =
   "A lighthouse at dusk, waves break on the rocks below, a slow pan to the left, then the lamp is lit and its " +
   "beam crosses the water; cinematic, soft light, 35 mm, no people";
-/** As long, and as random, as a vendor's signed address is. */
+/** As long and as random as a vendor's signed URL. */
 function resultUrl(): string {
   const host = "https://ark-content-generation-ap-southeast-1.tos-ap-southeast-1.bytepluses.com";
   const name = `seedance-1-0-pro/0217${randomHex(8)}-${randomHex(16)}_0.mp4`;
@@ -48,7 +48,7 @@ function randomHex(bytes: number): string {
 
 const EGRESS = { allow: [], own: [], resolve: () => Promise.resolve(["93.184.216.34"]) };
 
-/** Completes so many tasks, with an event each that is delivered or without, and counts what stays in the store. */
+/** Completes that many tasks, each with or without a delivered event, and counts the bytes in the store. */
 export async function benchTaskBytes(
   { tasks = 2_000, hasEvents }: { readonly tasks?: number; readonly hasEvents: boolean },
 ): Promise<TaskBytes> {
@@ -120,10 +120,10 @@ interface Row {
   readonly v: number;
 }
 
-/** Stands before each text in a key of Deno KV. */
+/** The byte before each text in a key of Deno KV. */
 const TEXT_MARK = 2;
 
-/** The texts that a key begins with, as Deno KV encodes them: up to three, ids left out. */
+/** The texts at the start of a key, as Deno KV encodes them: up to three, without ids. */
 function areaOf(key: Uint8Array): string {
   const parts = new TextDecoder("latin1").decode(key).split("\0").slice(0, 4);
   const texts = parts.filter((part) => part.charCodeAt(0) === TEXT_MARK && /^[a-z_]+$/.test(part.slice(1)));
@@ -164,13 +164,13 @@ function engineOf(store: Store, { onTerminal }: Webhooks, files: string): Videos
   return videoEngineFor({ store, vendor, files, polling, egress: EGRESS, onTerminal });
 }
 
-/** Of the version before finished tasks were stored compact, with the same bench: bytes of the file for each task. */
+/** The version before finished tasks were stored compact, with the same benchmark: bytes of the file for each task. */
 const BEFORE = { withEvent: 12_814, withoutEvent: 7_545 };
 
 /** The figures as a section of the report. */
 export function writeTaskBytesReport(withEvent: TaskBytes, withoutEvent: TaskBytes): string {
   const sum = ({ areas }: TaskBytes) => areas.reduce((total, area) => total + area.keyBytes + area.valueBytes, 0);
-  const totals = table(["a finished task", "bytes before", "bytes of the file", "of them keys and values"], [
+  const totals = table(["finished task", "bytes before", "bytes of the file", "keys and values"], [
     ["with a delivered event", figure(BEFORE.withEvent), figure(withEvent.fileBytes), figure(sum(withEvent))],
     ["without", figure(BEFORE.withoutEvent), figure(withoutEvent.fileBytes), figure(sum(withoutEvent))],
   ]);
@@ -180,7 +180,7 @@ export function writeTaskBytesReport(withEvent: TaskBytes, withoutEvent: TaskByt
     figure(area.keyBytes),
     figure(area.valueBytes),
   ]);
-  return `${totals}\n${table(["what, with an event", "entries", "bytes of keys", "of values"], rows)}`;
+  return `${totals}\n${table(["area, with an event", "entries", "bytes of keys", "bytes of values"], rows)}`;
 }
 
 if (import.meta.main) {

@@ -1,6 +1,6 @@
 const TURN_MS = 2;
 
-/** A watch on how long a thread works before it takes anything else. */
+/** Measures how long a thread works before it handles the next event. */
 export interface ThreadWatch {
   /** The longest turn of its event loop since the last call, in milliseconds of processor time. */
   take(): number;
@@ -9,9 +9,9 @@ export interface ThreadWatch {
 }
 
 /**
- * Watches the thread that calls it. What other processes do meanwhile makes no turn longer.
+ * Watches the calling thread. Other processes do not make a turn longer.
  *
- * @param onLonger Called with the span whenever a turn was longer than every one before it.
+ * @param onLonger Called with the time whenever a turn was longer than all before it.
  */
 export function watchThread(onLonger: (ms: number) => void = () => {}): ThreadWatch {
   let [longest, before] = [0, processorMs()];

@@ -1,6 +1,6 @@
 /**
- * The vendor of the benchmark: canned bytes over raw TCP, so that it costs as little as can be. The first segment of a
- * path is the {@linkcode Mode} of the answer, the rest tells the wire form. Prints its address when it listens.
+ * The vendor of the benchmark: canned bytes over raw TCP, at minimal cost. The first segment of a path is the
+ * {@linkcode Mode} of the reply, the rest is the path of the wire format. It prints its address when it listens.
  */
 import { Buffer } from "node:buffer";
 import { type Mode, MODES, type Wire, WIRES } from "./ask.ts";
@@ -8,7 +8,7 @@ import { cannedReply } from "./canned_replies.ts";
 import { Pacer } from "./pacer.ts";
 import { RequestSplitter } from "./request_splitter.ts";
 
-/** What is written for one request, by mode: one piece after another, at a pace where there are several. */
+/** The writes for one request, by mode; several of them are paced. */
 type Answers = Readonly<Record<Mode, readonly Uint8Array<ArrayBuffer>[]>>;
 
 const ANSWERS = Object.fromEntries(WIRES.map((wire) => [wire, answersOf(wire)])) as Record<Wire, Answers>;
@@ -27,7 +27,7 @@ function joined(pieces: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuf
   return new Uint8Array(Buffer.concat(pieces));
 }
 
-/** Answers what comes on one connection, in order, until the other side hangs up. */
+/** Answers the requests of one connection in order, until the client disconnects. */
 async function serve(connection: Deno.TcpConn, pacer: Pacer): Promise<void> {
   connection.setNoDelay(true);
   const requests = new RequestSplitter();
@@ -41,7 +41,7 @@ async function serve(connection: Deno.TcpConn, pacer: Pacer): Promise<void> {
       }
     }
   } catch {
-    // A generator that has measured enough hangs up in the middle of an answer.
+    // A generator that has measured enough disconnects during a reply.
   } finally {
     connection.close();
   }

@@ -1,4 +1,4 @@
-/** The engine of videos on the machine's own clock, with one vendor and one model, for benches that bring the rest. */
+/** The video engine on the machine's own clock, with one vendor and one model, for several benchmarks. */
 import { createMeter } from "../src/billing/meter.ts";
 import { createCatalog } from "../src/catalog/catalog.ts";
 import { readModel } from "../src/catalog/model.ts";
@@ -14,19 +14,19 @@ import type { TerminalHook } from "../src/videos/video_parts.ts";
 import { createVideos, type Videos } from "../src/videos/videos.ts";
 import { createMediaWork } from "../src/workers/media_work.ts";
 
-/** The only model; a second of it costs next to nothing. */
+/** The only model; its price per second is close to zero. */
 export const BENCH_VIDEO_MODEL = "bench/video";
 
-/** What a bench decides. */
+/** Options of the engine. */
 export interface BenchVideosOptions {
   readonly store: Store;
   readonly vendor: VideoUpstream;
   /** The folder of the files. */
   readonly files: string;
   readonly polling: PollSchedule;
-  /** Default: the usual rules, without exceptions. */
+  /** Default: the default rules, without exceptions. */
   readonly egress?: EgressPolicy;
-  /** What else the end of a task owes. Default: nothing. */
+  /** Additional effects of the end of a task. Default: none. */
   readonly onTerminal?: TerminalHook;
 }
 

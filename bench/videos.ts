@@ -8,25 +8,25 @@ import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
 import type { Videos } from "../src/videos/videos.ts";
 import { BENCH_VIDEO_MODEL, videoEngineFor } from "./video_engine.ts";
 
-/** How much is done. */
+/** Options of the measurement. */
 export interface VideoBenchOptions {
-  /** Videos under way at once. Default 10,000. */
+  /** Concurrent videos. Default 10,000. */
   readonly open?: number;
-  /** The distance between two looks at one, in milliseconds. Default 30 s, the longest of the usual schedule. */
+  /** The time between two polls of a video, in milliseconds. Default 30 s, the maximum of the default schedule. */
   readonly intervalMs?: number;
-  /** How many intervals are watched. Default 2. */
+  /** How many intervals are measured. Default 2. */
   readonly intervals?: number;
-  /** How many creates at once. Default 256. */
+  /** Concurrent creations. Default 256. */
   readonly parallel?: number;
 }
 
-/** What was measured. */
+/** The results. */
 export interface VideoBenchResult {
   readonly createsPerSecond: number;
-  /** The bare engine's rate of the same records in the same groups. */
+  /** The rate of the bare engine for the same records in the same groups. */
   readonly rawPerSecond: number;
   readonly looksPerSecond: number;
-  /** Between two looks at one video, as a multiple of the interval. */
+  /** The time between two polls of one video, as a multiple of the interval. */
   readonly lateness: { readonly p50: number; readonly p99: number; readonly most: number };
   readonly rssBytes: number;
 }
@@ -47,8 +47,8 @@ export async function benchVideos(options: VideoBenchOptions = {}): Promise<Vide
     openKv: recorder.open,
   });
   await store.commit(null, { changeBalances: [{ account: "bench", available: MAX_MONEY, held: 0n }] });
-  const looks = new Looks(intervalMs);
-  const videos = engineOf(store, looks.vendor, `${folder}/files`, intervalMs);
+  const pollRecorder = new PollRecorder(intervalMs);
+  const videos = engineOf(store, pollRecorder.vendor, `${folder}/files`, intervalMs);
   recorder.isOn = true;
   const createsPerSecond = await rateOf(open, parallel, async () => void await videos.create({ ...CALL, body: BODY }));
   recorder.isOn = false;
@@ -61,14 +61,14 @@ export async function benchVideos(options: VideoBenchOptions = {}): Promise<Vide
     concurrency: videos.concurrency,
   });
   const polling = videos.poller.start();
-  await looks.until(open); // every video was looked at once
-  looks.begin();
+  await pollRecorder.until(open); // every video was polled once
+  pollRecorder.begin();
   await new Promise((resolve) => setTimeout(resolve, intervals * intervalMs));
   const result = {
     createsPerSecond,
     rawPerSecond,
-    looksPerSecond: looks.count / (intervals * intervalMs / 1_000),
-    lateness: looks.lateness(),
+    looksPerSecond: pollRecorder.count / (intervals * intervalMs / 1_000),
+    lateness: pollRecorder.lateness(),
     rssBytes: Deno.memoryUsage().rss,
   };
   await Promise.all([runner.drain(1_000), polling.drain(1_000)]);
@@ -77,8 +77,8 @@ export async function benchVideos(options: VideoBenchOptions = {}): Promise<Vide
   return result;
 }
 
-/** A vendor whose videos never end, which notes when each is looked at. */
-class Looks {
+/** A vendor whose videos never end, which records the time of each poll. */
+class PollRecorder {
   readonly #lastAt = new Map<string, number>();
   #ratios: number[] = [];
   #isMeasuring = false;
@@ -125,7 +125,7 @@ function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs
   return videoEngineFor({ store, vendor, files, polling });
 }
 
-/** So many of it a second, so many at once. */
+/** Completed calls per second, with that many concurrent ones. */
 async function rateOf(count: number, parallel: number, work: () => Promise<void>): Promise<number> {
   const begun = performance.now();
   let left = count;
@@ -135,13 +135,13 @@ async function rateOf(count: number, parallel: number, work: () => Promise<void>
   return count / ((performance.now() - begun) / 1_000);
 }
 
-/** What one atomic write did. */
+/** The records of one atomic write. */
 interface Atomic {
   readonly checks: Deno.AtomicCheck[];
   readonly sets: { readonly key: Deno.KvKey; readonly value: unknown }[];
 }
 
-/** A database whose atomic writes are noted, as long as somebody wants them. */
+/** A database that records atomic writes while recording is on. */
 class Recorder {
   readonly atomics: Atomic[] = [];
   isOn = false;
@@ -170,7 +170,7 @@ class Recorder {
   }
 }
 
-/** The bare engine writing the very same records in the same groups, one group after the other. */
+/** Writes the same records in the same groups with the bare engine, one group after another. */
 async function rawRate(path: string, count: number, atomics: readonly Atomic[]): Promise<number> {
   const kv = await Deno.openKv(path);
   const begun = performance.now();

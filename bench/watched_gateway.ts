@@ -1,7 +1,7 @@
 /**
- * The gateway with a watch on its main thread. Arguments: its configuration, and a file. Whenever the thread has worked
- * for longer than ever before within one turn of its event loop, the file gets that span, in milliseconds of processor
- * time. A line on the standard input begins anew.
+ * The gateway with a watch on its main thread. Arguments: its configuration, and a file. After each new longest turn of
+ * the main thread's event loop, the file has its length in milliseconds of processor time. A line on the standard input
+ * resets the maximum.
  */
 import { startApp } from "../src/app/app.ts";
 import { openProcessOutput } from "../src/cli/process_output.ts";

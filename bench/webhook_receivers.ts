@@ -1,9 +1,9 @@
 import { argument } from "./argument.ts";
 
 /**
- * Receivers for the benchmark of webhooks: one https server for all names. Names and paths that begin with `hang` are
- * never answered. Takes a certificate and a key as files; says its port; at the end of its input prints how late events
- * were, in milliseconds.
+ * Receivers for the webhooks benchmark: one https server for all names. Names and paths that start with `hang` get no
+ * response. Arguments are the files of a certificate and a key. It prints its port and, at the end of its input, how
+ * late events were in milliseconds.
  */
 const certificatePath = argument(0, "the path of the certificate");
 const keyPath = argument(1, "the path of its key");

@@ -1,11 +1,11 @@
 /**
- * Webhook deliveries on loopback: tasks end at a steady rate, each for one of many hosts over https, a twentieth of
- * which never answer. What counts is how late events reach the hosts that do. Then two accounts call one host, where
- * the path of one never answers: what counts is how late the other's events are.
+ * Measures webhook deliveries on loopback. Tasks end at a steady rate, each with an event for one of many https hosts,
+ * a twentieth of which never answer. The figure is the lateness of events at the hosts that answer. Then two accounts
+ * call one host, where the path of one never answers; the figure is the lateness of the other's events.
  *
  *     deno run -A --unstable-kv bench/webhooks.ts [--rate 1000] [--seconds 10] [--hosts 200]
  *
- * The gateway's part runs in this process, the receivers in another; what ends the tasks is in the figures, too. Needs
+ * The gateway's part runs in this process, the receivers in another. The figures include the ends of the tasks. Needs
  * `openssl` for a certificate.
  */
 import process from "node:process";
@@ -24,21 +24,21 @@ import { spreadOf } from "./statistics.ts";
 
 const HANGING_SHARE = 0.05;
 const TICK_MS = 20;
-/** How long events that are late may still arrive. */
+/** How long late events may still arrive. */
 const GRACE_MS = 3_000;
 /** The same where one path of their host hangs. */
 const SHARED_GRACE_MS = 90_000;
 
 interface Receivers {
   readonly port: number;
-  /** Ends them and gives what they saw. */
+  /** Ends the receivers and returns their records. */
   finish(): Promise<{ readonly lateMs: readonly number[]; readonly hanging: number }>;
 }
 
 async function makeCertificate(folder: string): Promise<{ certificate: string; key: string }> {
   const [certificate, key] = [`${folder}/certificate.pem`, `${folder}/key.pem`];
   const subject = ["-subj", "/CN=receiver.example", "-addext", "subjectAltName=DNS:*.receiver.example"];
-  const leaf = ["-addext", "basicConstraints=critical,CA:FALSE"]; // its own root, and no authority
+  const leaf = ["-addext", "basicConstraints=critical,CA:FALSE"]; // self-signed, and no certificate authority
   const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
   await run(["openssl", "req", "-x509", ...made, "-keyout", key, "-out", certificate, ...subject, ...leaf], {
     timeoutMs: 20_000,
@@ -74,15 +74,15 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** What came of one run. */
+/** The figures of one run. */
 export interface WebhookFigures {
-  /** Tasks that ended a second, as asked for. */
+  /** Tasks that ended per second, as configured. */
   readonly rate: number;
   readonly seconds: number;
   readonly hosts: number;
-  /** Attempts at hosts that hang. */
+  /** Attempts at hosts that never answer. */
   readonly hangingAsked: number;
-  /** Deliveries owed to the other hosts, and how many arrived while it was looked. */
+  /** Deliveries to the other hosts, and how many arrived during the measurement. */
   readonly healthy: number;
   readonly delivered: number;
   /**
@@ -91,21 +91,21 @@ export interface WebhookFigures {
   readonly late: { readonly p50: number; readonly p99: number } | null;
   /** Processor time of the gateway's part for each delivery, the tasks' ends included. */
   readonly cpuMs: number;
-  /** The most jobs that were worked on at once. */
+  /** The maximum number of running jobs. */
   readonly mostRunning: number;
-  /** Reads and commits that a delivery asks of the store, its claim left aside. */
+  /** Reads and commits of a delivery in the store, without its claim. */
   readonly reads: number;
   readonly commits: number;
 }
 
-/** What is measured, and the way to end it. */
+/** The engine under test, and its end. */
 interface Bench {
   readonly store: Store;
   readonly webhooks: Webhooks;
-  /** What webhooks asked of the store so far, by the name of the member. */
-  readonly asked: ReadonlyMap<string, number>;
+  /** The store operations of webhooks so far, by the name of the member. */
+  readonly operations: ReadonlyMap<string, number>;
   readonly port: number;
-  /** Ends a task that owes its event to an address. */
+  /** Ends a task with an event for a URL. */
   endTask(account: string, callbackUrl: string): Promise<unknown>;
   readonly running: () => number;
   finish(): ReturnType<Receivers["finish"]>;
@@ -123,7 +123,7 @@ async function openBench(accounts: readonly string[]): Promise<Bench> {
     resolve: () => Promise.resolve(["127.0.0.1"]),
     caCertificates: [await Deno.readTextFile(certificate)],
   };
-  const { counted, asked } = counting(store);
+  const { counted, operations } = countOperations(store);
   const webhooks = createWebhooks({
     store: counted,
     clock: systemClock,
@@ -136,7 +136,7 @@ async function openBench(accounts: readonly string[]): Promise<Bench> {
   return {
     store,
     webhooks,
-    asked,
+    operations,
     port: receivers.port,
     running: () => runner.running,
     endTask(account, callbackUrl) {
@@ -156,23 +156,23 @@ async function openBench(accounts: readonly string[]): Promise<Bench> {
   };
 }
 
-/** The store, with a count of what is asked of it. */
-function counting(store: Store): { readonly counted: Store; readonly asked: Map<string, number> } {
-  const asked = new Map<string, number>();
+/** Wraps the store and counts its operations. */
+function countOperations(store: Store): { readonly counted: Store; readonly operations: Map<string, number> } {
+  const operations = new Map<string, number>();
   const counted = new Proxy(store, {
     get(target, name: keyof Store) {
       const member = target[name];
       if (typeof member !== "function") return member;
       return (...args: never[]) => {
-        asked.set(name, (asked.get(name) ?? 0) + 1);
+        operations.set(name, (operations.get(name) ?? 0) + 1);
         return Reflect.apply(member, target, args);
       };
     },
   });
-  return { counted, asked };
+  return { counted, operations };
 }
 
-/** Ends tasks at a rate and waits for what the receivers saw. */
+/** Ends tasks at a rate and waits for the records of the receivers. */
 export async function benchWebhooks(rate: number, seconds: number, hosts: number): Promise<WebhookFigures> {
   const bench = await openBench(["bench"]);
   const hanging = Math.round(hosts * HANGING_SHARE);
@@ -196,8 +196,8 @@ export async function benchWebhooks(rate: number, seconds: number, hosts: number
   await Promise.all(commits);
   await pause(GRACE_MS);
   const { user, system } = process.cpuUsage(cpu);
-  const { asked } = bench;
-  const [reads, written] = [asked.get("get") ?? 0, asked.get("commit") ?? 0];
+  const { operations } = bench;
+  const [reads, written] = [operations.get("get") ?? 0, operations.get("commit") ?? 0];
   const seen = await bench.finish();
 
   const late = spreadOf(seen.lateMs);
@@ -216,18 +216,18 @@ export async function benchWebhooks(rate: number, seconds: number, hosts: number
   };
 }
 
-/** What came of two accounts that call one host, where the path of one never answers. */
+/** The figures of two accounts that call one host, where the path of one never answers. */
 export interface SharedHostFigures {
-  /** Events owed to the path that hangs, all at once before the others. */
+  /** Events for the path that never answers, all at once before the others. */
   readonly hanging: number;
-  /** Events owed to the other account's path, and how many arrived within a minute and a half. */
+  /** Events for the other account's path, and how many arrived within a minute and a half. */
   readonly owed: number;
   readonly delivered: number;
   /** As in {@linkcode WebhookFigures}. */
   readonly late: { readonly p50: number; readonly most: number } | null;
 }
 
-/** Ends tasks of one account for a path that hangs, then those of another for a good path of the host. */
+/** Ends tasks of one account for a path that never answers, then those of another for a good path of the host. */
 export async function benchSharedHost(hanging: number, owed: number): Promise<SharedHostFigures> {
   const bench = await openBench(["hanging", "good"]);
   const host = `https://shared.receiver.example:${bench.port}`;
@@ -257,17 +257,17 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The figures as a table, a line for each run. */
+/** The figures as a table, a row for each run. */
 export function writeWebhookReport(runs: readonly WebhookFigures[]): string {
   const head = [
-    "tasks a second",
+    "tasks per second",
     "seconds",
     "delivered",
     "of",
     "late, ms, p50",
     "p99",
     "core ms each",
-    "jobs at most",
+    "max jobs",
     "reads each",
     "commits each",
   ];
@@ -288,7 +288,7 @@ export function writeWebhookReport(runs: readonly WebhookFigures[]): string {
 
 /** The figures of a shared host as a table. */
 export function writeSharedHostReport(runs: readonly SharedHostFigures[]): string {
-  const head = ["hanging events before", "delivered", "of", "late, ms, p50", "most"];
+  const head = ["hanging events before", "delivered", "of", "late, ms, p50", "max"];
   const rows = runs.map((run) => [
     figure(run.hanging),
     figure(run.delivered),

@@ -18,8 +18,8 @@ async function withServer(
 }
 
 Deno.test("drive() counts complete replies of status 200 apart from others", async () => {
-  let asked = 0;
-  await withServer(() => new Response("{}", { status: ++asked % 2 === 0 ? 500 : 200 }), async (port) => {
+  let requests = 0;
+  await withServer(() => new Response("{}", { status: ++requests % 2 === 0 ? 500 : 200 }), async (port) => {
     const { replies, failures, wholeMs, firstMs } = await drive({
       ask: { ...ask, port, stream: false },
       connections: 1,

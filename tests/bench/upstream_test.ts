@@ -5,8 +5,8 @@ import { writeAsk } from "../../bench/ask.ts";
 const encoder = new TextEncoder();
 
 Deno.test("RequestSplitter finds a request wherever its bytes are split", () => {
-  const ask = { port: 1, path: "/json/chat/completions", headers: { accept: "x" }, body: '{"a":1}', stream: false };
-  const bytes = writeAsk(ask);
+  const request = { port: 1, path: "/json/chat/completions", headers: { accept: "x" }, body: '{"a":1}', stream: false };
+  const bytes = writeAsk(request);
   for (let cut = 1; cut < bytes.length; cut++) {
     const requests = new RequestSplitter();
     assertEquals(requests.take(bytes.subarray(0, cut)), []);

@@ -11,8 +11,10 @@ const MODEL = readModel({
   serves: [{ provider: "acme" }],
 });
 
-/** What a cache of this many tokens, by its vendor's count, is charged by, and what is logged. */
-async function believed(tokens: number): Promise<[tokens: number, countedBy: string | null, reasons: unknown[]]> {
+/**
+ * Returns the tokens that are charged for a cache with this vendor count, who counted them, and the logged reasons.
+ */
+async function chargedTokens(tokens: number): Promise<[tokens: number, countedBy: string | null, reasons: unknown[]]> {
   const log = recordingLog();
   const kept: StoredContent = {
     home: { kind: "native", provider: "acme", upstreamName: "cachedContents/x" },
@@ -23,17 +25,17 @@ async function believed(tokens: number): Promise<[tokens: number, countedBy: str
     droppedFields: [],
   };
   const content = { contents: [{ role: "user", parts: [{ text: "The sky is blue" }] }] };
-  const making = { id: "c1", model: MODEL, content } as unknown as CacheCreation;
-  const result = await withPlausibleTokens(kept, making, { log, countHere: () => Promise.resolve(7) }, "req_1");
+  const creation = { id: "c1", model: MODEL, content } as unknown as CacheCreation;
+  const result = await withPlausibleTokens(kept, creation, { log, countHere: () => Promise.resolve(7) }, "req_1");
   return [result.tokens, result.countedBy, log.lines.map(({ event, fields }) => [event, fields.reason])];
 }
 
 Deno.test("withPlausibleTokens() accepts a count up to context and output", async () => {
-  assertEquals(await believed(1), [1, "acme", []]);
-  assertEquals(await believed(110_000), [110_000, "acme", []]);
+  assertEquals(await chargedTokens(1), [1, "acme", []]);
+  assertEquals(await chargedTokens(110_000), [110_000, "acme", []]);
 });
 
 Deno.test("withPlausibleTokens() caps a count above the limit, and counts itself where the vendor counts nothing", async () => {
-  assertEquals(await believed(1e10), [100_000, "acme", [["usage_implausible", "above_ceiling"]]]);
-  assertEquals(await believed(0), [7, null, [["usage_implausible", "unreadable"]]]);
+  assertEquals(await chargedTokens(1e10), [100_000, "acme", [["usage_implausible", "above_ceiling"]]]);
+  assertEquals(await chargedTokens(0), [7, null, [["usage_implausible", "unreadable"]]]);
 });

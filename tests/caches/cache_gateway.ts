@@ -10,64 +10,64 @@ import { accountMoney, type Purse } from "../support/account_money.ts";
 import { ShiftedClock } from "./shifted_clock.ts";
 import { type Answer, callerOf, type GatewayCall } from "../support/gateway_call.ts";
 
-/** A gateway in front of the sandbox's vendors, as a test of caches sees it. */
+/** A gateway in front of the sandbox's vendors, for tests of caches. */
 export interface CacheGateway {
   readonly app: RunningApp;
   readonly sandbox: Sandbox;
   readonly address: string;
-  /** Of the account `demo`. */
+  /** Key of the account `demo`. */
   readonly key: string;
-  /** Of the account `demo`, too. */
+  /** A second key of the account `demo`. */
   readonly otherKey: string;
   readonly adminKey: string;
-  /** Gateway and vendors go by it. */
+  /** The clock of gateway and vendors. */
   readonly clock: ShiftedClock;
   readonly filesFolder: string;
   readonly purse: Purse;
   readonly logLines: readonly string[];
-  /** A request with the first key unless another is given. */
+  /** Sends a request, with the first key by default. */
   readonly call: GatewayCall;
-  /** Creates a cache, expecting 200, and gives its name. */
+  /** Creates a cache, expects 200, and returns its name. */
   create(fields?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Asks a model with a cache. */
+  /** Sends a request with a cache to a model. */
   ask(model: string, cachedContent: string, fields?: Readonly<Record<string, unknown>>): Promise<Answer>;
   /** The vendor's official client. */
   client(key?: string): GoogleGenAI;
-  /** What the vendors were asked, by a part of the path. */
+  /** The requests to vendors whose path has this part. */
   seen(part: string): readonly LoggedRequest[];
-  /** Names of the files that hold contents. */
+  /** Names of the files with cached contents. */
   files(): string[];
   stop(): Promise<void>;
 }
 
-/** What a test can choose. */
+/** Options of a test. */
 export interface CacheGatewayOptions {
   /** USD. Default `25.00`. */
   readonly balance?: string;
-  /** Models beside the usual ones. */
+  /** Models in addition to the default ones. */
   readonly models?: readonly Record<string, unknown>[];
-  /** Providers beside the usual ones. */
+  /** Providers in addition to the default ones. */
   readonly providers?: (sandbox: Sandbox) => Readonly<Record<string, unknown>>;
   readonly random?: () => number;
-  /** Of the configuration. */
+  /** A section of the configuration. */
   readonly limits?: Readonly<Record<string, unknown>>;
-  /** Of the configuration. */
+  /** A section of the configuration. */
   readonly retention?: Readonly<Record<string, unknown>>;
 }
 
-/** What is cached unless a test says otherwise: a thousand words, and the model's word that it has read them. */
+/** The default contents of a cache: a thousand words, and a reply of the model. */
 export const CONTENTS = [
   { role: "user", parts: [{ text: "The sky is blue. ".repeat(250).trim() }] },
   { role: "model", parts: [{ text: "Noted" }] },
 ];
 
-/** Its tokens by the sandbox's count, which is that of words. */
+/** Tokens of {@linkcode CONTENTS} by the sandbox's count, which counts words. */
 export const CONTENT_TOKENS = 1_001;
 
 /** One model of each family. */
 export const MODELS = ["sandbox/content-1", "sandbox/chat-1", "sandbox/messages-1"];
 
-/** Starts it; the store is in memory. */
+/** Starts the gateway with a store in memory. */
 export async function startCacheGateway(options: CacheGatewayOptions = {}): Promise<CacheGateway> {
   const clock = new ShiftedClock();
   const seen: LoggedRequest[] = [];
@@ -168,10 +168,10 @@ function filesIn(folder: string): string[] {
   }
 }
 
-/** Where caches are created and listed. */
+/** The path where caches are created and listed. */
 export const CACHES_PATH = "/gencompat/v1beta/cachedContents";
 
-/** Runs a test against a gateway of its own. */
+/** Runs a test with a gateway of its own. */
 export function inGateway(
   name: string,
   test: (gateway: CacheGateway) => Promise<void>,
@@ -179,7 +179,7 @@ export function inGateway(
 ): void {
   Deno.test({
     name,
-    // The clients keep connections of their own open.
+    // The clients keep their connections open.
     sanitizeResources: false,
     sanitizeOps: false,
     async fn() {
@@ -193,12 +193,12 @@ export function inGateway(
   });
 }
 
-/** How many caches the store knows of, in whatever state. */
+/** The number of caches in the store, in any state. */
 export async function cacheRecords({ app }: CacheGateway): Promise<number> {
   return (await app.store.scan(["cache", "content"], { limit: 100 })).length;
 }
 
-/** The page of caches that the simulated vendor has of the gateway's key. */
+/** The list of caches that the simulated vendor has under the gateway's key. */
 // deno-lint-ignore no-explicit-any -- a test looks wherever it likes
 export async function vendorCaches({ sandbox }: CacheGateway): Promise<any> {
   const response = await fetch(`${sandbox.baseUrls.google}/v1beta/cachedContents?key=sandbox-key-google`);

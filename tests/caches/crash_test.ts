@@ -19,84 +19,84 @@ import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { recordReadBacks } from "../support/read_backs.ts";
 import { storeMember } from "../support/store_member.ts";
 
-/** The process ended: nothing that it does from then on has any effect. */
+/** The process has ended: nothing that it does afterwards has any effect. */
 class Crash extends Error {}
 
-/** Where a process is to end: before its nth deed that lasts, or right after it. */
+/** The point where a process ends: before or after its nth durable step. */
 interface CrashPoint {
   readonly nth: number;
   readonly when: "before" | "after";
 }
 
-/** What outlives a process: the store, the files, the vendor. */
-interface World {
+/** The state that survives a process: the store, the files, the vendor. */
+interface SurvivingState {
   readonly clock: ManualClock;
   readonly store: Store;
   readonly files: Map<string, number>;
-  /** Marks by names. */
+  /** Marks by name. */
   readonly vendor: Map<string, string>;
 }
 
-async function newWorld(): Promise<World> {
+async function newState(): Promise<SurvivingState> {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   await store.commit(null, addCredit({}, { account: "demo", reference: "opening", amount: 10n ** 10n }, clock.now()));
   return { clock, store, files: new Map(), vendor: new Map() };
 }
 
-/** A process in a world: caches whose lasting deeds are counted, until one of them is the last. */
-function startProcess(
-  world: World,
+/** Starts caches over this state that count durable steps and end at one of them. */
+function startCaches(
+  state: SurvivingState,
   kind: "native" | "emulated",
   crash: CrashPoint | null,
-): { caches: Caches; deeds: () => number } {
-  let deeds = 0;
-  let isDead = false;
+): { caches: Caches; steps: () => number } {
+  let steps = 0;
+  let hasEnded = false;
 
-  async function lasting<T>(deed: () => Promise<T>): Promise<T> {
-    if (isDead) throw new Crash();
-    deeds++;
-    if (crash?.nth === deeds && crash.when === "before") {
-      isDead = true;
+  async function durableStep<T>(step: () => Promise<T>): Promise<T> {
+    if (hasEnded) throw new Crash();
+    steps++;
+    if (crash?.nth === steps && crash.when === "before") {
+      hasEnded = true;
       throw new Crash();
     }
-    const result = await deed();
-    if (crash?.nth === deeds) {
-      isDead = true;
+    const result = await step();
+    if (crash?.nth === steps) {
+      hasEnded = true;
       throw new Crash();
     }
     return result;
   }
 
-  const store: Store = new Proxy(world.store, {
+  const store: Store = new Proxy(state.store, {
     get(target, name: keyof Store) {
-      if (name === "commit") return (...args: Parameters<Store["commit"]>) => lasting(() => target.commit(...args));
+      if (name === "commit") return (...args: Parameters<Store["commit"]>) => durableStep(() => target.commit(...args));
       const value = target[name];
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
   const files: FileStore = {
     write: (name, source) =>
-      lasting(async () => {
+      durableStep(async () => {
         let bytes = 0;
         for await (const piece of source) bytes += piece.length;
-        world.files.set(name, bytes);
+        state.files.set(name, bytes);
         return bytes;
       }),
     find: () => Promise.resolve(null),
-    remove: (name) => lasting(() => Promise.resolve(void world.files.delete(name))),
+    remove: (name) => durableStep(() => Promise.resolve(void state.files.delete(name))),
     removeLeftovers: () => Promise.resolve(),
   };
   const upstream: CacheUpstream = {
     create: ({ mark, expiresAt }) =>
-      lasting(() => {
-        const name = `cachedContents/v${world.vendor.size + 1}-${mark}`;
-        world.vendor.set(name, mark);
+      durableStep(() => {
+        const name = `cachedContents/v${state.vendor.size + 1}-${mark}`;
+        state.vendor.set(name, mark);
         return Promise.resolve({ name, tokens: 100, expiresAt });
       }),
-    extend: (name) => lasting(() => Promise.resolve(world.vendor.has(name))),
-    remove: (name) => lasting(() => Promise.resolve(void world.vendor.delete(name))),
-    find: (mark) => Promise.resolve([...world.vendor].flatMap(([name, own]) => own === mark ? [name] : [])),
+    extend: (name) => durableStep(() => Promise.resolve(state.vendor.has(name))),
+    remove: (name) => durableStep(() => Promise.resolve(void state.vendor.delete(name))),
+    find: (mark) => Promise.resolve([...state.vendor].flatMap(([name, own]) => own === mark ? [name] : [])),
   };
   const acme = providerOf("acme", [endpointOf("chat")]);
   const provider: Provider = kind === "native" ? { ...acme, caches: upstream } : acme;
@@ -109,16 +109,16 @@ function startProcess(
     files,
     log: silentLog,
     providers: new Map([["acme", provider]]),
-    breaker: createCircuitBreaker({ clock: world.clock }),
+    breaker: createCircuitBreaker({ clock: state.clock }),
     meter: FREE_METER,
-    clock: world.clock,
+    clock: state.clock,
     modelOf: () => model,
     countHere: () => Promise.resolve(100),
     countAt: () => Promise.resolve({ tokens: 100, countedBy: null }),
     inlined: (conversation) => Promise.resolve(conversation),
     random: () => 0,
   });
-  return { caches, deeds: () => deeds };
+  return { caches, steps: () => steps };
 }
 
 const FREE_METER: Meter = {
@@ -143,16 +143,16 @@ const CALL = {
   memory: UNLIMITED_MEMORY.lease(),
 };
 
-/** The life of a cache, as far as the process lives. */
-async function live(caches: Caches): Promise<void> {
+/** Creates, uses and deletes a cache until the process ends. */
+async function createUseAndDelete(caches: Caches): Promise<void> {
   const { cache } = await caches.create(CALL);
   const name = `cachedContents/${cache.id}`;
   await caches.patch({ keyId: "key_1", name, body: { ttl: "900s" }, updateMask: null });
   await caches.remove("key_1", name);
 }
 
-/** Does every job that falls due within two hours. */
-async function runJobs({ store, clock }: World, { handlers }: Caches): Promise<void> {
+/** Runs every job that falls due within two hours. */
+async function runJobs({ store, clock }: SurvivingState, { handlers }: Caches): Promise<void> {
   const kinds = Object.keys(handlers) as (keyof typeof handlers)[];
   for (let step = 0; step < 7_200 / 30; step++) {
     for (const job of await store.claim(kinds, 10, 10_000)) {
@@ -163,51 +163,51 @@ async function runJobs({ store, clock }: World, { handlers }: Caches): Promise<v
   }
 }
 
-async function chargesIn({ store }: World): Promise<number> {
+async function chargesIn({ store }: SurvivingState): Promise<number> {
   return (await store.ledger("demo", { limit: 100 })).flatMap(chargeRowsOf).length;
 }
 
 for (const kind of ["native", "emulated"] as const) {
   Deno.test(`${kind} caches: a crash at any step leaves no charged orphan and, in the end, nothing`, async () => {
-    const whole = await newWorld();
-    const process = startProcess(whole, kind, null);
-    await live(process.caches);
+    const whole = await newState();
+    const process = startCaches(whole, kind, null);
+    await createUseAndDelete(process.caches);
     await runJobs(whole, process.caches);
-    const steps = process.deeds();
+    const steps = process.steps();
     assert(steps >= 7, `a life has ${steps} steps`);
     for (let nth = 1; nth <= steps; nth++) {
       for (const when of ["before", "after"] as const) {
-        await crashAndRecover(kind, { nth, when });
+        await crashAndRestart(kind, { nth, when });
       }
     }
   });
 }
 
-async function crashAndRecover(kind: "native" | "emulated", crash: CrashPoint): Promise<void> {
+async function crashAndRestart(kind: "native" | "emulated", crash: CrashPoint): Promise<void> {
   const where = `${when(crash)} of a ${kind} cache`;
-  const world = await newWorld();
-  const doomed = startProcess(world, kind, crash);
+  const state = await newState();
+  const crashing = startCaches(state, kind, crash);
   try {
-    await live(doomed.caches);
-    await runJobs(world, doomed.caches);
+    await createUseAndDelete(crashing.caches);
+    await runJobs(state, crashing.caches);
   } catch (error) {
     assert(error instanceof Crash, `${where}: ${error}`);
   }
-  const { caches } = startProcess(world, kind, null);
+  const { caches } = startCaches(state, kind, null);
   const { caches: listed } = await caches.list("key_1", null, 10);
-  const [record] = await world.store.scan<{ state: string }>(["cache", "content"], { limit: 10 });
-  const charges = await chargesIn(world);
-  // Whatever was charged came into its owner's hands: it is listed, or it lived and was deleted.
+  const [record] = await state.store.scan<{ state: string }>(["cache", "content"], { limit: 10 });
+  const charges = await chargesIn(state);
+  // A charged cache reached its owner: it is listed, or it was used and deleted.
   assertEquals(charges, record === undefined ? charges : Number(record.value.state !== "creating"), where);
   assertEquals(listed.length, record?.value.state === "ready" ? 1 : 0, where);
   assertEquals(listed.every(({ tokens }) => tokens === 100), true, where);
-  await runJobs(world, caches);
-  assertEquals([world.vendor.size, world.files.size], [0, 0], `${where}: nothing is kept`);
-  assertEquals(await world.store.scan(["cache"], { limit: 10 }), [], `${where}: no record is left`);
-  assertEquals(await chargesIn(world), charges, `${where}: nothing more was charged`);
-  const lines = await world.store.ledger("demo", { limit: 100 });
+  await runJobs(state, caches);
+  assertEquals([state.vendor.size, state.files.size], [0, 0], `${where}: nothing is kept`);
+  assertEquals(await state.store.scan(["cache"], { limit: 10 }), [], `${where}: no record is left`);
+  assertEquals(await chargesIn(state), charges, `${where}: nothing more was charged`);
+  const lines = await state.store.ledger("demo", { limit: 100 });
   const sum = lines.reduce((total, { available }) => total + available, 0n);
-  assertEquals((await world.store.balance("demo")).available, sum, where);
+  assertEquals((await state.store.balance("demo")).available, sum, where);
 }
 
 function when({ nth, when }: CrashPoint): string {
@@ -215,10 +215,10 @@ function when({ nth, when }: CrashPoint): string {
 }
 
 Deno.test("a creation whose last commit was made but not answered is usable, and charged once", async () => {
-  const world = await newWorld();
-  const { store } = world;
+  const state = await newState();
+  const { store } = state;
   let commits = 0;
-  const deaf: Store = new Proxy(store, {
+  const answerLosing: Store = new Proxy(store, {
     get(target, name: keyof Store) {
       if (name !== "commit") return storeMember(target, name);
       return async (...args: Parameters<Store["commit"]>) => {
@@ -228,9 +228,9 @@ Deno.test("a creation whose last commit was made but not answered is usable, and
       };
     },
   });
-  const { caches } = startProcess({ ...world, store: deaf }, "emulated", null);
+  const { caches } = startCaches({ ...state, store: answerLosing }, "emulated", null);
   await caches.create(CALL);
-  assertEquals([await chargesIn(world), (await caches.list("key_1", null, 10)).caches.length, world.files.size], [
+  assertEquals([await chargesIn(state), (await caches.list("key_1", null, 10)).caches.length, state.files.size], [
     1,
     1,
     1,
@@ -238,24 +238,24 @@ Deno.test("a creation whose last commit was made but not answered is usable, and
 });
 
 Deno.test("an unfinished creation cannot be found, by name or in the list", async () => {
-  const world = await newWorld();
-  await live(startProcess(world, "native", { nth: 2, when: "after" }).caches).catch(() => {});
-  const { caches } = startProcess(world, "native", null);
-  assertEquals(world.vendor.size, 1, "the vendor has it");
+  const state = await newState();
+  await createUseAndDelete(startCaches(state, "native", { nth: 2, when: "after" }).caches).catch(() => {});
+  const { caches } = startCaches(state, "native", null);
+  assertEquals(state.vendor.size, 1, "the vendor has it");
   assertEquals((await caches.list("key_1", null, 10)).caches, []);
-  const { key } = itemAt(await world.store.scan(["cache", "content"], { limit: 1 }), 0);
+  const { key } = itemAt(await state.store.scan(["cache", "content"], { limit: 1 }), 0);
   const name = `cachedContents/${key[2]}`;
   const error = await caches.read("key_1", name).then(() => null, (thrown) => thrown);
   assertEquals(error?.code, "not_found");
-  await runJobs(world, caches);
-  assertEquals(world.vendor.size, 0, "it was found there by its mark");
+  await runJobs(state, caches);
+  assertEquals(state.vendor.size, 0, "it was found there by its mark");
 });
 
 for (const kind of ["native", "emulated"] as const) {
   Deno.test(`the creation of ${kind} caches reads nothing that it has just written`, async () => {
-    const world = await newWorld();
-    const { store, readBacks } = recordReadBacks(world.store);
-    const { caches } = startProcess({ ...world, store }, kind, null);
+    const state = await newState();
+    const { store, readBacks } = recordReadBacks(state.store);
+    const { caches } = startCaches({ ...state, store }, kind, null);
     await caches.create(CALL);
     assertEquals(readBacks, []);
   });

@@ -10,34 +10,37 @@ import {
 } from "./cache_gateway.ts";
 import { eventually } from "../support/account_money.ts";
 
-inGateway("a reference goes where the cache is; a pin elsewhere is 400 and says where that is", async (gateway) => {
-  for (const provider of ["sandbox-google", "sandbox-anthropic", "sandbox-openai"]) {
-    const pin = { "x-service-provider-type": provider };
-    const created = await gateway.call("POST", CACHES_PATH, { model: "sandbox/any-1", contents: CONTENTS }, pin);
-    assertEquals([created.status, created.headers.get("x-service-provider")], [200, provider]);
-    const { name } = created.json;
-    for (let times = 0; times < 6; times++) {
-      const { status, headers } = await gateway.ask("sandbox/any-1", name);
-      assertEquals([status, headers.get("x-service-provider")], [200, provider]);
+inGateway(
+  "a reference goes to the provider of the cache, and a pin elsewhere is 400 and names that provider",
+  async (gateway) => {
+    for (const provider of ["sandbox-google", "sandbox-anthropic", "sandbox-openai"]) {
+      const pin = { "x-service-provider-type": provider };
+      const created = await gateway.call("POST", CACHES_PATH, { model: "sandbox/any-1", contents: CONTENTS }, pin);
+      assertEquals([created.status, created.headers.get("x-service-provider")], [200, provider]);
+      const { name } = created.json;
+      for (let times = 0; times < 6; times++) {
+        const { status, headers } = await gateway.ask("sandbox/any-1", name);
+        assertEquals([status, headers.get("x-service-provider")], [200, provider]);
+      }
+      const path = "/gencompat/v1beta/models/sandbox/any-1:generateContent";
+      const body = { contents: [{ parts: [{ text: "Hi" }] }], cachedContent: name };
+      assertEquals((await gateway.call("POST", path, body, pin)).status, 200);
+      const elsewhere = provider === "sandbox-openai" ? "sandbox-google" : "sandbox-openai";
+      const { status, json } = await gateway.call("POST", path, body, { "x-service-provider-type": elsewhere });
+      assertEquals([status, json.error.message.includes(`"${provider}"`)], [400, true]);
     }
-    const path = "/gencompat/v1beta/models/sandbox/any-1:generateContent";
-    const body = { contents: [{ parts: [{ text: "Hi" }] }], cachedContent: name };
-    assertEquals((await gateway.call("POST", path, body, pin)).status, 200);
-    const elsewhere = provider === "sandbox-openai" ? "sandbox-google" : "sandbox-openai";
-    const { status, json } = await gateway.call("POST", path, body, { "x-service-provider-type": elsewhere });
-    assertEquals([status, json.error.message.includes(`"${provider}"`)], [400, true]);
-  }
-  const unserved = { "x-service-provider-type": "sandbox-anthropic" };
-  const refused = await gateway.call("POST", CACHES_PATH, { model: "sandbox/chat-1", contents: CONTENTS }, unserved);
-  assertEquals([refused.status, refused.json.error.type], [400, "provider_type_unavailable"]);
-});
+    const unserved = { "x-service-provider-type": "sandbox-anthropic" };
+    const refused = await gateway.call("POST", CACHES_PATH, { model: "sandbox/chat-1", contents: CONTENTS }, unserved);
+    assertEquals([refused.status, refused.json.error.type], [400, "provider_type_unavailable"]);
+  },
+);
 
-inGateway("an emulated cache survives its provider's failure elsewhere; a vendor's own does not", async (gateway) => {
+inGateway("an emulated cache is used at another provider after a failure, and a native one is not", async (gateway) => {
   const pin = (provider: string) => ({ "x-service-provider-type": provider });
   const body = { model: "sandbox/any-1", contents: CONTENTS };
   const emulated = (await gateway.call("POST", CACHES_PATH, body, pin("sandbox-anthropic"))).json.name;
   const native = (await gateway.call("POST", CACHES_PATH, body, pin("sandbox-google"))).json.name;
-  // Fails once: at the first provider that is asked.
+  // Fails once, at the first provider.
   const flaky = { contents: [{ parts: [{ text: "[[flaky 1]] Which colour?" }] }] };
   const survived = await gateway.ask("sandbox/any-1", emulated, flaky);
   assertEquals(survived.status, 200);
@@ -49,26 +52,29 @@ inGateway("an emulated cache survives its provider's failure elsewhere; a vendor
   assertEquals(gateway.seen("/").length, asked + 1);
 });
 
-inGateway("patch moves the end, with the vendor too; model, name and contents are immutable", async (gateway) => {
-  for (const model of MODELS) {
-    const name = await gateway.create({ model });
-    const path = `/gencompat/v1beta/${name}`;
-    const expireTime = new Date(gateway.clock.now() + 3_000_000).toISOString();
-    const { status, json } = await gateway.call("PATCH", `${path}?updateMask=expireTime`, { expireTime });
-    assertEquals([status, json.expireTime], [200, expireTime], model);
-    for (const fields of [{ model }, { displayName: "new" }, { contents: CONTENTS }, {}, { ttl: "599s" }]) {
-      assertEquals((await gateway.call("PATCH", path, fields)).status, 400, JSON.stringify(fields));
+inGateway(
+  "patch changes the expiry, at the vendor too, and model, name and contents are immutable",
+  async (gateway) => {
+    for (const model of MODELS) {
+      const name = await gateway.create({ model });
+      const path = `/gencompat/v1beta/${name}`;
+      const expireTime = new Date(gateway.clock.now() + 3_000_000).toISOString();
+      const { status, json } = await gateway.call("PATCH", `${path}?updateMask=expireTime`, { expireTime });
+      assertEquals([status, json.expireTime], [200, expireTime], model);
+      for (const fields of [{ model }, { displayName: "new" }, { contents: CONTENTS }, {}, { ttl: "599s" }]) {
+        assertEquals((await gateway.call("PATCH", path, fields)).status, 400, JSON.stringify(fields));
+      }
+      assertEquals((await gateway.call("PATCH", `${path}?updateMask=displayName`, { ttl: "700s" })).status, 400);
+      gateway.clock.shift(2_900_000);
+      assertEquals((await gateway.ask(model, name)).status, 200, "it lives on");
+      gateway.clock.shift(200_000);
+      assertEquals((await gateway.ask(model, name)).status, 404, "and ends");
     }
-    assertEquals((await gateway.call("PATCH", `${path}?updateMask=displayName`, { ttl: "700s" })).status, 400);
-    gateway.clock.shift(2_900_000);
-    assertEquals((await gateway.ask(model, name)).status, 200, "it lives on");
-    gateway.clock.shift(200_000);
-    assertEquals((await gateway.ask(model, name)).status, 404, "and ends");
-  }
-  assertEquals(gateway.seen("updateMask=expireTime").length, 1);
-});
+    assertEquals(gateway.seen("updateMask=expireTime").length, 1);
+  },
+);
 
-inGateway("a shorter life takes effect, and what was kept is removed soon after the end", async (gateway) => {
+inGateway("a shorter expiry takes effect, and the contents are removed soon after it", async (gateway) => {
   for (const model of MODELS) {
     const name = await gateway.create({ model, ttl: "3600s" });
     await gateway.call("PATCH", `/gencompat/v1beta/${name}`, { ttl: "600s" });
@@ -94,7 +100,7 @@ inGateway("delete is answered {}, reaches the vendor, and a second one is 404", 
   assertEquals(gateway.seen("/cachedContents/").filter(({ method }) => method === "DELETE").length, 1);
 });
 
-inGateway("a reference whose content is removed under it is 404 and costs nothing", async (gateway) => {
+inGateway("a reference to content that is removed during the call is 404 and costs nothing", async (gateway) => {
   const name = await gateway.create({ model: "sandbox/messages-1" });
   const before = await gateway.purse.balance();
   for (const file of gateway.files()) await Deno.remove(`${gateway.filesFolder}/caches/${file}`);
@@ -103,7 +109,7 @@ inGateway("a reference whose content is removed under it is 404 and costs nothin
   assertEquals(await gateway.purse.balance(), before);
 });
 
-inGateway("a vendor that has lost its cache is told as 404, and the turn costs nothing", async (gateway) => {
+inGateway("a cache that the vendor has lost is 404, and the call costs nothing", async (gateway) => {
   const name = await gateway.create({ model: "sandbox/content-1" });
   const [{ name: lost }] = (await vendorCaches(gateway)).cachedContents;
   await fetch(`${gateway.sandbox.baseUrls.google}/v1beta/${lost}?key=sandbox-key-google`, { method: "DELETE" })
@@ -126,7 +132,7 @@ inGateway("a vendor that has lost its cache is told as 404, and the turn costs n
 });
 
 inGateway(
-  "a vendor's cache is created under the gateway's mark until the same instant, and deleted with ours",
+  "a native cache is created with the gateway's mark and the same expiry, and deleted with the gateway's",
   async (gateway) => {
     const { json } = await gateway.call("POST", CACHES_PATH, {
       model: "sandbox/content-1",

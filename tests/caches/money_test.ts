@@ -4,7 +4,7 @@ import { cacheRecords, CACHES_PATH, CONTENT_TOKENS, CONTENTS, inGateway, MODELS 
 import { eventually } from "../support/account_money.ts";
 
 inGateway(
-  "a create costs its tokens at the price of a cache write, a hit its tokens at the price of a read",
+  "a creation costs its tokens at the price of a cache write, a hit its tokens at the price of a read",
   async (gateway) => {
     for (const model of MODELS) {
       const start = await gateway.purse.balance();
@@ -29,7 +29,7 @@ inGateway(
 );
 
 inGateway(
-  "a create is charged at the price of an hour's cache where the catalog has one, and nothing where all is free",
+  "a creation is charged at the price of an hour's cache where the catalog has one, and nothing where all is free",
   async (gateway) => {
     const start = await gateway.purse.balance();
     await gateway.create({ model: "sandbox/hourly-1" });
@@ -40,7 +40,7 @@ inGateway(
 );
 
 inGateway(
-  "tokens are counted by the vendor's counter where it has one, else by the gateway, and the answer says by whom",
+  "tokens are counted by the vendor where it has a counter, otherwise by the gateway, and the response says which",
   async (gateway) => {
     const countedBy = async (model: string) => {
       const { headers, json } = await gateway.call("POST", CACHES_PATH, { model, contents: CONTENTS });
@@ -55,14 +55,14 @@ inGateway(
   },
 );
 
-inGateway("a create is 402 when the balance is used up, and nothing is asked or kept", async (gateway) => {
+inGateway("a creation is 402 without balance, and no vendor is called and nothing stored", async (gateway) => {
   const { status, json } = await gateway.call("POST", CACHES_PATH, { model: "sandbox/content-1", contents: CONTENTS });
   assertEquals([status, json.error.status], [402, "FAILED_PRECONDITION"]);
   assertEquals([gateway.seen("/").length, gateway.files(), await cacheRecords(gateway)], [0, [], 0]);
 }, { balance: "0" });
 
 inGateway(
-  "a create that its vendor refuses or fails is that failure, costs nothing and leaves nothing",
+  "a creation that its vendor refuses or fails returns that failure, costs nothing and stores nothing",
   async (gateway) => {
     const start = await gateway.purse.balance();
     const create = async (model: string, contents: unknown = CONTENTS) => {
@@ -96,7 +96,7 @@ inGateway(
   },
 );
 
-inGateway("a create goes to the next provider when the first fails", async (gateway) => {
+inGateway("a creation goes to the next provider when the first fails", async (gateway) => {
   const body = { model: "sandbox/two-1", contents: CONTENTS };
   const { status, headers } = await gateway.call("POST", CACHES_PATH, body);
   assertEquals([status, headers.get("x-service-provider")], [200, "sandbox-anthropic"]);
@@ -108,19 +108,28 @@ inGateway("a create goes to the next provider when the first fails", async (gate
   }),
 });
 
-inGateway("a reply without usage, and a stream that breaks off, still read the cache and not more", async (gateway) => {
-  for (const model of MODELS) {
-    const name = await gateway.create({ model });
-    const contents = [{ role: "user", parts: [{ text: "[[nousage]] Which colour?" }] }];
-    const { json } = await gateway.ask(model, name, { contents });
-    if (model !== "sandbox/content-1") assertEquals(json.usageMetadata.cachedContentTokenCount, CONTENT_TOKENS, model);
-    assertEquals((await gateway.purse.latestCharge())?.usage.cache_read_tokens, CONTENT_TOKENS, model);
-    const path = `/gencompat/v1beta/models/${model}:streamGenerateContent?alt=sse`;
-    const cut = [{ role: "user", parts: [{ text: "[[words 20]] [[close 5]] Which colour?" }] }];
-    const { text } = await gateway.call("POST", path, { contents: cut, cachedContent: name });
-    assertStringIncludes(text, '"error"');
-    const row = await gateway.purse.latestCharge();
-    assertEquals([row?.usage.cache_read_tokens, row?.usage.estimated], [CONTENT_TOKENS, true], model);
-    assert(Number(row?.usage.fresh_tokens) < 30, model);
-  }
-});
+inGateway(
+  "a reply without usage, and an interrupted stream, are charged for the cache read and not more",
+  async (gateway) => {
+    for (const model of MODELS) {
+      const name = await gateway.create({ model });
+      const contents = [{ role: "user", parts: [{ text: "[[nousage]] Which colour?" }] }];
+      const { json } = await gateway.ask(model, name, { contents });
+      if (model !== "sandbox/content-1") {
+        assertEquals(
+          json.usageMetadata.cachedContentTokenCount,
+          CONTENT_TOKENS,
+          model,
+        );
+      }
+      assertEquals((await gateway.purse.latestCharge())?.usage.cache_read_tokens, CONTENT_TOKENS, model);
+      const path = `/gencompat/v1beta/models/${model}:streamGenerateContent?alt=sse`;
+      const cut = [{ role: "user", parts: [{ text: "[[words 20]] [[close 5]] Which colour?" }] }];
+      const { text } = await gateway.call("POST", path, { contents: cut, cachedContent: name });
+      assertStringIncludes(text, '"error"');
+      const row = await gateway.purse.latestCharge();
+      assertEquals([row?.usage.cache_read_tokens, row?.usage.estimated], [CONTENT_TOKENS, true], model);
+      assert(Number(row?.usage.fresh_tokens) < 30, model);
+    }
+  },
+);

@@ -29,7 +29,7 @@ async function reopened(conversation: Conversation): Promise<OpenPrefix> {
 async function textOf(prefix: OpenPrefix, body: Record<string, unknown>): Promise<string> {
   const sent = prefix.bodyOf(body);
   const pieces: Uint8Array[] = [];
-  for await (const piece of sent.open()) pieces.push(piece);
+  for await (const chunk of sent.open()) pieces.push(chunk);
   const bytes = concatBytes(pieces);
   assertEquals(sent.lengthBytes, bytes.length, "the length is told beforehand");
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -37,7 +37,7 @@ async function textOf(prefix: OpenPrefix, body: Record<string, unknown>): Promis
 
 const long = fc.tuple(fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 400 }))
   .map(([text, times]) => text.repeat(times));
-const said: fc.Arbitrary<Part> = fc.oneof(
+const contentPart: fc.Arbitrary<Part> = fc.oneof(
   long.map((text): Part => ({ kind: "text", text })),
   fc.uint8Array({ minLength: 30, maxLength: 4_000 }).map((bytes): Part => ({
     kind: "image",
@@ -49,15 +49,15 @@ const said: fc.Arbitrary<Part> = fc.oneof(
     source: { kind: "base64", mediaType: "text/plain", data: new TextEncoder().encode(text).toBase64() },
   })),
 );
-const turns: fc.Arbitrary<Turn[]> = fc.array(fc.array(said, { minLength: 1, maxLength: 3 }), {
+const turns: fc.Arbitrary<Turn[]> = fc.array(fc.array(contentPart, { minLength: 1, maxLength: 3 }), {
   minLength: 1,
   maxLength: 4,
 })
   .map((all) =>
     all.map((parts, at): Turn => {
       if (at % 2 === 0) return { role: "user", parts };
-      const spoken = parts.filter(({ kind }) => kind === "text");
-      return { role: "assistant", parts: spoken.length > 0 ? spoken : [{ kind: "text", text: "Noted" }] };
+      const texts = parts.filter(({ kind }) => kind === "text");
+      return { role: "assistant", parts: texts.length > 0 ? texts : [{ kind: "text", text: "Noted" }] };
     })
   );
 
@@ -65,16 +65,16 @@ Deno.test("a stored prefix is sent byte for byte as part of the conversation, in
   await fc.assert(
     fc.asyncProperty(turns, turns, long, async (before, after, instruction) => {
       const kept = conversationOf({ turns: before, instructions: [{ kind: "text", text: instruction }] });
-      const asked = conversationOf({ turns: after });
+      const conversation = conversationOf({ turns: after });
       const prefix = await reopened(kept);
       for (const form of FORMS) {
         const settings = { isMarked: form === "messages", isKeyed: form === "responses", cacheKey: "key" };
         const write = (conversation: Conversation) =>
           CODECS[form].upstream.writeRequest(conversation, TARGETS[form]).body;
-        const whole = write(joinPrefix(kept, { conversation: asked, ...settings }));
+        const whole = write(joinPrefix(kept, { conversation: conversation, ...settings }));
         const streamed = await textOf(
           prefix,
-          write(joinPrefix(prefix.conversation, { conversation: asked, ...settings })),
+          write(joinPrefix(prefix.conversation, { conversation: conversation, ...settings })),
         );
         assertEquals(streamed, JSON.stringify(whole), form);
       }
@@ -104,11 +104,11 @@ Deno.test("continued() joins adjacent turns of one role and takes instructions, 
     toolChoice: { kind: "auto" },
     unsupportedFields: ["tools.googleSearch"],
   });
-  const asked = conversationOf({
+  const conversation = conversationOf({
     turns: [{ role: "user", parts: [{ kind: "text", text: "Which colour?" }] }],
     unsupportedFields: ["safetySettings"],
   });
-  const whole = joinPrefix(kept, { conversation: asked, isMarked: true, isKeyed: true, cacheKey: "key" });
+  const whole = joinPrefix(kept, { conversation: conversation, isMarked: true, isKeyed: true, cacheKey: "key" });
   assertEquals(whole.turns, [{
     role: "user",
     parts: [{ kind: "text", text: "The sky", cache: { ttl: "1h" } }, { kind: "text", text: "Which colour?" }],

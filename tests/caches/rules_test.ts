@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { CACHES_PATH, CONTENTS, inGateway, MODELS } from "./cache_gateway.ts";
 
 inGateway(
-  "a life out of bounds, in the past, in another shape or said twice is 400 and creates nothing",
+  "an expiry out of bounds, in the past, malformed or given twice is 400 and creates nothing",
   async (gateway) => {
     const now = Date.now();
     const bad: Record<string, unknown>[] = [
@@ -33,7 +33,7 @@ inGateway(
   },
 );
 
-inGateway("a missing model or contents is 400, an unknown model 404, one that makes pictures 400", async (gateway) => {
+inGateway("a missing model or contents is 400, an unknown model 404, an image model 400", async (gateway) => {
   const create = async (body: unknown) => {
     const { status, json } = await gateway.call("POST", CACHES_PATH, body);
     return [status, json.error.status];
@@ -47,7 +47,7 @@ inGateway("a missing model or contents is 400, an unknown model 404, one that ma
 }, { models: [{ id: "sandbox/picture-1", image: { series: "default" }, serves: [{ provider: "sandbox-openai" }] }] });
 
 inGateway(
-  "get, patch, delete and reference of another credential's cache are 403, and list does not show it",
+  "get, patch, delete and reference of another key's cache are 403, and list omits it",
   async (gateway) => {
     const other = { "x-content-api-key": gateway.otherKey };
     for (const model of MODELS) {
@@ -72,14 +72,14 @@ inGateway(
 );
 
 inGateway(
-  "an unknown, malformed or endless handle is 404 in the content shape, wherever it stands",
+  "an unknown, malformed or very long name is 404 in the content protocol's error format, wherever it is used",
   async (gateway) => {
     const ids = ["unknown", "0".repeat(28), "x".repeat(5_000), "..%2fx"];
     for (const id of ids) {
       const { status, json } = await gateway.call("GET", `${CACHES_PATH}/${id}`);
       assertEquals([status, json.error.status], [404, "NOT_FOUND"], id.slice(0, 30));
-      const asked = await gateway.ask("sandbox/chat-1", `cachedContents/${id}`);
-      assertEquals([asked.status, asked.json.error.status], [404, "NOT_FOUND"], id.slice(0, 30));
+      const response = await gateway.ask("sandbox/chat-1", `cachedContents/${id}`);
+      assertEquals([response.status, response.json.error.status], [404, "NOT_FOUND"], id.slice(0, 30));
     }
     for (const name of ["cachedContents/../x", "mine", "projects/p/locations/l/cachedContents/1"]) {
       assertEquals((await gateway.ask("sandbox/content-1", name)).status, 404, name);
@@ -95,12 +95,12 @@ inGateway(
 );
 
 inGateway(
-  "a reference for another model is 400, and so is one beside instructions, tools or a choice of tools",
+  "a reference for another model is 400, and so is one with instructions, tools or a choice of tools",
   async (gateway) => {
     const declaration = { functionDeclarations: [{ name: "f" }] };
     for (const model of MODELS) {
       const name = await gateway.create({ model });
-      const asked = gateway.seen("/").length;
+      const response = gateway.seen("/").length;
       const another = await gateway.ask(MODELS.find((each) => each !== model)!, name);
       assertEquals([another.status, another.json.error.status], [400, "INVALID_ARGUMENT"]);
       const beside: Record<string, unknown>[] = [
@@ -132,12 +132,12 @@ inGateway(
         const { status, text } = await gateway.call("POST", path, { model, extra_body, ...body }, headers);
         assertEquals([status, text.includes("cached content")], [400, true], JSON.stringify(body));
       }
-      assertEquals(gateway.seen("/").length, asked, "no vendor was asked");
+      assertEquals(gateway.seen("/").length, response, "no vendor was asked");
     }
   },
 );
 
-inGateway("a list has pages, newest first, of one's own", async (gateway) => {
+inGateway("a list has pages of the caller's own caches, newest first", async (gateway) => {
   const names = [];
   for (let made = 0; made < 5; made++) names.unshift(await gateway.create());
   const first = (await gateway.call("GET", `${CACHES_PATH}?pageSize=2`)).json;
@@ -155,7 +155,7 @@ inGateway("a list has pages, newest first, of one's own", async (gateway) => {
   assertEquals(all, names);
 });
 
-inGateway("an address that is no method of caches is 405 with the methods that there are", async (gateway) => {
+inGateway("an unsupported method is 405 with the supported ones", async (gateway) => {
   const { status, headers } = await gateway.call("PUT", `${CACHES_PATH}/x`, {});
   assertEquals([status, headers.get("allow")], [405, "GET, PATCH, DELETE"]);
 });

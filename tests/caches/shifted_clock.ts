@@ -3,11 +3,11 @@ import { type Clock, systemClock } from "../../src/lib/clock.ts";
 interface Timer {
   readonly at: number;
   readonly callback: () => void;
-  /** Calls it off. */
+  /** Cancels the timer. */
   readonly stop: () => void;
 }
 
-/** The machine's clock, set ahead by as much as a test wants: whatever falls due by that is called back at once. */
+/** The machine's clock with an offset. A shift runs the timers that fall due by it at once. */
 export class ShiftedClock implements Clock {
   #shiftMs = 0;
   readonly #timers = new Set<Timer>();
@@ -31,7 +31,7 @@ export class ShiftedClock implements Clock {
     return () => this.#drop(timer);
   }
 
-  /** Sets it ahead. */
+  /** Moves the clock ahead. */
   shift(byMs: number): void {
     this.#shiftMs += byMs;
     const due = [...this.#timers].filter(({ at }) => at <= this.now()).sort((a, b) => a.at - b.at);
@@ -42,7 +42,7 @@ export class ShiftedClock implements Clock {
     }
   }
 
-  /** Forgets every timer. */
+  /** Cancels every timer. */
   stop(): void {
     for (const timer of this.#timers) this.#drop(timer);
   }

@@ -5,7 +5,7 @@ import { NO_USAGE, promptTokensOf, type Usage } from "../../src/conversation/usa
 
 const LIMITS: UsageLimits = { contextTokens: 100_000, outputTokens: 10_000, choices: 1, hostedCalls: 0 };
 
-const SEEN = { hasPrompt: true, hasOutput: true };
+const WITH_CONTENT = { hasPrompt: true, hasOutput: true };
 
 const usageOf = (freshTokens: number, outputTokens: number): Usage => ({ ...NO_USAGE, freshTokens, outputTokens });
 
@@ -16,8 +16,14 @@ Deno.test("a usage up to context and output together is accepted", () => {
 });
 
 Deno.test("a usage above the limit is capped on the side that exceeds it", () => {
-  assertEquals(checkUsage(usageOf(1e10, 5), LIMITS, SEEN), { verdict: "above_ceiling", usage: usageOf(100_000, 5) });
-  assertEquals(checkUsage(usageOf(5, 1e10), LIMITS, SEEN), { verdict: "above_ceiling", usage: usageOf(5, 10_000) });
+  assertEquals(checkUsage(usageOf(1e10, 5), LIMITS, WITH_CONTENT), {
+    verdict: "above_ceiling",
+    usage: usageOf(100_000, 5),
+  });
+  assertEquals(checkUsage(usageOf(5, 1e10), LIMITS, WITH_CONTENT), {
+    verdict: "above_ceiling",
+    usage: usageOf(5, 10_000),
+  });
 });
 
 Deno.test("choices raise the limit of the output, hosted tool calls that of both sides", () => {
@@ -29,15 +35,15 @@ Deno.test("choices raise the limit of the output, hosted tool calls that of both
 
 Deno.test("a model of unknown context has no limit, and impossible counters are rejected", () => {
   const limits = { ...LIMITS, contextTokens: 0 };
-  assertEquals(checkUsage(usageOf(9e9, 9e9), limits, SEEN).verdict, "plausible");
-  assertEquals(checkUsage(usageOf(1e10, 5), limits, SEEN).verdict, "unreadable");
+  assertEquals(checkUsage(usageOf(9e9, 9e9), limits, WITH_CONTENT).verdict, "plausible");
+  assertEquals(checkUsage(usageOf(1e10, 5), limits, WITH_CONTENT).verdict, "unreadable");
 });
 
 Deno.test("a usage of zero is rejected when the call had content to count", () => {
-  assertEquals(checkUsage(usageOf(0, 5), LIMITS, SEEN).verdict, "unreadable");
-  assertEquals(checkUsage(usageOf(5, 0), LIMITS, SEEN).verdict, "unreadable");
+  assertEquals(checkUsage(usageOf(0, 5), LIMITS, WITH_CONTENT).verdict, "unreadable");
+  assertEquals(checkUsage(usageOf(5, 0), LIMITS, WITH_CONTENT).verdict, "unreadable");
   assertEquals(checkUsage(usageOf(5, 0), LIMITS, { hasPrompt: true, hasOutput: false }).verdict, "plausible");
-  assertEquals(checkUsage({ ...usageOf(5, 5), isUnreadable: true }, LIMITS, SEEN).verdict, "unreadable");
+  assertEquals(checkUsage({ ...usageOf(5, 5), isUnreadable: true }, LIMITS, WITH_CONTENT).verdict, "unreadable");
 });
 
 Deno.test("no accepted usage exceeds the limit, and no counter exceeds the reported one", () => {
@@ -59,7 +65,7 @@ Deno.test("no accepted usage exceeds the limit, and no counter exceeds the repor
     hostedCalls: fc.nat(100),
   });
   fc.assert(fc.property(anyUsage, anyLimits, (reported, limits) => {
-    const checked = checkUsage(reported, limits, SEEN);
+    const checked = checkUsage(reported, limits, WITH_CONTENT);
     if (checked.verdict === "unreadable") return;
     const { usage } = checked;
     const ceiling = ceilingOf(limits)!;
@@ -75,7 +81,7 @@ Deno.test("the parts of a usage shrink with their side, also those of other mode
   const usage = { ...usageOf(200_000, 20_000), audioInputTokens: 100_000, imageOutputTokens: 2 };
   const reported = { ...usage, otherModels: [{ model: "other", usage: usageOf(50_000, 10_000) }] };
   const cut = { ...usageOf(100_000, 10_000), audioInputTokens: 50_000, imageOutputTokens: 1 };
-  assertEquals(checkUsage(reported, LIMITS, SEEN), {
+  assertEquals(checkUsage(reported, LIMITS, WITH_CONTENT), {
     verdict: "above_ceiling",
     usage: { ...cut, otherModels: [{ model: "other", usage: usageOf(25_000, 5_000) }] },
   });
@@ -85,7 +91,10 @@ Deno.test("more than a hundred searches, and excessive hosted tool calls, are re
   const searching = (webSearches: number) => ({ ...usageOf(5, 5), webSearches });
   for (const contextTokens of [0, 100_000]) {
     const limits = { ...LIMITS, contextTokens, hostedCalls: 7 };
-    assertEquals(checkUsage(searching(107), limits, SEEN).verdict, "plausible");
-    assertEquals(checkUsage(searching(1e10), limits, SEEN), { verdict: "above_ceiling", usage: searching(107) });
+    assertEquals(checkUsage(searching(107), limits, WITH_CONTENT).verdict, "plausible");
+    assertEquals(checkUsage(searching(1e10), limits, WITH_CONTENT), {
+      verdict: "above_ceiling",
+      usage: searching(107),
+    });
   }
 });

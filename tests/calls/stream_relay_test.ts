@@ -27,7 +27,7 @@ function stage(): Stage {
   return { clock: new ManualClock(), openStreams: new OpenStreams() };
 }
 
-/** A relay that passes everything and notes how it ended. */
+/** A relay that passes everything and records how it ended. */
 function plainRelay() {
   const notes = { ends: 0, failures: [] as unknown[], leaves: 0 };
   const relay: Relay = {
@@ -52,7 +52,7 @@ function passRelay(form: CallerFormatName, till: AdmissionRecorder): PassRelay {
   return passRelayOf(attemptOf(form, { recorder: till, request: { body } }));
 }
 
-/** What the caller gets of a vendor's response. */
+/** The stream that the caller gets of a vendor's response. */
 function relayedOf(response: FakeResponse, relay: Relay, parts: Stage): ReadableStream<Uint8Array<ArrayBuffer>> {
   return relayStream(vendorStream(response, parts.clock), relay, { onOverdrawn() {} }, parts);
 }
@@ -168,13 +168,13 @@ Deno.test("relayed() sends the same error at a shutdown to a caller who was not 
 Deno.test("relayed() completes a reply whose end was in transit at the shutdown", async () => {
   const { clock, openStreams: live } = stage();
   const till = admissionRecorder();
-  let makeDurable = () => {};
-  till.durable = () => new Promise((resolve) => makeDurable = resolve);
+  let resolveDurable = () => {};
+  till.durable = () => new Promise((resolve) => resolveDurable = resolve);
   const wire = wireOf("messages", REPLY);
   const text = textOf(relayedOf(responseOf([wire]), passRelay("messages", till), { clock, openStreams: live }));
   await until(() => till.charges.length === 1);
   live.abortAll();
-  makeDurable();
+  resolveDurable();
   assertEquals(await text, wire);
 });
 
@@ -223,9 +223,9 @@ Deno.test("relayed() reads what follows a finished reply, and cancels a vendor t
   await textOf(relayedOf(ended, finishing(), stage()));
   await until(() => ended.reads === 3);
   assertEquals(ended.cancelled, false);
-  const chatty = responseOf(["end", "more", "more", "more"]);
-  await textOf(relayedOf(chatty, finishing(), stage()));
-  await until(() => chatty.cancelled);
+  const endless = responseOf(["end", "more", "more", "more"]);
+  await textOf(relayedOf(endless, finishing(), stage()));
+  await until(() => endless.cancelled);
   const { clock, openStreams: live } = stage();
   const silent = responseOf(["end", () => new Promise(() => {})]);
   await textOf(relayedOf(silent, finishing(), { clock, openStreams: live }));

@@ -40,7 +40,7 @@ Deno.test("an alias resolves to its model, through other aliases, a slug, a bare
 
 Deno.test("a star in the target is replaced by what the star matched, or by the whole name when that is no model", () => {
   const catalog = catalogWith({ "gpt-*": "openai/*", "fast/*": "openai/*-mini", "*-latest": "*", "*@eu": "azure/*" });
-  assertEquals(catalog.find("gpt-6")?.id, "openai/gpt-6"); // not openai/6, which nothing has
+  assertEquals(catalog.find("gpt-6")?.id, "openai/gpt-6"); // not openai/6, which no model has
   assertEquals(catalog.find("gpt-o9")?.id, "openai/o9");
   assertEquals(catalog.find("fast/gpt-6")?.id, "openai/gpt-6-mini");
   assertEquals(catalog.find("gpt-6@eu")?.id, "azure/gpt-6");

@@ -35,7 +35,7 @@ Deno.test("every built-in image model has a price, and replaces only sizes and q
     assert(readRate(pricing.per_image ?? pricing.image_output!) > 0n, id);
     assert(Object.values(image!.sizeMap).every((size) => image!.sizes.includes(size)), id);
     assert(Object.values(image!.qualityMap).every((quality) => image!.qualities.includes(quality)), id);
-    // Its vendor's own rules: none of these makes pictures this small but one.
+    // A rule of the vendor: only one of these models makes images this small.
     assertEquals(image!.sizes.includes("256x256"), false);
   }
 });

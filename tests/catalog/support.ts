@@ -5,12 +5,12 @@ import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
 import { createRouter } from "../../src/app/router.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
-/** A model read from its written form; served by `one` unless the fields say otherwise. */
+/** Reads a model from its written form; the provider is `one` by default. */
 export function modelOf(fields: Record<string, unknown>): Model {
   return readModel({ serves: [{ provider: "one" }], ...fields });
 }
 
-/** Two vendors with text models, and one model of each kind of image series and of video. */
+/** A catalog of two vendors with text models, and one model of each kind of image series and of video. */
 export function sampleCatalog(): Catalog {
   return createCatalog([
     modelOf({
@@ -34,11 +34,11 @@ export function sampleCatalog(): Catalog {
   ]);
 }
 
-/** A renderer that shows an error's status, code and message. */
+/** Renders an error's status, code and message. */
 export const plainErrors: ErrorRenderer = (error, requestId) =>
   Response.json({ code: error.code, message: error.message, requestId }, { status: error.status });
 
-/** Answers requests by these routes, as the whole gateway would. */
+/** Answers requests with these routes, as the whole gateway would. */
 export function handlerOf(routes: readonly Route[]): (request: Request) => Promise<Response> {
   const router = createRouter(routes, { sections: [], renderError: plainErrors });
   return async (request) => {
@@ -64,17 +64,17 @@ export function handlerOf(routes: readonly Route[]): (request: Request) => Promi
   };
 }
 
-/** Asks routes for a path. */
+/** Sends a GET to these routes. */
 export function get(routes: readonly Route[], path: string, headers: Record<string, string> = {}): Promise<Response> {
   return handlerOf(routes)(new Request(`http://gate.example${path}`, { headers }));
 }
 
-/** Asks routes for a path and gives the answer's body. */
+/** Sends a GET to these routes and returns the JSON of the response. */
 export async function getJson(routes: readonly Route[], path: string): Promise<Record<string, unknown>> {
   return await (await get(routes, path)).json();
 }
 
-/** Runs something against these routes on a loopback address, given as its argument. */
+/** Serves these routes on a loopback address, which is passed to `run`. */
 export async function withServer(routes: readonly Route[], run: (base: string) => Promise<void>): Promise<void> {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, handlerOf(routes));
   try {

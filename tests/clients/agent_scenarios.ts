@@ -4,13 +4,13 @@ import type { Ran, Session } from "./session.ts";
 
 /** A coding agent that runs one prompt without a terminal and prints the answer. */
 export interface Agent {
-  /** Gives the prompt to the program, which may run its tools without asking. */
+  /** Passes the prompt to the program, which may run its tools without confirmation. */
   run(session: Session, prompt: string): Promise<Ran>;
   /** A directive that makes the model call the program's shell with this command. */
   shell(command: string): string;
 }
 
-/** What every coding agent is tried with alike. */
+/** The scenarios that all coding agents share. */
 export function agentScenarios(
   { run, shell }: Agent,
 ): Record<Extract<ScenarioName, "plain" | "tools" | "parallel tools" | "error">, Scenario> {
@@ -45,7 +45,7 @@ export function agentScenarios(
   };
 }
 
-/** True where a request declares the tool, in any of the wire formats: the simulated model calls what it is told to. */
+/** True where a request declares the tool, in any of the wire formats: the simulated model calls any tool. */
 function offersTool(requestBody: string, name: string): boolean {
   return jsonLines(requestBody).some(({ tools }) => JSON.stringify(tools ?? []).includes(`"name":"${name}"`));
 }
@@ -69,9 +69,9 @@ export function expectThoughts(areShown: boolean, { exchanges }: Session): void 
 }
 
 /**
- * Reads lines of JSON; others are passed over.
+ * Reads lines of JSON; other lines are skipped.
  *
- * @returns Whatever stands in them: the caller knows the program.
+ * @returns Values of any type; the caller knows the program's format.
  */
 // deno-lint-ignore no-explicit-any
 export function jsonLines(text: string): any[] {

@@ -7,14 +7,14 @@ import type { Ran, RunOptions, Session } from "./session.ts";
 const VERSION = "0.86.2";
 
 interface Way {
-  /** The prefix by which LiteLLM, which aider calls vendors with, chooses a wire format. */
+  /** The prefix that selects a wire format in LiteLLM, the library by which aider calls vendors. */
   readonly prefix: string;
-  /** Options by which a model thinks that aider does not know. */
+  /** Options that make a model think which aider does not know. */
   readonly thinks: readonly string[];
   env(session: Session): Record<string, string>;
 }
 
-/** aider, without a terminal (`aider --message`), with each wire format that it reaches an address by. */
+/** aider, without a terminal (`aider --message`), with each wire format that accepts an address. */
 export const aider: readonly ClientProgram[] = [
   program({
     prefix: "openai",
@@ -33,7 +33,7 @@ export const aider: readonly ClientProgram[] = [
   }),
 ];
 
-/** What the model is told to say: an edit in aider's own format. */
+/** The reply that the model is directed to give: an edit in aider's own format. */
 const EDIT = `Here it is.
 
 hello.txt

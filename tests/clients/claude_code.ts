@@ -29,7 +29,7 @@ export const claudeCode: ClientProgram = {
       const prompt = '[[tool Bash {"command":"echo made by the tool","description":"Says it"}]]';
       const { stdout } = await claude(session, prompt, ["--allowedTools", "Bash"]);
       expectText(stdout, "The tool Bash answered: made by the tool");
-      // Most of its tools are not declared before the model has searched for them.
+      // Most of its tools are declared only after the model has searched for them.
       const search = await claude(session, '[[tool ToolSearch {"query":"select:WebFetch","max_results":1}]]');
       expectText(search.stdout, "The tool ToolSearch answered: WebFetch");
       expect(session.exchanges.every(({ status }) => status === 200), "a request with tools was refused");
@@ -90,7 +90,7 @@ function claude(session: Session, prompt: string, args: readonly string[] = [], 
   });
 }
 
-/** What is read of the lines of `stream-json`. */
+/** The fields that are read of the lines of `stream-json`. */
 interface ClaudeEvent {
   readonly event?: { readonly delta?: { readonly type: string; readonly text?: string } };
   readonly is_error?: boolean;

@@ -6,7 +6,7 @@ import type { Ran, Session } from "./session.ts";
 
 const VERSION = "3.0.65";
 
-/** Cline's program for the terminal, without one, with each of its providers that take an address. */
+/** Cline's command line program, without a terminal, with each of its providers that accept an address. */
 export const cline: readonly ClientProgram[] = [
   program("openai-compatible", "/v1"),
   program("anthropic", "/msgcompat/v1"),
@@ -59,7 +59,7 @@ async function clineRun(session: Session, { provider, path }: Target, args: read
     modes: {},
     providers: { [provider]: { settings, updatedAt: new Date().toISOString(), tokenSource: "manual" } },
   };
-  // `cline auth` writes the same, but takes an address for openai-compatible alone.
+  // `cline auth` writes the same, but accepts an address for openai-compatible only.
   await session.write(join(home, ".cline", "data", "settings", "providers.json"), JSON.stringify(providers));
   return await session.run(["cline", ...args], { path: [npmBin(cache, "cline")] });
 }

@@ -13,11 +13,11 @@ interface Way {
   modelOf(session: Session): string;
   /** A directive that makes the model run this command. */
   shell(command: string): string;
-  /** Why there are no two calls in one answer; null where there are. */
+  /** Why one response has no two calls; null where it has. */
   readonly oneCall: string | null;
 }
 
-/** Codex CLI, without a terminal (`codex exec`): with a model that it does not know, and with one of a known name. */
+/** Codex CLI, without a terminal (`codex exec`): with an unknown model, and with one of a known name. */
 export const codex: readonly ClientProgram[] = [
   program({
     name: "Codex CLI",
@@ -34,8 +34,8 @@ export const codex: readonly ClientProgram[] = [
 ];
 
 /**
- * For models that it knows, Codex offers one tool that takes a program as free text, in a namespace. Vendors other than
- * OpenAI get it as a function with a text as its argument, and under a name that they allow.
+ * Codex offers known models one tool that accepts a program as free text, in a namespace. Vendors other than OpenAI get
+ * it as a function with a text argument, under a name that they allow.
  */
 function programDirective(cmd: string): string {
   const code = `text((await tools.exec_command(${JSON.stringify({ cmd })})).output)`;

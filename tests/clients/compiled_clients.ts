@@ -6,7 +6,7 @@ import { sdkClients } from "./sdk_worker.ts";
 
 const NO_FRAMEWORK = "plain HTTP client without this feature";
 
-/** The packages of Go, in one program. */
+/** The Go packages, in one program. */
 const goClients = sdkClients({
   name: "go",
   fast: false,
@@ -22,7 +22,7 @@ const goClients = sdkClients({
   ],
 });
 
-/** The packages of Java, in one program. */
+/** The Java packages, in one program. */
 const javaClients = sdkClients({
   name: "java",
   fast: false,
@@ -59,7 +59,7 @@ const javaClients = sdkClients({
 /** The packages of compiled languages. They need `go`, or `mvn`, `javac` and `java`. */
 export const compiledClients: readonly ClientProgram[] = [...goClients, ...javaClients];
 
-/** Builds a folder beside this file, anew when a file of it has changed. */
+/** Builds a folder beside this file, again when a file of it has changed. */
 async function built(
   cache: Cache,
   name: string,

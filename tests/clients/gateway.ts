@@ -6,7 +6,7 @@ import { jsonLog } from "../../src/lib/log.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { FAMILIES, type FamilyName } from "./program.ts";
 
-/** The gateway that the programs are pointed at. */
+/** The gateway that the programs call. */
 export interface ClientsGateway {
   /** `http://127.0.0.1:<port>`, without a path. */
   readonly address: string;
@@ -14,7 +14,7 @@ export interface ClientsGateway {
   stop(): Promise<void>;
 }
 
-/** Names of models for packages that take no others than these. */
+/** Model names for packages that accept only these. */
 const ALIASES: Readonly<Record<string, string>> = {
   "claude-haiku-4-5": FAMILIES.openai,
   "claude-sonnet-4-5": FAMILIES.anthropic,
@@ -25,15 +25,15 @@ const ALIASES: Readonly<Record<string, string>> = {
 const BALANCE = readMoney("10000.00");
 
 /**
- * A name by which a program takes a family's model for one that it knows.
+ * A name that a program recognises as a known model, resolved to a family's model.
  *
- * @param known What the name begins with.
+ * @param known The prefix of the name.
  */
 export function aliasOf(known: string, family: FamilyName): string {
   return `${known}-${family}`;
 }
 
-/** Starts what `switchyard dev` starts: the same models in front of the same simulated vendors, kept in memory. */
+/** Starts the same as `switchyard dev`: the same models in front of the same simulated vendors, in memory. */
 export async function startClientsGateway(): Promise<ClientsGateway> {
   const sandbox = await startSandbox({ port: 0 });
   const key = newApiKey();

@@ -1,31 +1,31 @@
 import { join } from "node:path";
 
-/** Where programs are installed, outside the repository, and what they run on. */
+/** The folder outside the repository where programs are installed, and their runtimes. */
 export interface Cache {
-  /** Absolute. */
+  /** An absolute path. */
   readonly folder: string;
   /** The executables of one npm package with its dependencies: `<folder>/npm/<name>/node_modules/.bin`. */
   npm(name: string, packages: readonly string[]): Promise<void>;
-  /** A virtual environment of Python with these packages: `<folder>/python/<name>`. */
+  /** A Python virtual environment with these packages: `<folder>/python/<name>`. */
   python(name: string, packages: readonly string[]): Promise<void>;
   /**
    * A folder that a build fills, `<folder>/built/<name>`.
    *
-   * @param sources What is built; a change of it builds anew.
+   * @param sources The inputs of the build; a change of them builds again.
    * @param build Gets the folder's path.
    */
   built(name: string, sources: readonly string[], build: (target: string) => Promise<void>): Promise<void>;
 }
 
-/** The Node that programs run on, from npm, as some need a newer one than a machine has. */
+/** The Node version that programs run on, from npm: some need a newer one than the machine's. */
 const NODE_PACKAGE = "node@22.23.3";
 
-/** Newest first, as far as the packages support them. */
+/** Newest first, within the versions that the packages support. */
 const PYTHONS = ["python3.12", "python3.11", "python3.13", "python3"];
 
 /**
- * The cache: `SWITCHYARD_CLIENTS_CACHE`, else `switchyard-clients` in the user's cache folder. What is installed in the
- * wanted versions is used again.
+ * Opens the cache: `SWITCHYARD_CLIENTS_CACHE`, otherwise `switchyard-clients` in the user's cache folder. Installed
+ * programs of the pinned versions are reused.
  */
 export async function openCache(): Promise<Cache> {
   const base = Deno.env.get("XDG_CACHE_HOME") ?? join(Deno.env.get("HOME") ?? "/tmp", ".cache");
@@ -49,29 +49,29 @@ export async function openCache(): Promise<Cache> {
   return cache;
 }
 
-/** Folders of executables that every program finds on its PATH, after its own. */
+/** Folders of executables on every program's PATH, after its own. */
 export function commonPath(cache: Cache): string[] {
   return [npmBin(cache, "node"), "/usr/local/bin", "/usr/bin", "/bin"];
 }
 
-/** Where the executables of {@linkcode Cache.npm} lie. */
+/** The folder of the executables of {@linkcode Cache.npm}. */
 export function npmBin(cache: Cache, name: string): string {
   return join(cache.folder, "npm", name, "node_modules", ".bin");
 }
 
-/** Where the executables of {@linkcode Cache.python} lie. */
+/** The folder of the executables of {@linkcode Cache.python}. */
 export function pythonBin(cache: Cache, name: string): string {
   return join(cache.folder, "python", name, "bin");
 }
 
-/** Where the results of {@linkcode Cache.built} lie. */
+/** The folder of the results of {@linkcode Cache.built}. */
 export function builtFolder(cache: Cache, name: string): string {
   return join(cache.folder, "built", name);
 }
 
 const running = new Map<string, Promise<void>>();
 
-/** Installs into an empty folder unless one that is marked as complete with these packages is there. */
+/** Installs into an empty folder, unless a complete one with these packages exists. */
 function once(target: string, packages: readonly string[], install: (target: string) => Promise<void>): Promise<void> {
   const known = running.get(target);
   if (known) return known;
@@ -92,7 +92,7 @@ function once(target: string, packages: readonly string[], install: (target: str
 /**
  * Runs a program that installs or builds.
  *
- * @throws {Error} If it fails, with the end of what it wrote.
+ * @throws {Error} If it fails, with the end of its output.
  */
 export async function installer(command: string, args: readonly string[], cwd: string): Promise<void> {
   const { success, stderr } = await new Deno.Command(command, { args: [...args], cwd, stdout: "null", stderr: "piped" })

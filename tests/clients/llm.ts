@@ -7,13 +7,13 @@ import type { Ran, RunOptions, Session } from "./session.ts";
 const VERSION = "0.36";
 const ANTHROPIC_VERSION = "0.30";
 
-/** How `llm` is pointed at the gateway. */
+/** A way to connect `llm` to the gateway. */
 interface Way {
   readonly name: string;
   readonly version: string;
   /** Options that make a model think. */
   readonly thinks: readonly string[];
-  /** Tells the program of the gateway and its models. */
+  /** Configures the gateway and its models in the program. */
   prepare(session: Session): Promise<RunOptions>;
 }
 
@@ -23,7 +23,7 @@ def weather(city: str) -> str:
     return f"It rains in {city.upper()}"
 `;
 
-/** `llm` with models of its own file, which speak chat completions or responses, and with the plugin for messages. */
+/** `llm` with models of its own file, for chat completions or responses, and with the plugin for messages. */
 export const llm: readonly ClientProgram[] = [
   program({
     name: "llm, chat completions",

@@ -39,7 +39,7 @@ function report(line: string): void {
   console.log(line);
 }
 
-/** Tries the chosen programs, some at a time; keeps what was found, or with `--check` compares it. */
+/** Runs the chosen programs, several at a time; writes the results, or with `--check` compares them. */
 async function tryAll(): Promise<string[]> {
   const cache = await openCache();
   const gateway = await startClientsGateway();

@@ -7,17 +7,17 @@ import { sdkClients } from "./sdk_worker.ts";
 
 const FOLDER = fileURLToPath(new URL("./node/", import.meta.url));
 
-/** A file of `node/` and the packages that it runs on. */
+/** A file of `node/` and the packages that it uses. */
 interface NodeProgram {
-  /** Without its ending. */
+  /** The file name without its extension. */
   readonly file: string;
-  /** From name to pinned version. */
+  /** Pinned versions by package name. */
   readonly packages: Readonly<Record<string, string>>;
   readonly rows: readonly NodeRow[];
 }
 
 interface NodeRow {
-  /** As the table shows it, and as the program calls it. */
+  /** The name in the table, and in the program. */
   readonly row: string;
   /** The package whose version the table shows. */
   readonly package: string;
@@ -58,14 +58,14 @@ const PROGRAMS: readonly NodeProgram[] = [
   },
 ];
 
-/** The packages of npm, under Node. */
+/** The npm packages, under Node. */
 export const nodeClients: readonly ClientProgram[] = PROGRAMS.flatMap(({ file, packages, rows }) =>
   sdkClients({
     name: `${file}.mjs`,
     fast: true,
     async install(cache) {
       await cache.npm(file, Object.entries(packages).map(([name, version]) => `${name}@${version}`));
-      // Node looks for packages from the file's own folder on.
+      // Node searches for packages from the file's own folder upwards.
       const target = join(npmBin(cache, file), "..", "..");
       for (const name of ["harness.mjs", `${file}.mjs`]) await Deno.copyFile(join(FOLDER, name), join(target, name));
     },

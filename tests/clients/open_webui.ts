@@ -7,8 +7,8 @@ import { endProcessesOf, runProgram, type Session } from "./session.ts";
 const VERSION = "0.12.4";
 
 /**
- * Open WebUI: its server, asked as its page asks it. It starts once, without the models for searching documents that it
- * would load from elsewhere; each scenario enters its connection as the page of settings does.
+ * Open WebUI: its server, called as its page calls it. The server starts once, without the models for document search
+ * that it would download. Each scenario adds its connection as the settings page does.
  */
 export const openWebui: ClientProgram = {
   name: "Open WebUI",
@@ -74,7 +74,7 @@ export const openWebui: ClientProgram = {
   },
 };
 
-/** A tool as a user writes one in the workspace. */
+/** A tool as users write one in the workspace. */
 const WEATHER = `
 class Tools:
     def weather(self, city: str) -> str:
@@ -87,12 +87,12 @@ class Tools:
 
 interface Server {
   readonly address: string;
-  /** Of the one user that there is without accounts. */
+  /** The token of the only user without accounts. */
   readonly token: string;
   stop(): Promise<void>;
 }
 
-/** An answer as the page shows it. */
+/** An answer in the format of the page. */
 interface Message {
   readonly done: boolean;
   readonly content: string;
@@ -101,9 +101,9 @@ interface Message {
 }
 
 interface Api {
-  /** Posts JSON; resolves with the answer's text. */
+  /** Posts JSON; resolves with the response's text. */
   text(path: string, body: unknown): Promise<string>;
-  /** A new chat with one prompt, waited for until its answer is done. */
+  /** Starts a chat with one prompt and waits until its answer is complete. */
   chat(prompt: string, params?: Record<string, unknown>): Promise<Message>;
 }
 
@@ -149,7 +149,7 @@ async function connect(session: Session): Promise<Api> {
   return api;
 }
 
-/** How long a first start may take, which makes a database. */
+/** The maximum time of the first start, which creates a database. */
 const MAX_START_MS = 300_000;
 
 async function start(cache: Cache): Promise<Server> {

@@ -6,7 +6,7 @@ import type { Ran, Session } from "./session.ts";
 
 const VERSION = "1.18.33";
 
-/** opencode with each of the packages by which it speaks to a gateway. */
+/** opencode with each of the packages that connect it to a gateway. */
 export const opencode: readonly ClientProgram[] = [
   program("@ai-sdk/openai-compatible", "/v1", { reasoningEffort: "high" }),
   program("@ai-sdk/openai", "/v1", { reasoningEffort: "high", reasoningSummary: "auto" }),
@@ -44,7 +44,7 @@ function program(npm: string, path: string, thinks: Record<string, unknown>): Cl
 interface Target {
   readonly npm: string;
   readonly path: string;
-  /** Options by which the model thinks. */
+  /** Options that make the model think. */
   readonly thinks: Readonly<Record<string, unknown>>;
   /** The prompt, which its command line would put in quotes. */
   readonly input: string;

@@ -1,7 +1,7 @@
 import type { Cache } from "./install.ts";
 import type { Session } from "./session.ts";
 
-/** What each program is tried with. The keys are the columns of the table. */
+/** The scenarios of each program. The keys are the columns of the table. */
 export const SCENARIOS = {
   plain: "One prompt, one answer, read at the end",
   stream: "The answer read while it comes",
@@ -15,7 +15,7 @@ export const SCENARIOS = {
 /** The name of a scenario. */
 export type ScenarioName = keyof typeof SCENARIOS;
 
-/** The families of vendors, each with the model of the sandbox that stands for it. */
+/** The vendor families, each with the sandbox model that represents it. */
 export const FAMILIES = {
   openai: "sandbox/chat-1",
   anthropic: "sandbox/messages-1",
@@ -26,25 +26,26 @@ export const FAMILIES = {
 export type FamilyName = keyof typeof FAMILIES;
 
 /**
- * One thing to try. Resolves when the program did and showed what it should.
+ * One scenario. Resolves when the program behaved as expected.
  *
- * @throws {Error} Where it did not. The first line of the message goes into the page: short, without paths and ports.
+ * @throws {Error} If it did not. The first line of the message is published on the page: short, without paths and
+ * ports.
  */
 export type Scenario = (session: Session) => Promise<void>;
 
-/** A program, or a package inside a program of a few lines, with one way of pointing it at the gateway. */
+/** A program, or a package inside a small program, with one way to connect it to the gateway. */
 export interface ClientProgram {
-  /** As the table shows it; also what `--only` selects by, in lower case, in whole or in part. */
+  /** The name in the table; `--only` matches it in lower case, in whole or in part. */
   readonly name: string;
-  /** The pinned version, as the table shows it. */
+  /** The pinned version, as in the table. */
   readonly version: string;
   /** True for programs that install within seconds and run everywhere: the subset that `--fast` selects. */
   readonly fast: boolean;
-  /** Installs the pinned versions into the cache. Called once for each run, also where all is there already. */
+  /** Installs the pinned versions into the cache. Called once for each run, also when everything is installed. */
   install(cache: Cache): Promise<void>;
-  /** A text in place of a scenario says why the program has no such thing. */
+  /** A text instead of a scenario gives the reason why the program does not support it. */
   readonly scenarios: Readonly<Record<ScenarioName, Scenario | string>>;
-  /** Ends what the scenarios share, after the last of them. */
+  /** Closes what the scenarios share, after the last of them. */
   close?(): Promise<void>;
 }
 
@@ -58,9 +59,9 @@ export function expect(condition: boolean, message: string): asserts condition {
 }
 
 /**
- * Fails a scenario unless a text holds another, however the lines are broken; shows the end of the text.
+ * Fails a scenario unless a text has another in it, ignoring line breaks; the message shows the end of the text.
  *
- * @throws {Error} If `text` does not hold `part`.
+ * @throws {Error} If `text` does not contain `part`.
  */
 export function expectText(text: string, part: string, where = "the output"): void {
   const line = text.replaceAll(/\s+/g, " ");

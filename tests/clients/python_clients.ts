@@ -7,19 +7,19 @@ import { sdkClients } from "./sdk_worker.ts";
 
 const FOLDER = fileURLToPath(new URL("./python/", import.meta.url));
 
-/** A file of `python/` and the packages that it runs on. */
+/** A file of `python/` and the packages that it uses. */
 interface PythonProgram {
-  /** Without its ending. */
+  /** The file name without its extension. */
   readonly file: string;
-  /** From name to pinned version. */
+  /** Pinned versions by package name. */
   readonly packages: Readonly<Record<string, string>>;
   readonly rows: readonly PythonRow[];
 }
 
 interface PythonRow {
-  /** As the table shows it. */
+  /** The name in the table. */
   readonly name: string;
-  /** As the program calls it. */
+  /** The name in the program. */
   readonly row: string;
   /** The package whose version the table shows. */
   readonly package: string;
@@ -88,7 +88,7 @@ const PROGRAMS: readonly PythonProgram[] = [
       "llama-index-llms-google-genai": "0.11.3",
       "llama-index-core": "0.14.25",
       openai: "2.54.0",
-      // It does not yet run on releases from 1.0 on.
+      // It does not support releases from 1.0 on yet.
       anthropic: "0.125.0",
       "google-genai": "2.34.0",
     },
@@ -105,7 +105,7 @@ const PROGRAMS: readonly PythonProgram[] = [
   },
   {
     file: "pydantic_ai_clients",
-    // It does not yet run on releases of `anthropic` from 1.0 on.
+    // It does not support releases of `anthropic` from 1.0 on yet.
     packages: { "pydantic-ai-slim[openai,anthropic,google]": "2.31.1", openai: "2.54.0", anthropic: "0.125.0" },
     rows: ["OpenAIChatModel", "OpenAIResponsesModel", "AnthropicModel", "GoogleModel"].map((row) => ({
       name: `Pydantic AI ${row}`,
@@ -142,7 +142,7 @@ const PROGRAMS: readonly PythonProgram[] = [
   },
 ];
 
-/** The packages of Python. Each program has a virtual environment of its own. */
+/** The Python packages. Each program has its own virtual environment. */
 export const pythonClients: readonly ClientProgram[] = PROGRAMS.flatMap(({ file, packages, rows }) =>
   sdkClients({
     name: `${file}.py`,

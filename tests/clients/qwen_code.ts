@@ -9,15 +9,15 @@ const VERSION = "0.24.4";
 interface Way {
   /** The provider's id in `modelProviders`, which is a wire format. */
   readonly provider: "openai" | "anthropic" | "gemini";
-  /** Of OpenAI's two wire formats. */
+  /** One of OpenAI's two wire formats. */
   readonly wireApi?: "responses";
-  /** Behind the gateway's address. */
+  /** The path after the gateway's address. */
   readonly path: string;
-  /** How the model is told to think. */
+  /** The profile that makes the model think. */
   readonly profile: string;
 }
 
-/** Qwen Code, without a terminal, with each of its ways to a vendor that take an address. */
+/** Qwen Code, without a terminal, with each of its connections that accept an address. */
 export const qwenCode: readonly ClientProgram[] = [
   program({ provider: "openai", path: "/v1", profile: "openai-effort" }),
   program({ provider: "openai", wireApi: "responses", path: "/v1", profile: "openai-reasoning" }),

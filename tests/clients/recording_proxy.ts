@@ -1,23 +1,23 @@
-/** One request of a program and what the gateway answered. */
+/** One request of a program and the gateway's response. */
 export interface Exchange {
   readonly method: string;
-  /** With its query. */
+  /** Path with query. */
   readonly path: string;
-  /** By lower-case name, without credentials. */
+  /** Headers by lower-case name, without credentials. */
   readonly headers: Readonly<Record<string, string>>;
   readonly requestBody: string;
   readonly status: number;
-  /** Of the gateway's answer, by lower-case name. */
+  /** Headers of the gateway's response, by lower-case name. */
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** What came until the program left. */
+  /** The bytes until the program disconnected. */
   responseBody: string;
 }
 
-/** A proxy on loopback that records what passes. */
+/** A proxy on loopback that records all exchanges. */
 export interface RecordingProxy {
   /** `http://127.0.0.1:<port>`. */
   readonly address: string;
-  /** In the order in which the answers began. */
+  /** In the order in which the responses started. */
   readonly exchanges: readonly Exchange[];
   stop(): Promise<void>;
 }

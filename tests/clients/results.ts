@@ -1,46 +1,47 @@
 import { type ClientProgram, FAMILIES, type FamilyName, type ScenarioName, SCENARIOS } from "./program.ts";
 
-/** `yes`, `no: <why>`, or `none: <why>` where the program has no such thing. */
+/** `yes`, `no: <why>`, or `none: <why>` where the program does not support it. */
 export type Cell = string;
 
-/** What a program came to with one family. */
+/** The results of a program with one family. */
 export interface FamilyResult {
   readonly cells: Readonly<Record<ScenarioName, Cell>>;
-  /** Fields of requests that the gateway named as dropped, sorted. */
+  /** Request fields that the gateway reported as dropped, sorted. */
   readonly dropped: readonly string[];
 }
 
-/** What a program came to. */
+/** The results of a program. */
 export interface ProgramResult {
   readonly name: string;
   readonly version: string;
-  /** Why nothing was run, null where it was. */
+  /** Why nothing was run; null where it was. */
   readonly notRun: string | null;
   readonly families: Readonly<Partial<Record<FamilyName, FamilyResult>>>;
 }
 
 const FOLDER = new URL("./results/", import.meta.url);
 
-/** Names a file after a program. */
+/** The file name for a program. */
 export function fileNameOf(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_").replaceAll(/^_|_$/g, "");
 }
 
-/** Keeps a result: the page's table is made from those that are kept. */
+/** Writes a result to its file; the page's table is made from these files. */
 export async function writeResult(result: ProgramResult): Promise<void> {
   await Deno.mkdir(FOLDER, { recursive: true });
   const text = JSON.stringify(result, null, 2) + "\n";
   await Deno.writeTextFile(new URL(`${fileNameOf(result.name)}.json`, FOLDER), text);
 }
 
-/** The kept result of a program, null where there is none. */
+/** Reads the stored result of a program; null where there is none. */
 export async function readResult(name: string): Promise<ProgramResult | null> {
   const text = await Deno.readTextFile(new URL(`${fileNameOf(name)}.json`, FOLDER)).catch(() => null);
   return text === null ? null : JSON.parse(text);
 }
 
 /**
- * Where a run differs from what is kept. The words of a failure are not compared, only that there is one.
+ * The differences between a run and the stored result. The message of a failure is not compared, only that there is
+ * one.
  *
  * @returns A line for each difference.
  */

@@ -17,19 +17,19 @@ export interface SdkProgram {
   readonly rows: readonly SdkRow[];
 }
 
-/** One way in which a package reaches the gateway. */
+/** One way in which a package calls the gateway. */
 export interface SdkRow {
-  /** As the table shows it. */
+  /** The name in the table. */
   readonly name: string;
-  /** As the program calls it. */
+  /** The name in the program. */
   readonly row: string;
   /** The version of the package. */
   readonly version: string;
-  /** Scenarios that the package has no means for, with the reasons. */
+  /** Scenarios that the package does not support, with the reasons. */
   readonly lacks?: Readonly<Partial<Record<ScenarioName, string>>>;
 }
 
-/** The rows of a program, each as a client of its own. */
+/** The rows of a program, each as a client. */
 export function sdkClients(program: SdkProgram): ClientProgram[] {
   return program.rows.map(({ name, row, version, lacks }) => {
     const scenarios = (Object.keys(SCENARIOS) as ScenarioName[]).map((scenario) =>
@@ -45,7 +45,7 @@ export function sdkClients(program: SdkProgram): ClientProgram[] {
   });
 }
 
-/** Asks the running program, and starts it before the first time: many packages take seconds to load. */
+/** Calls the running program, and starts it on the first call: many packages take seconds to load. */
 function scenarioOf(program: SdkProgram, row: string, scenario: ScenarioName): Scenario {
   return async ({ cache, address, key, model }) => {
     const worker = workers.get(program.name) ?? startWorker(program, cache);
@@ -56,8 +56,8 @@ function scenarioOf(program: SdkProgram, row: string, scenario: ScenarioName): S
 }
 
 /**
- * Asks a running program, one request at a time: a line of JSON on its standard input. The outcome, in a line of JSON
- * on its standard output, is `yes` or `no: <why>`. The program ends with its standard input.
+ * Calls a running program, one request at a time: a line of JSON on its standard input. The outcome, a line of JSON on
+ * its standard output, is `yes` or `no: <why>`. The program ends with its standard input.
  */
 type Worker = (request: unknown) => Promise<string>;
 
@@ -102,7 +102,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** The last two lines of what a program writes, once it has ended. */
+/** The last two lines of a program's output, once it has ended. */
 async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
   let end = "";
   for await (const chunk of stream.pipeThrough(new TextDecoderStream())) end = (end + chunk).slice(-2000);

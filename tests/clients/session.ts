@@ -4,12 +4,12 @@ import { type Cache, commonPath } from "./install.ts";
 import { FAMILIES, type FamilyName } from "./program.ts";
 import { type Exchange, startRecordingProxy } from "./recording_proxy.ts";
 
-/** What one scenario of one program with one family runs in. */
+/** The environment of one scenario of one program with one family. */
 export interface Session {
   readonly family: FamilyName;
-  /** The model that stands for the family. */
+  /** The model that represents the family. */
   readonly model: string;
-  /** Where the program finds the gateway: `http://127.0.0.1:<port>`, without a path. */
+  /** The gateway's address for the program: `http://127.0.0.1:<port>`, without a path. */
   readonly address: string;
   readonly key: string;
   readonly cache: Cache;
@@ -17,7 +17,7 @@ export interface Session {
   readonly home: string;
   /** The folder the program runs in, a git repository without commits. */
   readonly work: string;
-  /** What the program has sent so far, and what it got. */
+  /** The program's requests so far, with the responses. */
   readonly exchanges: readonly Exchange[];
   /** Writes a file below HOME or the working folder, with the folders above it. */
   write(path: string, text: string): Promise<void>;
@@ -25,39 +25,39 @@ export interface Session {
   run(command: readonly string[], options?: RunOptions): Promise<Ran>;
 }
 
-/** How a program runs. */
+/** Options of a program run. */
 export interface RunOptions {
-  /** Beside HOME and PATH, the only ones it has otherwise. */
+  /** Environment variables in addition to HOME and PATH. */
   readonly env?: Readonly<Record<string, string>>;
   /** Folders of executables before the common ones. */
   readonly path?: readonly string[];
   /** Standard input. Default: none. */
   readonly input?: string;
-  /** Told of each piece of standard output as it comes. */
+  /** Called with each chunk of standard output. */
   readonly onOutput?: (piece: string) => void;
 }
 
-/** What a program wrote until it ended. */
+/** The output of a program that has ended. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A program that runs longer hangs. */
+/** A program that runs longer is treated as hanging. */
 const MAX_RUN_MS = 120_000;
 
-/** Refuses every connection: a program has loopback and nothing else, whatever it wants to report to its maker. */
+/** Refuses every connection: a program has access to loopback only, also for its telemetry. */
 const NO_INTERNET = "http://127.0.0.1:9";
 
-/** A session with what ends it. */
+/** A session with the means to close it. */
 export interface OpenSession extends Session {
-  /** What each run of a program wrote, in order. */
+  /** The output of each run of a program, in order. */
   readonly runs: readonly Ran[];
   close(): Promise<void>;
 }
 
-/** Opens a session in folders of its own and with a proxy of its own in front of the gateway. */
+/** Opens a session in its own folders and with its own proxy in front of the gateway. */
 export async function openSession(
   gateway: { readonly address: string; readonly key: string },
   cache: Cache,
@@ -116,16 +116,16 @@ export function programEnvironment(home: string, path: readonly string[], cache:
   };
 }
 
-/** What a program runs in, beside what a scenario chooses. */
+/** The surroundings of a program, in addition to what a scenario chooses. */
 export interface Surroundings extends RunOptions {
   readonly home: string;
   readonly work: string;
   readonly cache: Cache;
-  /** When it is ended at the latest. Default two minutes. */
+  /** Maximum run time. Default two minutes. */
   readonly maxMs?: number;
 }
 
-/** Runs a program until it ends, with no more environment than it is given. */
+/** Runs a program until it ends, with only the given environment. */
 export async function runProgram(
   commandLine: readonly string[],
   { env = {}, path = [], input, onOutput, home, work, cache, maxMs = MAX_RUN_MS }: Surroundings,
@@ -139,7 +139,7 @@ export async function runProgram(
     stdin: input === undefined ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",
-    // A group of its own, so that what it starts ends with it.
+    // A process group of its own, so that its children end with it.
     detached: true,
   }).spawn();
   let isLate = false;
@@ -152,7 +152,7 @@ export async function runProgram(
     const [stdout, stderr, { code }] = await Promise.all([
       textOf(child.stdout, onOutput),
       textOf(child.stderr),
-      // What it leaves behind would keep the output open.
+      // Its remaining children would keep the output open.
       child.status.finally(() => endGroup(child.pid)),
     ]);
     const late = isLate ? `\n(ended after ${maxMs / 1000} s)` : "";
@@ -162,13 +162,14 @@ export async function runProgram(
   }
 }
 
-/** Ends a process with all of its group. */
+/** Ends a process with its whole group. */
 function endGroup(pid: number): void {
   endProcess(-pid);
 }
 
 /**
- * Ends what runs with this HOME, which no one else has: also what left its process group to go on in the background.
+ * Ends the processes with this HOME, which is unique. This includes those that left the process group to run in the
+ * background.
  */
 export async function endProcessesOf(home: string): Promise<void> {
   if (Deno.build.os !== "linux") return;
@@ -182,7 +183,7 @@ export async function endProcessesOf(home: string): Promise<void> {
 function endProcess(pid: number): void {
   try {
     Deno.kill(pid, "SIGKILL");
-  } catch { /* It has ended. */ }
+  } catch { /* Already ended. */ }
 }
 
 async function textOf(stream: ReadableStream<Uint8Array>, onPiece?: (piece: string) => void): Promise<string> {

@@ -20,7 +20,7 @@ export async function writeTable(results: readonly ProgramResult[]): Promise<voi
   await Deno.writeTextFile(PAGE, `${page.slice(0, begin)}${BEGIN}\n\n${table}\n\n${page.slice(end)}`);
 }
 
-/** The table with the notes that it points to. */
+/** The table with the notes that it refers to. */
 export function tableOf(results: readonly ProgramResult[]): string {
   const notes = new Notes();
   const scenarios = Object.keys(SCENARIOS) as ScenarioName[];

@@ -13,19 +13,19 @@ import {
 import { type Cell, type FamilyResult, fileNameOf, notRun, type ProgramResult } from "./results.ts";
 import { type OpenSession, openSession } from "./session.ts";
 
-/** What a try needs. */
+/** The context of a run. */
 export interface TryContext {
   readonly cache: Cache;
   readonly gateway: ClientsGateway;
-  /** Keeps what passed scenarios sent and wrote, too. */
+  /** Keeps the requests and output of passed scenarios, too. */
   readonly keepsLogs: boolean;
-  /** Told of each cell as it is found. */
+  /** Called with each cell as it is found. */
   readonly report: (line: string) => void;
 }
 
 /**
- * Installs a program and tries all of its scenarios with all families. What a failed scenario sent and wrote is kept in
- * `<cache>/logs/<program>/<family>-<scenario>.json`.
+ * Installs a program and runs all of its scenarios with all families. The requests and output of a failed scenario are
+ * kept in `<cache>/logs/<program>/<family>-<scenario>.json`.
  */
 export async function tryProgram(program: ClientProgram, context: TryContext): Promise<ProgramResult> {
   const { name, version } = program;
@@ -66,7 +66,7 @@ interface CellTry {
   readonly family: FamilyName;
   readonly scenario: ScenarioName;
   readonly attempt: Scenario;
-  /** Gets the names of dropped fields. */
+  /** Receives the names of dropped fields. */
   readonly dropped: Set<string>;
 }
 
@@ -95,7 +95,7 @@ async function tryCell(
   }
 }
 
-/** A program may go on after a refusal, as if nothing were wrong: its side requests deserve a look too. */
+/** A program may continue silently after a refusal, so refusals of its side requests are reported too. */
 function reportRefusals({ exchanges }: OpenSession, report: (line: string) => void): void {
   for (const { method, path, status, responseBody } of exchanges) {
     if (status >= 400) report(`  refused: ${method} ${path} ${status} ${responseBody.slice(0, 300)}`);

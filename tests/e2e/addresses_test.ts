@@ -10,13 +10,13 @@ const { address, key } = gateway;
 const authorization = `Bearer ${key}`;
 const MODEL = "sandbox/any-1";
 
-/** Base addresses that users give the official clients, beside the documented one. */
+/** Base addresses that users configure in the official clients, in addition to the documented one. */
 const OPENAI_BASES = ["", "/", "/v1", "/v1/", "/v1/v1", "/openai", "/openai/v1", "/api/v1", "/v1beta/openai"];
 const ANTHROPIC_BASES = ["", "/v1", "/msgcompat", "/msgcompat/", "/msgcompat/v1", "/msgcompat/v1/v1", "/anthropic"];
 const GOOGLE_BASES = ["", "/gencompat", "/gencompat/", "/gencompat/v1beta", "/gencompat/v1", "/gemini"];
 
 for (const base of OPENAI_BASES) {
-  Deno.test(`the openai client talks and lists models at the base address "${base}"`, async () => {
+  Deno.test(`the openai client chats and lists models at the base address "${base}"`, async () => {
     const client = new OpenAI({ baseURL: address + base, apiKey: key, maxRetries: 0 });
     const chat = await client.chat.completions.create({ model: MODEL, messages: [{ role: "user", content: "hi" }] });
     assert(chat.choices[0]?.message.content);
@@ -33,7 +33,7 @@ for (const base of OPENAI_BASES) {
 }
 
 for (const base of ANTHROPIC_BASES) {
-  Deno.test(`the anthropic client talks, counts and lists models at the base address "${base}"`, async () => {
+  Deno.test(`the anthropic client chats, counts and lists models at the base address "${base}"`, async () => {
     const client = new Anthropic({ baseURL: address + base, apiKey: key, maxRetries: 0 });
     const messages = [{ role: "user" as const, content: "hi" }];
     const reply = await client.messages.create({ model: MODEL, max_tokens: 100, messages });
@@ -49,7 +49,7 @@ for (const base of ANTHROPIC_BASES) {
 
 for (const base of GOOGLE_BASES) {
   for (const apiVersion of [undefined, "v1", "v1beta", "v1alpha"]) {
-    Deno.test(`the google client talks and lists models at "${base}", version ${apiVersion ?? "its own"}`, async () => {
+    Deno.test(`the google client chats and lists models at "${base}", version ${apiVersion ?? "its own"}`, async () => {
       const client = new GoogleGenAI({
         apiKey: key,
         httpOptions: { baseUrl: address + base },
@@ -72,7 +72,7 @@ const CHAT = { model: MODEL, messages: [{ role: "user", content: "hi" }] };
 const MESSAGES = { ...CHAT, max_tokens: 50 };
 const CONTENT = { contents: [{ role: "user", parts: [{ text: "hi" }] }] };
 
-/** Paths that answer, and the member by which the protocol of the answer is told. */
+/** Paths that answer, and the member that identifies the protocol of the response. */
 const ANSWERED: readonly [path: string, body: Record<string, unknown>, member: string][] = [
   ["/chat/completions", CHAT, "choices"],
   ["/v1/v1/chat/completions", CHAT, "choices"],
@@ -97,7 +97,7 @@ const ANSWERED: readonly [path: string, body: Record<string, unknown>, member: s
 ];
 
 for (const [path, body, member] of ANSWERED) {
-  Deno.test(`POST ${path} answers, and only with a key`, async () => {
+  Deno.test(`POST ${path} answers, and requires a key`, async () => {
     const headers = { authorization, "anthropic-version": "2023-06-01", "content-type": "application/json" };
     const answered = await fetch(address + path, { method: "POST", headers, body: JSON.stringify(body) });
     const answer = await answered.json();
@@ -111,7 +111,7 @@ for (const [path, body, member] of ANSWERED) {
   });
 }
 
-Deno.test("GET /v1/models and /models answer in the caller's protocol, told by its headers", async () => {
+Deno.test("GET /v1/models and /models answer in the caller's protocol, recognised by its headers", async () => {
   for (const path of ["/v1/models", "/models"]) {
     const keysFor = async (headers: Record<string, string>) =>
       Object.keys(await (await fetch(address + path, { headers })).json());
@@ -129,20 +129,20 @@ Deno.test("a large request to a guessed address is answered, too", async () => {
   assertEquals([answered.status, (await answered.json()).type], [200, "message"]);
 });
 
-Deno.test("the log tells a guessed path as it was sent, and the protocol that answered it", async () => {
+Deno.test("the log has a guessed path as it was sent, and the protocol that answered it", async () => {
   const headers = { authorization, "anthropic-version": "2023-06-01", "content-type": "application/json" };
   await (await fetch(`${address}/v1/messages`, { method: "POST", headers, body: JSON.stringify(MESSAGES) })).json();
   const line = gateway.logLines.map((line) => JSON.parse(line)).findLast(({ event }) => event === "request");
   assertEquals([line.path, line.protocol], ["/v1/messages", "message"]);
 });
 
-/** The status and error body of a GET. */
+/** Sends a GET; returns status and error body. */
 async function missOf(path: string, headers: Record<string, string> = {}) {
   const answer = await fetch(address + path, { method: "POST", headers, body: "{}" });
   return { status: answer.status, body: await answer.json() };
 }
 
-Deno.test("a 404 comes in the caller's protocol and names the path and the right base address", async () => {
+Deno.test("a 404 has the caller's protocol and names the path and the correct base address", async () => {
   for (
     const path of ["/v1/embeddings", "/v1/completions", "/completions", "/v1", "/v1/chat/completions/chat/completions"]
   ) {
@@ -177,7 +177,7 @@ Deno.test("a 404 comes in the caller's protocol and names the path and the right
   }
 });
 
-Deno.test("no spelling of a path leads to the admin API or to a route that its own path would not", async () => {
+Deno.test("no spelling of a path reaches the admin API or the route of another path", async () => {
   const paths = [
     "//admin/v1/accounts",
     "/v1/../admin/v1/accounts",

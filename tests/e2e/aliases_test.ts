@@ -36,7 +36,7 @@ const openai = new OpenAI({ baseURL: `${gateway.address}/v1`, apiKey: gateway.ke
 const anthropic = new Anthropic({ baseURL: `${gateway.address}/msgcompat`, apiKey: gateway.key, maxRetries: 0 });
 const google = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: `${gateway.address}/gencompat` } });
 
-/** Every name of a model in a reply or stream, in whatever field the form has for it. */
+/** Every model name in a reply or stream, in any field of the format. */
 function modelsIn(text: string): string[] {
   return [...new Set([...text.matchAll(/"(?:model|modelVersion)":\s*"([^"]*)"/g)].map((match) => itemAt(match, 1)))];
 }
@@ -48,7 +48,7 @@ const LEADS_TO: Readonly<Record<string, string>> = {
 };
 
 for (const face of FACES) {
-  Deno.test(`an alias works in ${face.name}: translated replies name it, the header and the ledger name the model`, async () => {
+  Deno.test(`an alias works in ${face.name}: translated replies have the alias, the header and the ledger the model`, async () => {
     for (const [alias, model] of Object.entries(LEADS_TO)) {
       if (model === face.ownModel) continue;
       for (const stream of [false, true]) {
@@ -60,7 +60,7 @@ for (const face of FACES) {
     }
   });
 
-  Deno.test(`an alias passes through in ${face.name}, where the bytes stay the vendor's own`, async () => {
+  Deno.test(`an alias passes through in ${face.name}, and the reply has the vendor's own bytes`, async () => {
     const [alias] = Object.entries(LEADS_TO).find(([, model]) => model === face.ownModel)!;
     for (const stream of [false, true]) {
       const byId = await askFace(face, gateway, { stream });
@@ -72,7 +72,7 @@ for (const face of FACES) {
     }
   });
 
-  Deno.test(`an unknown model in ${face.name} is answered with the three nearest, in the form's own error`, async () => {
+  Deno.test(`an unknown model in ${face.name} is answered with the three nearest, in the format of its errors`, async () => {
     const answer = await askFace(face, gateway, { model: "sandbox/chat-11" });
     assertEquals(answer.status, 404);
     assertErrorShape(face, answer);
@@ -96,7 +96,7 @@ for (const face of FACES) {
   });
 }
 
-Deno.test("the content protocol takes slashes in its path plain and percent-encoded", async () => {
+Deno.test("the content protocol accepts slashes in its path plain and percent-encoded", async () => {
   for (
     const path of ["far/meta-llama/llama-4", "far%2Fmeta-llama%2Fllama-4", "far/meta-llama%2fllama-4", "gemini%2F1"]
   ) {
@@ -107,7 +107,7 @@ Deno.test("the content protocol takes slashes in its path plain and percent-enco
   }
 });
 
-Deno.test("a long name is refused without being repeated", async () => {
+Deno.test("a long name is rejected without being repeated", async () => {
   const answer = await askFace(CHAT, gateway, { model: "a".repeat(1_000_000) });
   assertEquals([answer.status, answer.json.error.param, answer.text.length < 1_000], [400, "model", true]);
   for (const model of ["a".repeat(500), "é".repeat(500)]) {
@@ -135,7 +135,7 @@ Deno.test("tokens are counted, and contents cached, by alias", async () => {
   }
 });
 
-Deno.test("pictures are made by alias, and their answers name it", async () => {
+Deno.test("images are made by alias, and their responses have the alias", async () => {
   const { data: made, response } = await openai.images.generate({ model: "picture", prompt: "a fox", quality: "low" })
     .withResponse();
   assertEquals((made as unknown as { model: string }).model, "picture");
@@ -169,7 +169,7 @@ Deno.test("clients get a model by alias, by id with more slashes, and by both pe
   assertEquals([deep.id, deep.name, deep.owned_by], ["far/meta-llama/llama-4", "meta-llama/llama-4", "far"]);
 });
 
-Deno.test("the catalogs list an alias when its configuration asks for it, and no other", async () => {
+Deno.test("the catalogs list an alias only when its configuration asks for it", async () => {
   const names: string[] = [];
   for await (const model of openai.models.list()) names.push(model.id);
   assertEquals(names.filter((name) => !name.startsWith("sandbox/")), ["far/meta-llama/llama-4", "claude-opus-4-8"]);
@@ -184,7 +184,7 @@ Deno.test("the catalogs list an alias when its configuration asks for it, and no
   assertEquals(contents.at(-1), "models/claude-opus-4-8");
 });
 
-Deno.test("an alias in front of a large body leads to the same model in its thread", async () => {
+Deno.test("an alias in a large body resolves to the same model in the worker thread", async () => {
   const cases: readonly (readonly [Face, string])[] = [[CHAT, "claude-opus-4-8"], [MESSAGES, "talk"]];
   for (const [face, alias] of cases) {
     const answer = await askFace(face, gateway, { model: alias, text: "word ".repeat(40_000) });

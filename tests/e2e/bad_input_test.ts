@@ -35,7 +35,7 @@ interface Refusal {
   readonly question: FaceQuestion;
   readonly status: number;
   readonly message: RegExp;
-  /** Default: the form's word for an invalid request. */
+  /** Default: the format's type for an invalid request. */
   readonly word?: string;
 }
 
@@ -250,7 +250,7 @@ for (
   }
 }
 
-Deno.test("every form answers 413 to a body beyond 20 MB, charges and sends nothing", async () => {
+Deno.test("every protocol answers 413 to a body above 20 MB, charges and sends nothing", async () => {
   const [before, sent] = [await account.balance(), gateway.sandbox.requests.length];
   for (const face of FACES) {
     const answer = await askFace(face, gateway, { text: "x".repeat(21_000_000) });
@@ -267,7 +267,7 @@ Deno.test("the content protocol ignores a pin in the body", async () => {
   assertEquals(forms.headers.get("x-service-provider"), "sandbox-google");
 });
 
-Deno.test("every form answers a failure before the first byte of a stream as plain JSON with its status", async () => {
+Deno.test("every protocol answers a failure before the first byte of a stream as plain JSON with its status", async () => {
   for (const face of FACES) {
     for (const model of ["sandbox/chat-1", "sandbox/messages-1", "sandbox/content-1"]) {
       const answer: FaceAnswer = await askFace(face, gateway, { model, text: "[[fail 422 No]] x", stream: true });
@@ -298,7 +298,7 @@ function bodyPinned(type: unknown): { extra: Record<string, unknown> } {
   return { extra: { extra_body: { provider: { type } } } };
 }
 
-/** In the content protocol the word stands in `error.type`, beside the status. */
+/** The content protocol has the type in `error.type`, beside the status. */
 function pinWord(face: Face, word: string): string {
   return face === CONTENT ? "INVALID_ARGUMENT" : word;
 }

@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   content: "FAILED_PRECONDITION",
 };
 
-Deno.test("an account without money is answered 402 in each form's shape, and no vendor hears of it", async () => {
+Deno.test("an account without money is answered 402 in each protocol's error format, without a vendor request", async () => {
   const gateway = await startTestGateway({ balance: "0" });
   for (const face of FACES) {
     for (const stream of [false, true]) {
@@ -25,7 +25,7 @@ Deno.test("an account without money is answered 402 in each form's shape, and no
   await gateway.stop();
 });
 
-Deno.test("fifty calls at once with money for some never overdraw the account", async () => {
+Deno.test("fifty concurrent calls with money for some never overdraw the account", async () => {
   const gateway = await startTestGateway({ balance: "0.01" });
   const account = accountMoney(gateway);
   const face = itemAt(FACES, 0);

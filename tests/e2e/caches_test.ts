@@ -55,7 +55,7 @@ for (const model of MODELS) {
 }
 
 inGateway(
-  "an emulated cache puts system, tools and contents before the new turn, with the vendor's own marks",
+  "an emulated cache adds system, tools and contents before the new turn, with the vendor's own marks",
   async (gateway) => {
     const fields = {
       contents: CONTENTS,
@@ -94,7 +94,7 @@ inGateway(
   },
 );
 
-inGateway("a model calls a tool that only its cache holds", async (gateway) => {
+inGateway("a model calls a tool that only its cache declares", async (gateway) => {
   const tools = [{
     functionDeclarations: [{ name: "look", parameters: { type: "OBJECT", properties: { at: { type: "STRING" } } } }],
   }];
@@ -112,7 +112,7 @@ inGateway("a model calls a tool that only its cache holds", async (gateway) => {
 });
 
 inGateway(
-  "the content is never shown: not on create, get, list or patch, nor in a reply that repeats its request",
+  "the content is never returned: not on create, get, list or patch, nor in a reply that repeats its request",
   async (gateway) => {
     const secret = {
       contents: [{ parts: [{ text: "Rosebud ".repeat(500) }] }],
@@ -162,7 +162,7 @@ inGateway("chat, responses and messages use a cache by extra_body.cached_content
 });
 
 inGateway(
-  "the default life is ten minutes; both versions, both spellings and a bare model are good",
+  "the default expiry is ten minutes, and both versions, both spellings and a bare model are accepted",
   async (gateway) => {
     const { status, json } = await gateway.call("POST", "/gencompat/v1/cachedContents", {
       model: "chat-1",
@@ -183,7 +183,7 @@ inGateway(
   },
 );
 
-inGateway("countTokens of a whole request with a cache counts both and says how many are cached", async (gateway) => {
+inGateway("countTokens of a request with a cache counts both and returns how many are cached", async (gateway) => {
   for (const model of MODELS) {
     const cachedContent = await gateway.create({ model });
     const contents = [{ role: "user", parts: [{ text: "Which colour?" }] }];
@@ -194,7 +194,7 @@ inGateway("countTokens of a whole request with a cache counts both and says how 
   }
 });
 
-inGateway("what the model will not be told of a cache is named", async (gateway) => {
+inGateway("the dropped fields of a cache are named", async (gateway) => {
   const body = { model: "sandbox/messages-1", contents: CONTENTS, tools: [{ googleSearch: {} }] };
   const created = await gateway.call("POST", CACHES_PATH, body);
   assertEquals(created.headers.get("x-service-dropped"), "tools.googleSearch");

@@ -13,7 +13,7 @@ import {
 } from "../support/scripted_upstream.ts";
 import { askFace, CHAT, type Face, RESPONSES } from "./faces.ts";
 
-/** What a vendor does with a request: the bytes of an answer, or null to close the connection without one. */
+/** A vendor's response to a request, in bytes; null closes the connection without one. */
 type Script = (request: WireSeen) => string | null;
 
 const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
@@ -23,7 +23,7 @@ const failure = (status: number, message: string, headers: Readonly<Record<strin
 
 const MODEL_LIST = json(200, { object: "list", data: [] });
 
-/** A reply of the chat or the responses format, whichever was asked for. */
+/** A reply of the chat or the responses format, depending on the path. */
 function reply({ path }: WireSeen): string {
   if (path.endsWith("/models")) return MODEL_LIST;
   if (path.endsWith("/responses")) {
@@ -37,7 +37,7 @@ function reply({ path }: WireSeen): string {
   return json(200, { id: "c1", object: "chat.completion", created: 1, model: "m", choices, usage });
 }
 
-/** Fails as told where the prompt says `bad`; answers otherwise. */
+/** Fails with these bytes where the prompt contains `bad`; succeeds otherwise. */
 const badWhen = (bytes: string | null): Script => (request) => request.body.includes("bad") ? bytes : reply(request);
 
 function vendorOf(script: () => Script): ScriptedUpstream {
@@ -57,7 +57,7 @@ interface StageOptions {
   readonly clock?: Clock;
 }
 
-/** A gateway with the accounts `a` and `b` before two vendors; the first is preferred. */
+/** A gateway with the accounts `a` and `b` in front of two vendors; the first is preferred. */
 async function startStage({ first, second = reply, speaks = "chat", clock }: StageOptions) {
   const scripts = { first, second };
   const vendors = { first: vendorOf(() => scripts.first), second: vendorOf(() => scripts.second) };
@@ -77,7 +77,7 @@ async function startStage({ first, second = reply, speaks = "chat", clock }: Sta
     gateway,
     scripts,
     vendors,
-    /** Asks as an account; resolves with the status and the provider that answered. */
+    /** Sends a request of an account; returns the status and the provider that answered. */
     async ask(account: "a" | "b", text: string, face: Face = CHAT, model = "acme/m") {
       const answer = await askFace(face, { address, key: keys[account] }, { model, text });
       return { ...answer, served: [answer.status, answer.headers.get("x-service-provider")] };
@@ -102,7 +102,7 @@ async function startStage({ first, second = reply, speaks = "chat", clock }: Sta
 
 const QUEUED = json(200, { id: "resp_1", object: "response", status: "queued", model: "m", output: [], usage: null });
 
-Deno.test("replies that cannot be read do not send another account elsewhere, however many there are", async () => {
+Deno.test("unreadable replies do not redirect another account, however many there are", async () => {
   const stage = await startStage({ first: badWhen(QUEUED), speaks: "responses" });
   for (let time = 0; time < 6; time++) assertEquals((await stage.ask("a", "bad", RESPONSES)).served, [200, "second"]);
   for (let time = 0; time < 6; time++) {
@@ -122,7 +122,7 @@ for (
     ["a redirect", json(302, {})],
   ] as const
 ) {
-  Deno.test(`one account's failures do not send another elsewhere: ${name}`, async () => {
+  Deno.test(`one account's failures do not redirect another: ${name}`, async () => {
     const stage = await startStage({ first: badWhen(bytes) });
     assertEquals((await stage.ask("b", "good")).served, [200, "first"]);
     for (let time = 0; time < 8; time++) assertEquals((await stage.ask("a", "bad")).served, [200, "second"]);
@@ -130,7 +130,7 @@ for (
     await stage.stop();
   });
 
-  Deno.test(`an account that was all the traffic does not send one that comes later elsewhere: ${name}`, async () => {
+  Deno.test(`an account that was all the traffic does not redirect a later one: ${name}`, async () => {
     const stage = await startStage({ first: badWhen(bytes) });
     for (let time = 0; time < 8; time++) assertEquals((await stage.ask("a", "bad")).served, [200, "second"]);
     for (let time = 0; time < 4; time++) assertEquals((await stage.ask("b", "good")).served, [200, "first"]);
@@ -138,7 +138,7 @@ for (
   });
 }
 
-Deno.test("a provider that fails for two accounts rests for all of them", async () => {
+Deno.test("a provider that fails for two accounts has an open circuit for all of them", async () => {
   const stage = await startStage({ first: badWhen(failure(503, "Overloaded")) });
   for (const account of ["a", "b", "a", "b", "a"] as const) {
     assertEquals((await stage.ask(account, "bad")).served, [200, "second"]);
@@ -151,7 +151,7 @@ Deno.test("a provider that fails for two accounts rests for all of them", async 
   await stage.stop();
 });
 
-Deno.test("a provider that cannot be connected to rests for everybody after one account's calls", async () => {
+Deno.test("a provider that refuses connections has an open circuit for everybody after one account's calls", async () => {
   const stage = await startStage({ first: reply });
   await stage.vendors.first.stop();
   for (let time = 0; time < 6; time++) assertEquals((await stage.ask("a", "good")).served, [200, "second"]);
@@ -179,7 +179,7 @@ for (
     ["403 before a bad credential", failure(401, "No"), failure(403, "Not in your region"), 403, null],
   ] as const
 ) {
-  Deno.test(`when all candidates fail, the caller gets the failure that helps most: ${name}`, async () => {
+  Deno.test(`when all candidates fail, the caller gets the most helpful failure: ${name}`, async () => {
     const stage = await startStage({ first: badWhen(first), second: badWhen(second) });
     const answer = await stage.ask("a", "bad");
     assertEquals([answer.status, answer.headers.get("retry-after")], [status, retryAfter]);
@@ -187,7 +187,7 @@ for (
   });
 }
 
-Deno.test("a 403 about the region stays one, is tried elsewhere, and marks nothing", async () => {
+Deno.test("a 403 about the region is returned as one, is retried elsewhere, and marks nothing", async () => {
   const words = "Country, region, or territory not supported";
   const stage = await startStage({ first: badWhen(failure(403, words)) });
   assertEquals((await stage.ask("a", "bad")).served, [200, "second"]);
@@ -197,7 +197,7 @@ Deno.test("a 403 about the region stays one, is tried elsewhere, and marks nothi
   await stage.stop();
 });
 
-Deno.test("401s that one account causes leave the provider to the others, as its credential is good", async () => {
+Deno.test("401s that one account causes leave the provider available to others, as its credential is valid", async () => {
   const stage = await startStage({ first: badWhen(failure(401, "Incorrect API key provided")) });
   for (let time = 0; time < 5; time++) {
     const { status, json } = await stage.ask("a", "bad", CHAT, "acme/alone");
@@ -209,7 +209,7 @@ Deno.test("401s that one account causes leave the provider to the others, as its
   await stage.stop();
 });
 
-Deno.test("a rejected credential marks the provider, which is probed in the background until it is good again", async () => {
+Deno.test("a rejected credential marks the provider, which is probed in the background until it is accepted again", async () => {
   const clock = new ManualClock(Date.now());
   const stage = await startStage({ first: () => failure(401, "Incorrect API key provided"), clock });
   const { scripts, gateway } = stage;

@@ -3,7 +3,7 @@ import { GoogleGenAI } from "@google/genai";
 import { assert, assertEquals } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 
-/** A model that is asked of its providers in this order. */
+/** A model whose providers are tried in this order. */
 function inOrder(id: string, providers: readonly string[]) {
   const serves = providers.map((provider, at) => ({ provider, weight: at === 0 ? 1 : 0 }));
   return { ...textModel(id, []), serves };
@@ -20,18 +20,18 @@ const gateway = await startTestGateway({
 const genai = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: `${gateway.address}/gencompat` } });
 const anthropic = new Anthropic({ baseURL: `${gateway.address}/msgcompat`, apiKey: gateway.key, maxRetries: 0 });
 
-/** Sound, for which the messages form has no word. */
+/** Audio, which the messages format does not support. */
 const SOUND = {
   role: "user",
   parts: [{ inlineData: { mimeType: "audio/wav", data: "UklGRiQAAABXQVZF" } }, { text: "What is said?" }],
 };
 
-/** Requests to vendors since a mark: their family and path. */
+/** Requests to vendors since a position in the list: their family and path. */
 function askedSince(mark: number): string[] {
   return gateway.sandbox.requests.slice(mark).map(({ path }) => path);
 }
 
-Deno.test("a count passes over a provider whose form cannot say the request, as the turn does", async () => {
+Deno.test("a count skips a provider whose format does not support the request, as the call does", async () => {
   const mark = gateway.sandbox.requests.length;
   const reply = await genai.models.generateContent({ model: "sandbox/any-1", contents: [SOUND] });
   assert(reply.usageMetadata!.promptTokenCount! > 0);
@@ -40,7 +40,7 @@ Deno.test("a count passes over a provider whose form cannot say the request, as 
   assertEquals(askedSince(mark).map((path) => path.replace(/.*:/, "")), ["generateContent", "countTokens"]);
 });
 
-Deno.test("a count that no provider's form can say is refused, as the turn is", async () => {
+Deno.test("a count that no provider's format supports is rejected, as the call is", async () => {
   const mark = gateway.sandbox.requests.length;
   const asking = { model: "sandbox/messages-1", contents: [SOUND] };
   const statusOf = (thrown: unknown) => (thrown as { status?: number }).status;
@@ -49,7 +49,7 @@ Deno.test("a count that no provider's form can say is refused, as the turn is", 
   assertEquals(askedSince(mark), []);
 });
 
-Deno.test("a count is asked of the preferred provider when its form can say the request", async () => {
+Deno.test("a count is sent to the preferred provider when its format supports the request", async () => {
   const mark = gateway.sandbox.requests.length;
   const asking = { model: "sandbox/any-1", messages: [{ role: "user" as const, content: "hello" }] };
   const { data, response } = await anthropic.messages.countTokens(asking).withResponse();

@@ -13,7 +13,7 @@ const GRAMMAR = 'start: "begin" LINE+';
 const EXEC = { type: "custom", name: "exec", description: "Runs a script" };
 const PATCH = { ...EXEC, name: "apply_patch", format: { type: "grammar", syntax: "lark", definition: GRAMMAR } };
 const INPUT = 'ls -la "My Files"\n';
-/** The sandbox calls as its prompt says, in the vendor's words: the arguments of a function. */
+/** A prompt that makes the sandbox call a function with these arguments. */
 const orderOf = (name: string) => `[[tool ${name} ${JSON.stringify({ input: INPUT })}]] List the files`;
 
 const NAMES: Readonly<Record<string, (tool: string) => string>> = {
@@ -52,7 +52,7 @@ for (const model of ["sandbox/messages-1", "sandbox/content-1"]) {
 }
 
 Deno.test({
-  name: "a grammar is told in the description and named as lost; a custom tool alone loses nothing",
+  name: "a grammar is written into the description and named as dropped; a custom tool without one drops nothing",
   sanitizeResources: false,
   sanitizeOps: false,
   async fn() {
@@ -64,7 +64,7 @@ Deno.test({
   },
 });
 
-/** The response, as the client gathers it. */
+/** The complete response, as the client assembles it. */
 async function respond(body: Json, stream: boolean): Promise<Json> {
   if (!stream) return await client().responses.create(body);
   const items: Json[] = [];

@@ -15,7 +15,7 @@ const REPLY = answer(
   }),
 );
 
-/** A small file system of its own; null where the system does not let us make one. */
+/** Mounts a small file system; null where the system does not permit it. */
 async function mountSmallDisk(): Promise<{ readonly path: string; unmount(): Promise<void> } | null> {
   const path = await Deno.makeTempDir();
   const run = async (command: string, args: string[]) => {
@@ -38,7 +38,7 @@ async function mountSmallDisk(): Promise<{ readonly path: string; unmount(): Pro
   };
 }
 
-/** Fills a file system to its last byte. */
+/** Fills a file system completely. */
 function fill(path: string): void {
   using file = Deno.openSync(`${path}/filler`, { write: true, create: true });
   const piece = new Uint8Array(4_096);
@@ -54,7 +54,7 @@ interface Stage {
   chat(): Promise<Response>;
 }
 
-/** A gateway whose store lies on a disk that can be filled. */
+/** Runs a test with a gateway whose store is on a disk that can be filled. */
 function onSmallDisk(name: string, limits: Readonly<Record<string, unknown>>, work: (stage: Stage) => Promise<void>) {
   Deno.test(name, async (test) => {
     const disk = await mountSmallDisk();
@@ -91,7 +91,7 @@ function onSmallDisk(name: string, limits: Readonly<Record<string, unknown>>, wo
 }
 
 onSmallDisk(
-  "on a disk that is almost full no vendor is asked, and work goes on when there is room",
+  "on an almost full disk no vendor is called, and calls succeed again when there is room",
   { min_free_disk: "1MB" },
   async ({ path, gateway, vendor, chat }) => {
     assertEquals((await (await chat()).json()).choices.length, 1);
@@ -109,7 +109,7 @@ onSmallDisk(
     assertEquals(vendor.seen.length, asked);
     const ready = await fetch(`${gateway.address}/readyz`);
     assertEquals(ready.status, 503);
-    // Free space is looked at four times a second, so a write may find out first.
+    // Free space is checked four times a second, so a write may fail first.
     assertMatch(await ready.text(), /^not ready: (\d+ bytes of disk are free|.*full)/);
     await Deno.remove(`${path}/filler`);
     await eventually(async () => {
@@ -123,7 +123,7 @@ onSmallDisk(
 );
 
 onSmallDisk(
-  "a charge that a full disk does not take is written when there is room again",
+  "a charge that a full disk rejects is written when there is room again",
   { min_free_disk: 0 },
   async ({ path, gateway, vendor, chat }) => {
     const money = accountMoney(gateway);
@@ -150,7 +150,7 @@ onSmallDisk(
   },
 );
 
-/** For what comes back after seconds. */
+/** Waits longer, for effects that follow after seconds. */
 async function eventuallySlowly(look: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await look()) return;

@@ -1,17 +1,17 @@
 import { assertEquals } from "@std/assert";
 
-/** One wire form of the front door, spoken by hand: for what no client would send, or would not show. */
+/** One protocol of the gateway with handwritten requests: for what no client library would send or return. */
 export interface Face {
   readonly name: "chat" | "responses" | "messages" | "content";
-  /** The model whose vendor speaks the same form. */
+  /** The model whose vendor uses the same format. */
   readonly ownModel: string;
   path(model: string, stream?: boolean): string;
   headers(key: string): Record<string, string>;
-  /** A good body that says this text. */
+  /** A valid body with this text. */
   body(model: string, text: string, stream?: boolean): Record<string, unknown>;
   /** The text of a whole reply. */
   textIn(json: Json): string;
-  /** The word that tells what kind of error a body reports. */
+  /** The type of the error in a body. */
   errorWord(json: Json): string;
 }
 
@@ -68,7 +68,7 @@ export const CONTENT: Face = {
 
 export const FACES: readonly Face[] = [CHAT, RESPONSES, MESSAGES, CONTENT];
 
-/** An answer, read. */
+/** A response, read. */
 export interface FaceAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -77,21 +77,21 @@ export interface FaceAnswer {
   readonly json: Json;
 }
 
-/** What is asked. */
+/** Options of a request. */
 export interface FaceQuestion {
   readonly model?: string;
   readonly text?: string;
   readonly stream?: boolean;
-  /** In place of the good body; text is sent as it is. */
+  /** Replaces the valid body; text is sent unchanged. */
   readonly body?: unknown;
-  /** Added to the good body. */
+  /** Added to the valid body. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** In place of the usual path. */
+  /** Replaces the default path. */
   readonly path?: string;
 }
 
-/** Speaks a form to a gateway by hand. */
+/** Sends a request of this protocol to a gateway. */
 export async function askFace(
   face: Face,
   { address, key }: { readonly address: string; readonly key: string },
@@ -116,7 +116,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** The word by which each form calls an error of docs/api/errors.md#codes. */
+/** The type by which each format names an error of docs/api/errors.md#codes. */
 export const INVALID: Readonly<Record<Face["name"], string>> = {
   chat: "invalid_request_error",
   responses: "invalid_request_error",
@@ -124,7 +124,7 @@ export const INVALID: Readonly<Record<Face["name"], string>> = {
   content: "INVALID_ARGUMENT",
 };
 
-/** Holds an error to its form's shape: exactly the fields that clients of the form look for. */
+/** Checks that an error has exactly the fields of its format. */
 export function assertErrorShape(face: Face, { json, headers }: FaceAnswer): void {
   assertEquals(headers.get("content-type"), "application/json");
   switch (face.name) {

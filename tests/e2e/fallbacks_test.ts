@@ -38,7 +38,7 @@ function start(balance = "25.00") {
 
 type Gateway = Awaited<ReturnType<typeof start>>;
 
-/** Runs against a gateway of its own, as failures open circuits. */
+/** Runs a test with a new gateway, as failures open circuits. */
 async function withGateway(run: (gateway: Gateway) => Promise<void>, balance?: string) {
   const gateway = await start(balance);
   try {
@@ -72,13 +72,13 @@ for (const face of FACES) {
         );
         assertEquals(readMoney(charge.cost), tokens * readMoney("0.000003"));
         assertEquals(before - await account.balance(), readMoney(charge.cost));
-        if (face !== CONTENT) assertMatch(answer.text, /"model":\s*"a\/first"/); // written by the gateway: as it was sent
+        if (face !== CONTENT) assertMatch(answer.text, /"model":\s*"a\/first"/); // the gateway writes the name of the request
       }
     });
   });
 }
 
-Deno.test("the caller's own mistakes, and what passes the first byte, go to no fallback", async () => {
+Deno.test("the caller's own mistakes, and failures after the first byte, use no fallback", async () => {
   await withGateway(async (gateway) => {
     for (const face of [CHAT, RESPONSES] as readonly Face[]) {
       const mark = gateway.sandbox.requests.length;
@@ -93,7 +93,7 @@ Deno.test("the caller's own mistakes, and what passes the first byte, go to no f
   });
 });
 
-Deno.test("all providers of a model come before its first fallback, and the failure that helps most is told", async () => {
+Deno.test("all providers of a model come before its first fallback, and the most helpful failure is returned", async () => {
   await withGateway(async (gateway) => {
     const mark = gateway.sandbox.requests.length;
     const text = "[[openai: fail 503]] [[google: fail 429 7]] [[anthropic: fail 500]] hi";
@@ -103,7 +103,7 @@ Deno.test("all providers of a model come before its first fallback, and the fail
   });
 });
 
-Deno.test("an alias has fallbacks of its own, an empty list none", async () => {
+Deno.test("an alias has its own fallbacks, and an empty list means none", async () => {
   await withGateway(async (gateway) => {
     const text = "[[openai: fail 503]] hi";
     const safe = await askFace(CHAT, gateway, { model: "safe", text });
@@ -115,7 +115,7 @@ Deno.test("an alias has fallbacks of its own, an empty list none", async () => {
   });
 });
 
-Deno.test("a pin leaves out the fallbacks that its provider does not serve", async () => {
+Deno.test("a pin skips the fallbacks that its provider does not serve", async () => {
   await withGateway(async (gateway) => {
     const mark = gateway.sandbox.requests.length;
     const headers = { "x-service-provider-type": "sandbox-google" };
@@ -130,7 +130,7 @@ Deno.test("a pin leaves out the fallbacks that its provider does not serve", asy
   });
 });
 
-Deno.test("a fallback on which a hosted tool has no price is left out", async () => {
+Deno.test("a fallback on which a hosted tool has no price is skipped", async () => {
   await withGateway(async (gateway) => {
     const mark = gateway.sandbox.requests.length;
     const extra = { tools: [{ type: "web_search_20250305", name: "web_search" }] };
@@ -140,7 +140,7 @@ Deno.test("a fallback on which a hosted tool has no price is left out", async ()
   });
 });
 
-Deno.test("state at one provider goes to no fallback at another", async () => {
+Deno.test("a request with state at one provider uses no fallback at another", async () => {
   await withGateway(async (gateway) => {
     const stored = await askFace(RESPONSES, gateway, { model: "a/first", extra: { store: true } });
     const mark = gateway.sandbox.requests.length;
@@ -150,11 +150,11 @@ Deno.test("state at one provider goes to no fallback at another", async () => {
   });
 });
 
-Deno.test("what is reserved covers the dearest fallback that the balance covers, and no dearer one is asked", async () => {
+Deno.test("the reservation covers the most expensive fallback that the balance covers, and no more expensive one is called", async () => {
   const extra = { max_tokens: 100 };
   const text = "[[openai: fail 503]] [[anthropic: fail 503]] hi";
   await withGateway(async (gateway) => {
-    // f/dear may cost more than a dollar, which the balance does not cover; the others do.
+    // f/dear may cost more than a dollar, which the balance does not cover; the others do not.
     const mark = gateway.sandbox.requests.length;
     const poor = await askFace(CHAT, gateway, { model: "s-first", text, extra });
     assertEquals([poor.status, askedBy(gateway, mark)], [503, ["openai", "anthropic"]]);
@@ -168,7 +168,7 @@ Deno.test("what is reserved covers the dearest fallback that the balance covers,
   }, "5.00");
 });
 
-Deno.test("a fallback gets a limit of output tokens where what is reserved does not cover its own", async () => {
+Deno.test("a fallback gets a limit of output tokens where the reservation does not cover its own", async () => {
   await withGateway(async (gateway) => {
     const text = "[[openai: fail 503]] [[words 3]]";
     const answer = await askFace(CHAT, gateway, { model: "s-first", text });
@@ -192,7 +192,7 @@ Deno.test("open circuits send requests to the fallback at once", async () => {
   });
 });
 
-Deno.test("a large request falls back in its thread, at the fallback's price", async () => {
+Deno.test("a large request uses its fallback in the worker thread, at the fallback's price", async () => {
   await withGateway(async (gateway) => {
     const text = `[[openai: fail 503]] ${"word ".repeat(40_000)}`;
     const answer = await askFace(CHAT, gateway, { model: "a/first", text });

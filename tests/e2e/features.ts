@@ -21,10 +21,10 @@ export interface Cell {
   readonly purse: Purse;
 }
 
-/** What a cell came to: null where all of it is there, else what is not, in a few words. */
+/** The result of a cell: null where the feature is complete, otherwise what is missing, in a few words. */
 export type Gap = string | null;
 
-/** Something that a client can do, tried from end to end. Throws where it does not hold. */
+/** A feature of a client, tested end to end. Throws on failure. */
 export interface Feature {
   readonly name: string;
   try(cell: Cell): Promise<Gap>;
@@ -46,7 +46,7 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-/** Everything that is tried with each client and vendor, in the order of the table. */
+/** Every feature that is tested with each client and vendor, in the order of the table. */
 export const FEATURES: readonly Feature[] = [
   { name: "plain text", try: plainText },
   { name: "streamed text", try: streamedText },
@@ -123,7 +123,7 @@ async function parallelTools(cell: Cell): Promise<Gap> {
   const texts = ["rain", "noon", "heat"];
   const back = { kind: "tools" as const, answers: answer.calls.map((call, at) => ({ call, text: itemAt(texts, at) })) };
   const { answer: last } = await billed(cell, () => conversation.say(back, asking));
-  // One of the clients wraps what a tool answers in an object of its own.
+  // One of the clients wraps a tool's result in an object.
   for (const said of [/weather answered: .*rain/, /time answered: .*noon/, /weather answered: .*heat/]) {
     assertMatch(last.text, said);
   }
@@ -186,7 +186,7 @@ async function threads({ client, target }: Cell): Promise<Gap> {
 
 async function hostedSearch(cell: Cell): Promise<Gap> {
   const { client, vendor, target } = cell;
-  // This client sends a search only with ids that it takes for Gemini 2 or later.
+  // This client sends a search only for model ids that look like Gemini 2 or later.
   const model = client.name === "ai, @ai-sdk/google" ? geminiNamed(vendor) : target.model;
   if (!client.offersSearch) return "not offered";
   if (client.name === "openai chat.completions" && vendor.name === "openai") return "not this model's";
@@ -201,7 +201,7 @@ async function hostedSearch(cell: Cell): Promise<Gap> {
   return null;
 }
 
-/** The least of each format; OpenAI's responses take 16 at least. */
+/** The minimum of each format; OpenAI's responses require at least 16. */
 async function smallLimit(cell: Cell): Promise<Gap> {
   const speaksResponses = /responses$|openai$/.test(cell.client.name);
   const most = speaksResponses ? 16 : /google|genai/.test(cell.client.name) ? 5 : 1;
@@ -210,7 +210,7 @@ async function smallLimit(cell: Cell): Promise<Gap> {
   return null;
 }
 
-/** Above the model's: the vendor gets the model's, and the reply names the field. */
+/** A limit above the model's: the vendor gets the model's, and the reply names the field. */
 async function largeLimit(cell: Cell): Promise<Gap> {
   const named = await droppedBy(() =>
     billed(cell, () => talk(cell).say(user("hello"), { most: 32_000, stream: true }))
@@ -221,7 +221,7 @@ async function largeLimit(cell: Cell): Promise<Gap> {
   return null;
 }
 
-/** What the gateway named in `X-Service-Dropped`, which the clients' own types do not all show. */
+/** Returns `X-Service-Dropped`, which not all clients have in their own types. */
 async function droppedBy(ask: () => Promise<unknown>): Promise<string | null> {
   const usual = globalThis.fetch;
   let named: string | null = null;
@@ -253,7 +253,7 @@ async function vendorsRefusal(cell: Cell): Promise<Gap> {
   return null;
 }
 
-/** A failure before the first byte: the client's own error, nothing charged. */
+/** A failure before the first byte: the client's own error, without a charge. */
 async function refused(cell: Cell, text: string) {
   const before = await cell.purse.balance();
   const thrown = await failure(talk(cell).say(user(text), { stream: true }));
@@ -294,7 +294,7 @@ async function cancelInMidStream(cell: Cell): Promise<Gap> {
   return null;
 }
 
-/** Has something answered and holds the charge to what the client was told it used, to the last unit. */
+/** Makes a call and checks that the charge equals the cost of the tokens that the client reports. */
 async function billed(cell: Cell, ask: () => Promise<Answer>, besides = 0n) {
   const before = await cell.purse.balance();
   const answer = await ask();

@@ -30,7 +30,7 @@ const gateway = await startTestGateway({
 });
 const account = accountMoney(gateway);
 
-/** The request by which Claude Code runs its tool WebSearch: it forces the search, and offers nothing else. */
+/** The request of Claude Code's tool WebSearch: it forces the search, and offers no other tool. */
 async function forceSearch(model: string): Promise<{ status: number; text: string; events: Json[] }> {
   const response = await fetch(`${gateway.address}/msgcompat/v1/messages`, {
     method: "POST",
@@ -51,7 +51,7 @@ async function forceSearch(model: string): Promise<{ status: number; text: strin
 }
 
 for (const name of ["priced-openai", "priced-google", "allowing-openai", "allowing-google"]) {
-  Deno.test(`a search that is forced as Claude Code forces it comes in the order of its blocks: ${name}`, async () => {
+  Deno.test(`a search that is forced as Claude Code forces it returns its blocks in order: ${name}`, async () => {
     const before = await account.balance();
     const { status, text, events } = await forceSearch(`sandbox/${name}`);
     assertEquals(status, 200, text);
@@ -70,7 +70,7 @@ for (const name of ["priced-openai", "priced-google", "allowing-openai", "allowi
   });
 }
 
-Deno.test("a forced search at a provider that has none is refused, naming the field, and costs nothing", async () => {
+Deno.test("a forced search at a provider without searches is rejected, naming the field, and costs nothing", async () => {
   const before = await account.balance();
   const seen = sandbox.requests.length;
   const { status, text } = await forceSearch("sandbox/without-search");
@@ -81,7 +81,7 @@ Deno.test("a forced search at a provider that has none is refused, naming the fi
   assertEquals([await account.balance(), sandbox.requests.length], [before, seen]);
 });
 
-Deno.test("the list of models tells which may search", async () => {
+Deno.test("the list of models shows which models can search", async () => {
   const headers = { "x-api-key": gateway.key, "anthropic-version": "2023-06-01" };
   const { data }: Json = await (await fetch(`${gateway.address}/msgcompat/v1/models`, { headers })).json();
   const able = data.filter(({ capabilities }: Json) => capabilities.server_tools.web_search.supported);

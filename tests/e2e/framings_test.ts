@@ -9,7 +9,7 @@ import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { askFace, CHAT, CONTENT, type Face, FACES, type Json, MESSAGES, RESPONSES } from "./faces.ts";
 
-/** What the vendor sends next: the pieces of a stream, or one whole reply. */
+/** The vendor's next response: the chunks of a stream, or one whole reply. */
 let served: readonly Uint8Array<ArrayBuffer>[] | string = "";
 /** The body of the last request to the vendor. */
 let received = "";
@@ -22,7 +22,7 @@ const vendor = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, asy
     async start(controller) {
       for (const piece of pieces) {
         controller.enqueue(piece);
-        await new Promise((resolve) => setTimeout(resolve)); // so that pieces are reads of their own
+        await new Promise((resolve) => setTimeout(resolve)); // so that each chunk is a separate read
       }
       controller.close();
     },
@@ -100,7 +100,7 @@ const SIGNED = [
   },
 ];
 
-Deno.test("the last block of a reply holds its text where the vendor signs it at the end, and the signature goes home", async () => {
+Deno.test("the last block of a reply has its text where the vendor signs it at the end, and the signature is sent back", async () => {
   const thinks = { thinking: { type: "enabled", budget_tokens: 1024 } };
   served = SIGNED.map((chunk) => new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\r\n\r\n`));
   const messages = await askFace(MESSAGES, gateway, { model: "framed/content", stream: true, extra: thinks });
@@ -120,7 +120,7 @@ Deno.test("the last block of a reply holds its text where the vendor signs it at
   }
 });
 
-Deno.test("a content caller sees another vendor's refusal as SAFETY, whole and streamed, and the model as it was named", async () => {
+Deno.test("a content caller gets another vendor's refusal as SAFETY, whole and streamed, with the requested model name", async () => {
   const stop = { stop_reason: "refusal", stop_details: { type: "refusal", explanation: "I must not." } };
   const usage = { input_tokens: 3, output_tokens: 1 };
   served = JSON.stringify({ id: "msg_1", type: "message", role: "assistant", model: "m", content: [], ...stop, usage });
@@ -138,7 +138,7 @@ Deno.test("a content caller sees another vendor's refusal as SAFETY, whole and s
   assert(chunks.every(({ modelVersion }) => modelVersion === "framed/messages"));
 });
 
-Deno.test("a translated reply names the model as the caller did, in every format", async () => {
+Deno.test("a translated reply has the model name of the request, in every format", async () => {
   const reply = FRAMINGS.LF!(FRAMED_REPLIES.messages);
   for (const face of [CHAT, RESPONSES, CONTENT]) {
     served = [new TextEncoder().encode(reply)];

@@ -21,8 +21,8 @@ for (const client of CLIENTS) {
       for (const stream of [false, true]) {
         const how = stream ? "streamed" : "whole";
         Deno.test({
-          name: `${client.name}: a conversation goes from ${first.name} to ${second.name} and back, ${how}`,
-          // Clients keep connections of their own open from test to test.
+          name: `${client.name}: a conversation moves from ${first.name} to ${second.name} and back, ${how}`,
+          // Clients keep their connections open from test to test.
           sanitizeResources: false,
           sanitizeOps: false,
           async fn() {

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { type ImageGateway, pictureFile, shown, startImageGateway } from "../images/image_gateway.ts";
 
-/** Models whose vendors make pictures as jobs, at 0.03 USD a picture and 0.01 for one that is given. */
+/** Models whose vendors make images as jobs, at 0.03 USD an output image and 0.01 an input image. */
 const MODELS = [
   { model: "sandbox/flux-1", size: "1536x1024" },
   { model: "sandbox/fal-1", size: "1536x1024" },
-  // It is asked for a ratio.
+  // This vendor gets an aspect ratio.
   { model: "sandbox/replicate-1", size: "1248x832" },
 ];
 const AT_ONCE = "[[queue 0]] [[run 0]]";
@@ -20,7 +20,7 @@ async function withGateway(play: (gateway: ImageGateway) => Promise<void>): Prom
 }
 
 for (const { model, size: made } of MODELS) {
-  Deno.test(`${model}: pictures of a vendor's jobs are waited for, answered and charged`, () =>
+  Deno.test(`${model}: images of a vendor's jobs are polled, returned and charged`, () =>
     withGateway(async (gateway) => {
       const answer = await gateway.post("/v1/images/generations", {
         model,
@@ -40,7 +40,7 @@ for (const { model, size: made } of MODELS) {
 
   Deno.test(`${model}: references and edits reach the vendor`, () =>
     withGateway(async (gateway) => {
-      // Large enough for a vendor that wants such pictures uploaded.
+      // Large enough for a vendor that requires such images to be uploaded.
       const picture = await pictureFile({ width: 800, height: 800, format: "jpeg" });
       assert(picture.length > 65_536);
       const generated = await gateway.post("/v1/images/generations", {
@@ -62,7 +62,7 @@ for (const { model, size: made } of MODELS) {
       assertEquals(await gateway.balance(), "24.9200000000");
     }));
 
-  Deno.test(`${model}: a job that is refused for its content, or fails, costs nothing`, () =>
+  Deno.test(`${model}: a job that fails or is refused for its content costs nothing`, () =>
     withGateway(async (gateway) => {
       const statusOf = async (order: string) => {
         const { status } = await gateway.post("/v1/images/generations", {

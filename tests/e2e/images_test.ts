@@ -37,7 +37,7 @@ Deno.test("the openai package generates through the gateway and gets the documen
   }
 });
 
-Deno.test("the openai package streams unfinished pictures and the finished one", async () => {
+Deno.test("the openai package streams partial images and the final one", async () => {
   const gateway = await startImageGateway();
   try {
     const stream = await clientOf(gateway).images.generate({
@@ -65,7 +65,7 @@ Deno.test("the openai package streams unfinished pictures and the finished one",
   }
 });
 
-Deno.test("the openai package edits several pictures under a mask", async () => {
+Deno.test("the openai package edits several images with a mask", async () => {
   const gateway = await startImageGateway();
   try {
     const mask = transparentPixels(96, 96);
@@ -123,7 +123,7 @@ Deno.test("the openai package streams an edit", async () => {
   }
 });
 
-Deno.test("a multimodal model makes one picture without its drafts, and streams it as one event", async () => {
+Deno.test("a multimodal model makes one image without its drafts, and streams it as one event", async () => {
   const gateway = await startImageGateway();
   try {
     const asked = { model: "sandbox/muse-1", prompt: "a pond", quality: "auto", size: "1792x1024" };
@@ -141,7 +141,7 @@ Deno.test("a multimodal model makes one picture without its drafts, and streams 
   }
 });
 
-Deno.test("a model of the reference series looks at what it was given and counts it", async () => {
+Deno.test("a model of the reference series uses its input images and counts them", async () => {
   const gateway = await startImageGateway();
   const png = await pictureFile({ prompt: "seen" });
   const files = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, () => new Response(png));
@@ -162,7 +162,7 @@ Deno.test("a model of the reference series looks at what it was given and counts
       assertEquals("image_tokens" in usage.input_tokens_details, false);
       const { pixels } = await shown(data[0].b64_json);
       const seen = (await shown(png.toBase64())).pixels;
-      // The references stand along the lower edge; JPEG blurs them a little.
+      // The references are along the lower edge; JPEG blurs them a little.
       pixelAt(pixels, 128, 900).forEach((channel, at) => {
         assert(Math.abs(channel - itemAt(pixelAt(seen, 48, 33), at)) < 60, `${model} ${channel}`);
       });
@@ -175,7 +175,7 @@ Deno.test("a model of the reference series looks at what it was given and counts
   }
 });
 
-Deno.test("an edit for a model of another series says that image editing is not supported for the model", async () => {
+Deno.test("an edit for a model of another series reports that the model does not support image editing", async () => {
   const gateway = await startImageGateway();
   try {
     for (const model of ["sandbox/muse-1", "sandbox/seer-1", "sandbox/chat-1"]) {

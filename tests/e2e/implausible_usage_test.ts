@@ -5,7 +5,7 @@ import { accountMoney } from "../support/account_money.ts";
 import { answer, startScriptedUpstream, STREAM_HEAD } from "../support/scripted_upstream.ts";
 import { askFace, CHAT, CONTENT, type Face, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
-/** A counter pair as a vendor reports it: of the prompt and of the reply. */
+/** The counters that a vendor reports: of the prompt and of the reply. */
 type Counters = readonly [prompt: unknown, output: unknown];
 
 const KINDS: Readonly<Record<Face["name"], string>> = {
@@ -113,7 +113,7 @@ function streamFrames(face: Face, reports: readonly Counters[]): (string | Recor
   }
 }
 
-/** A gateway before a vendor whose next answer is set by `say`. */
+/** A gateway in front of a vendor; `say` sets its next response. */
 interface Stage {
   readonly gateway: TestGateway;
   say(bytes: string): void;
@@ -145,7 +145,7 @@ async function withVendor(face: Face, test: (stage: Stage) => Promise<void>): Pr
   }
 }
 
-/** Asks once and gives what was charged. */
+/** Sends a request and returns its charge. */
 async function chargeOf(gateway: TestGateway, face: Face, stream: boolean): Promise<bigint> {
   const before = await accountMoney(gateway).balance();
   const { status, text } = await askFace(face, gateway, { model: "vendor/m", stream });
@@ -155,7 +155,7 @@ async function chargeOf(gateway: TestGateway, face: Face, stream: boolean): Prom
 
 const loggedIn = ({ logLines }: TestGateway) => logLines.filter((line) => line.includes('"usage_implausible"')).length;
 
-/** What vendors report that cannot be true, and the most and least that may be charged for it. */
+/** Impossible counters, with the least and the most that may be charged for them. */
 const WRONG: readonly (readonly [name: string, counters: Counters, least: bigint, most: bigint])[] = [
   ["a prompt of 1e10", [1e10, 5], 1_000_000_000n, 1_000_100_000n],
   ["a prompt of 1e18", [1e18, 5], 1_000_000_000n, 1_000_100_000n],
@@ -173,7 +173,7 @@ const WRONG: readonly (readonly [name: string, counters: Counters, least: bigint
 for (const vendor of [CHAT, RESPONSES, MESSAGES, CONTENT]) {
   for (const face of FACES) {
     for (const stream of [false, true]) {
-      Deno.test(`usage of a ${vendor.name} vendor that cannot be true is not charged: ${face.name} ${stream ? "stream" : "whole"}`, async () => {
+      Deno.test(`an impossible usage of a ${vendor.name} vendor is not charged: ${face.name} ${stream ? "stream" : "whole"}`, async () => {
         await withVendor(vendor, async ({ gateway, say }) => {
           for (const [name, counters, least, most] of WRONG) {
             const logged = loggedIn(gateway);
@@ -189,7 +189,7 @@ for (const vendor of [CHAT, RESPONSES, MESSAGES, CONTENT]) {
 }
 
 for (const vendor of [CHAT, MESSAGES, CONTENT]) {
-  Deno.test(`a last report of nothing does not erase an earlier one of a ${vendor.name} stream`, async () => {
+  Deno.test(`a last report of zero does not replace an earlier one of a ${vendor.name} stream`, async () => {
     await withVendor(vendor, async ({ gateway, say }) => {
       say(streamed(vendor, [[1_000, 500], [0, 0]]));
       for (const face of FACES) {
@@ -199,7 +199,7 @@ for (const vendor of [CHAT, MESSAGES, CONTENT]) {
   });
 }
 
-Deno.test("a usage that may be true is charged as it is, and nothing is logged", async () => {
+Deno.test("a plausible usage is charged unchanged, and nothing is logged", async () => {
   for (const face of FACES) {
     await withVendor(face, async ({ gateway, say }) => {
       say(answer(200, whole(face, [99_000, 9_000])));

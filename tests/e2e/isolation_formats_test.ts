@@ -4,7 +4,7 @@ import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
 import { callerOf } from "../support/gateway_call.ts";
 import { atLeast } from "../support/items.ts";
 
-/** A vendor of the messages and content formats that answers whatever it is asked. */
+/** A vendor of the messages and content formats that accepts every request. */
 function startVendor() {
   const asked: { path: string; body: string }[] = [];
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
@@ -133,7 +133,7 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("a messages request offers no hosted tool without a price, nor servers of others", async () => {
+Deno.test("a messages request offers no hosted tool without a price, and no servers of third parties", async () => {
   const offers = [
     { tools: [{ type: "web_search_20250305", name: "web_search" }] },
     { mcp_servers: [{ type: "url", url: "https://example.com", name: "x" }] },
@@ -189,7 +189,7 @@ for (const [uri, ...expected] of URIS) {
   });
 }
 
-Deno.test("a bucket and a file of another vendor are refused for models of other formats as well", async () => {
+Deno.test("a bucket and a file of another vendor are rejected for models of other formats as well", async () => {
   for (const uri of ["gs://acme-media/a.png", "https://generativelanguage.googleapis.com/v1beta/files/x"]) {
     const before = vendor.asked.length;
     const part = { type: "image_url", image_url: { url: uri } };
@@ -210,7 +210,7 @@ Deno.test("a bucket and a file of another vendor are refused for models of other
   }
 });
 
-Deno.test("a content request offers no hosted tool without a price, nor does a cached content", async () => {
+Deno.test("a content request offers no hosted tool without a price, nor does cached content", async () => {
   const contents = [{ parts: [{ text: "hi" }] }];
   for (const tool of [{ googleSearch: {} }, { google_search: {} }, { googleMaps: {} }, { retrieval: {} }]) {
     const before = vendor.asked.length;

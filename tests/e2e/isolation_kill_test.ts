@@ -5,7 +5,7 @@ import { startStatefulVendor } from "./stateful_vendor.ts";
 
 const KEYS = ["sk-anna-0123456789abcdef", "sk-ben-0123456789abcdef"] as const;
 
-/** Reads a stream until an id stands in it, and no further. */
+/** Reads a stream up to its first id. */
 async function firstId(response: Response, pattern: RegExp): Promise<string> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -22,7 +22,7 @@ async function firstId(response: Response, pattern: RegExp): Promise<string> {
   }
 }
 
-Deno.test("an id that a caller has seen belongs to its account after kill -9", async () => {
+Deno.test("an id that a caller has received belongs to its account after kill -9", async () => {
   const folder = await Deno.makeTempDir();
   const vendor = startStatefulVendor("one");
   const config = {

@@ -20,7 +20,7 @@ const [anna, ben] = atLeast(
 const at = (type: string) => ({ extra_body: { provider: { type } } });
 const user = { role: "user", content: "go on" };
 
-Deno.test("an item of a translated reply is written out for any provider, for its account alone", async () => {
+Deno.test("an item of a translated reply is written out for any provider, for its account only", async () => {
   const first = await anna(at("sandbox-anthropic"));
   const { id } = first.json.output.find(({ type }: { type: string }) => type === "message");
   const input = [{ type: "item_reference", id }, user];
@@ -34,7 +34,7 @@ Deno.test("an item of a translated reply is written out for any provider, for it
   assertEquals(gateway.sandbox.requests.length, before);
 });
 
-Deno.test("an item of a passed reply goes back to the provider that gave it", async () => {
+Deno.test("an item of a passed reply goes back to the provider that returned it", async () => {
   const first = await anna(at("sandbox-openai"));
   const { id } = first.json.output.find(({ type }: { type: string }) => type === "message");
   const input = [{ type: "item_reference", id }, user];
@@ -47,21 +47,21 @@ Deno.test("an item of a passed reply goes back to the provider that gave it", as
   assertEquals((await ben({ input })).status, 404);
 });
 
-Deno.test("a translated reply's response id leads nowhere, and a model of another format says what to send", async () => {
+Deno.test("a translated reply's response id refers to nothing, and a model of another format explains what to send", async () => {
   const { json } = await anna(at("sandbox-anthropic"));
   assertEquals((await anna({ previous_response_id: json.id })).status, 404);
   const elsewhere = await anna({ model: "sandbox/messages-1", previous_response_id: json.id });
   assertEquals([elsewhere.status, elsewhere.json.error.param], [400, "previous_response_id"]);
 });
 
-Deno.test("hosted tools without a price are dropped for a model of another format, and refused for one of its own", async () => {
+Deno.test("hosted tools without a price are dropped for a model of another format, and rejected for one of its own", async () => {
   const tools = [{ type: "file_search", vector_store_ids: [] }];
   const dropped = await anna({ model: "sandbox/messages-1", tools });
   assertEquals([dropped.status, dropped.headers.get("x-service-dropped")], [200, "tools.file_search"]);
   assertEquals((await anna({ model: "sandbox/chat-1", tools })).status, 400);
 });
 
-Deno.test("a search without a price is refused where it is all that is offered, and else dropped", async () => {
+Deno.test("a search without a price is rejected when nothing else is offered, and otherwise dropped", async () => {
   const tools = [{ type: "web_search" }];
   const refused = await anna({ model: "sandbox/messages-1", tools });
   assertEquals([refused.status, refused.json.error.param], [400, "tools[0]"]);

@@ -56,7 +56,7 @@ const [anna, ben] = atLeast(
 const vendors = [one, two];
 const askedOf = () => vendors.reduce((sum, { asked }) => sum + asked.length, 0);
 
-/** Ids that a reply handed out, whole or streamed. */
+/** Ids of a reply, whole or streamed. */
 async function handedOut(fields: object = {}): Promise<Record<string, string>> {
   const { status, text } = await anna(fields);
   assertEquals(status, 200, text);
@@ -67,7 +67,7 @@ async function handedOut(fields: object = {}): Promise<Record<string, string>> {
   );
 }
 
-/** Every way to name what a reply handed out. */
+/** Every request field that refers to an id of a reply. */
 function usesOf(ids: Record<string, string>): readonly (readonly [name: string, fields: object])[] {
   const user = (part: object) => ({ input: [{ role: "user", content: [part] }] });
   return [
@@ -98,7 +98,7 @@ function usesOf(ids: Record<string, string>): readonly (readonly [name: string, 
 }
 
 for (const stream of [false, true]) {
-  Deno.test(`ids of a reply belong to the account that got it${stream ? ", streamed" : ""}`, async () => {
+  Deno.test(`ids of a reply belong to the account that received it${stream ? ", streamed" : ""}`, async () => {
     const ids = await handedOut({ stream });
     for (const [name, fields] of usesOf(ids)) {
       const before = askedOf();
@@ -115,10 +115,10 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("another account's id and one that was never handed out are refused in the same words", async () => {
+Deno.test("another account's id and an unknown one are rejected with the same message", async () => {
   const ids = await handedOut();
   for (const [name, fields] of usesOf(ids)) {
-    if (name === "a container") continue; // its wildcard allows what nobody owns
+    if (name === "a container") continue; // its wildcard allows containers without an owner
     const text = JSON.stringify(fields);
     const unknown = JSON.parse(text.replaceAll(/(resp|rs|ci|msg|cntr|cfile)_one\d+/g, "$1_nobodys"));
     const [foreign, none] = [await ben(fields), await ben(unknown)];
@@ -129,7 +129,7 @@ Deno.test("another account's id and one that was never handed out are refused in
   assertEquals([json.error.code, json.error.param], ["previous_response_not_found", "previous_response_id"]);
 });
 
-Deno.test("a reply that is not stored hands out no response", async () => {
+Deno.test("a reply that is not stored returns no response id", async () => {
   const { resp, ci } = await handedOut({ store: false });
   assertEquals((await anna({ previous_response_id: resp })).status, 404);
   const echo = {
@@ -149,7 +149,7 @@ Deno.test("items that carry their content need no owner", async () => {
   assertEquals((await ben({ input })).status, 200);
 });
 
-Deno.test("a request goes to the provider that gave its ids, wherever else the model is served", async () => {
+Deno.test("a request goes to the provider that returned its ids, whatever other providers serve the model", async () => {
   for (const [name, vendor] of [["one", one], ["two", two]] as const) {
     const { resp } = await handedOut({ model: `acme/${name}` });
     for (let nth = 0; nth < 6; nth++) {
@@ -192,7 +192,7 @@ for (const [name, status, fields] of REFUSED) {
   });
 }
 
-Deno.test("what a provider's allow_references names may be used by every account", async () => {
+Deno.test("the references in a provider's allow_references are available to every account", async () => {
   const allowed = [
     { prompt: { id: "pmpt_shared" } },
     { input: [{ role: "user", content: [{ type: "input_file", file_id: "file-shared" }] }] },
@@ -207,7 +207,7 @@ Deno.test("what a provider's allow_references names may be used by every account
   }
 });
 
-Deno.test("an object of a bucket is read only for the account that may, and never by a way around its prefix", async () => {
+Deno.test("an object of a bucket is read only for the account that may read it, and no path escapes its prefix", async () => {
   for (const url of ["gs://acme-media/a.png", "GS://acme-media/b/c.png", "s3://b/annas/a.png"]) {
     assertEquals((await anna(image(url))).status, 200, url);
     assertEquals((await ben(image(url))).status, 400, url);
@@ -228,7 +228,7 @@ Deno.test("an object of a bucket is read only for the account that may, and neve
   for (const url of around) assertEquals((await anna(image(url))).status, 400, url);
 });
 
-Deno.test("a hosted tool needs a price on the model or an allowance of the provider", async () => {
+Deno.test("a hosted tool needs a price on the model or permission on the provider", async () => {
   const web = { tools: [{ type: "web_search" }] };
   for (const model of ["acme/one", "acme/two"]) {
     const before = askedOf();
@@ -245,7 +245,7 @@ Deno.test("a hosted tool needs a price on the model or an allowance of the provi
   assertEquals(one.asked.length, before + 4);
 });
 
-Deno.test("the official client goes on from its own response, and gets 404 for another account's", async () => {
+Deno.test("the official client continues from its own response, and gets 404 for another account's", async () => {
   const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${gateway.address}/v1`, maxRetries: 0 });
   const first = await client(KEY_A).responses.create({ model: "acme/one", input: "hi" });
   const second = await client(KEY_A).responses.create({
@@ -262,7 +262,7 @@ Deno.test("the official client goes on from its own response, and gets 404 for a
   assertEquals([error.status, error.code, error.param], [404, "previous_response_not_found", "previous_response_id"]);
 });
 
-Deno.test("the chat format refuses what it names at the operator's account", async () => {
+Deno.test("the chat format rejects references to objects of the operator's account", async () => {
   const call = callerOf(gateway.address, { authorization: `Bearer ${KEY_B}` });
   const user = (part: object) => [{ role: "user", content: [part] }];
   const questions: readonly (readonly [number, object])[] = [

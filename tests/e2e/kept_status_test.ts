@@ -4,14 +4,14 @@ import { askFace, CHAT, CONTENT, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
 const gateway = await startTestGateway();
 
-/** The faces whose clients know the errors of each model's vendor. */
+/** The protocols whose clients know the errors of each model's vendor. */
 const OWN_FACES = {
   "sandbox/chat-1": [CHAT, RESPONSES],
   "sandbox/messages-1": [MESSAGES],
   "sandbox/content-1": [CONTENT],
 } as const;
 
-/** How each face names a vendor's overload that keeps its status. */
+/** How each protocol names a vendor's overload that keeps its status. */
 const OVERLOAD_WORDS = {
   chat: "upstream_error",
   responses: "upstream_error",
@@ -21,7 +21,7 @@ const OVERLOAD_WORDS = {
 
 for (const [model, own] of Object.entries(OWN_FACES)) {
   for (const status of [503, 529]) {
-    Deno.test(`${model}: a vendor's ${status} keeps its status for callers of the vendor's own format alone`, async () => {
+    Deno.test(`${model}: a vendor's ${status} keeps its status only for callers of the vendor's own format`, async () => {
       for (const face of FACES) {
         for (const stream of [false, true]) {
           const answer = await askFace(face, gateway, { model, text: `[[fail ${status}]] hi`, stream });

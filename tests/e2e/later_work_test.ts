@@ -15,7 +15,7 @@ const ASKING = {
 
 for (const face of FACES) {
   for (const [field, value] of Object.entries(ASKING)) {
-    Deno.test(`a ${face.name} request that asks for work beyond its answer by ${field} reaches no vendor`, async () => {
+    Deno.test(`a ${face.name} request that asks for background work by ${field} reaches no vendor`, async () => {
       const before = gateway.sandbox.requests.length;
       for (const model of VENDORS) {
         for (const stream of [false, true]) {
@@ -59,7 +59,7 @@ Deno.test("a content request with a field in both spellings reaches no vendor, n
   assertEquals(gateway.sandbox.requests.length, before);
 });
 
-Deno.test("a request with one name twice in a nested object reaches no vendor", async () => {
+Deno.test("a request with a duplicate name in a nested object reaches no vendor", async () => {
   const before = gateway.sandbox.requests.length;
   for (const face of FACES.filter(({ name }) => name !== "responses")) {
     const text = JSON.stringify(face.body(face.ownModel, "hi")).replace('"user"', '"user","role":"user"');

@@ -19,7 +19,7 @@ const TOP: Readonly<Record<string, unknown>> = {
 
 for (const face of NAMED_IN_LOWER_CASE) {
   for (const [name, value] of Object.entries(TOP)) {
-    Deno.test(`a ${face.name} request with "${name}" reaches no vendor, as some read it in lower case`, async () => {
+    Deno.test(`a ${face.name} request with "${name}" reaches no vendor, as some vendors ignore case`, async () => {
       const before = gateway.sandbox.requests.length;
       for (const model of [face.ownModel, "sandbox/any-1"]) {
         const answer = await askFace(face, gateway, { model, extra: { [name]: value } });
@@ -44,7 +44,7 @@ Deno.test("names of stored files and items are checked in any case, at any depth
   assertEquals(gateway.sandbox.requests.length, before);
 });
 
-Deno.test("keys that callers choose may be written in any case", async () => {
+Deno.test("keys that callers choose may have any case", async () => {
   const tools = [{
     type: "function",
     function: { name: "f", parameters: { type: "object", properties: { Model: {} } } },
@@ -53,7 +53,7 @@ Deno.test("keys that callers choose may be written in any case", async () => {
   assertEquals((await askFace(CHAT, gateway, { extra })).status, 200);
 });
 
-Deno.test("examples of a tool's input may have keys in any case", async () => {
+Deno.test("keys in examples of a tool's input may have any case", async () => {
   const inputSchema = { type: "object", properties: { Id: { type: "string" } } };
   const tools = [{ name: "f", input_schema: inputSchema, input_examples: [{ Id: "a", File_ID: "b" }] }];
   assertEquals((await askFace(MESSAGES, gateway, { extra: { tools } })).status, 200);

@@ -1,9 +1,7 @@
 import { PRICING, textModel } from "../support/gateway.ts";
 import { geminiNamed, type VendorModel, VENDORS } from "./vendors.ts";
 
-/**
- * The models of the matrix as a gateway's configuration has them: with a price for searches, and under Gemini's names.
- */
+/** The matrix models in a gateway's configuration: with a price for searches, and under Gemini's names. */
 export const MATRIX_MODELS: readonly object[] = VENDORS.flatMap((vendor) => [
   searching(vendor, vendor.model),
   {

@@ -16,7 +16,7 @@ for (const client of CLIENTS) {
     for (const feature of FEATURES) {
       Deno.test({
         name: cellName(client, vendor, feature),
-        // Clients keep connections of their own open from test to test.
+        // Clients keep their connections open from test to test.
         sanitizeResources: false,
         sanitizeOps: false,
         async fn() {
@@ -30,10 +30,10 @@ for (const client of CLIENTS) {
 }
 
 Deno.test({
-  name: "docs/compatibility.md says what the clients found",
+  name: "docs/compatibility.md agrees with the results of the clients",
   fn: () => {
     const total = CLIENTS.length * VENDORS.length * FEATURES.length;
-    // A run of some cells alone, by a filter, cannot tell.
+    // A filtered run of a few cells cannot check the table.
     if (found.size > total / 2) checkCompatibility({ clients: CLIENTS, vendors: VENDORS, features: FEATURES }, found);
   },
 });

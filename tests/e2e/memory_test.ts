@@ -15,7 +15,7 @@ const gateway = await startTestGateway({
 const { memory } = gateway.app;
 const { hostname, port } = new URL(gateway.address);
 
-/** An upload of which only the beginning is sent. */
+/** Sends only the start of an upload. */
 async function beginUpload(key: string, path: string, head = "Content-Length: 19000000"): Promise<Deno.Conn> {
   const connection = await Deno.connect({ hostname, port: Number(port) });
   const lines = [
@@ -46,7 +46,7 @@ function chat(key: string, content: string): Promise<Response> {
 
 const CHAT = "/v1/chat/completions";
 
-Deno.test("unfinished uploads hold at most a quarter of the memory, and nothing once they are closed", async () => {
+Deno.test("unfinished uploads use at most a quarter of the memory, and none once they are closed", async () => {
   const uploads = [await beginUpload(keys.hoarder, CHAT)];
   await eventually(() => memory.inUse === 76_000_000); // 19 MB at four bytes of memory each
   const refused = await beginUpload(keys.hoarder, CHAT);
@@ -62,7 +62,7 @@ Deno.test("unfinished uploads hold at most a quarter of the memory, and nothing 
   await eventually(() => memory.inUse === 0);
 });
 
-Deno.test("the refusal is told in the caller's protocol", async () => {
+Deno.test("the refusal has the caller's protocol", async () => {
   const holding = await beginUpload(keys.hoarder, CHAT);
   await eventually(() => memory.inUse > 0);
   const shapes: readonly [path: string, expected: RegExp][] = [
@@ -96,7 +96,7 @@ Deno.test("a request without a valid key takes no memory, whatever length it ann
   connection.close();
 });
 
-Deno.test("a body that could never be held is 413, not a refusal to come back from", async () => {
+Deno.test("a body above the memory of an account is 413 without a Retry-After", async () => {
   const small = await startTestGateway({ config: { limits: { memory: "40MB" } } });
   try {
     const response = await fetch(`${small.address}/v1/chat/completions`, {
@@ -111,7 +111,7 @@ Deno.test("a body that could never be held is 413, not a refusal to come back fr
   }
 });
 
-Deno.test("values that cost more memory than their text are counted by what they cost", async () => {
+Deno.test("values that need more memory than their text are counted by what they need", async () => {
   const response = await fetch(`${gateway.address}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${keys.hoarder}`, "content-type": "application/json" },
@@ -121,7 +121,7 @@ Deno.test("values that cost more memory than their text are counted by what they
   await eventually(() => memory.inUse === 0);
 });
 
-/** A server of media, each as long as its path says; announced or not. */
+/** A server of media with the length in the path; with or without Content-Length. */
 function startMediaServer() {
   const requests: string[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
@@ -153,7 +153,7 @@ function chatAbout(key: string, urls: readonly string[]): Promise<Response> {
   });
 }
 
-Deno.test("media that are too large together are refused before they are downloaded", async () => {
+Deno.test("media that are too large together are rejected before they are downloaded", async () => {
   const media = startMediaServer();
   try {
     for (const [kind, status] of [["announced", 413], ["streamed", 413]] as const) {
@@ -169,7 +169,7 @@ Deno.test("media that are too large together are refused before they are downloa
   }
 });
 
-Deno.test("media beyond what the account may hold are refused, and those of others are not", async () => {
+Deno.test("media above the account's memory are rejected, and those of others are not", async () => {
   const media = startMediaServer();
   const holding = [await beginUpload(keys.hoarder, CHAT)];
   try {
@@ -185,7 +185,7 @@ Deno.test("media beyond what the account may hold are refused, and those of othe
   }
 });
 
-Deno.test("a download ends when its caller leaves", async () => {
+Deno.test("a download ends when its caller disconnects", async () => {
   const began = Promise.withResolvers<void>();
   const cancelled = Promise.withResolvers<void>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => {
@@ -212,7 +212,7 @@ Deno.test("a download ends when its caller leaves", async () => {
   await server.shutdown();
 });
 
-Deno.test("a reply for which there is no room is 503, is charged, and holds nothing", async () => {
+Deno.test("a reply above the available memory is 503, is charged, and uses no memory", async () => {
   const reply = { role: "assistant", content: "a".repeat(4_000_000) };
   const usage = { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 };
   const choices = [{ index: 0, message: reply, finish_reason: "stop" }];
@@ -244,7 +244,7 @@ Deno.test("a reply for which there is no room is 503, is charged, and holds noth
   }
 });
 
-Deno.test("nothing is held when replies were taken, refused or left", async () => {
+Deno.test("no memory is in use after replies were read, rejected or abandoned", async () => {
   const all = await Promise.all(
     ["hello", "", "a".repeat(300_000)].flatMap((
       content,

@@ -8,7 +8,7 @@ import { answer, type ScriptedUpstream, startScriptedUpstream } from "../support
 const HOST = "127.0.0.1";
 const ASKING = { model: "a/one", messages: [{ role: "user" as const, content: "How many tokens are these words?" }] };
 
-/** Ways in which vendors that only resemble the Messages API say that they have no counter. */
+/** Errors by which vendors that resemble the Messages API report a missing counter. */
 const REFUSALS: readonly [status: number, body: string][] = [
   [404, ""],
   [404, "404 page not found"],
@@ -19,7 +19,7 @@ const REFUSALS: readonly [status: number, body: string][] = [
   [501, '{"error":{"message":"not implemented"}}'],
 ];
 
-/** A vendor that gives every request the same answer. */
+/** A vendor that gives every request the same response. */
 function vendorThatSays(status: number, body: string): ScriptedUpstream {
   return startScriptedUpstream(async (side) => {
     while (await side.request() !== null) await side.say(answer(status, body));
@@ -43,7 +43,7 @@ async function gatewayBefore(vendor: ScriptedUpstream, clock?: ShiftedClock) {
 }
 
 for (const [status, body] of REFUSALS) {
-  Deno.test(`a count is made here when the vendor has no counter: ${status} ${body.slice(0, 40)}`, async () => {
+  Deno.test(`tokens are counted locally when the vendor has no counter: ${status} ${body.slice(0, 40)}`, async () => {
     const vendor = vendorThatSays(status, body);
     const gateway = await gatewayBefore(vendor);
     try {
@@ -62,7 +62,7 @@ for (const [status, body] of REFUSALS) {
   });
 }
 
-Deno.test("a vendor without a counter is not asked again for ten minutes, for that model", async () => {
+Deno.test("a vendor without a counter is not called again for ten minutes, for that model", async () => {
   const vendor = vendorThatSays(404, "");
   const clock = new ShiftedClock();
   const gateway = await gatewayBefore(vendor, clock);
@@ -81,7 +81,7 @@ Deno.test("a vendor without a counter is not asked again for ten minutes, for th
   }
 });
 
-Deno.test("a 404 that names the model is about the model, and is told as the turn would tell it", async () => {
+Deno.test("a 404 that names the model is about the model, and is reported as the call would report it", async () => {
   const body = '{"type":"error","error":{"type":"not_found_error","message":"model: one"}}';
   const vendor = vendorThatSays(404, body);
   const gateway = await gatewayBefore(vendor);

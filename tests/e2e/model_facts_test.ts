@@ -3,7 +3,7 @@ import { accountMoney } from "../support/account_money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { askFace, type Face, FACES, type Json, MESSAGES } from "./faces.ts";
 
-/** Models of the sandbox under the names of the vendor's, whose rules it keeps. */
+/** Sandbox models with the vendor's names, which follow the vendor's rules. */
 const NAMED = ["gpt-4.1", "gpt-4o-mini", "gpt-5-mini", "gpt-5.1", "o3"];
 
 const gateway = await startTestGateway({
@@ -18,7 +18,7 @@ const gateway = await startTestGateway({
 });
 const account = accountMoney(gateway);
 
-/** A setting of each format. */
+/** The limit of output tokens in each format. */
 const LIMIT: Readonly<Record<Face["name"], (tokens: number) => Json>> = {
   chat: (max_completion_tokens) => ({ max_completion_tokens }),
   responses: (max_output_tokens) => ({ max_output_tokens }),
@@ -31,7 +31,7 @@ const LIMIT_FIELD = {
   messages: "max_tokens",
   content: "generationConfig.maxOutputTokens",
 };
-/** Everything that a model may refuse: all formats have a word for it. */
+/** Every field that a model may reject and that all formats have. */
 const WISHES: Readonly<Record<Face["name"], Json>> = {
   chat: { temperature: 0.2, top_p: 0.9, reasoning_effort: "high" },
   responses: { temperature: 0.2, top_p: 0.9, reasoning: { effort: "high", summary: "auto" } },
@@ -62,7 +62,7 @@ for (const face of FACES) {
     Deno.test(`a limit of one token reaches ${model} from ${face.name}`, async () => {
       const answer = await askFace(face, gateway, { model, extra: LIMIT[face.name](1) });
       const passes = face.ownModel === model;
-      if (face.name === "responses" && passes) return assertEquals(answer.status, 400); // the vendor's own word
+      if (face.name === "responses" && passes) return assertEquals(answer.status, 400); // the vendor's own error
       assertEquals(answer.status, 200, answer.text);
       const isRaised = limitIn(seen()) === 16;
       assert(isRaised || limitIn(seen()) === 1);
@@ -71,11 +71,11 @@ for (const face of FACES) {
   }
 
   for (const name of NAMED) {
-    Deno.test(`${face.name} with every wish to ${name}: nothing that it refuses is sent, all of it is named`, async () => {
+    Deno.test(`${face.name} with every field to ${name}: no unsupported field is sent, and all are named`, async () => {
       const model = `sandbox/${name}`;
       const answer = await askFace(face, gateway, { model, extra: WISHES[face.name] });
       const passes = face.ownModel === "sandbox/chat-1";
-      if (passes) return assertEquals(answer.status, 400); // the bytes pass, so that the vendor answers
+      if (passes) return assertEquals(answer.status, 400); // the bytes pass, so the vendor answers
       assertEquals(answer.status, 200, answer.text);
       assert(answer.headers.get("x-service-dropped") !== null);
     });
@@ -89,7 +89,7 @@ Deno.test("other values out of range stay 400", async () => {
   }
 });
 
-Deno.test("a budget of thinking is lowered with its limit, where the bytes pass and where they are translated", async () => {
+Deno.test("a thinking budget is lowered with its limit, in passed and in translated requests", async () => {
   const extra = { max_tokens: 32_000, thinking: { type: "enabled", budget_tokens: 31_999 } };
   const passed = await askFace(MESSAGES, gateway, { extra });
   assertEquals(passed.status, 200, passed.text);

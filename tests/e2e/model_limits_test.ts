@@ -5,7 +5,7 @@ import OpenAI from "openai";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 
-Deno.test("official clients read a model's limits and what it takes, from each of the three lists", async () => {
+Deno.test("official clients read a model's limits and modalities, from each of the three lists", async () => {
   const serves = (...providers: string[]) => providers.map((provider) => ({ provider, model: "claude-opus-5" }));
   const gateway = await startTestGateway({
     config: {

@@ -51,14 +51,14 @@ async function idsIn(address: string, path: string): Promise<string[]> {
   return (data ?? models).map(({ id, name }: { id?: string; name: string }) => id ?? name.replace("models/", ""));
 }
 
-Deno.test("models that a provider lists are in the catalogs and serve, at prices of their own", async () => {
+Deno.test("models that a provider lists are in the catalogs and are served, at their own prices", async () => {
   const files = await Deno.makeTempDir({ prefix: "switchyard-lists-" });
   const { vendor, address, stop } = startVendor();
   const priced = { id: "far/*", pricing: { prompt: "0.00001", completion: "0.0001" } };
   const gateway = await start(address, files, [priced, { id: "openai/*" }]);
   await eventually(async () => (await idsIn(gateway.address, "/v1/models")).length === 3);
   for (const path of CATALOGS) {
-    // What is built in has its price; what is not, has none at this provider.
+    // A built-in model has its price; another one has none at this provider.
     assertEquals(await idsIn(gateway.address, path), ["far/meta-llama/llama-4", "far/gpt-5.5", "openai/gpt-5.5"]);
     assertEquals(await idsIn(gateway.address, `${path}/far`), ["far/meta-llama/llama-4", "far/gpt-5.5"]);
   }
@@ -87,7 +87,7 @@ Deno.test("models that a provider lists are in the catalogs and serve, at prices
   await Deno.remove(files, { recursive: true });
 });
 
-Deno.test("a gateway starts and answers while a list cannot be read, and offers what comes later", async () => {
+Deno.test("a gateway starts and answers while a list cannot be read, and adds its models later", async () => {
   const files = await Deno.makeTempDir({ prefix: "switchyard-lists-" });
   const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 }); // accepts and never answers
   const gateway = await start(`http://127.0.0.1:${silent.addr.port}/v1`, files, [{ id: "far/*", pricing: "free" }]);

@@ -6,7 +6,7 @@ import { type GatewayProcess, startGatewayProcess } from "../support/gateway_pro
 import { closedOrigin } from "../support/video_gateway.ts";
 import { askFace, CHAT } from "./faces.ts";
 
-/** A gateway whose output goes where the test says; it is found by its port. */
+/** Runs a gateway with redirected output; its port is configured. */
 async function withGateway(
   redirects: string,
   run: (gateway: { address: string; key: string; folder: string; process: GatewayProcess }) => Promise<void>,
@@ -53,7 +53,7 @@ for (
     ["that are closed", ">&- 2>&-"],
   ] as const
 ) {
-  Deno.test(`serve goes on, and stops in order, with outputs ${name}`, async () => {
+  Deno.test(`serve keeps running, and shuts down cleanly, with outputs ${name}`, async () => {
     await withGateway(redirects, async ({ address, key, process }) => {
       await ready(address, process);
       for (let count = 0; count < 20; count++) {
@@ -70,7 +70,7 @@ for (
 const REQUESTS = 10_000;
 const CALLERS = 16;
 
-Deno.test("ten thousand requests are answered while nobody reads the log; its reader then learns what was dropped", async () => {
+Deno.test("ten thousand requests are answered while nobody reads the log, and the log then reports the dropped lines", async () => {
   await withGateway('>"pipe" 2>&1', async ({ address, folder, process }) => {
     using pipe = await Deno.open(`${folder}/pipe`, { read: true });
     await ready(address, process);

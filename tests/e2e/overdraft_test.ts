@@ -12,13 +12,13 @@ import {
 } from "../support/scripted_upstream.ts";
 import { askFace, CHAT, CONTENT, type Face, type FaceAnswer, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
-/** Providers and models beside the one that a test is about. */
+/** Providers and models in addition to those under test. */
 interface OtherParts {
   readonly providers: Record<string, unknown>;
   readonly models: readonly unknown[];
 }
 
-/** A vendor of one wire format whose replies a test decides, and a gateway in front of it. */
+/** A gateway in front of a vendor of one wire format whose replies the test sets. */
 async function gatewayBefore(
   vendor: { readonly baseUrl: string },
   options: {
@@ -39,7 +39,7 @@ async function gatewayBefore(
       ...provider,
     },
   };
-  // A mid-priced model of today: three dollars a million tokens in, fifteen out.
+  // A mid-priced model: three dollars per million input tokens, fifteen per million output tokens.
   const pricing = { prompt: "0.000003", completion: "0.000015" };
   const midPriced = {
     ...textModel("vendor/m", ["vendor"]),
@@ -70,7 +70,7 @@ const READY = (
     }
   })();
 
-/** The reply of a vendor that makes use of all that it was allowed. */
+/** The reply of a vendor that uses everything it was allowed. */
 function fullReply(face: Face, { prompt, output }: { readonly prompt: number; readonly output: number }): string {
   switch (face.name) {
     case "chat":
@@ -125,13 +125,13 @@ function limitIn({ body }: WireSeen): number | null {
     null;
 }
 
-/** A vendor that counts `prompt` tokens and uses up the limit of every choice. */
+/** A vendor that counts `prompt` tokens and uses the full limit of every choice. */
 function obeyingVendor(face: Face, prompt: number): ScriptedUpstream {
   return startScriptedUpstream((side) =>
     READY(side, (seen) => {
       const { n = 1, generationConfig } = JSON.parse(seen.body);
       const choices = generationConfig?.candidateCount ?? n;
-      // A provider of kind openai is asked in either of its author's formats.
+      // A provider of kind openai is called in either of its author's formats.
       return fullReply(seen.path.endsWith("/responses") ? RESPONSES : face, {
         prompt,
         output: (limitIn(seen) ?? 64_000) * choices,
@@ -171,7 +171,7 @@ const atOnce = (count: number, call: () => Promise<FaceAnswer>): Promise<FaceAns
 
 const served = (answers: readonly FaceAnswer[]): number => answers.filter(({ status }) => status === 200).length;
 
-/** Cases in which a request consumes more than its bytes say. */
+/** Cases in which a request consumes more than its bytes suggest. */
 const COSTLY: readonly (readonly [what: string, face: Face, count: number, extra: Record<string, unknown>])[] = [
   ["a file of 190,000 tokens by its address", CONTENT, 60, {
     contents: [{
@@ -191,7 +191,7 @@ const COSTLY: readonly (readonly [what: string, face: Face, count: number, extra
 ];
 
 for (const [what, face, count, extra] of COSTLY) {
-  Deno.test(`an account with a cent that names ${what} in ${count} ${face.name} calls at once spends no more than it has`, async () => {
+  Deno.test(`an account with a cent that names ${what} in ${count} concurrent ${face.name} calls spends no more than its balance`, async () => {
     await withVendor(face, { balance: "0.01", prompt: 190_000 }, async (gateway, vendor) => {
       const answers = await atOnce(count, () => ask(gateway, face, { extra }));
       const refused = answers.filter(({ status }) => status === 402 || status === 404 || status === 400).length;
@@ -202,7 +202,7 @@ for (const [what, face, count, extra] of COSTLY) {
 }
 
 for (const face of [CHAT, RESPONSES, CONTENT]) {
-  Deno.test(`a dollar runs ten default ${face.name} calls of a mid-priced model at once, each with a limit that is told`, async () => {
+  Deno.test(`a dollar pays for ten concurrent default ${face.name} calls of a mid-priced model, each with a reported limit`, async () => {
     await withVendor(face, { balance: "1" }, async (gateway, vendor) => {
       const answers = await atOnce(10, () => ask(gateway, face));
       assertEquals(served(answers), 10);
@@ -214,7 +214,7 @@ for (const face of [CHAT, RESPONSES, CONTENT]) {
     });
   });
 
-  Deno.test(`a rich account's ${face.name} calls get no limit of the gateway's`, async () => {
+  Deno.test(`a rich account's ${face.name} calls get no limit from the gateway`, async () => {
     await withVendor(face, { balance: "25" }, async (gateway, vendor) => {
       const { status, headers } = await ask(gateway, face);
       assertEquals([status, headers.get("x-service-output-limit"), limitIn(itemAt(vendor.seen, 0))], [200, null, null]);
@@ -228,7 +228,7 @@ for (const vendorFace of [CHAT, MESSAGES, CONTENT]) {
       await withVendor(vendorFace, { balance: "1" }, async (gateway, vendor) => {
         const { status, headers } = await ask(gateway, face);
         assertEquals(status, 200);
-        // A provider of kind openai speaks both of its author's formats.
+        // A provider of kind openai supports both of its author's formats.
         const isPassed = vendorFace === CHAT && face === RESPONSES;
         if (!isPassed) assertEquals(headers.get("x-service-output-limit"), String(limitIn(itemAt(vendor.seen, 0))));
       });
@@ -236,7 +236,7 @@ for (const vendorFace of [CHAT, MESSAGES, CONTENT]) {
   }
 }
 
-Deno.test("settings beside the limit stay as they were sent", async () => {
+Deno.test("fields beside the limit stay as they were sent", async () => {
   await withVendor(CONTENT, { balance: "1" }, async (gateway, vendor) => {
     const extra = { generation_config: { temperature: 0.5, max_output_tokens: null } };
     assertEquals((await ask(gateway, CONTENT, { extra })).status, 200);
@@ -245,7 +245,7 @@ Deno.test("settings beside the limit stay as they were sent", async () => {
   });
 });
 
-Deno.test("a limit of the caller's own that does not fit is refused with one that does", async () => {
+Deno.test("a caller's limit above the balance is rejected with one that the balance covers", async () => {
   const fields: Readonly<Record<Face["name"], readonly [string, (tokens: number) => Record<string, unknown>]>> = {
     chat: ["max_tokens", (max_tokens) => ({ max_tokens })],
     responses: ["max_output_tokens", (max_output_tokens) => ({ max_output_tokens })],
@@ -260,14 +260,14 @@ Deno.test("a limit of the caller's own that does not fit is refused with one tha
       const fitting = Number(/expected at most (\d+)/.exec(refused.json.error.message)?.[1]);
       assert(refused.json.error.message.includes(`"${field}" 50000`), refused.json.error.message);
       assert(fitting > 6_000 && fitting < 6_700, refused.json.error.message);
-      // The other number has one digit less, so that its body is a byte shorter.
+      // The other number has one digit fewer, so its body is a byte shorter.
       assertEquals((await ask(gateway, face, { extra: limit(fitting) })).status, 200);
       assert(await accountMoney(gateway).balance() >= 0n);
     });
   }
 });
 
-Deno.test("a lone small call passes when the balance covers its prompt and 1,024 tokens", async () => {
+Deno.test("a single small call is accepted when the balance covers its prompt and 1,024 tokens", async () => {
   await withVendor(CHAT, { balance: "0.016" }, async (gateway, vendor) => {
     assertEquals((await ask(gateway, CHAT)).headers.get("x-service-output-limit"), "1024");
     assertEquals(limitIn(itemAt(vendor.seen, 0)), 1_024);
@@ -277,7 +277,7 @@ Deno.test("a lone small call passes when the balance covers its prompt and 1,024
   });
 });
 
-/** The first frames of a stream that says "one" and then waits. */
+/** The first frames of a stream that sends "one" and then waits. */
 const BEGINNINGS: Readonly<Record<Face["name"], readonly Record<string, unknown>[]>> = {
   chat: [{
     ...{ id: "c", object: "chat.completion.chunk", created: 1, model: "m" },
@@ -298,7 +298,7 @@ const BEGINNINGS: Readonly<Record<Face["name"], readonly Record<string, unknown>
   content: [{ candidates: [{ content: { role: "model", parts: [{ text: "one" }] }, index: 0 }] }],
 };
 
-/** A vendor that streams one word and then nothing, and reports far too much for whole replies. */
+/** A vendor that streams one word and then nothing, and reports an excessive usage for whole replies. */
 function disobeyingVendor(face: Face): ScriptedUpstream {
   return startScriptedUpstream(async (side) => {
     for (let seen = await side.request(); seen !== null; seen = await side.request()) {
@@ -337,7 +337,7 @@ for (const vendorFace of FACES) {
             JSON.parse(line)
           );
           assertEquals(charges.map(({ state }) => state), ["completed", "cut, estimated"]);
-          // The ceiling of 200,000 and 64,000 tokens, and what was seen of the stream.
+          // The maximum of 200,000 and 64,000 tokens, and the delivered part of the stream.
           const charged = before - await accountMoney(gateway).balance();
           assert(charged > 15_600_000_000n && charged < 15_610_000_000n, String(charged));
           assertEquals((await ask(gateway, face)).status, 402);
@@ -347,7 +347,7 @@ for (const vendorFace of FACES) {
   }
 }
 
-Deno.test("a video's hold does not take what an open call has reserved", async () => {
+Deno.test("a video's hold excludes what an open call has reserved", async () => {
   const sandbox = await startSandbox({ port: 0 });
   const video = { modes: ["text2video"], price_per_second: { default: "0.08" } };
   const config = { ark: { kind: "ark", base_url: sandbox.baseUrls.ark, api_key: "sandbox-key-ark" } };
@@ -355,7 +355,7 @@ Deno.test("a video's hold does not take what an open call has reserved", async (
   const options = { balance: "0.5", vendor: disobeyingVendor(CHAT), others: { providers: config, models: [model] } };
   await withVendor(CHAT, options, async (gateway) => {
     const leaving = new AbortController();
-    // Three dollars a million tokens in, fifteen out: nearly half of the balance.
+    // Three dollars per million input tokens, fifteen per million output tokens: nearly half of the balance.
     const body = { ...CHAT.body("vendor/m", "hello", true), max_tokens: 16_000 };
     const headers = CHAT.headers(gateway.key);
     const streaming = await fetch(`${gateway.address}/v1/chat/completions`, {
@@ -379,7 +379,7 @@ Deno.test("a video's hold does not take what an open call has reserved", async (
   await sandbox.stop();
 });
 
-Deno.test("an account with a cent creates no cache of a file of unknown size, however many at once", async () => {
+Deno.test("an account with a cent creates no cache of a file of unknown size, however many concurrent calls it makes", async () => {
   await withVendor(CONTENT, { balance: "0.01" }, async (gateway, vendor) => {
     const parts = [{ fileData: { fileUri: "https://files.example/long.txt", mimeType: "text/plain" } }];
     const body = JSON.stringify({ model: "vendor/m", contents: [{ role: "user", parts }], ttl: "900s" });
@@ -395,7 +395,7 @@ Deno.test("an account with a cent creates no cache of a file of unknown size, ho
   });
 });
 
-Deno.test("an account with a cent makes no pictures that it cannot pay, however many at once", async () => {
+Deno.test("an account with a cent makes no images above its balance, however many concurrent calls it makes", async () => {
   const model = {
     text: false,
     image: { series: "default" },

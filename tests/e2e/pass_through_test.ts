@@ -3,7 +3,7 @@ import { startTestGateway, textModel } from "../support/gateway.ts";
 import { answer as httpAnswer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { askFace, CHAT, CONTENT, type Face, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
-/** A reply of each form with fields of tomorrow, odd white space and numbers that no parser keeps. */
+/** A reply of each format with unknown fields, unusual white space and numbers that a parser would change. */
 const REPLIES: Readonly<Record<Face["name"], string>> = {
   chat: `{ "id":"c1", "tomorrow" : [1.0, 1e400, 12345678901234567890],
     "choices":[{"index":0,"message":{"role":"assistant","content":"h\\u00e9","mood":"fine"},"finish_reason":"stop"}],
@@ -21,7 +21,7 @@ const REPLIES: Readonly<Record<Face["name"], string>> = {
     "usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1,"totalTokenCount":4} }`,
 };
 
-/** The same as a stream, with comments and fields of tomorrow in it. */
+/** The same as a stream, with comments and unknown fields. */
 const STREAMS: Readonly<Record<Face["name"], string>> = {
   chat: ': hello\n\ndata: {"id":"c1","choices":[{"index":0,"delta":{"content":"a","mood":"fine"},' +
     '"finish_reason":null}], "tomorrow":1.0}\n\ndata: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' +
@@ -73,7 +73,7 @@ const gateway = await startTestGateway({
 });
 
 /**
- * A body with the gateway's own key in it, fields of tomorrow, and spelling that no parser keeps; and what is sent on.
+ * A body with a gateway field, unknown fields, and spelling that a parser would change; and the body that is forwarded.
  */
 function bodiesOf(face: Face, stream: boolean): { given: string; sent: string } {
   const good = JSON.stringify(face.body("MODEL", "h\u00e9 \ud83d\ude00", stream)).slice(1, -1).replace(
@@ -93,7 +93,7 @@ const compact = (text: string) => text.replaceAll(/,?\s*\}$/g, "}");
 
 for (const face of FACES) {
   for (const stream of [false, true]) {
-    Deno.test(`${face.name} ${stream ? "streams" : "replies"} of a vendor that speaks it pass byte by byte, both ways`, async () => {
+    Deno.test(`${face.name} ${stream ? "streams" : "replies"} of a vendor of that format pass byte by byte, both ways`, async () => {
       const { given, sent } = bodiesOf(face, stream);
       const answer = await askFace(face, gateway, { body: given, stream });
       assertEquals(answer.text, stream ? STREAMS[face.name] : REPLIES[face.name]);
@@ -105,13 +105,13 @@ for (const face of FACES) {
   }
 }
 
-Deno.test("flags of new features go to a vendor of the messages form", async () => {
+Deno.test("beta flags of new features reach a vendor of the messages format", async () => {
   const headers = { "anthropic-beta": "interleaved-thinking-2025-05-14,tomorrow-2027-01-01" };
   await askFace(MESSAGES, gateway, { headers });
   assertEquals(vendor.seen.at(-1)!.headers.get("anthropic-beta"), headers["anthropic-beta"]);
 });
 
-Deno.test("the caller's key and header fields go to no vendor", async () => {
+Deno.test("the caller's key and header fields reach no vendor", async () => {
   for (const face of FACES) {
     await askFace(face, gateway, { headers: { cookie: "a=1", "x-forwarded-for": "10.0.0.1", "x-secret": "no" } });
     const { headers, path } = vendor.seen.at(-1)!;
@@ -120,7 +120,7 @@ Deno.test("the caller's key and header fields go to no vendor", async () => {
   }
 });
 
-Deno.test("a setting that a vendor of another form lacks is named in X-Service-Dropped, by the caller's own word", async () => {
+Deno.test("a field that a vendor of another format does not support is named in X-Service-Dropped, by the caller's own name", async () => {
   const dropped = async (face: Face, model: string, extra: Record<string, unknown>) => {
     const answer = await askFace(face, gateway, { model, extra });
     return [answer.status, ...(answer.headers.get("x-service-dropped") ?? "").split(", ").toSorted()];

@@ -5,7 +5,7 @@ import { startTestGateway, textModel } from "../support/gateway.ts";
 import { answer as httpAnswer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { askFace, CONTENT, MESSAGES } from "./faces.ts";
 
-/** What the scripted vendors send beside every answer, whichever form they speak. */
+/** Headers that the scripted vendors send with every response, in any format. */
 const TOLD = {
   "retry-after": "3",
   "x-ratelimit-remaining-requests": "59",
@@ -75,7 +75,7 @@ const gateway = await startTestGateway({
 const openai = new OpenAI({ baseURL: `${gateway.address}/v1`, apiKey: gateway.key, maxRetries: 0 });
 const anthropic = new Anthropic({ baseURL: `${gateway.address}/msgcompat`, apiKey: gateway.key, maxRetries: 0 });
 
-/** Asks by an official client; gives the fields of the answer once its body was read. */
+/** Sends a request with an official client; returns the response headers after its body was read. */
 async function chatHeaders(model: string, stream: boolean, headers: Record<string, string> = {}): Promise<Headers> {
   const messages = [{ role: "user" as const, content: "hello" }];
   const asked = openai.chat.completions.create({ model, messages, stream }, { headers });
@@ -92,7 +92,7 @@ async function messageHeaders(model: string, stream: boolean, betas: string[] = 
   return response.headers;
 }
 
-/** The vendor's words among an answer's fields. */
+/** The vendor's headers in a response. */
 function toldIn(headers: Headers): Record<string, string> {
   return Object.fromEntries(Object.entries(TOLD).filter(([name, value]) => headers.get(name) === value));
 }
@@ -111,19 +111,19 @@ const MESSAGE_LIMITS = {
 for (const stream of [false, true]) {
   const kind = stream ? "stream" : "whole reply";
 
-  Deno.test(`a ${kind} of a vendor of the caller's form tells its limits and waits, and nothing of the operator's`, async () => {
+  Deno.test(`a ${kind} of a vendor of the caller's format has its limits and waits, and no header of the operator's`, async () => {
     assertEquals(toldIn(await chatHeaders("sandbox/chat-1", stream)), { ...WAIT, ...CHAT_LIMITS });
     assertEquals(toldIn(await messageHeaders("sandbox/messages-1", stream)), { ...WAIT, ...MESSAGE_LIMITS });
     assertEquals(toldIn((await askFace(CONTENT, gateway, { stream })).headers), WAIT);
   });
 
-  Deno.test(`a ${kind} of a vendor of another form tells its waits alone`, async () => {
+  Deno.test(`a ${kind} of a vendor of another format has only its waits`, async () => {
     assertEquals(toldIn(await chatHeaders("sandbox/messages-1", stream)), WAIT);
     assertEquals(toldIn(await messageHeaders("sandbox/chat-1", stream)), WAIT);
     assertEquals(toldIn((await askFace(CONTENT, gateway, { model: "sandbox/chat-1", stream })).headers), WAIT);
   });
 
-  Deno.test(`a ${kind} has the gateway's own fields, whatever the vendor calls its own`, async () => {
+  Deno.test(`a ${kind} has the gateway's own headers, whatever the vendor sends under their names`, async () => {
     const headers = await chatHeaders("sandbox/chat-1", stream);
     const id = headers.get("x-service-request-id")!;
     assertMatch(id, /^req_[0-9a-f]{24}$/);
@@ -133,7 +133,7 @@ for (const stream of [false, true]) {
   });
 }
 
-Deno.test("features that a client asks for reach a vendor of its form, and no other", async () => {
+Deno.test("features that a client asks for reach a vendor of its format, and no other", async () => {
   const sentBy = async (asking: Promise<unknown>) => {
     await asking;
     const { headers } = vendor.seen.at(-1)!;

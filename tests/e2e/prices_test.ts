@@ -23,13 +23,13 @@ const PRICING = {
   web_search: "0.01",
 };
 
-/** What a vendor answers, and what that costs. */
+/** A vendor's response, and its price. */
 interface Priced {
   readonly form: CallerFormatName;
   readonly what: string;
-  /** Whole. */
+  /** The whole reply. */
   readonly body: Json;
-  /** The same as the data of a stream's events. */
+  /** The same as the events of a stream. */
   readonly events: readonly Json[];
   readonly cost: string;
   readonly pricing?: Json;
@@ -68,7 +68,7 @@ function responses(what: string, usage: Json, items: readonly Json[], cost: stri
     events: [
       { type: "response.created", response: { ...response, output: [], usage: null, status: "in_progress" } },
       ...output.map((item, output_index) => ({ type: "response.output_item.done", output_index, item })),
-      // Some vendors leave the items out here.
+      // Some vendors omit the items here.
       { type: "response.completed", response: { ...response, output: [] } },
     ],
     cost,
@@ -156,7 +156,8 @@ const CASES: readonly Priced[] = [
     "audio from a cache",
     {
       input_tokens: 1_000,
-      // Nothing tells which tokens were cached: 400 of audio are taken to be new, as far as there are new ones.
+      // The report does not say which tokens were cached. The 400 audio tokens count as new, up to the number of new
+      // tokens.
       input_tokens_details: { cached_tokens: 700, audio_tokens: 400 },
       output_tokens: 10,
       output_tokens_details: { audio_tokens: 10 },
@@ -260,7 +261,7 @@ function requestOf(form: CallerFormatName, stream: boolean, fields: Json = {}): 
   }
 }
 
-/** What a vendor of that form is configured as. */
+/** The provider kind of a vendor of each format. */
 const KINDS: Readonly<Record<CallerFormatName, Json>> = {
   chat: { kind: "openai", speaks: "chat" },
   responses: { kind: "openai", speaks: "responses" },
@@ -270,10 +271,10 @@ const KINDS: Readonly<Record<CallerFormatName, Json>> = {
 
 interface Shop {
   readonly gateway: TestGateway;
-  /** What the vendor answers from now on. */
+  /** The vendor's next responses. */
   answer: Priced;
   ask(form: CallerFormatName, stream: boolean, fields?: Json): Promise<Answer>;
-  /** What the account has spent since the last look, as a decimal of USD. */
+  /** The account's spending since the last call, as a decimal of USD. */
   spent(): Promise<string>;
 }
 
@@ -344,7 +345,7 @@ for (const form of FORMS) {
   });
 }
 
-Deno.test("images that a request gives are charged one by one, not those that look like some", async () => {
+Deno.test("input images are charged one by one, and text that looks like an image is not", async () => {
   const url = "data:image/png;base64,iVBORw0KGgo=";
   const gives: Readonly<Record<CallerFormatName, Json>> = {
     chat: { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] },
@@ -379,7 +380,7 @@ Deno.test("images that a request gives are charged one by one, not those that lo
   }
 });
 
-Deno.test("a reply is charged by the service tier that it names, and a tier without a price is refused", async () => {
+Deno.test("a reply is charged by the service tier that it names, and a tier without a price is rejected", async () => {
   const tiers = {
     pricing_tiers: { priority: { prompt: "0.00001", completion: "0.00002" }, fast: { prompt: "0.0001" } },
   };
@@ -438,7 +439,7 @@ Deno.test("a reply is charged by the service tier that it names, and a tier with
   }
 });
 
-Deno.test("fast mode is a tier of its own: charged where it has a price, refused where it has none", async () => {
+Deno.test("fast mode is a tier of its own: charged where it has a price, rejected where it has none", async () => {
   const fast = messages("", { input_tokens: 100, output_tokens: 50, service_tier: "standard", speed: "fast" }, "");
   await withShop("messages", async (shop) => {
     shop.answer = fast;

@@ -8,7 +8,7 @@ async function modesBelow(folder: string, below = ""): Promise<Record<string, st
   for await (const { name, isDirectory } of Deno.readDir(`${folder}/${below}`)) {
     const path = below === "" ? name : `${below}/${name}`;
     const about = await Deno.stat(`${folder}/${path}`).catch(() => null);
-    if (about === null) continue; // it went meanwhile
+    if (about === null) continue; // deleted in the meantime
     modes[path] = (about.mode! & 0o777).toString(8);
     if (isDirectory) Object.assign(modes, await modesBelow(folder, path));
   }
@@ -23,7 +23,8 @@ async function startDev(folder: string) {
 }
 
 Deno.test({
-  name: "store, files, keys and folders are their owner's alone, whatever the umask, and looser ones are tightened",
+  name:
+    "store, files, keys and folders are accessible to their owner only, whatever the umask, and others are tightened",
   ignore: Deno.build.os === "windows",
   async fn() {
     const folder = await Deno.makeTempDir();
@@ -63,7 +64,7 @@ Deno.test({
   },
 });
 
-Deno.test("serve prints no secret that it generates, unless asked, and says how to get one", async () => {
+Deno.test("serve prints no generated secret by default, and explains how to get one", async () => {
   for (const isAsked of [false, true]) {
     const folder = await Deno.makeTempDir();
     const config = { accounts: [{ id: "acme" }], providers: {}, models: [] };

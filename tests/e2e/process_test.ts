@@ -8,7 +8,7 @@ import { atLeast, itemAt } from "../support/items.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
 import { askFace, CHAT, CONTENT, FACES } from "./faces.ts";
 
-/** A folder with a configuration in it, and a vendor beside it. */
+/** A folder with a configuration, and a vendor. */
 interface Place {
   readonly folder: string;
   readonly sandbox: Sandbox;
@@ -57,7 +57,7 @@ async function addressOf(process: GatewayProcess): Promise<string> {
 
 const ONE = 2n * 10_000n + 4n * 20_000n; // "hello there" and "You said: hello there"
 
-Deno.test("SIGTERM lets a stream finish, ends with 0 and loses no charge", async () => {
+Deno.test("SIGTERM lets a stream finish, exits with 0 and loses no charge", async () => {
   const place = await makePlace(20);
   const process = place.start();
   const address = await addressOf(process);
@@ -80,7 +80,7 @@ Deno.test("SIGTERM lets a stream finish, ends with 0 and loses no charge", async
   await place.remove();
 });
 
-Deno.test("SIGTERM ends what outlasts the grace with an error event of its form, and charges what came", async () => {
+Deno.test("SIGTERM ends what exceeds the grace period with an error event of its format, and charges the delivered part", async () => {
   const place = await makePlace(0.2);
   const process = place.start();
   const address = await addressOf(process);
@@ -97,7 +97,7 @@ Deno.test("SIGTERM ends what outlasts the grace with an error event of its form,
   await place.remove();
 });
 
-Deno.test("kill -9 loses no charge of a reply that was given", async () => {
+Deno.test("kill -9 loses no charge of a delivered reply", async () => {
   const place = await makePlace(1);
   const process = place.start();
   const address = await addressOf(process);
@@ -127,7 +127,7 @@ Deno.test("kill -9 loses no charge of a reply that was given", async () => {
   await place.remove();
 });
 
-Deno.test("a second process on the same store is refused with one clear line", async () => {
+Deno.test("a second process on the same store is rejected with one clear line", async () => {
   const place = await makePlace(1);
   const first = place.start();
   const address = await addressOf(first);
@@ -143,7 +143,7 @@ Deno.test("a second process on the same store is refused with one clear line", a
   await place.remove();
 });
 
-Deno.test("more connections than there are file descriptors are survived", async () => {
+Deno.test("the gateway survives more connections than there are file descriptors", async () => {
   const place = await makePlace(1);
   const process = place.start({ descriptors: 256 });
   const address = await addressOf(process);
@@ -168,7 +168,7 @@ Deno.test("more connections than there are file descriptors are survived", async
   await place.remove();
 });
 
-Deno.test("dev prints an address, a key and curl lines that work as they stand", async () => {
+Deno.test("dev prints an address, a key and curl lines that work unchanged", async () => {
   const folder = await Deno.makeTempDir();
   const process = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" } });
   const address = await addressOf(process);

@@ -21,12 +21,12 @@ const COMPLETION = answer(
 
 interface LocalProxy {
   readonly port: number;
-  /** The heads of the requests that came. */
+  /** The heads of the received requests. */
   readonly heads: readonly string[];
   stop(): Promise<void>;
 }
 
-/** A CONNECT proxy to which every name is loopback; it refuses whoever has not the credentials. */
+/** A CONNECT proxy that resolves every name to loopback; it rejects clients without the credentials. */
 function startProxy(refusal: string | null = null): LocalProxy {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const heads: string[] = [];
@@ -121,7 +121,7 @@ async function withProxy(
   }
 }
 
-Deno.test("calls of an https vendor go through a tunnel of the proxy, which is kept, and only the proxy is told who asks", async () => {
+Deno.test("calls of an https vendor use a tunnel through the proxy, which is reused, and only the proxy gets its credentials", async () => {
   await withProxy({}, async ({ proxy, vendor, ask, logLines }) => {
     for (let turn = 0; turn < 3; turn++) {
       const { status, text } = await ask();
@@ -162,7 +162,7 @@ for (const [what, refusal] of Object.entries(REFUSALS)) {
   });
 }
 
-Deno.test("calls of an http vendor go to the proxy with their whole address; its 407 is a failure to connect", async () => {
+Deno.test("calls of an http vendor go to the proxy with their full URL, and its 407 is a failure to connect", async () => {
   let reply = COMPLETION;
   const proxy = startScriptedUpstream(async (side) => {
     while (await side.request()) await side.say(reply);

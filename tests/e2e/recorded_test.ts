@@ -21,7 +21,7 @@ const CLIENTS: Readonly<Record<CallerFormatName, Client>> = {
   content: googleContent,
 };
 
-/** The words by which each client tells why a reply ended; of reasons that all forms can say. */
+/** Each client's stop reasons; of those that all formats have. */
 const STOPS: Readonly<Record<CallerFormatName, Partial<Record<StopReason, string>>>> = {
   chat: { end: "stop", stop_sequence: "stop", tool_calls: "tool_calls", max_tokens: "length" },
   responses: { end: "completed", stop_sequence: "completed", tool_calls: "completed", max_tokens: "incomplete" },
@@ -37,14 +37,16 @@ const CONTEXT: ReplyContext = {
   includeUsage: true,
 };
 
-/** A recorded reply in neutral words, and as a form writes it. */
+/** A recorded reply in neutral types, and as a format writes it. */
 interface Rewritten {
   readonly reply: Reply;
   readonly bytes: Uint8Array<ArrayBuffer> | string;
   readonly isStream: boolean;
 }
 
-/** Null for what holds no reply: a stream that tells of a failure, and a response that was only begun. */
+/**
+ * Returns null for recordings without a reply: a stream that reports a failure, or a response that was only started.
+ */
 function rewritten({ form, whole, frames }: Recording, to: CallerFormatName): Rewritten | null {
   if (whole !== null) {
     if (whole.status === "queued" || whole.status === "in_progress") return null;
@@ -64,7 +66,7 @@ const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, asy
   });
 });
 
-/** What a client must show of a reply. */
+/** The parts of a reply that a client must return. */
 function shownOf({ parts, stop, usage }: Reply, to: CallerFormatName) {
   return {
     text: parts.map((part) => part.kind === "text" ? part.text : "").join(""),
@@ -77,7 +79,7 @@ function shownOf({ parts, stop, usage }: Reply, to: CallerFormatName) {
 }
 
 function shownBy({ text, calls, stop, tokens }: Answer, reply: Reply, to: CallerFormatName) {
-  // The content form counts what a vendor's own tools read apart.
+  // The content format counts the tokens of a vendor's own tools separately.
   const apart = to === "content" ? reply.usage?.toolPromptTokens ?? 0 : 0;
   return {
     text,
@@ -90,7 +92,7 @@ function shownBy({ text, calls, stop, tokens }: Answer, reply: Reply, to: Caller
   };
 }
 
-/** Free text and calls that were cut off have no arguments that every form can write. */
+/** Free text and truncated calls have no arguments that every format supports. */
 function isComparable({ parts }: Reply): boolean {
   return parts.every((part) => {
     if (part.kind === "refusal") return false;

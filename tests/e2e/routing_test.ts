@@ -4,7 +4,7 @@ import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { askFace, CHAT, CONTENT, FACES, MESSAGES, RESPONSES } from "./faces.ts";
 
-/** A model that goes to the first provider as long as that one answers, then to the second. */
+/** A model that uses the first provider as long as that one answers, then the second. */
 function inOrder(id: string, first: string, second: string) {
   return { ...textModel(id, []), serves: [{ provider: first, weight: 1 }, { provider: second, weight: 0 }] };
 }
@@ -20,12 +20,12 @@ const gateway = await startTestGateway({
 });
 const account = accountMoney(gateway);
 
-/** Families that were asked since a mark. */
+/** Families that were called since a position in the list. */
 function askedSince(mark: number): string[] {
   return gateway.sandbox.requests.slice(mark).map(({ path }) => itemAt(path.split("/"), 1));
 }
 
-Deno.test("a failure before the first byte is mended by the next provider, which the header and the ledger name", async () => {
+Deno.test("a failure before the first byte is retried at the next provider, which the header and the ledger name", async () => {
   for (const order of ["[[google: fail 503]]", "[[google: fail 429 7]]", "[[google: fail 408]]", "[[google: html]]"]) {
     for (const stream of [false, true]) {
       const mark = gateway.sandbox.requests.length;
@@ -39,7 +39,7 @@ Deno.test("a failure before the first byte is mended by the next provider, which
   }
 });
 
-Deno.test("a refusal of the request is told at once and asked of nobody else", async () => {
+Deno.test("a refusal of the request is returned at once and not retried", async () => {
   for (const face of FACES) {
     const mark = gateway.sandbox.requests.length;
     const answer = await askFace(face, gateway, { model: "sandbox/google-first", text: "[[fail 400 Not that]] hi" });
@@ -48,7 +48,7 @@ Deno.test("a refusal of the request is told at once and asked of nobody else", a
   }
 });
 
-Deno.test("a stream that breaks behind its first byte is not begun anew elsewhere", async () => {
+Deno.test("a stream that breaks after its first byte is not restarted elsewhere", async () => {
   const mark = gateway.sandbox.requests.length;
   const text = "[[cut 3]] [[words 30]] go";
   const answer = await askFace(CHAT, gateway, { model: "sandbox/openai-first", text, stream: true });
@@ -57,7 +57,7 @@ Deno.test("a stream that breaks behind its first byte is not begun anew elsewher
   assert(!answer.text.includes("[DONE]"), "A broken stream has no end mark");
 });
 
-Deno.test("a pin by header or body sends to that provider alone, in every form", async () => {
+Deno.test("a pin by header or body sends to that provider only, in every protocol", async () => {
   for (const provider of ["openai", "anthropic", "google"]) {
     const name = `sandbox-${provider}`;
     for (const face of FACES) {
@@ -85,13 +85,13 @@ Deno.test("a pinned provider that fails is not replaced", async () => {
   assertEquals([answer.status, answer.json.error.status, askedSince(mark)], [503, "UNAVAILABLE", ["google"]]);
 });
 
-Deno.test("an unpinned model uses each of its providers in its turn", async () => {
+Deno.test("an unpinned model uses each of its providers in turn", async () => {
   const mark = gateway.sandbox.requests.length;
   for (let asked = 0; asked < 60; asked++) await askFace(CHAT, gateway, { model: "sandbox/any-1" });
   assertEquals([...new Set(askedSince(mark))].toSorted(), ["anthropic", "google", "openai"]);
 });
 
-Deno.test("every answer has a request id of its own", async () => {
+Deno.test("every answer has its own request id", async () => {
   const ids = new Set<string>();
   for (const face of FACES) {
     for (const model of ["sandbox/any-1", "sandbox/nowhere"]) {
@@ -104,7 +104,7 @@ Deno.test("every answer has a request id of its own", async () => {
   assertEquals(ids.size, 8);
 });
 
-Deno.test("a provider that fails five times in a row rests, and is not asked while it does", async () => {
+Deno.test("a provider that fails five times in a row has an open circuit, and is not called while it is open", async () => {
   for (let asked = 0; asked < 5; asked++) {
     const text = `[[openai: fail 500]] try ${asked}`;
     const { status } = await askFace(CHAT, gateway, { model: "sandbox/openai-first", text });

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { askFace, FACES } from "./faces.ts";
 
-/** Words that must not turn up where they do not belong; with signs that every escaping changes. */
+/** Secret texts, with characters that every escaping changes. */
 const CANARIES = {
   prompt: 'canary-prompt "quoted/slash" é+&=% 7f3a91',
   vendorKey: "canary-vendor-key/+=-55aa77",
@@ -12,10 +12,10 @@ const CANARIES = {
   unknownKey: "sk-sy-canary0unknown0key0000000000000000000000",
 };
 
-/** Spellings under which a text may hide. */
+/** Encodings under which a text may appear. */
 function spellingsOf(text: string): string[] {
   const bytes = Buffer.from(text);
-  // The middle of a base64 text tells itself whatever stands before it.
+  // The middle of a base64 text is the same whatever precedes it.
   const base64 = [0, 1, 2].flatMap((shift) => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64");
     const middle = encoded.slice(4, -4);
@@ -41,7 +41,7 @@ function assertHoldsNone(what: string, text: string, secrets: readonly string[])
   }
 }
 
-Deno.test("no log line at any level and no error body holds a key, a prompt or an output", async () => {
+Deno.test("no log line at any level and no error body has a key, a prompt or an output", async () => {
   const gateway = await startTestGateway({ logLevel: "debug" });
   const broken = await startTestGateway({
     logLevel: "debug",

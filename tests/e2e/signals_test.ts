@@ -5,10 +5,10 @@ import { askFace, CHAT } from "./faces.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const STREAMS = 8;
-/** Longer than copies of a signal count as one. */
+/** Takes longer than the span in which a signal counts as a copy. */
 const LONG = "[[gap 20]] [[words 120]] go";
 
-/** `dev` in a folder of its own. */
+/** Runs `dev` in a new folder. */
 async function withDev(
   run: (dev: { address: string; key: string; signal: (name: Deno.Signal) => void; log: () => string }) => Promise<void>,
 ): Promise<Deno.CommandStatus> {
@@ -22,7 +22,7 @@ async function withDev(
   return status;
 }
 
-/** Opens streams and resolves once each has sent its head; `texts` are what they bring to their end. */
+/** Opens streams and resolves once each has sent its head; `texts` are their complete texts. */
 async function openStreams(address: string, key: string, text = LONG) {
   const answers = await Promise.all(
     Array.from({ length: STREAMS }, () =>
@@ -73,7 +73,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-Deno.test("a second signal within a second of the first is a copy of it", async () => {
+Deno.test("a second signal within a second of the first counts as a copy of it", async () => {
   const { code } = await withDev(async ({ address, key, signal }) => {
     const { texts } = await openStreams(address, key);
     signal("SIGINT");
@@ -84,16 +84,16 @@ Deno.test("a second signal within a second of the first is a copy of it", async 
   assertEquals(code, 0);
 });
 
-Deno.test("a second signal later ends the process at once", async () => {
+Deno.test("a later second signal ends the process at once", async () => {
   const { code } = await withDev(async ({ address, key, signal, log }) => {
     const { texts } = await openStreams(address, key, "[[gap 20]] [[words 5000]] go");
     signal("SIGTERM");
     const isOver = texts.then(() => true);
-    // Copies in between count for nothing; the first one that comes a second later ends it.
+    // Copies are ignored; the first signal that arrives a second later ends the process.
     while (!await Promise.race([isOver, new Promise((resolve) => setTimeout(resolve, 100, false))])) {
       try {
         signal("SIGTERM");
-      } catch { /* it has ended */ }
+      } catch { /* already ended */ }
     }
     assert((await texts).some((text) => !text.includes("[DONE]")), "no stream was cut");
     assertStringIncludes(log(), '"stopping"');
@@ -101,7 +101,7 @@ Deno.test("a second signal later ends the process at once", async () => {
   assertEquals(code, 1);
 });
 
-Deno.test("SIGHUP and SIGPIPE end nothing; SIGHUP is logged", async () => {
+Deno.test("SIGHUP and SIGPIPE end nothing, and SIGHUP is logged", async () => {
   const { code } = await withDev(async ({ address, key, signal, log }) => {
     const { texts } = await openStreams(address, key);
     signal("SIGPIPE");

@@ -1,15 +1,15 @@
-/** A vendor of the responses format that keeps state, and tells a test what it was asked. */
+/** A vendor of the responses format that stores state and records its requests. */
 export interface StatefulVendor {
   readonly baseUrl: string;
-  /** Bodies of all requests, in their order. */
+  /** Bodies of all requests, in order. */
   // deno-lint-ignore no-explicit-any -- a test looks wherever it likes
   readonly asked: any[];
   stop(): Promise<void>;
 }
 
 /**
- * Starts a vendor whose replies carry ids that begin with a mark: `resp_<mark>1`, with a message, reasoning, a call of
- * the code interpreter in a container and a file that it wrote. It answers whatever it is asked.
+ * Starts a vendor whose replies have ids that start with a mark: `resp_<mark>1`. A reply has a message, reasoning, a
+ * call of the code interpreter in a container and a file that it wrote. It accepts every request.
  */
 export function startStatefulVendor(mark: string): StatefulVendor {
   // deno-lint-ignore no-explicit-any

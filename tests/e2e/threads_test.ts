@@ -34,7 +34,7 @@ function weather(asked: string[]) {
   });
 }
 
-/** Bodies that the vendors got since. */
+/** Bodies that the vendors received since. */
 function seenSince(before: number): Json[] {
   return gateway.sandbox.requests.slice(before).filter(({ method }) => method === "POST").map(({ body }) => body);
 }
@@ -42,7 +42,7 @@ function seenSince(before: number): Json[] {
 for (const model of ["sandbox/messages-1", "sandbox/chat-1", "sandbox/content-1", "sandbox/any-1"]) {
   for (const stream of [false, true]) {
     Deno.test({
-      name: `the client's tool runner ends on ${model}, ${stream ? "streamed" : "whole"}`,
+      name: `the client's tool runner completes on ${model}, ${stream ? "streamed" : "whole"}`,
       sanitizeResources: false,
       sanitizeOps: false,
       async fn() {
@@ -71,7 +71,7 @@ for (const model of ["sandbox/messages-1", "sandbox/chat-1", "sandbox/content-1"
 }
 
 Deno.test({
-  name: "the client's thread holds a conversation, and tells of a model whose vendor keeps none",
+  name: "the client's thread has a conversation, and reports a model whose vendor has no threads",
   sanitizeResources: false,
   sanitizeOps: false,
   async fn() {
@@ -85,7 +85,7 @@ Deno.test({
   },
 });
 
-Deno.test("a request for a thread at a vendor that keeps none says so in the client's words", async () => {
+Deno.test("a request for a thread at a vendor without threads is rejected with the client's field names", async () => {
   const extra = { thread: { type: "create" } };
   const { status, json } = await askFace(MESSAGES, own, { model: "sandbox/chat-1", extra, headers: BETA });
   assertEquals(status, 400);
@@ -93,7 +93,7 @@ Deno.test("a request for a thread at a vendor that keeps none says so in the cli
   assertEquals(json.error.details, { error_code: "thread_unsupported_request", unsupported: ["thread"] });
 });
 
-Deno.test("a thread belongs to the account that began it", async () => {
+Deno.test("a thread belongs to the account that started it", async () => {
   const begun = await askFace(MESSAGES, own, { extra: { thread: { type: "create" } }, headers: BETA });
   assertEquals(begun.status, 200, begun.text);
   const extra = { thread: { type: "continue", previous_message_id: begun.json.id } };
@@ -109,7 +109,7 @@ Deno.test("a thread belongs to the account that began it", async () => {
   assertEquals([twice.status, twice.json.error.details], [400, { error_code: "thread_already_continued" }]);
 });
 
-Deno.test("a thread that is not in order is refused, naming the field", async () => {
+Deno.test("an invalid thread is rejected, naming the field", async () => {
   for (
     const [thread, field] of [
       ["create", /"thread"/],

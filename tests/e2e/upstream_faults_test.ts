@@ -19,7 +19,7 @@ function completion(usage: unknown): string {
 
 const GOOD_USAGE = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
-/** What the vendor says on the wire, by the word that the prompt ends with. */
+/** The vendor's bytes on the wire, by the last word of the prompt. */
 const SAYS: Readonly<Record<string, string>> = {
   html: httpAnswer(200, "<!doctype html><h1>Bad gateway</h1>", { "content-type": "text/html" }),
   nothing: httpAnswer(200, ""),
@@ -59,7 +59,7 @@ let endlessClosed = false;
 const vendor = startScriptedUpstream(async (side) => {
   for (let request; (request = await side.request()) !== null;) {
     if (request.method === "GET") {
-      await side.say(httpAnswer(200, '{"data":[]}')); // The key is good: it is one request that is refused.
+      await side.say(httpAnswer(200, '{"data":[]}')); // The key is valid: only this one request is refused.
       continue;
     }
     const word = /(\w+)"/.exec(request.body.slice(request.body.lastIndexOf("please ")))?.[1] ?? "";
@@ -89,7 +89,7 @@ const account = accountMoney(gateway);
 const ask = (face: Face, word: string, stream = false) =>
   askFace(face, gateway, { model: "sandbox/scripted", text: `please ${word}`, stream });
 
-Deno.test("an answer that is no reply becomes a 502 in each form, and costs nothing", async () => {
+Deno.test("a response that is no reply becomes a 502 in each protocol, and costs nothing", async () => {
   for (const word of ["html", "nothing", "truncated", "othershape", "aList", "redirect"]) {
     for (const face of FACES) {
       const before = await account.balance();
@@ -101,7 +101,7 @@ Deno.test("an answer that is no reply becomes a 502 in each form, and costs noth
   }
 });
 
-Deno.test("a stream whose answer is no stream becomes a 502 in each form, and costs nothing", async () => {
+Deno.test("a stream whose response is no stream becomes a 502 in each protocol, and costs nothing", async () => {
   for (const word of ["html", "nothing", "othershape"]) {
     for (const face of FACES) {
       const before = await account.balance();
@@ -113,21 +113,21 @@ Deno.test("a stream whose answer is no stream becomes a 502 in each form, and co
   }
 });
 
-Deno.test("usage that is missing or absurd is counted or capped: no charge is negative, none is beyond reason", async () => {
+Deno.test("usage that is missing or impossible is counted or capped: no charge is negative or excessive", async () => {
   for (const word of ["noUsage", "negativeUsage", "hugeUsage", "textUsage"]) {
     for (const face of [CHAT, MESSAGES]) {
       const before = await account.balance();
       const answer = await ask(face, word);
       assertEquals(answer.status, 200, `${face.name} ${word}: ${answer.text}`);
       const charged = before - await account.balance();
-      // A context of 128,000 tokens and 16,384 of output are the ceiling of a vendor that reports more.
+      // A vendor that reports more is capped at a context of 128,000 tokens and 16,384 of output.
       const most = word === "hugeUsage" ? 128_000n * 10_000n + 16_384n * 20_000n : 100n * 20_000n;
       assert(charged > 0n && charged <= most, `${face.name} ${word}: ${charged}`);
     }
   }
 });
 
-Deno.test("header fields of the vendor stay with the gateway", async () => {
+Deno.test("header fields of the vendor are not passed to the caller", async () => {
   for (const face of FACES) {
     const { status, headers } = await ask(face, "headers");
     assertEquals(status, 200);
@@ -138,7 +138,7 @@ Deno.test("header fields of the vendor stay with the gateway", async () => {
   }
 });
 
-Deno.test("a vendor that lies about the coding of its answer harms nothing but that answer", async () => {
+Deno.test("a vendor that declares a wrong content coding breaks only that response", async () => {
   for (const face of FACES) {
     const { status, headers } = await ask(face, "lying");
     assert(status === 200 || status === 502, `${face.name}: ${status}`);
@@ -147,7 +147,7 @@ Deno.test("a vendor that lies about the coding of its answer harms nothing but t
   }
 });
 
-Deno.test("the gateway's key and its account's name are taken out of what a vendor says", async () => {
+Deno.test("the gateway's key and its account's name are removed from a vendor's messages", async () => {
   for (const face of FACES) {
     for (const stream of [false, true]) {
       for (const [word, status] of [["secret", 400], ["wrongKey", 401]] as const) {
@@ -164,7 +164,7 @@ Deno.test("the gateway's key and its account's name are taken out of what a vend
   assert(!gateway.logLines.join("\n").includes(VENDOR_KEY), "The log does not hold the key");
 });
 
-Deno.test("a stream without its end mark ends with an error event of each form, and is charged for what came", async () => {
+Deno.test("a stream without its end mark ends with an error event of each protocol, and the delivered part is charged", async () => {
   for (const word of ["noEnd", "halfFrame"]) {
     for (const face of FACES) {
       const before = await account.balance();
@@ -178,7 +178,7 @@ Deno.test("a stream without its end mark ends with an error event of each form, 
   }
 });
 
-Deno.test("line ends of any kind, comments, a byte order mark and a missing last blank line do not matter", async () => {
+Deno.test("line ends of any kind, comments, a byte order mark and a missing last blank line are accepted", async () => {
   for (const word of ["carriageReturns", "noFinalBlank"]) {
     for (const face of FACES) {
       const { status, text } = await ask(face, word, true);
@@ -190,7 +190,7 @@ Deno.test("line ends of any kind, comments, a byte order mark and a missing last
   }
 });
 
-Deno.test("a line without an end is stopped long before it is whole, and becomes an error event", async () => {
+Deno.test("a line without an end is stopped long before it is complete, and becomes an error event", async () => {
   for (const face of [CHAT, MESSAGES]) {
     endlessClosed = false;
     const { status, text } = await ask(face, "endless", true);
@@ -211,7 +211,7 @@ Deno.test({
   },
 });
 
-/** The last event of a stream that failed, as clients of each form look for it. */
+/** Checks the last event of a failed stream, in the format of each protocol. */
 function assertErrorEvent(face: Face, text: string): void {
   const last = text.trimEnd().split(/\r?\n\r?\n/).at(-1)!;
   switch (face.name) {

@@ -7,7 +7,7 @@ import { eventually } from "../support/account_money.ts";
 import { answer, type ScriptedUpstream, startScriptedUpstream, type VendorSide } from "../support/scripted_upstream.ts";
 import { CHAT } from "./faces.ts";
 
-/** A reply of the chat form whose text names the request that it belongs to. */
+/** A reply of the chat format whose text names its request. */
 function reply(text: string): string {
   const choices = [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }];
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
@@ -28,13 +28,13 @@ function streamed(text: string): string {
 
 interface Callers {
   readonly vendor: ScriptedUpstream;
-  /** Asks as one of two accounts. */
+  /** Sends a request of one of two accounts. */
   ask(account: "first" | "second", text: string, stream?: boolean): Promise<{ status: number; text: string }>;
-  /** What an account was charged, as a decimal. */
+  /** The charges of an account, as a decimal. */
   balance(account: "first" | "second"): Promise<string>;
 }
 
-/** A gateway with two accounts in front of a vendor that follows a script. */
+/** Runs a test with a gateway with two accounts in front of a vendor that follows a script. */
 async function withCallers(
   script: (side: VendorSide) => Promise<void>,
   test: (callers: Callers) => Promise<void>,
@@ -74,7 +74,7 @@ async function withCallers(
   }
 }
 
-/** Bytes that answer nothing, as vendors and their load balancers send them over an idle connection. */
+/** Unsolicited bytes, as vendors and their load balancers send them over an idle connection. */
 const UNSOLICITED: Readonly<Record<string, string>> = {
   "a second reply": reply("stray"),
   "a 408 of a load balancer": "HTTP/1.1 408 Request Time-out\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
@@ -110,7 +110,7 @@ for (const stream of [false, true]) {
   }
 }
 
-Deno.test("another account's next call gets its own answer when a reply and a stray one come in one read", async () => {
+Deno.test("another account's next call gets its own answer when a reply and an unsolicited one arrive in one read", async () => {
   await withCallers(async (side) => {
     while (await side.request()) await side.say(reply(`own ${side.nth}`) + reply("stray"));
   }, async ({ vendor, ask }) => {
@@ -122,11 +122,11 @@ Deno.test("another account's next call gets its own answer when a reply and a st
   });
 });
 
-Deno.test("a chat request whose kept connection breaks once it was sent is not sent again by itself", async () => {
+Deno.test("a chat request whose reused connection breaks after sending is not resent by the client", async () => {
   await withCallers(async (side) => {
     await side.request();
     await side.say(reply("own"));
-    await side.request(); // and hangs up
+    await side.request(); // and closes the connection
   }, async ({ vendor, ask }) => {
     assertEquals((await ask("first", "one")).status, 200);
     assertEquals((await ask("second", "two")).status, 502);
@@ -134,7 +134,7 @@ Deno.test("a chat request whose kept connection breaks once it was sent is not s
   }, new ManualClock());
 });
 
-Deno.test("a chat request goes over a new connection when the vendor closed the kept one before", async () => {
+Deno.test("a chat request uses a new connection when the vendor closed the idle one before", async () => {
   let closed = 0;
   await withCallers(async (side) => {
     await side.request();
@@ -153,7 +153,7 @@ Deno.test("a chat request goes over a new connection when the vendor closed the 
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** How a first provider of pictures or caches can fail, and whether a second one may be asked then. */
+/** Failures of a first provider of images or caches, and whether a second one may be called. */
 const FAILURES: readonly (readonly [what: string, reply: string | null, isOfferedElsewhere: boolean])[] = [
   ["closes the connection after the request", null, false],
   ["cuts its answer", "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{", false],
@@ -168,7 +168,7 @@ const FAILURES: readonly (readonly [what: string, reply: string | null, isOffere
 
 for (const [what, bytes, isOfferedElsewhere] of FAILURES) {
   const outcome = isOfferedElsewhere ? "are offered to" : "are kept from";
-  Deno.test(`pictures and caches ${outcome} another provider when the first ${what}`, async () => {
+  Deno.test(`images and caches ${outcome} another provider when the first ${what}`, async () => {
     const failing = startScriptedUpstream(async (side) => {
       while (await side.request()) {
         if (bytes === null) return;

@@ -3,7 +3,7 @@ import { startTestGateway, textModel } from "../support/gateway.ts";
 import { valueAt } from "../support/items.ts";
 import { answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
-/** What one vendor says, in the order of `VENDORS`. */
+/** The error of one vendor, in the order of `VENDORS`. */
 interface Refusal {
   readonly openai: unknown;
   readonly anthropic: unknown;
@@ -49,7 +49,7 @@ const KEY: Refusal = {
   google: googleError(403, "Your API key was reported as leaked.", "PERMISSION_DENIED"),
 };
 
-/** The error's words as callers of each protocol get them: code and type, type, status. */
+/** The error's names for callers of each protocol: code and type, type, status. */
 interface Told {
   readonly chat: readonly [code: string, type: string];
   readonly messages: string;
@@ -109,7 +109,7 @@ const gateway = await startTestGateway({
 
 const turns = [{ role: "user", content: "hi" }];
 
-/** Asks as a client of a protocol would. */
+/** Sends a request as a client of a protocol would. */
 async function ask(path: string, body: Record<string, unknown>) {
   const answered = await fetch(gateway.address + path, {
     method: "POST",
@@ -127,7 +127,7 @@ for (const [at, [what, status, refusal, shown, words]] of CASES.entries()) {
   for (const kind of VENDORS) {
     for (const stream of [false, true]) {
       const way = stream ? "stream" : "whole";
-      Deno.test(`a vendor's ${status} about ${what} reaches callers in their own words: ${kind}, ${way}`, async () => {
+      Deno.test(`a vendor's ${status} about ${what} is returned in the caller's own terms: ${kind}, ${way}`, async () => {
         reply = answer(status, JSON.stringify(refusal[kind]));
         const model = `a/${kind}-${at}-${way}`;
         const expected = valueAt(words, kind);

@@ -1,10 +1,10 @@
 import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 
-/** A vendor's form, by the model that stands for it. */
+/** A vendor's format, by the model that represents it. */
 export interface VendorModel {
   readonly name: string;
   readonly model: string;
-  /** Whether a request carries a proof of earlier thoughts that the vendor itself gave. */
+  /** Whether a request has a signature of earlier thoughts that the vendor itself issued. */
   carriesProof(seen: LoggedRequest): boolean;
 }
 
@@ -27,7 +27,7 @@ export const VENDORS: readonly VendorModel[] = [
   },
 ];
 
-/** An id under which the gateway of the matrix serves a vendor's model, and which a client takes for a Gemini's. */
+/** A model id of the matrix gateway that a client recognises as a Gemini model. */
 export function geminiNamed({ name }: VendorModel): string {
   return `sandbox/gemini-3-pro-by-${name}`;
 }

@@ -30,16 +30,16 @@ function searching(id: string, providers: readonly string[]): Json {
   return { ...textModel(id, providers), pricing: { ...PRICING, web_search: SEARCH_PRICE } };
 }
 
-/** One caller's way to ask for a search, and what it reads of the reply. */
+/** One caller protocol: its request for a search, and what is read of the reply. */
 interface Caller {
   readonly name: string;
   path(model: string, stream: boolean): string;
   body(model: string, stream: boolean, text: string, others: boolean): Json;
-  /** Folds the events of a stream, by the rules of the form. */
+  /** Assembles the events of a stream, by the rules of the format. */
   read(reply: Json | readonly Json[]): Told;
 }
 
-/** What a reply told; null where the form has no word for it. */
+/** The parts of a reply; null where the format does not have them. */
 interface Told {
   readonly text: string;
   readonly queries: readonly string[] | null;
@@ -107,7 +107,7 @@ const CALLERS: readonly Caller[] = [
   },
 ];
 
-/** The message that a stream of the message protocol adds up to. */
+/** The message that a stream of the message protocol assembles to. */
 function messageOf(events: readonly Json[]): Json {
   const blocks: Json[] = [];
   for (const { type, index, content_block, delta } of events as Json[]) {
@@ -220,7 +220,7 @@ async function ask(caller: Caller, model: string, body: Json, stream: boolean): 
 }
 
 const VENDORS = ["sandbox/chat-1", "sandbox/messages-1", "sandbox/content-1"];
-/** The caller whose form a vendor's is, apart from chat, whose search needs a model of its own. */
+/** The caller protocol of a vendor's format, except chat, whose search needs a separate model. */
 const OWN: Readonly<Record<string, string>> = {
   "sandbox/messages-1": "messages",
   "sandbox/content-1": "content",
@@ -229,7 +229,7 @@ const OWN: Readonly<Record<string, string>> = {
 
 for (const caller of CALLERS) {
   for (const model of VENDORS) {
-    // Both ends speak chat there, and the vendor's model has no search in that form.
+    // Both ends use chat there, and the vendor's model has no search in that format.
     if (caller.name === "chat" && model === "sandbox/chat-1") continue;
     for (const stream of [false, true]) {
       const how = `${caller.name} caller, ${model}, ${stream ? "streamed" : "whole"}`;
@@ -241,7 +241,7 @@ for (const caller of CALLERS) {
         const told = caller.read(reply);
         assertEquals(told.text, ANSWER);
         if (told.queries !== null) assertEquals(told.queries, [QUERY]);
-        // The content form tells the pages that are cited alone.
+        // The content format returns only the pages that are cited.
         if (told.pages !== null) assertEquals(told.pages, model === "sandbox/content-1" ? PAGES.slice(0, 1) : PAGES);
         assertEquals(told.cited.map(({ url }) => url), [PAGES[0]]);
         assert(told.cited[0]?.of.includes("a simulated page tells it all."), itemAt(told.cited, 0).of);
@@ -251,7 +251,7 @@ for (const caller of CALLERS) {
         assert(charged > 100_000_000n && charged < 102_000_000n, `charged ${charged}`);
       });
 
-      Deno.test(`a search beside functions runs when the model wants it: ${how}`, async () => {
+      Deno.test(`a search beside functions runs when the model calls it: ${how}`, async () => {
         const order = `[[search ${QUERY}]] Please`;
         const { status, reply } = await ask(caller, model, caller.body(model, stream, order, true), stream);
         assertEquals(status, 200, JSON.stringify(reply));
@@ -261,7 +261,7 @@ for (const caller of CALLERS) {
     }
   }
 
-  Deno.test(`a model without a price for searches refuses a request that is nothing without one: ${caller.name}`, async () => {
+  Deno.test(`a model without a price for searches rejects a request that needs one: ${caller.name}`, async () => {
     for (const model of ["sandbox/plain-1", "sandbox/plain-2"]) {
       if (caller.name === "chat" && model === "sandbox/plain-2") continue;
       const seen = sandbox.requests.length;
@@ -275,7 +275,7 @@ for (const caller of CALLERS) {
     }
   });
 
-  Deno.test(`beside functions a search without a price is left out and named: ${caller.name}`, async () => {
+  Deno.test(`beside functions a search without a price is dropped and named: ${caller.name}`, async () => {
     const model = caller.name === "messages" ? "sandbox/plain-2" : "sandbox/plain-1";
     const { status, dropped } = await ask(caller, model, caller.body(model, false, "hello", true), false);
     assertEquals(status, 200);
@@ -290,7 +290,7 @@ for (const caller of CALLERS) {
   });
 }
 
-/** What a caller sends back of a reply, in its own form. */
+/** A reply in the form in which a caller sends it back. */
 const REPEATS: readonly { readonly name: string; body(model: string, reply: Json): Json }[] = [
   {
     name: "messages",
@@ -317,18 +317,18 @@ for (const { name, body } of REPEATS) {
   const caller = CALLERS.find((each) => each.name === name)!;
   for (const first of VENDORS) {
     for (const second of VENDORS) {
-      Deno.test(`a history with a search goes on: ${name} caller, ${first} then ${second}`, async () => {
+      Deno.test(`a history with a search continues: ${name} caller, ${first} then ${second}`, async () => {
         const { reply } = await ask(caller, first, caller.body(first, false, QUERY, false), false);
         const { status, reply: again, dropped } = await ask(caller, second, body(second, reply as Json), false);
         assertEquals(status, 200, JSON.stringify(again));
         assert(JSON.stringify(again).includes("You said: and now?"));
         const seen = JSON.stringify(sandbox.requests.at(-1)!.body);
         assert(seen.includes("a simulated page tells it all."), seen);
-        // A wrapped mark means something to the gateway alone.
+        // Only the gateway can read a wrapped mark.
         assert(!seen.includes('"c3kx') && !seen.includes("srvtoolu_sy_"), seen);
         const isKept = first === second && second !== "sandbox/content-1" && OWN[second] === name;
         if (!isKept) assert(!/"encrypted_(content|index)":/.test(seen), seen);
-        // Chat and content have no place for a search in a history; what a vendor did not search it is not told.
+        // Chat and content have no place for a search in a history, so a vendor does not get searches of others.
         const call = name === "messages" ? "messages.content.server_tool_use" : "input.web_search_call";
         const isTold = isKept || (first === second && second === "sandbox/chat-1");
         assertEquals(dropped?.split(", ").includes(call) ?? false, !isTold);
@@ -337,7 +337,7 @@ for (const { name, body } of REPEATS) {
   }
 }
 
-Deno.test("a search that the input adds runs, is refused or is named like one of the request's own tools", async () => {
+Deno.test("a search that the input adds runs, is rejected or is named like one of the request's own tools", async () => {
   const responses = CALLERS.find(({ name }) => name === "responses")!;
   const send = (model: string, text: string, others: readonly Json[]) => {
     const added = { type: "additional_tools", role: "developer", tools: [{ type: "web_search" }, ...others] };
@@ -355,7 +355,7 @@ Deno.test("a search that the input adds runs, is refused or is named like one of
   assertEquals([left.status, left.dropped], [200, "input.additional_tools.tools.web_search"]);
 });
 
-Deno.test("a pass-through search costs what a translated one does", async () => {
+Deno.test("a pass-through search costs as much as a translated one", async () => {
   const charges: bigint[] = [];
   for (const [model, name] of Object.entries(OWN)) {
     const caller = CALLERS.find((each) => each.name === name)!;

@@ -17,7 +17,7 @@ const admin = { authorization: `Bearer ${gateway.adminKey}` };
 const { json: rotated } = await call("POST", "/admin/v1/accounts/demo/webhook-secret", {}, admin);
 const secret: string = rotated.webhook_secret;
 
-/** A receiver that answers with these statuses in turn, the last of them for ever. */
+/** A receiver that answers with these statuses in turn; the last one repeats. */
 function receiverOf(...statuses: number[]): Receiver {
   let turn = 0;
   return startReceiver((request, connection) => {
@@ -33,7 +33,7 @@ async function whenReceived(receiver: Receiver, count: number): Promise<void> {
   while (receiver.received.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** The one delivery of a task once it is in this state. */
+/** The only delivery of a task once it is in this state. */
 async function deliveryOf(id: string, state: string) {
   for (;;) {
     const { json } = await call("GET", `/v1/videos/${id}/deliveries`);
@@ -50,7 +50,7 @@ const ENDS: readonly [status: string, prompt: string][] = [
 ];
 
 for (const [status, prompt] of ENDS) {
-  Deno.test(`the end of a task as ${status} is told once: what GET says, under the event's name, signed`, async () => {
+  Deno.test(`the end of a task as ${status} is delivered once: the body of GET, under the event's name, signed`, async () => {
     const receiver = receiverOf(204);
     const metadata = { order: "A-17" };
     const id = await create({ prompt, callback_url: addressOf(receiver), metadata });
@@ -90,7 +90,7 @@ Deno.test("retries come 5 and 10 s after the failures before them, with the same
   await deliveryOf(id, "delivered");
   const [first, second, third] = atLeast(receiver.received, 3);
   const gaps = [second.at - first.at, third.at - second.at];
-  // The jitter is a tenth at most; two seconds are for a machine that is busy.
+  // The jitter is at most a tenth; two seconds are for a busy machine.
   assert(
     itemAt(gaps, 0) >= 4_990 && itemAt(gaps, 0) < 7_500 && itemAt(gaps, 1) >= 9_990 && itemAt(gaps, 1) < 13_000,
     `after ${gaps} ms`,
@@ -103,7 +103,7 @@ Deno.test("retries come 5 and 10 s after the failures before them, with the same
   await receiver.stop();
 });
 
-Deno.test("POST …/deliveries delivers once more; while a delivery is pending it is 409", async () => {
+Deno.test("POST …/deliveries delivers once more, and answers 409 while a delivery is pending", async () => {
   const receiver = receiverOf(200, 503);
   const id = await create({ callback_url: addressOf(receiver) });
   await deliveryOf(id, "delivered");
@@ -116,7 +116,7 @@ Deno.test("POST …/deliveries delivers once more; while a delivery is pending i
   await receiver.stop();
 });
 
-Deno.test("deliveries are seen and asked for by the task's own credential alone", async () => {
+Deno.test("deliveries are readable and requested with the task's own credential only", async () => {
   const receiver = receiverOf(200);
   const id = await create({ callback_url: addressOf(receiver) });
   await deliveryOf(id, "delivered");
@@ -130,14 +130,14 @@ Deno.test("deliveries are seen and asked for by the task's own credential alone"
   await receiver.stop();
 });
 
-Deno.test("a task without callback_url has no deliveries, and none to ask for", async () => {
+Deno.test("a task without callback_url has no deliveries, and none can be requested", async () => {
   const id = await create();
   await until(id, "completed");
   assertEquals((await call("GET", `/v1/videos/${id}/deliveries`)).json, { object: "list", data: [] });
   assertEquals((await call("POST", `/v1/videos/${id}/deliveries`)).status, 404);
 });
 
-Deno.test("an operator finds the delivery by time, without the query of its address", async () => {
+Deno.test("an operator finds a delivery by time, without the query of its URL", async () => {
   const receiver = receiverOf(200);
   const id = await create({ callback_url: addressOf(receiver) });
   await deliveryOf(id, "delivered");
@@ -148,7 +148,7 @@ Deno.test("an operator finds the delivery by time, without the query of its addr
   await receiver.stop();
 });
 
-Deno.test("a receiver that drips its answer or redirects is tried again, one that answers 2xx and drips is not", async () => {
+Deno.test("a receiver that drips its response or redirects is retried, one that answers 2xx and drips is not", async () => {
   const redirecting = startReceiver(respondWith(307, { location: "https://169.254.169.254/" }));
   const dripping = startReceiver(async (_request, connection) => {
     await sendText(connection, "HTTP/1.1 202 Accepted\r\ncontent-length: 1000\r\n\r\n");
@@ -171,7 +171,7 @@ Deno.test("a receiver that drips its answer or redirects is tried again, one tha
   await Promise.all([redirecting.stop(), dripping.stop()]);
 });
 
-Deno.test("a callback_url that may not be called is 400 invalid_callback_url, and no task is made", async () => {
+Deno.test("a forbidden callback_url is 400 invalid_callback_url, and no task is created", async () => {
   const strict = await startVideoGateway({ config: { egress: { allow: [] } } });
   const bad = [
     ...["http://example.com/", "ftp://example.com/", "javascript:alert(1)", "//host/x", "https:", "", 17, {}],
@@ -214,7 +214,7 @@ Deno.test("a callback_url that may not be called is 400 invalid_callback_url, an
   await strict.stop();
 });
 
-Deno.test("no log line holds a secret, a signature, a body or the query of a callback address", () => {
+Deno.test("no log line has a secret, a signature, a body or the query of a callback URL", () => {
   assert(gateway.logLines.some((line) => line.includes("webhook_delivered")));
   for (const word of [secret, SECRET, "lighthouse", "who=me", "v1,"]) {
     assertEquals(gateway.logLines.filter((line) => line.includes(word)), []);

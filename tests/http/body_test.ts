@@ -5,7 +5,7 @@ import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
 import { atLeast } from "../support/items.ts";
 
-/** A wheel whose clock stands still but for the test. */
+/** A wheel whose clock moves only when the test sets it. */
 class StoppedWheel implements DeadlineWheel {
   nowMs = 0;
   readonly watched = new Set<Watched>();
@@ -91,7 +91,7 @@ Deno.test("readBody() extends the timeout with every byte, up to a maximum", asy
   const deadlines = [];
   for (const nowMs of [9, 18, 24]) {
     wheel.nowMs = nowMs;
-    await writer.write(new Uint8Array(64)); // earns a millisecond
+    await writer.write(new Uint8Array(64)); // extends the timeout by a millisecond
     await writer.ready;
     await new Promise((resolve) => setTimeout(resolve));
     deadlines.push(Math.floor(watched.deadlineAt));

@@ -98,7 +98,7 @@ Deno.test("a body with invalid chunks never reaches a handler", async () => {
 
 Deno.test("a body that stops arriving is answered 408 and reaches no handler", async () => {
   await using door = await openToyDoor();
-  const chunkEndedByLineFeed = post(CHUNKED, "7\n{}"); // on which the platform waits
+  const chunkEndedByLineFeed = post(CHUNKED, "7\n{}"); // the platform waits for more bytes here
   for (const request of [chunkEndedByLineFeed, post("Content-Length: 7", '{"a')]) {
     const answer = await rawAnswer(door.port, request, { onWritten: () => door.wheel.expire() });
     assertEquals(answer.status, 408);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
 import { CODECS, FORMS } from "../support/forms.ts";
 
-/** All that vendors of all forms send beside a body, and what a proxy on the way may add. */
+/** All response headers that vendors of all formats send, and those that a proxy may add. */
 const ANSWER = new Headers({
   "content-type": "application/json",
   "retry-after": "3",
@@ -16,7 +16,7 @@ const ANSWER = new Headers({
   "openai-version": "2020-10-01",
   "anthropic-ratelimit-requests-reset": "2026-11-21T00:00:00Z",
   "anthropic-ratelimit-input-tokens-remaining": "40000",
-  // The operator's own affairs.
+  // Headers for the operator only.
   "openai-organization": "org-x",
   "openai-project": "proj_x",
   "x-ratelimit-limit-project-tokens": "5",
@@ -26,7 +26,7 @@ const ANSWER = new Headers({
   "x-api-key": "k",
   authorization: "Bearer k",
   "set-cookie": "a=b",
-  // Hosts on the way.
+  // Hosts between gateway and vendor.
   "cf-ray": "1-FRA",
   server: "x",
   via: "1.1 inner-host",
@@ -36,7 +36,7 @@ const ANSWER = new Headers({
   "alt-svc": 'h3=":443"',
   location: "https://inner-host/",
   "access-control-allow-origin": "*",
-  // What would be taken for the gateway's own.
+  // Headers that a caller would take for the gateway's own.
   ratelimit: '"a";r=1;t=2',
   "ratelimit-policy": '"a";q=1',
   "x-request-id": "req",
@@ -45,7 +45,7 @@ const ANSWER = new Headers({
   "x-service-request-id": "x",
   "x-service-dropped": "x",
   "cache-control": "public",
-  // Of this hop, or of a body that the caller does not get as it came.
+  // Hop-by-hop headers, and those of a body that is not passed unchanged.
   connection: "close",
   "keep-alive": "timeout=5",
   "proxy-authenticate": "Basic",
@@ -102,7 +102,7 @@ Deno.test("responseHeadersOf() omits a value that is no number, duration or inst
   }
 });
 
-/** What callers' clients send beside a body, and what a proxy before the gateway may add. */
+/** Request headers that callers' clients send, and those that a proxy in front of the gateway may add. */
 const REQUEST = {
   "anthropic-version": "2026-10-21",
   "msg-version": "2023-06-01",

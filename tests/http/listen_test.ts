@@ -14,9 +14,9 @@ const eagerClock: Clock = {
   },
 };
 
-function noting(events: string[]): Log {
-  const note = (event: string, _fields?: LogFields) => void events.push(event);
-  return { debug: note, info: note, warn: note, error: note };
+function recordingLog(events: string[]): Log {
+  const record = (event: string, _fields?: LogFields) => void events.push(event);
+  return { debug: record, info: record, warn: record, error: record };
 }
 
 Deno.test("listen() picks a free port, serves, and stops on request", async () => {
@@ -95,7 +95,7 @@ Deno.test("listen() listens again on the same port when the platform's accept lo
   const listening = await listen({
     host: "127.0.0.1",
     port: 0,
-    log: noting(events),
+    log: recordingLog(events),
     handler: () => new Response("ok"),
     clock: eagerClock,
     serve,

@@ -98,7 +98,7 @@ Deno.test("a form is rejected at its sixty-fifth part and at a part head above 8
     await refusal(headOf(8193)),
     "Cannot read a part of the form: expected at most 8192 characters before its content",
   );
-  // Also before the head's end has come.
+  // Also before the end of the head has arrived.
   assertEquals(
     await refusal(`--B\r\nx: ${"y".repeat(1_000_000)}`),
     "Cannot read the form: expected at most 8192 bytes before a part's content",

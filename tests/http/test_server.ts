@@ -7,7 +7,7 @@ import type { Log, LogFields } from "../../src/lib/log.ts";
 import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
 import { createRouter } from "../../src/app/router.ts";
 
-/** A server with a few plain routes behind the real front door. */
+/** A server with a few simple routes behind the gateway's real HTTP stack. */
 export interface ToyDoor extends AsyncDisposable {
   readonly port: number;
   /** The requests that reached a handler: method, path, query. */
@@ -16,7 +16,7 @@ export interface ToyDoor extends AsyncDisposable {
   readonly wheel: HandWheel;
 }
 
-/** A wheel that turns when the test says so. */
+/** A deadline wheel whose deadlines pass when the test says so. */
 export class HandWheel implements DeadlineWheel {
   readonly watched = new Set<Watched>();
   #changed = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ export class HandWheel implements DeadlineWheel {
     this.watched.delete(watched);
   }
 
-  /** Waits until something is watched, then lets its deadline pass. */
+  /** Waits until a deadline is watched, then lets it pass. */
   async expire(): Promise<void> {
     if (this.watched.size === 0) await this.#changed.promise;
     for (const watched of this.watched) {
@@ -42,13 +42,13 @@ export class HandWheel implements DeadlineWheel {
   }
 }
 
-/** Renders as `{shape, code, message}`. */
+/** Renders errors as `{shape, code, message}`. */
 export function renderAs(shape: string): ErrorRenderer {
   return (error, requestId) =>
     Response.json({ shape, code: error.code, message: error.message, requestId }, { status: error.status });
 }
 
-/** Opens a toy door on a free port. */
+/** Opens a test server on a free port. */
 export async function openToyDoor(extra: readonly Route[] = []): Promise<ToyDoor> {
   const served: string[] = [];
   const lines: ToyDoor["lines"][number][] = [];

@@ -14,7 +14,7 @@ const reported = (counters: Partial<ImageConsumption>): ImageConsumption => ({
   ...counters,
 });
 
-/** A bill for two pictures of a model with this context and these prices. */
+/** A bill for two images of a model with this context and these prices. */
 function billOf(context_length: number, pricing: Record<string, string>) {
   const model = readModel({
     id: "acme/painter",

@@ -9,7 +9,7 @@ import {
 } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
-const ASKED = { model: "sandbox/painter-1", prompt: "a fox", quality: "low" };
+const REQUEST = { model: "sandbox/painter-1", prompt: "a fox", quality: "low" };
 
 async function withGateway(options: ImageGatewayOptions, test: (gateway: ImageGateway) => Promise<void>) {
   const gateway = await startImageGateway(options);
@@ -21,9 +21,9 @@ async function withGateway(options: ImageGatewayOptions, test: (gateway: ImageGa
 }
 
 const ask = (gateway: ImageGateway, change: Record<string, unknown>, headers = {}) =>
-  gateway.post("/v1/images/generations", { ...ASKED, ...change }, headers);
+  gateway.post("/v1/images/generations", { ...REQUEST, ...change }, headers);
 
-/** A gateway in front of a stub that speaks the default protocol, as `stub/painter-1`. */
+/** A gateway in front of a stub of the default protocol, with the model `stub/painter-1`. */
 function stubbed(address: string, fields: Record<string, unknown> = {}): ImageGatewayOptions {
   return {
     providers: { stub: { kind: "openai", base_url: `${address}/v1`, api_key: "stub-key" } },
@@ -56,7 +56,7 @@ Deno.test("a refusal has the vendor's message, is not retried elsewhere and cost
 });
 
 Deno.test("a failed request leaves no reservation", async () => {
-  // Enough for one picture of either model, and for a few of the first.
+  // Enough for one image of either model, and for a few of the first.
   await withGateway({ balance: "0.05" }, async (gateway) => {
     for (let i = 0; i < 16; i++) {
       const answer = await ask(gateway, { prompt: `[[refuse]] fox ${i}` });
@@ -176,7 +176,7 @@ Deno.test("a failing provider is followed by the next, and the request is charge
       await answer.text();
     }
     assertEquals(gateway.sandbox.requests.length, 4);
-    // Two pictures of 272 tokens, and the words of their prompts.
+    // Two images of 272 tokens, and the words of their prompts.
     assertStringIncludes(await gateway.balance(), "24.9945");
     assert(gateway.logLines.some((line) => line.includes("upstream_failed_over")));
   });

@@ -5,11 +5,11 @@ import { imageQuantitiesOf } from "../../src/images/consumption.ts";
 import { writeMoney } from "../../src/lib/money.ts";
 import type { ImageConsumption } from "../../src/upstreams/image_upstream.ts";
 
-const NOTHING: ImageConsumption = { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 0 };
+const NO_CONSUMPTION: ImageConsumption = { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 0 };
 
 function costWith(pricing: Record<string, string>, consumed: Partial<ImageConsumption>, made: number, given: number) {
   const model = readModel({ id: "acme/m", image: {}, serves: [{ provider: "acme" }], pricing });
-  return writeMoney(costOf(imageQuantitiesOf({ ...NOTHING, ...consumed }, { made, given }), model.tariff));
+  return writeMoney(costOf(imageQuantitiesOf({ ...NO_CONSUMPTION, ...consumed }, { made, given }), model.tariff));
 }
 
 Deno.test("imageQuantitiesOf() bills tokens, images and the request", () => {
@@ -30,7 +30,7 @@ Deno.test("imageQuantitiesOf() divides cached tokens between text and images in 
     image_input_cache_read: "0.00001",
   };
   const consumed = { textTokens: 100, imageTokens: 300, cachedTokens: 200 };
-  // Of 200 cached tokens 50 are text and 150 pictures.
+  // Of 200 cached tokens 50 are text and 150 images.
   assertEquals(costWith(pricing, consumed, 0, 0), "0.0170500000");
   assertEquals(costWith(pricing, { ...consumed, cachedTokens: 900 }, 0, 0), "0.0031000000");
 });

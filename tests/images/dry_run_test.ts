@@ -2,8 +2,8 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { type ImageGateway, imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
-const DRY = { "x-service-dry-run": "true" };
-const ASKED = { model: "sandbox/grok-1", prompt: "a fox", quality: "low" };
+const DRY_RUN_HEADER = { "x-service-dry-run": "true" };
+const REQUEST = { model: "sandbox/grok-1", prompt: "a fox", quality: "low" };
 
 const gateway = await startImageGateway({
   balance: "0.50",
@@ -25,18 +25,18 @@ async function answerOf(answering: Promise<Response>) {
   return { status: answer.status, headers: answer.headers, text, json: JSON.parse(text) };
 }
 
-const generate = (change: Record<string, unknown> = {}, headers: Record<string, string> = DRY) =>
-  answerOf(gateway.post("/v1/images/generations", { ...ASKED, ...change }, headers));
+const generate = (change: Record<string, unknown> = {}, headers: Record<string, string> = DRY_RUN_HEADER) =>
+  answerOf(gateway.post("/v1/images/generations", { ...REQUEST, ...change }, headers));
 
-async function edit(fields: Record<string, string>, headers: Record<string, string> = DRY) {
+async function edit(fields: Record<string, string>, headers: Record<string, string> = DRY_RUN_HEADER) {
   const form = new FormData();
   for (const [name, value] of Object.entries({ prompt: "a fox", quality: "low", ...fields })) form.append(name, value);
   form.append("image", new File([await pictureFile()], "a.png"));
   return await answerOf(gateway.post("/v1/images/edits", form, headers));
 }
 
-/** All that a request leaves somewhere. */
-const traces = async ({ sandbox, balance, files }: ImageGateway) => [
+/** Every lasting effect of a request. */
+const effectsIn = async ({ sandbox, balance, files }: ImageGateway) => [
   sandbox.requests.length,
   await balance(),
   [...Deno.readDirSync(files)].flatMap(({ name, isDirectory }) =>
@@ -45,7 +45,7 @@ const traces = async ({ sandbox, balance, files }: ImageGateway) => [
 ];
 
 Deno.test("a dry run of a generation returns providers, estimate and balance, and has no effect", async () => {
-  const before = await traces(gateway);
+  const before = await effectsIn(gateway);
   const { status, json } = await generate({ n: 3 });
   assertEquals(status, 200);
   assertEquals(json, {
@@ -57,11 +57,11 @@ Deno.test("a dry run of a generation returns providers, estimate and balance, an
     dropped: [],
     balance_covers: true,
   });
-  assertEquals(await traces(gateway), before);
+  assertEquals(await effectsIn(gateway), before);
 });
 
 Deno.test("a dry run of an edit names the dropped fields, and the possible providers, the likeliest first", async () => {
-  const before = await traces(gateway);
+  const before = await effectsIn(gateway);
   const { json, headers } = await edit({ model: "sandbox/shared-1", input_fidelity: "high", n: "2" });
   assertEquals([json.mode, json.providers, json.dropped, headers.get("x-service-dropped")], [
     "edit",
@@ -70,20 +70,24 @@ Deno.test("a dry run of an edit names the dropped fields, and the possible provi
     "input_fidelity",
   ]);
   assertEquals(json.estimate, { images: 2, image_cost: "0.0400000000", cost: 0.04 });
-  const pinned = await edit({ model: "sandbox/shared-1" }, { ...DRY, "x-service-provider-type": "one" });
+  const pinned = await edit({ model: "sandbox/shared-1" }, { ...DRY_RUN_HEADER, "x-service-provider-type": "one" });
   assertEquals(pinned.json.providers, ["one"]);
-  assertEquals(await traces(gateway), before);
+  assertEquals(await effectsIn(gateway), before);
 });
 
 Deno.test("a dry run reports a balance that is too low, where a request is 402", async () => {
-  const dear = await generate({ model: "sandbox/dear-1", n: 1 });
-  assertEquals([dear.status, dear.json.balance_covers, dear.json.estimate.image_cost], [200, false, "0.6000000000"]);
+  const expensive = await generate({ model: "sandbox/dear-1", n: 1 });
+  assertEquals([expensive.status, expensive.json.balance_covers, expensive.json.estimate.image_cost], [
+    200,
+    false,
+    "0.6000000000",
+  ]);
   assertEquals((await generate({ model: "sandbox/dear-1" }, {})).status, 402);
   assertEquals((await generate({ n: 8 })).json.balance_covers, true);
   assertEquals((await generate({ n: 9 })).json.balance_covers, false);
 });
 
-const MISTAKES: readonly Record<string, unknown>[] = [
+const INVALID_FIELDS: readonly Record<string, unknown>[] = [
   { prompt: "" },
   { quality: "huge" },
   { n: 11 },
@@ -94,7 +98,7 @@ const MISTAKES: readonly Record<string, unknown>[] = [
   { input_images: ["http://10.0.0.1/a.png"] },
 ];
 
-for (const change of MISTAKES) {
+for (const change of INVALID_FIELDS) {
   Deno.test(`a dry run rejects what a generation rejects: ${JSON.stringify(change)}`, async () => {
     const [tried, asked] = [await generate(change), await generate(change, {})];
     assertEquals(asked.status >= 400 && asked.status < 500, true, asked.text);

@@ -22,7 +22,7 @@ async function withGateway(test: (gateway: ImageGateway) => Promise<void>, limit
   }
 }
 
-/** A form by hand, so that it can be wrong. */
+/** Writes a multipart form without a library, so that it can be invalid. */
 async function formOf(parts: readonly Part[]): Promise<Uint8Array<ArrayBuffer>> {
   const pieces = parts.flatMap(([name, value, filename, type]) => {
     const file = filename === undefined ? "" : `; filename="${filename}"`;
@@ -37,7 +37,7 @@ async function edit(gateway: ImageGateway, parts: readonly Part[], headers = {})
   return await gateway.post("/v1/images/edits", await formOf(parts), { ...type, ...headers });
 }
 
-/** The base form with some fields changed, added or, with null, left out. */
+/** The base form with some fields changed, added or, with null, removed. */
 function changed(change: Readonly<Record<string, string | null>>): Part[] {
   const kept = BASE.filter(([name]) => !Object.hasOwn(change, name));
   const added = Object.entries(change).filter(([, value]) => value !== null);
@@ -189,7 +189,7 @@ Deno.test("POST /v1/images/edits forwards all images and leaves the limit to the
     assertEquals([sixteen.status, (await sixteen.json()).usage.num_input_images], [200, 16]);
     const seventeen = await refusalOf(await edit(gateway, [...BASE, ...images(17)]));
     assertEquals(seventeen.status, 400);
-    assertStringIncludes(seventeen.message, "at most 16 images"); // the vendor's words
+    assertStringIncludes(seventeen.message, "at most 16 images"); // the vendor's message
   });
 });
 
@@ -211,7 +211,7 @@ Deno.test("POST /v1/images/edits rejects a file and a body above their limits wh
     ]);
     assertEquals(body.status, 413);
     await body.body?.cancel();
-    // Nothing is left of any of them.
+    // None of them leaves a file.
     const left = await Array.fromAsync(Deno.readDir(`${gateway.files}/uploads`)).catch(() => []);
     assertEquals(left, []);
   }, { edit_file: 300_000, edit_body: 1_000_000 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type ImageGateway, imageModel, pictureFile, shown, startImageGateway } from "./image_gateway.ts";
 
-const ASKED = { model: "sandbox/painter-1", prompt: "a fox", quality: "low" };
+const REQUEST = { model: "sandbox/painter-1", prompt: "a fox", quality: "low" };
 
 async function withGateway(test: (gateway: ImageGateway) => Promise<void>): Promise<void> {
   const gateway = await startImageGateway();
@@ -12,9 +12,9 @@ async function withGateway(test: (gateway: ImageGateway) => Promise<void>): Prom
   }
 }
 
-/** Asks with changed fields; gives status and message. */
+/** Sends a request with changed fields; returns status and message. */
 async function refusalOf(gateway: ImageGateway, change: Record<string, unknown>) {
-  const answer = await gateway.post("/v1/images/generations", { ...ASKED, ...change });
+  const answer = await gateway.post("/v1/images/generations", { ...REQUEST, ...change });
   const { error } = await answer.json();
   return { status: answer.status, message: String(error?.message), param: error?.param };
 }
@@ -63,14 +63,14 @@ Deno.test("POST /v1/images/generations lists the accepted values", async () => {
     assertStringIncludes(await messageOf({ output_format: "gif" }), "png, jpeg, webp");
     assertStringIncludes(await messageOf({ background: "red" }), "transparent, opaque, auto");
     assertStringIncludes(await messageOf({ n: 11 }), "from 1 to 10");
-    // What a caller wrote is repeated only when it is a short word.
+    // A caller's text is repeated only when it is a short word.
     assertEquals((await messageOf({ quality: "sk-secret with blanks" })).includes("secret"), false);
   });
 });
 
 Deno.test("POST /v1/images/generations answers 404 for a model that does not exist", async () => {
   await withGateway(async (gateway) => {
-    const answer = await gateway.post("/v1/images/generations", { ...ASKED, model: "no/such" });
+    const answer = await gateway.post("/v1/images/generations", { ...REQUEST, model: "no/such" });
     assertEquals([answer.status, (await answer.json()).error.code], [404, "model_not_found"]);
   });
 });
@@ -80,13 +80,13 @@ Deno.test("POST /v1/images/generations ignores other spellings of input_images a
     const png = (await pictureFile()).toBase64();
     const others = { images: [png], image: png, image_urls: [png], style: "vivid", response_format: "url", seed: 1 };
     for (const model of ["sandbox/painter-1", "sandbox/seer-1"]) {
-      const answer = await gateway.post("/v1/images/generations", { ...ASKED, model, ...others });
+      const answer = await gateway.post("/v1/images/generations", { ...REQUEST, model, ...others });
       assertEquals(answer.status, 200);
       assertEquals("num_input_images" in (await answer.json()).usage, false);
     }
-    // Also input_images itself, and whatever stands there, where the series takes none.
+    // A series without input_images rejects the field with any value.
     for (const model of ["sandbox/painter-1", "sandbox/muse-1"]) {
-      const answer = await gateway.post("/v1/images/generations", { ...ASKED, model, input_images: [{}, 1, 2, 3] });
+      const answer = await gateway.post("/v1/images/generations", { ...REQUEST, model, input_images: [{}, 1, 2, 3] });
       assertEquals(answer.status, 200);
       assertEquals("num_input_images" in (await answer.json()).usage, false);
     }
@@ -141,7 +141,7 @@ Deno.test("input_images are never fetched from the gateway itself", async () => 
 
 Deno.test("a model's catalog limits its sizes and maps those that its vendor has retired", async () => {
   await withGateway(async (gateway) => {
-    const asked = { ...ASKED, model: "sandbox/narrow-1", quality: "hd", size: "1792x1024" };
+    const asked = { ...REQUEST, model: "sandbox/narrow-1", quality: "hd", size: "1792x1024" };
     const answer = await (await gateway.post("/v1/images/generations", asked)).json();
     assertEquals([answer.size, answer.quality], ["1536x1024", "high"]);
     assertEquals((await shown(answer.data[0].b64_json)).width, 1536);
@@ -156,10 +156,11 @@ Deno.test("a model's catalog limits its sizes and maps those that its vendor has
 Deno.test("the returned image has the requested format and background", async () => {
   await withGateway(async (gateway) => {
     for (const output_format of ["png", "jpeg", "webp"]) {
-      const answer = await (await gateway.post("/v1/images/generations", { ...ASKED, output_format })).json();
+      const answer = await (await gateway.post("/v1/images/generations", { ...REQUEST, output_format })).json();
       assertEquals((await shown(answer.data[0].b64_json)).type, `image/${output_format}`);
     }
-    const clear = await (await gateway.post("/v1/images/generations", { ...ASKED, background: "transparent" })).json();
+    const clear = await (await gateway.post("/v1/images/generations", { ...REQUEST, background: "transparent" }))
+      .json();
     const { pixels } = await shown(clear.data[0].b64_json);
     assert(pixels.data.some((value, at) => at % 4 === 3 && value === 0));
   });
@@ -167,7 +168,7 @@ Deno.test("the returned image has the requested format and background", async ()
 
 Deno.test("a response has a Content-Length, and its body is one JSON value", async () => {
   await withGateway(async (gateway) => {
-    const answer = await gateway.post("/v1/images/generations", { ...ASKED, n: 3 });
+    const answer = await gateway.post("/v1/images/generations", { ...REQUEST, n: 3 });
     const text = await answer.text();
     assertEquals(Number(answer.headers.get("content-length")), text.length);
     assertEquals(answer.headers.get("content-type"), "application/json");
@@ -185,7 +186,7 @@ Deno.test("a generation whose body exceeds the limit is rejected", async () => {
     models: [imageModel("sandbox/seer-2", { series: "reference" }, ["ark"])],
   });
   try {
-    const answer = await gateway.post("/v1/images/generations", { ...ASKED, prompt: "x".repeat(2_000_000) });
+    const answer = await gateway.post("/v1/images/generations", { ...REQUEST, prompt: "x".repeat(2_000_000) });
     assertEquals(answer.status, 413);
     await answer.body?.cancel();
   } finally {

@@ -25,7 +25,7 @@ const COMPLETED: ImageStep = {
   },
 };
 
-/** A stream that has shown one unfinished picture; `next` gives what the vendor does then. */
+/** A stream that has delivered one partial image; `next` returns the vendor's next step. */
 async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<ImageStep | null>) {
   const caller = new AbortController();
   const budget = new MemoryBudget(1_000_000_000);
@@ -92,7 +92,7 @@ Deno.test("a vendor that continues for half a minute after its caller disconnect
   assertEquals(charges.length, 0);
   clock.advance(1);
   await settled();
-  // 100 tokens for the unfinished picture, 5 for the prompt
+  // 100 tokens for the partial image, 5 for the prompt
   assertEquals(charges.map(({ amount }) => amount), [10_050_000n]);
 });
 
@@ -126,6 +126,6 @@ Deno.test("a stream of an account that is overdrawn too far ends with an error, 
     text += new TextDecoder().decode(read.value);
   }
   assertStringIncludes(text, "insufficient_credits");
-  // 100 tokens for the unfinished picture, 5 for the prompt
+  // 100 tokens for the partial image, 5 for the prompt
   assertEquals([charges.map(({ amount }) => amount), released()], [[10_050_000n], 0]);
 });

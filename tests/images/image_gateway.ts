@@ -9,7 +9,7 @@ import { paint } from "../../src/sandbox/pictures/paint.ts";
 import { type PictureFormat, readPicture, writePicture } from "../../src/sandbox/pictures/file.ts";
 import type { Pixels } from "../../src/sandbox/pictures/pixels.ts";
 
-/** Prices of tokens that make sums easy to follow. */
+/** Token prices with simple sums. */
 export const TOKEN_PRICING = {
   prompt: "0.000001",
   image_input: "0.000002",
@@ -21,28 +21,28 @@ export interface ImageGateway {
   readonly app: RunningApp;
   readonly sandbox: Sandbox;
   readonly address: string;
-  /** Of the account `demo`. */
+  /** Key of the account `demo`. */
   readonly key: string;
   readonly logLines: readonly string[];
   /** The folder of files, empty at first. */
   readonly files: string;
-  /** `POST` with the demo key; a `FormData` or text body sets its own type. */
+  /** Sends a `POST` with the demo key; a `FormData` or text body sets its own type. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   balance(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** What a test can choose. */
+/** Options of a test. */
 export interface ImageGatewayOptions {
-  /** Of the account `demo`, USD. Default `25.00`. */
+  /** Balance of the account `demo` in USD. Default `25.00`. */
   readonly balance?: string;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** Sections that replace or join those of the configuration. */
+  /** Sections that replace those of the configuration or are added to it. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** More providers by name. */
   readonly providers?: Readonly<Record<string, unknown>>;
-  /** More models, in the catalog's spelling. */
+  /** More models, in the catalog's format. */
   readonly models?: readonly unknown[];
 }
 
@@ -53,7 +53,9 @@ export function imageModel(id: string, image: unknown, providers: readonly strin
 
 const FIRST_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536"];
 
-/** Starts it; `sandbox/painter-1` edits, `sandbox/muse-1` is multimodal, `sandbox/seer-1` takes references. */
+/**
+ * Starts the gateway. `sandbox/painter-1` edits, `sandbox/muse-1` is multimodal, `sandbox/seer-1` accepts references.
+ */
 export async function startImageGateway(options: ImageGatewayOptions = {}): Promise<ImageGateway> {
   const files = await Deno.makeTempDir({ prefix: "switchyard-images-" });
   const sandbox = await startSandbox({ port: 0 });
@@ -150,14 +152,14 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
   };
 }
 
-/** A painted picture as a file. */
+/** A generated image as a file. */
 export async function pictureFile(
   { prompt = "a picture", width = 96, height = 64, format = "png" as PictureFormat } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   return await writePicture(paint({ prompt, width, height, isTransparent: false, nth: 0 }), format);
 }
 
-/** What an answer's picture shows. */
+/** The type, size and pixels of a returned image. */
 export async function shown(base64: string): Promise<{ type: string; width: number; height: number; pixels: Pixels }> {
   const bytes = Uint8Array.from(Buffer.from(base64, "base64"));
   const type = bytes[0] === 0x89 ? "image/png" : bytes[0] === 0xff ? "image/jpeg" : "image/webp";
@@ -166,7 +168,7 @@ export async function shown(base64: string): Promise<{ type: string; width: numb
   return { type, ...picture };
 }
 
-/** One pixel as red, green, blue, opacity. */
+/** One pixel as red, green, blue and alpha. */
 export function pixelAt({ width, data }: Pixels, x: number, y: number): number[] {
   return [...data.subarray((y * width + x) * 4, (y * width + x) * 4 + 4)];
 }

@@ -4,8 +4,8 @@ import { imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
 /**
- * A vendor like Black Forest Labs with these answers to orders, the last one again and again, and to polls; then the
- * picture is there.
+ * A vendor like Black Forest Labs with these responses to orders, of which the last repeats, and to polls. After the
+ * given polls the image is ready.
  */
 function startVendor(orders: readonly (() => Response)[], polls: readonly (() => Response)[]) {
   const picture = pictureFile();

@@ -3,7 +3,7 @@ import { atLeast, itemAt } from "../support/items.ts";
 import { type ImageGateway, imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
-const ASKED = { model: "sandbox/painter-1", prompt: "a fox", quality: "low", stream: true };
+const REQUEST = { model: "sandbox/painter-1", prompt: "a fox", quality: "low", stream: true };
 
 async function withGateway(test: (gateway: ImageGateway) => Promise<void>): Promise<void> {
   const gateway = await startImageGateway();
@@ -15,7 +15,7 @@ async function withGateway(test: (gateway: ImageGateway) => Promise<void>): Prom
 }
 
 const ask = (gateway: ImageGateway, change: Record<string, unknown>) =>
-  gateway.post("/v1/images/generations", { ...ASKED, ...change });
+  gateway.post("/v1/images/generations", { ...REQUEST, ...change });
 
 /** The events of a stream: name and data. */
 function eventsIn(text: string): [name: string, data: Record<string, unknown>][] {
@@ -25,7 +25,7 @@ function eventsIn(text: string): [name: string, data: Record<string, unknown>][]
   });
 }
 
-/** Waits until something is so. */
+/** Waits until the condition is true. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!await condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
@@ -74,7 +74,7 @@ Deno.test("a caller who disconnects from a stream pays for what the vendor finis
     await reader.cancel();
     await until(() => gateway.logLines.some((line) => line.includes("call_charged")));
     const line = JSON.parse(gateway.logLines.find((line) => line.includes("call_charged"))!);
-    // The picture's 272 tokens and 100 for the unfinished one.
+    // The image's 272 tokens and 100 for the partial one.
     assertEquals([line.outputTokens, line.count], [372, 1]);
     assertEquals(await gateway.balance(), (25 - 0.00372 - line.inputTokens / 1e6).toFixed(10));
   });
@@ -101,7 +101,7 @@ for (const stream of [false, true]) {
     });
     try {
       const leaving = new AbortController();
-      const body = JSON.stringify({ ...ASKED, model: "stub/painter-1", stream });
+      const body = JSON.stringify({ ...REQUEST, model: "stub/painter-1", stream });
       const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
       const asked = fetch(`${gateway.address}/v1/images/generations`, {
         method: "POST",

@@ -1,12 +1,12 @@
-/** A vendor whose answers a test writes itself. */
+/** A vendor whose responses a test provides. */
 export interface StubVendor extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`. */
   readonly address: string;
-  /** Paths in the order in which they were asked for. */
+  /** The requested paths in order. */
   readonly asked: readonly string[];
 }
 
-/** Starts it. @param answer Given the request and how many came before it. */
+/** Starts the vendor. @param answer Gets the request and the number of requests before it. */
 export function startStubVendor(answer: (request: Request, nth: number) => Response | Promise<Response>): StubVendor {
   const asked: string[] = [];
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type JsonMistake, jsonMistakeIn } from "../../src/lib/json_mistake.ts";
 
-/** Null where `JSON.parse` accepts the text. */
+/** Returns the syntax error of a text; null where `JSON.parse` accepts it. */
 function mistakeIn(text: string): JsonMistake | null {
   try {
     JSON.parse(text);
@@ -15,7 +15,7 @@ function mistakeIn(text: string): JsonMistake | null {
   }
 }
 
-/** Whether `JSON.parse` refuses a text, and not because it ends too early. */
+/** Whether `JSON.parse` rejects a text for another reason than an early end. */
 function isWrongAlready(text: string): boolean {
   const mistake = mistakeIn(text);
   return mistake !== null && mistake.found !== "the end of the text";

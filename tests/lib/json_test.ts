@@ -10,7 +10,7 @@ const valueOf = (text: string, scan: JsonScan, key: string) => {
   return textOf(bytesOf(text).subarray(member.valueStart, member.valueEnd));
 };
 
-/** A JSON text of an object, with spaces wherever the grammar allows some. */
+/** The JSON text of an object, with spaces wherever the grammar allows some. */
 const objectText = fc.tuple(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue()), fc.constantFrom(0, 1, "\t"))
   .map(([value, indent]) => ({ value, text: ` ${JSON.stringify(value, null, indent)}\r\n` }));
 
@@ -83,14 +83,14 @@ Deno.test("spliceJson() sets and removes the given members and keeps every other
   fc.assert(fc.property(objectText, edits, ({ text }, { set, remove, removeIndexes, setIndexes }) => {
     const expected = new Map(Object.entries(JSON.parse(text)));
     const keys = [...expected.keys()];
-    const asked = new Map(Object.entries(set));
-    for (const index of setIndexes) if (keys[index] !== undefined) asked.set(keys[index], { index });
+    const edits = new Map(Object.entries(set));
+    for (const index of setIndexes) if (keys[index] !== undefined) edits.set(keys[index], { index });
     const gone = [...remove, ...removeIndexes.flatMap((index) => keys[index] ?? [])];
     for (const key of gone) expected.delete(key);
-    for (const [key, value] of asked) expected.set(key, JSON.parse(JSON.stringify(value)));
+    for (const [key, value] of edits) expected.set(key, JSON.parse(JSON.stringify(value)));
 
     const bytes = bytesOf(text);
-    const spliced = textOf(spliceJson(bytes, scanJson(bytes), { set: Object.fromEntries(asked), remove: gone }));
+    const spliced = textOf(spliceJson(bytes, scanJson(bytes), { set: Object.fromEntries(edits), remove: gone }));
     assertEquals(JSON.parse(spliced), Object.fromEntries(expected));
     assertEquals(scanText(spliced).duplicate, null);
   }));

@@ -3,12 +3,12 @@ import * as fc from "fast-check";
 import { createLineWriter, MAX_QUEUED_CHARACTERS, URGENT_RESERVE_CHARACTERS } from "../../src/lib/line_writer.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-/** A stream whose writes end when the test says so. */
+/** A stream whose writes complete when the test says so. */
 class Stream {
   text = "";
-  /** Bytes of each write that was begun. */
+  /** The bytes of each write that was started. */
   readonly begun: number[] = [];
-  /** What the next writes do: a number takes at most so many bytes, an error fails. */
+  /** The results of the next writes: a number accepts at most so many bytes, an error fails. */
   script: (number | Error | Promise<number>)[] = [];
 
   readonly write = async (bytes: Uint8Array): Promise<number> => {
@@ -32,7 +32,7 @@ function writing(droppedLine = (count: number) => `dropped ${count}`) {
   return { clock, stream, writer };
 }
 
-/** Lets everything happen that waits for no timer. */
+/** Lets everything run that does not wait for a timer. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 const noSpace = () => Object.assign(new Error("No space left on device"), { code: "ENOSPC" });
@@ -185,7 +185,7 @@ Deno.test("property: every line is written completely and in order, or counted, 
   const step = fc.oneof(fc.integer({ min: 1, max: 9 }), fc.constant(noSpace()), fc.constant(1_000_000));
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.integer({ min: 1, max: 40 }), async (script, lines) => {
-      // A full stop tells a whole line from one that was cut within its number.
+      // The full stop distinguishes a complete line from one that was cut within its number.
       const { stream, writer } = writing((count) => `dropped ${count}.`);
       stream.script = [...script];
       for (let line = 0; line < lines; line++) {
@@ -201,7 +201,7 @@ Deno.test("property: every line is written completely and in order, or counted, 
       assertEquals(stream.lines.at(-1), "last");
       assertEquals(whole, whole.toSorted((a, b) => a - b));
       const dropped = counted.reduce((sum, count) => sum + Number(count), 0);
-      // A line that was written but for its end counts as dropped, and reads as whole.
+      // A line that was written except for its end counts as dropped, and reads as complete.
       assert(whole.length + dropped >= lines && dropped <= lines, `${whole.length} and ${dropped} of ${lines}`);
     }),
     { numRuns: 60 },

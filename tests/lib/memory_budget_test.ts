@@ -12,7 +12,7 @@ function refusalOf(work: () => void): GatewayError {
   return error;
 }
 
-/** Takes as much as the budget gives the lease, in pieces. */
+/** Reserves as much as the budget allows the lease, in steps. */
 function takeAll(lease: MemoryLease, piece: number): void {
   for (;;) {
     try {

@@ -11,7 +11,7 @@ const secrets = fc.string({
   maxLength: 80,
 });
 
-/** How a vendor can repeat a secret in its own words. */
+/** Forms in which a vendor can repeat a secret. */
 const SPELLINGS: Readonly<Record<string, (secret: string) => string>> = {
   "as it is": (secret) => secret,
   "URL-encoded": encodeURIComponent,
@@ -103,7 +103,7 @@ for (
 
 Deno.test("createRedactor() truncates a text after 2,000 characters, in linear time also for hostile text", () => {
   const redact = createRedactor(["a-configured-secret"]);
-  const harmful = [
+  const slowPatterns = [
     "sk-",
     "eyJ",
     "eyJa.",
@@ -116,7 +116,7 @@ Deno.test("createRedactor() truncates a text after 2,000 characters, in linear t
     "a-configured-secre",
     "/a-1Z",
   ];
-  for (const piece of harmful) assert(redact(piece.repeat(262_144 / piece.length)).length <= 2_001);
+  for (const pattern of slowPatterns) assert(redact(pattern.repeat(262_144 / pattern.length)).length <= 2_001);
 });
 
 Deno.test("createRedactor() cuts no secret in two at the end of the text it reads", () => {

@@ -15,7 +15,7 @@ import {
 } from "../../src/lib/settings.ts";
 import { itemAt } from "../support/items.ts";
 
-/** The value that a schema reads, or the expectation it names. */
+/** The value that a schema reads, or the expectation that its error names. */
 function readBy<T>(schema: z.ZodType<T>, value: unknown): T | string {
   const { success, data, error } = schema.safeParse(value);
   return success ? data : `expected ${itemAt(error.issues, 0).message}`;

@@ -5,10 +5,10 @@ import { createFrameReader, createListWriter, encodeFrames, writeFrame } from ".
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** The frames of a stream that comes in pieces. */
+/** The frames of a stream that arrives in these chunks. */
 function framesOf(...pieces: Uint8Array[]): Frame[] {
   const reader = createFrameReader();
-  return [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()];
+  return [...pieces.flatMap((chunk) => reader.push(chunk)), ...reader.end()];
 }
 
 const frame = (data: string, event: string | null = null): Frame => ({ event, data });
@@ -62,10 +62,10 @@ Deno.test("createFrameReader() reads what encodeFrames() writes, in any chunks",
 
 Deno.test("createFrameReader() stops at a line without an end", () => {
   const reader = createFrameReader({ maxFrameCharacters: 1000 });
-  const piece = bytesOf("x".repeat(300));
+  const chunk = bytesOf("x".repeat(300));
   reader.push(bytesOf("data: "));
-  for (let count = 0; count < 3; count++) reader.push(piece);
-  assertThrows(() => reader.push(piece), RangeError, "1000 characters");
+  for (let count = 0; count < 3; count++) reader.push(chunk);
+  assertThrows(() => reader.push(chunk), RangeError, "1000 characters");
   assertThrows(() => reader.push(bytesOf("\n\n")), RangeError);
 
   const byDefault = createFrameReader();

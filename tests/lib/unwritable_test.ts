@@ -13,10 +13,13 @@ Deno.test("asUnwritableError() names the setting whose path cannot be used, and 
       [new Deno.errors.NotCapable("Requires write access"), "without the right to write there"],
     ] as const
   ) {
-    const told = asUnwritableError("store", "/data/store.db", error);
-    assert(told instanceof UnwritableError);
-    assert(told.message.startsWith('Cannot use "/data/store.db", which the setting "store" names: '), told.message);
-    assert(told.message.includes(reason) && !told.message.includes("\n"), told.message);
+    const wrapped = asUnwritableError("store", "/data/store.db", error);
+    assert(wrapped instanceof UnwritableError);
+    assert(
+      wrapped.message.startsWith('Cannot use "/data/store.db", which the setting "store" names: '),
+      wrapped.message,
+    );
+    assert(wrapped.message.includes(reason) && !wrapped.message.includes("\n"), wrapped.message);
   }
 });
 

@@ -123,7 +123,7 @@ Deno.test("readCidr() rejects a text that is no block", () => {
   }
 });
 
-/** Blocks that must be refused, apart from what the code knows: first address and prefix length. */
+/** Blocks that must be rejected, written down apart from the code: first address and prefix length. */
 const FORBIDDEN_IPV4: [number, number][] = [
   [0x00000000, 8],
   [0x0a000000, 8],
@@ -145,7 +145,7 @@ const FORBIDDEN_IPV4: [number, number][] = [
 const isForbidden = (value: number) =>
   FORBIDDEN_IPV4.some(([first, length]) => Math.floor(value / 2 ** (32 - length)) === first / 2 ** (32 - length));
 
-/** Any address, half of them near the edge of a block. */
+/** Any address; half of them are near the edge of a block. */
 const ipv4 = fc.oneof(
   fc.integer({ min: 0, max: 0xffffffff }),
   fc.tuple(fc.constantFrom(...FORBIDDEN_IPV4), fc.integer({ min: -2, max: 2 }), fc.boolean()).map(
@@ -154,7 +154,7 @@ const ipv4 = fc.oneof(
 );
 const bytesOf = (value: number) => [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256);
 
-/** Every way to write an IPv4 address that a URL parser understands. */
+/** Every notation of an IPv4 address that a URL parser accepts. */
 const spelling = fc.tuple(ipv4, fc.constantFrom("dotted", "number", "hex", "octal", "mixed", "short", "wide", "dot"))
   .map(
     ([value, style]) => {

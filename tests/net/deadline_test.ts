@@ -4,8 +4,8 @@ import { createDeadlineWheel, TICK_MS } from "../../src/net/deadline.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-/** A clock that moves when told to. */
-class HandClock implements Clock {
+/** A clock that moves only when the test sets it. */
+class SettableClock implements Clock {
   nowMs = 0;
   timers: { at: number; callback: () => void }[] = [];
   now = () => this.nowMs;
@@ -28,7 +28,7 @@ class HandClock implements Clock {
 }
 
 Deno.test("DeadlineWheel calls back once, at most one tick late", () => {
-  const clock = new HandClock();
+  const clock = new SettableClock();
   const wheel = createDeadlineWheel(clock);
   const calls: number[] = [];
   wheel.watch({ deadlineAt: 250, onDeadline: () => calls.push(clock.now()) });
@@ -41,7 +41,7 @@ Deno.test("DeadlineWheel calls back once, at most one tick late", () => {
 });
 
 Deno.test("DeadlineWheel follows a deadline that moves, and removes a cancelled one", () => {
-  const clock = new HandClock();
+  const clock = new SettableClock();
   const wheel = createDeadlineWheel(clock);
   const calls: string[] = [];
   const moving = { deadlineAt: 100, onDeadline: () => calls.push("moving") };
@@ -59,7 +59,7 @@ Deno.test("DeadlineWheel follows a deadline that moves, and removes a cancelled 
 });
 
 Deno.test("DeadlineWheel runs one timer while it has deadlines and none afterwards", () => {
-  const clock = new HandClock();
+  const clock = new SettableClock();
   const wheel = createDeadlineWheel(clock);
   const watched = Array.from({ length: 10 }, () => ({ deadlineAt: 1000, onDeadline() {} }));
   for (const one of watched) wheel.watch(one);
@@ -74,7 +74,7 @@ Deno.test("DeadlineWheel runs one timer while it has deadlines and none afterwar
 });
 
 Deno.test("DeadlineWheel accepts a deadline that a callback adds", () => {
-  const clock = new HandClock();
+  const clock = new SettableClock();
   const wheel = createDeadlineWheel(clock);
   const calls: number[] = [];
   wheel.watch({

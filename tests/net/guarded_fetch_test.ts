@@ -78,20 +78,21 @@ Deno.test("guardedFetch() posts to the checked address with the requested host n
 
 Deno.test("guardedFetch() checks the certificate against the host name, under the default roots and the operator's", async () => {
   await using server = serverOf(() => new Response("ok"), { cert: TEST_CERTIFICATE, key: TEST_KEY });
-  const ask = (host: string, policy: EgressPolicy) => guardedFetch(`https://${host}:${server.port}/`, get, policy);
-  assertEquals(await textOf((await ask("receiver.example", loopback)).body), "ok");
-  assertEquals(await failureOf(ask("other.example", loopback)), "tls");
-  assertEquals(await failureOf(ask("127.0.0.1", loopback)), "tls");
-  assertEquals(await failureOf(ask("receiver.example", { ...loopback, caCertificates: [] })), "tls");
+  const fetchFrom = (host: string, policy: EgressPolicy) =>
+    guardedFetch(`https://${host}:${server.port}/`, get, policy);
+  assertEquals(await textOf((await fetchFrom("receiver.example", loopback)).body), "ok");
+  assertEquals(await failureOf(fetchFrom("other.example", loopback)), "tls");
+  assertEquals(await failureOf(fetchFrom("127.0.0.1", loopback)), "tls");
+  assertEquals(await failureOf(fetchFrom("receiver.example", { ...loopback, caCertificates: [] })), "tls");
 });
 
 Deno.test("guardedFetch() tries the default roots over a new connection when the operator's roots reject a certificate", async () => {
   const receiver = startReceiver(respondKeepAlive(200));
-  const ask = (host: string, root: string) =>
+  const fetchFrom = (host: string, root: string) =>
     failureOf(guardedFetch(`https://${host}:${receiver.port}/`, get, { ...loopback, caCertificates: [root] }));
-  assertEquals([await ask("receiver.example", TEST_ROOT), receiver.connections], ["tls", 2]);
+  assertEquals([await fetchFrom("receiver.example", TEST_ROOT), receiver.connections], ["tls", 2]);
   assertEquals(
-    [await ask("other.example", ROOT), receiver.connections],
+    [await fetchFrom("other.example", ROOT), receiver.connections],
     ["tls", 3],
     "a wrong name is wrong under any root",
   );
@@ -139,25 +140,25 @@ Deno.test("guardedFetch() checks every redirect like the first address", async (
     const to = searchParams.get("to");
     return to === null ? new Response("end") : new Response(null, { status: 302, headers: { location: to } });
   });
-  const ask = (to: string, redirects = 3) =>
+  const fetchFrom = (to: string, redirects = 3) =>
     guardedFetch(`http://a.example:${server.port}/?to=${encodeURIComponent(to)}`, {
       ...get,
       redirects,
       headers: { "x-own": "1" },
     }, loopback);
-  assertEquals(await textOf((await ask(`http://b.example:${server.port}/b`)).body), "end");
-  assertEquals(await textOf((await ask("/same")).body), "end");
+  assertEquals(await textOf((await fetchFrom(`http://b.example:${server.port}/b`)).body), "end");
+  assertEquals(await textOf((await fetchFrom("/same")).body), "end");
   assertEquals(seen, [
     "GET / a.example 1",
     "GET /b b.example null",
     "GET / a.example 1",
     "GET /same a.example 1",
   ]);
-  assertEquals(await failureOf(ask("http://169.254.169.254/latest/meta-data")), "private_address");
-  assertEquals(await failureOf(ask("http://user@b.example/")), "userinfo");
-  assertEquals(await failureOf(ask("ftp://b.example/")), "scheme");
-  assertEquals(await failureOf(ask("http://[")), "redirect");
-  assertEquals(await failureOf(ask("/b", 0)), "redirect");
+  assertEquals(await failureOf(fetchFrom("http://169.254.169.254/latest/meta-data")), "private_address");
+  assertEquals(await failureOf(fetchFrom("http://user@b.example/")), "userinfo");
+  assertEquals(await failureOf(fetchFrom("ftp://b.example/")), "scheme");
+  assertEquals(await failureOf(fetchFrom("http://[")), "redirect");
+  assertEquals(await failureOf(fetchFrom("/b", 0)), "redirect");
 });
 
 Deno.test("guardedFetch() follows at most three redirects, and none from https to http", async () => {
@@ -169,11 +170,11 @@ Deno.test("guardedFetch() follows at most three redirects, and none from https t
       ? new Response("end")
       : new Response(null, { status: 301, headers: { location: `/${left - 1}` } });
   });
-  const ask = (left: number) =>
+  const fetchFrom = (left: number) =>
     guardedFetch(`http://a.example:${plain.port}/${left}`, { ...get, redirects: 3 }, loopback);
-  assertEquals(await textOf((await ask(3)).body), "end");
+  assertEquals(await textOf((await fetchFrom(3)).body), "end");
   hops = 0;
-  assertEquals([await failureOf(ask(9)), hops], ["redirect", 4]);
+  assertEquals([await failureOf(fetchFrom(9)), hops], ["redirect", 4]);
 
   await using secure = serverOf(
     () => new Response(null, { status: 302, headers: { location: `http://a.example:${plain.port}/0` } }),
@@ -197,9 +198,9 @@ Deno.test("guardedFetch() stops at the size limit, with and without a Content-Le
       }),
     );
   });
-  const ask = (path: string) => guardedFetch(`http://a.example:${server.port}${path}`, get, loopback);
-  assertEquals(await failureOf(ask("/announced")), "too_large");
-  assertEquals(await failureOf(ask("/endless")), "too_large");
+  const fetchFrom = (path: string) => guardedFetch(`http://a.example:${server.port}${path}`, get, loopback);
+  assertEquals(await failureOf(fetchFrom("/announced")), "too_large");
+  assertEquals(await failureOf(fetchFrom("/endless")), "too_large");
   assert(sent > 1000);
 });
 
@@ -209,20 +210,23 @@ Deno.test("guardedFetch() distinguishes a refused connection, a broken one and a
   free.close();
   assertEquals(await failureOf(guardedFetch(`http://a.example:${port}/`, get, loopback)), "connect");
 
-  const rude = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const rudeness = (async () => {
+  const closingListener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = (async () => {
     for (const answer of ["", "nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort"]) {
-      const connection = await rude.accept();
+      const connection = await closingListener.accept();
       await connection.read(new Uint8Array(1000));
       await connection.write(new TextEncoder().encode(answer));
       connection.close();
     }
   })();
   for (let count = 0; count < 3; count++) {
-    assertEquals(await failureOf(guardedFetch(`http://a.example:${rude.addr.port}/`, get, loopback)), "broken");
+    assertEquals(
+      await failureOf(guardedFetch(`http://a.example:${closingListener.addr.port}/`, get, loopback)),
+      "broken",
+    );
   }
-  await rudeness;
-  rude.close();
+  await serving;
+  closingListener.close();
 
   await using coded = serverOf(() => new Response("x", { headers: { "content-encoding": "gzip" } }));
   assertEquals(await failureOf(guardedFetch(`http://a.example:${coded.port}/`, get, loopback)), "broken");
@@ -267,23 +271,23 @@ Deno.test("guardedFetch() aborts a slow connection, response or body, and on its
       }),
     );
   });
-  const ask = (path: string, request: Partial<GuardedRequest>) =>
+  const fetchFrom = (path: string, request: Partial<GuardedRequest>) =>
     guardedFetch(`http://a.example:${server.port}${path}`, { ...get, ...request }, loopback);
-  assertEquals(await failureOf(ask("/silent", { timeoutMs: 20 })), "timeout");
-  assertEquals(await failureOf(ask("/dripping", { timeoutMs: 50 })), "timeout");
-  assertEquals(await failureOf(ask("/silent", { signal: AbortSignal.abort() })), "aborted");
+  assertEquals(await failureOf(fetchFrom("/silent", { timeoutMs: 20 })), "timeout");
+  assertEquals(await failureOf(fetchFrom("/dripping", { timeoutMs: 50 })), "timeout");
+  assertEquals(await failureOf(fetchFrom("/silent", { signal: AbortSignal.abort() })), "aborted");
   const controller = new AbortController();
-  const dripping = await ask("/dripping", { signal: controller.signal });
+  const dripping = await fetchFrom("/dripping", { signal: controller.signal });
   controller.abort();
   assertEquals(await failureOf(Promise.resolve(dripping)), "aborted");
 
-  // A listener that never accepts a TLS session.
-  const mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const accepted = mute.accept();
-  const address = `https://receiver.example:${mute.addr.port}/`;
+  // A listener that never completes a TLS handshake.
+  const silentListener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = silentListener.accept();
+  const address = `https://receiver.example:${silentListener.addr.port}/`;
   assertEquals(await failureOf(guardedFetch(address, { ...get, connectMs: 20 }, loopback)), "connect");
   (await accepted).close();
-  mute.close();
+  silentListener.close();
   release();
 });
 

@@ -3,8 +3,8 @@ import { Connection } from "../../src/net/http1/connection.ts";
 import { IdleConnections, type IdleLimits } from "../../src/net/idle_connections.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-/** Connections without a network, and those of them that were closed. */
-class Fakes {
+/** Connections without a network, and a list of those that were closed. */
+class FakeConnections {
   readonly clock = new ManualClock();
   readonly closed: string[] = [];
   readonly kept: IdleConnections;
@@ -13,7 +13,7 @@ class Fakes {
     this.kept = new IdleConnections(this.clock, limits);
   }
 
-  /** Opens one and keeps it; the name tells it from others. */
+  /** Opens a connection and adds it to the idle ones; the name identifies it. */
   keep(
     name: string,
     host = "a.example",
@@ -38,7 +38,7 @@ class Fakes {
 }
 
 Deno.test("IdleConnections returns the last used connection, once, and only for its host and address", () => {
-  const { kept, keep } = bound(new Fakes());
+  const { kept, keep } = bound(new FakeConnections());
   const first = keep("first");
   const second = keep("second");
   assertEquals(kept.take(true, "b.example", ["192.0.2.1"]), null);
@@ -50,7 +50,7 @@ Deno.test("IdleConnections returns the last used connection, once, and only for 
 });
 
 Deno.test("IdleConnections keeps four per host and 512 in total, and closes the longest idle first", () => {
-  const { kept, keep, closed } = bound(new Fakes());
+  const { kept, keep, closed } = bound(new FakeConnections());
   for (let n = 0; n < 6; n++) keep(`a${n}`);
   assertEquals([kept.size, closed], [4, ["a0", "a1"]]);
   for (let n = 0; n < 509; n++) keep(`b${n}`, `b${n}.example`);
@@ -58,7 +58,7 @@ Deno.test("IdleConnections keeps four per host and 512 in total, and closes the 
 });
 
 Deno.test("IdleConnections closes each connection at its time with one timer, which stops with the last", () => {
-  const { kept, keep, closed, clock } = bound(new Fakes());
+  const { kept, keep, closed, clock } = bound(new FakeConnections());
   keep("first");
   clock.advance(1_000);
   keep("second", "b.example");
@@ -72,7 +72,7 @@ Deno.test("IdleConnections closes each connection at its time with one timer, wh
 });
 
 Deno.test("IdleConnections closes an older connection on time though newer ones last longer", () => {
-  const { kept, keep, closed, clock } = bound(new Fakes({ ageMs: 10_000 }));
+  const { kept, keep, closed, clock } = bound(new FakeConnections({ ageMs: 10_000 }));
   const old = keep("old");
   clock.advance(3_000);
   assertEquals(kept.take(true, "a.example", null), old);
@@ -88,7 +88,7 @@ Deno.test("IdleConnections closes an older connection on time though newer ones 
 });
 
 Deno.test("IdleConnections discards connections from before the clock was set back", () => {
-  const { kept, keep, closed, clock } = bound(new Fakes());
+  const { kept, keep, closed, clock } = bound(new FakeConnections());
   keep("first");
   clock.set(clock.now() - 3_600_000);
   assertEquals(kept.take(true, "a.example", ["192.0.2.1"]), null);
@@ -97,7 +97,7 @@ Deno.test("IdleConnections discards connections from before the clock was set ba
 });
 
 Deno.test("IdleConnections keeps no connection whose request was not fully sent", () => {
-  const { kept, keep, closed } = bound(new Fakes());
+  const { kept, keep, closed } = bound(new FakeConnections());
   const pinned = keep("first");
   kept.take(true, "a.example", null);
   pinned.uploading = true;
@@ -106,7 +106,7 @@ Deno.test("IdleConnections keeps no connection whose request was not fully sent"
 });
 
 Deno.test("IdleConnections has no connections and no timer after close()", () => {
-  const { kept, keep, closed, clock } = bound(new Fakes());
+  const { kept, keep, closed, clock } = bound(new FakeConnections());
   keep("first");
   keep("second", "b.example");
   kept.close();
@@ -115,7 +115,7 @@ Deno.test("IdleConnections has no connections and no timer after close()", () =>
 });
 
 Deno.test("IdleConnections stays a second below the server's idle limit, and keeps none for a second or less", () => {
-  const { kept, keep, closed, clock } = bound(new Fakes());
+  const { kept, keep, closed, clock } = bound(new FakeConnections());
   keep("none", "a.example", null, { serverIdleMs: 1_000 });
   assertEquals([kept.size, closed], [0, ["none"]]);
   keep("short", "a.example", null, { serverIdleMs: 3_000 });
@@ -127,20 +127,20 @@ Deno.test("IdleConnections stays a second below the server's idle limit, and kee
 });
 
 Deno.test("IdleConnections returns a connection for any address only to requests that accept any", () => {
-  const { kept, keep } = bound(new Fakes());
+  const { kept, keep } = bound(new FakeConnections());
   const any = keep("any", "a.example", null);
   assertEquals(kept.take(true, "a.example", ["192.0.2.1"]), null);
   assertEquals(kept.take(true, "a.example", null), any);
 });
 
 Deno.test("IdleConnections distinguishes http from https", () => {
-  const { kept, keep } = bound(new Fakes());
+  const { kept, keep } = bound(new FakeConnections());
   const plain = keep("plain", "a.example:443", null, { tls: false });
   assertEquals(kept.take(true, "a.example:443", null), null);
   assertEquals(kept.take(false, "a.example:443", null), plain);
 });
 
-function bound(fakes: Fakes) {
+function bound(fakes: FakeConnections) {
   const { kept, closed, clock } = fakes;
   return { kept, closed, clock, keep: fakes.keep.bind(fakes) };
 }

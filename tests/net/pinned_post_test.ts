@@ -24,23 +24,27 @@ import {
 
 const body = new TextEncoder().encode('{"a":1}');
 
-interface World {
+interface PosterSetup {
   readonly receiver: Receiver;
   readonly poster: PinnedPoster;
-  post(wish?: Partial<PinnedPost> & { readonly host?: string }): Promise<PostResponse>;
+  post(options?: Partial<PinnedPost> & { readonly host?: string }): Promise<PostResponse>;
 }
 
-/** A receiver and a poster, and the way from one to the other. */
-async function inWorld(behave: Behaviour, play: (world: World) => Promise<void>, policy: EgressPolicy = LOOPBACK) {
+/** Runs a test with a receiver and a poster that reaches it. */
+async function withPoster(
+  behave: Behaviour,
+  test: (setup: PosterSetup) => Promise<void>,
+  policy: EgressPolicy = LOOPBACK,
+) {
   const receiver = startReceiver(behave);
   const poster = createPinnedPoster(policy);
   const common = { headers: { "x-key": "1" }, body, timeoutMs: 5_000, capBytes: 16_384, bodyMs: 100 };
   try {
-    await play({
+    await test({
       receiver,
       poster,
-      post({ host = "receiver.example", ...wish } = {}) {
-        return poster.post(`https://${host}:${receiver.port}/hook`, { ...common, ...wish });
+      post({ host = "receiver.example", ...options } = {}) {
+        return poster.post(`https://${host}:${receiver.port}/hook`, { ...common, ...options });
       },
     });
   } finally {
@@ -49,10 +53,10 @@ async function inWorld(behave: Behaviour, play: (world: World) => Promise<void>,
   }
 }
 
-/** Does one thing with the first request, another with the second, the last with all that follow. */
-function inTurn(...behaviours: Behaviour[]): Behaviour {
-  let turn = 0;
-  return (request, connection) => itemAt(behaviours, Math.min(turn++, behaviours.length - 1))(request, connection);
+/** Handles the first request with the first behaviour, the second with the second; the last repeats. */
+function inSequence(...behaviours: Behaviour[]): Behaviour {
+  let index = 0;
+  return (request, connection) => itemAt(behaviours, Math.min(index++, behaviours.length - 1))(request, connection);
 }
 
 async function kindOf(work: Promise<unknown>): Promise<string> {
@@ -60,7 +64,7 @@ async function kindOf(work: Promise<unknown>): Promise<string> {
 }
 
 Deno.test("a poster sends several POSTs over one connection", async () => {
-  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
+  await withPoster(respondKeepAlive(204), async ({ receiver, post }) => {
     for (const text of ["one", "two", "three"]) {
       const answer = await post({ body: new TextEncoder().encode(text), headers: { "x-key": text } });
       assertEquals([answer.status, answer.bytes], [204, 0]);
@@ -78,14 +82,14 @@ Deno.test("a connection is kept after a fully read body, whatever the status", a
     await sendText(connection, "0\r\n\r\n");
     return "next" as const;
   };
-  await inWorld(refusing, async ({ receiver, post }) => {
+  await withPoster(refusing, async ({ receiver, post }) => {
     for (let n = 0; n < 2; n++) assertEquals((await post()).status, 503);
     assertEquals(receiver.connections, 1);
   });
 });
 
 Deno.test("concurrent POSTs have separate connections", async () => {
-  await inWorld(respondKeepAlive(200), async ({ receiver, post }) => {
+  await withPoster(respondKeepAlive(200), async ({ receiver, post }) => {
     await Promise.all([post(), post(), post()]);
     assertEquals(receiver.connections, 3);
     await Promise.all([post(), post(), post()]);
@@ -94,7 +98,7 @@ Deno.test("concurrent POSTs have separate connections", async () => {
 });
 
 Deno.test("two names of one address do not share a connection", async () => {
-  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
+  await withPoster(respondKeepAlive(204), async ({ receiver, post }) => {
     await post();
     await post({ host: "other.receiver.example" });
     await post();
@@ -124,13 +128,13 @@ Deno.test({
     let answer = ["127.0.0.1"];
     const allow = [readCidr("127.0.0.1/32"), readCidr("::1/128")];
     const policy = { ...LOOPBACK, allow, resolve: () => Promise.resolve(answer) };
-    await inWorld(respondKeepAlive(200), async ({ receiver, post }) => {
+    await withPoster(respondKeepAlive(200), async ({ receiver, post }) => {
       const moved = startReceiver(respondKeepAlive(201), CERTIFICATE, { hostname: "::1", port: receiver.port });
       assertEquals((await post()).status, 200);
       answer = ["::1"];
       assertEquals((await post()).status, 201);
       answer = ["::1", "127.0.0.1"];
-      assertEquals((await post()).status, 201); // to either, and over the connection that was used last
+      assertEquals((await post()).status, 201); // the poster prefers the connection that was used last
       assertEquals([receiver.connections, moved.connections], [1, 1]);
       await moved.stop();
     }, policy);
@@ -140,7 +144,7 @@ Deno.test({
 Deno.test("a name that changes to a forbidden address is rejected though a connection to it is idle", async () => {
   const answers = [["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1", "10.0.0.1"]];
   const policy = { ...LOOPBACK, resolve: () => Promise.resolve(answers.shift() ?? []) };
-  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
+  await withPoster(respondKeepAlive(204), async ({ receiver, post }) => {
     await post();
     assertEquals(await kindOf(post()), "refused");
     assertEquals(await kindOf(post()), "refused");
@@ -149,7 +153,7 @@ Deno.test("a name that changes to a forbidden address is rejected though a conne
   }, policy);
 });
 
-const NOT_TO_BE_KEPT: Readonly<Record<string, string>> = {
+const CLOSING_RESPONSES: Readonly<Record<string, string>> = {
   "says that it closes": "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
   "is HTTP/1.0": "HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n",
   "ends with the connection": "HTTP/1.1 200 OK\r\n\r\nhello",
@@ -159,13 +163,13 @@ const NOT_TO_BE_KEPT: Readonly<Record<string, string>> = {
   "is framed wrongly": "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nhello",
 };
 
-for (const [which, text] of Object.entries(NOT_TO_BE_KEPT)) {
+for (const [which, text] of Object.entries(CLOSING_RESPONSES)) {
   Deno.test(`a connection is closed after a response that ${which}`, async () => {
     const behave: Behaviour = async (_request, connection) => {
       await sendText(connection, text);
       return "next" as const;
     };
-    await inWorld(behave, async ({ receiver, post }) => {
+    await withPoster(behave, async ({ receiver, post }) => {
       for (let n = 0; n < 2; n++) assertEquals((await post({ bodyMs: 20 })).status, 200);
       assertEquals(receiver.connections, 2);
       await until(() => receiver.open === 0);
@@ -174,7 +178,7 @@ for (const [which, text] of Object.entries(NOT_TO_BE_KEPT)) {
 }
 
 Deno.test("a POST is resent on a new connection when the receiver closes the idle one without a response", async () => {
-  await inWorld(inTurn(respondKeepAlive(200), () => {}, respondKeepAlive(202)), async ({ receiver, post }) => {
+  await withPoster(inSequence(respondKeepAlive(200), () => {}, respondKeepAlive(202)), async ({ receiver, post }) => {
     await post({ headers: { "x-key": "first" } });
     assertEquals((await post()).status, 202);
     assertEquals(receiver.connections, 2);
@@ -184,7 +188,7 @@ Deno.test("a POST is resent on a new connection when the receiver closes the idl
 });
 
 Deno.test("a resent POST uses a new connection though others are idle, and is not resent again", async () => {
-  await inWorld(inTurn(respondKeepAlive(200), respondKeepAlive(200), () => {}), async ({ receiver, post }) => {
+  await withPoster(inSequence(respondKeepAlive(200), respondKeepAlive(200), () => {}), async ({ receiver, post }) => {
     await Promise.all([post(), post()]);
     assertEquals(await kindOf(post()), "broken");
     assertEquals([receiver.received.length, receiver.connections], [4, 3]);
@@ -192,12 +196,12 @@ Deno.test("a resent POST uses a new connection though others are idle, and is no
 });
 
 Deno.test("a POST is not resent when a new connection breaks, or after its response has started", async () => {
-  await inWorld(() => {}, async ({ receiver, post }) => {
+  await withPoster(() => {}, async ({ receiver, post }) => {
     assertEquals(await kindOf(post()), "broken");
     assertEquals(receiver.received.length, 1);
   });
-  const halfAnswering: Behaviour = (_request, connection) => sendText(connection, "HTTP/1.1 20");
-  await inWorld(inTurn(respondKeepAlive(200), halfAnswering), async ({ receiver, post }) => {
+  const respondingPartly: Behaviour = (_request, connection) => sendText(connection, "HTTP/1.1 20");
+  await withPoster(inSequence(respondKeepAlive(200), respondingPartly), async ({ receiver, post }) => {
     await post();
     assertEquals(await kindOf(post()), "broken");
     assertEquals(receiver.received.length, 2);
@@ -207,8 +211,8 @@ Deno.test("a POST is not resent when a new connection breaks, or after its respo
 Deno.test("a POST is not resent when a reused connection breaks after two seconds", async () => {
   for (const [afterMs, kind] of [[2_000, "none"], [2_001, "broken"]] as const) {
     const clock = new ManualClock();
-    const pausing: Behaviour = () => clock.advance(afterMs);
-    await inWorld(inTurn(respondKeepAlive(200), pausing, respondKeepAlive(200)), async ({ receiver, post }) => {
+    const delaying: Behaviour = () => clock.advance(afterMs);
+    await withPoster(inSequence(respondKeepAlive(200), delaying, respondKeepAlive(200)), async ({ receiver, post }) => {
       await post();
       const outcome = await post().then(() => "none", (error) => error.kind);
       assertEquals([outcome, receiver.received.length], [kind, kind === "none" ? 3 : 2]);
@@ -216,38 +220,38 @@ Deno.test("a POST is not resent when a reused connection breaks after two second
   }
 });
 
-/** So that no connection is closed for being idle. */
-const STANDING_STILL: EgressPolicy = { ...LOOPBACK, clock: new ManualClock() };
+/** With this clock no connection is closed for being idle. */
+const FROZEN_CLOCK: EgressPolicy = { ...LOOPBACK, clock: new ManualClock() };
 
 Deno.test("an idle connection that the receiver closed is not reused", async () => {
-  await inWorld(respondWith(204), async ({ receiver, post }) => {
+  await withPoster(respondWith(204), async ({ receiver, post }) => {
     for (let n = 0; n < 3; n++) {
       assertEquals((await post()).status, 204);
       await until(() => receiver.open === 0);
     }
     assertEquals([receiver.received.length, receiver.connections], [3, 3]);
-  }, STANDING_STILL);
+  }, FROZEN_CLOCK);
 });
 
 Deno.test("unsolicited bytes from a receiver close the idle connection and answer no request", async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
-  const talkative: Behaviour = async (request, connection) => {
+  const unsolicited: Behaviour = async (request, connection) => {
     await respondKeepAlive(200)(request, connection);
     await mayGoOn;
     await respondWith(299)(request, connection);
     return "next" as const;
   };
-  await inWorld(inTurn(talkative, respondKeepAlive(201)), async ({ receiver, post }) => {
+  await withPoster(inSequence(unsolicited, respondKeepAlive(201)), async ({ receiver, post }) => {
     await post();
     goOn();
     await until(() => receiver.open === 0);
     assertEquals((await post()).status, 201);
-  }, STANDING_STILL);
+  }, FROZEN_CLOCK);
 });
 
 Deno.test("an idle connection is closed after four seconds", async () => {
   const clock = new ManualClock();
-  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
+  await withPoster(respondKeepAlive(204), async ({ receiver, post }) => {
     await post();
     clock.advance(3_999);
     await post();
@@ -261,7 +265,7 @@ Deno.test("an idle connection is closed after four seconds", async () => {
 
 Deno.test("a connection in constant use is closed a minute after it was opened", async () => {
   const clock = new ManualClock();
-  await inWorld(respondKeepAlive(204), async ({ receiver, post }) => {
+  await withPoster(respondKeepAlive(204), async ({ receiver, post }) => {
     for (let second = 0; second < 60; second += 3) {
       await post();
       clock.advance(3_000);
@@ -275,7 +279,7 @@ Deno.test("a connection in constant use is closed a minute after it was opened",
 
 Deno.test("a closed poster keeps no connection, and closes the idle ones", async () => {
   const clock = new ManualClock();
-  await inWorld(respondKeepAlive(204), async ({ receiver, poster, post }) => {
+  await withPoster(respondKeepAlive(204), async ({ receiver, poster, post }) => {
     await post();
     poster.close();
     await until(() => receiver.open === 0);
@@ -286,8 +290,8 @@ Deno.test("a closed poster keeps no connection, and closes the idle ones", async
 });
 
 Deno.test("a POST over a reused connection ends at its timeout and on its signal, and closes the connection", async () => {
-  await inWorld(
-    inTurn(respondKeepAlive(200), neverRespond, respondKeepAlive(200), neverRespond),
+  await withPoster(
+    inSequence(respondKeepAlive(200), neverRespond, respondKeepAlive(200), neverRespond),
     async ({ receiver, post }) => {
       await post();
       assertEquals(await kindOf(post({ timeoutMs: 50 })), "timeout");
@@ -309,18 +313,18 @@ Deno.test("a response stays valid when the timeout or the signal comes during it
   let isBeingRead = false;
   const endless: Behaviour = async (_request, connection) => {
     await sendText(connection, "HTTP/1.1 202 OK\r\n\r\n");
-    const piece = "x".repeat(1_000_000);
-    for (let sent = 0; sent < 24; sent++) await sendText(connection, piece); // more than fits between the two
+    const chunk = "x".repeat(1_000_000);
+    for (let sent = 0; sent < 24; sent++) await sendText(connection, chunk); // more than the socket buffers hold
     isBeingRead = true;
     await neverRespond(_request, connection);
   };
-  await inWorld(endless, async ({ receiver, post }) => {
-    const patient = { capBytes: 100_000_000, bodyMs: 60_000 };
-    assertEquals((await post({ ...patient, timeoutMs: 200 })).status, 202);
+  await withPoster(endless, async ({ receiver, post }) => {
+    const largeLimits = { capBytes: 100_000_000, bodyMs: 60_000 };
+    assertEquals((await post({ ...largeLimits, timeoutMs: 200 })).status, 202);
     await until(() => receiver.open === 0);
     isBeingRead = false;
     const giveUp = new AbortController();
-    const work = post({ ...patient, signal: giveUp.signal });
+    const work = post({ ...largeLimits, signal: giveUp.signal });
     await until(() => isBeingRead);
     giveUp.abort();
     assertEquals((await work).status, 202);
@@ -330,14 +334,14 @@ Deno.test("a response stays valid when the timeout or the signal comes during it
 
 Deno.test("an address whose TLS handshake times out is followed by the next address", async () => {
   const clock = new ManualClock();
-  const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const silentListener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const poster = createPinnedPoster({ ...LOOPBACK, clock, resolve: () => Promise.resolve(["127.0.0.1", "127.0.0.1"]) });
-  const url = `https://receiver.example:${deaf.addr.port}/`;
+  const url = `https://receiver.example:${silentListener.addr.port}/`;
   const work = poster.post(url, { headers: {}, body, timeoutMs: 10_000, connectMs: 3_000, capBytes: 100 });
   const outcome = kindOf(work);
   const tries: Deno.Conn[] = [];
   for (let address = 0; address < 2; address++) {
-    const connection = await deaf.accept();
+    const connection = await silentListener.accept();
     tries.push(connection);
     assertGreater(await connection.read(new Uint8Array(4_096)) ?? 0, 0, "it says hello");
     clock.advance(3_000);
@@ -345,5 +349,5 @@ Deno.test("an address whose TLS handshake times out is followed by the next addr
   assertEquals(await outcome, "connect");
   for (const connection of tries) connection.close();
   poster.close();
-  deaf.close();
+  silentListener.close();
 });

@@ -8,7 +8,7 @@ import { TEST_ROOT } from "../support/test_certificates.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 import { respondKeepAlive, startReceiver } from "../webhooks/receiver.ts";
 
-const USUAL = createSecureContext({ ca: [ROOT] });
+const DEFAULT_ROOTS = createSecureContext({ ca: [ROOT] });
 
 const open = (dialer: PinnedDialer, port: number, hostname = "receiver.example"): Opening =>
   dialer.open({ tls: true, address: "127.0.0.1", port, hostname });
@@ -33,7 +33,7 @@ Deno.test("a certificate under the operator's roots is accepted at the first han
 
 Deno.test("a certificate under the default roots is accepted at the second handshake, later ones at the first", async () => {
   const receiver = startReceiver(respondKeepAlive(204));
-  const dialer = createPinnedDialer([TEST_ROOT], USUAL);
+  const dialer = createPinnedDialer([TEST_ROOT], DEFAULT_ROOTS);
   assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 2]);
   assertEquals([await outcomeOf(open(dialer, receiver.port)), receiver.connections], ["open", 3]);
   await receiver.stop();
@@ -49,25 +49,25 @@ Deno.test("a certificate under neither is rejected", async () => {
 
 Deno.test("a certificate for another name is rejected without a second handshake", async () => {
   const receiver = startReceiver(respondKeepAlive(204));
-  const dialer = createPinnedDialer([ROOT], USUAL);
+  const dialer = createPinnedDialer([ROOT], DEFAULT_ROOTS);
   assertEquals(await outcomeOf(open(dialer, receiver.port, "other.example")), "tls certificate_name");
   assertEquals(receiver.connections, 1);
   await receiver.stop();
 });
 
 Deno.test("a cancelled handshake ends at once, for the peer as well", async () => {
-  const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const opening = open(createPinnedDialer([]), deaf.addr.port);
-  const peer = await deaf.accept();
+  const silentListener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const opening = open(createPinnedDialer([]), silentListener.addr.port);
+  const peer = await silentListener.accept();
   const hello = new Uint8Array(2_000);
   await peer.read(hello);
   const outcome = assertRejects(() => opening.socket, EgressError, "enough");
   opening.cancel(new EgressError("connect", "enough"));
   await outcome;
-  const end = await peer.read(hello).catch(() => null); // a reset is an end, too
+  const end = await peer.read(hello).catch(() => null); // a reset counts as an end
   assertEquals(end, null);
   peer.close();
-  deaf.close();
+  silentListener.close();
 });
 
 Deno.test("bytes arrive in order and in the sizes that the reader asks for", async () => {

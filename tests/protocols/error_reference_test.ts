@@ -25,7 +25,7 @@ function rowsOf(page: string): Row[] {
   });
 }
 
-/** The members of the table of statuses, which the compiler holds to the type of all codes. */
+/** The members of the table of statuses, which the compiler checks against the type of all codes. */
 function codesIn(source: string): string[] {
   return [...source.matchAll(/^ {2}(\w+): \d{3},$/gm)].map(([, code = ""]) => code);
 }

@@ -10,19 +10,19 @@ const serving = [
   { provider: "b", model: "m", weight: 20 },
   { provider: "c", model: "m", weight: 0 },
 ];
-/** A context in which these providers are resting or misconfigured. */
+/** A context with these states of providers. */
 function contextOf(states: Readonly<Record<string, Availability>> = {}, random = () => 0): RoutingContext {
   const breaker = { availabilityOf: ({ provider }: { provider: string }) => states[provider] ?? "available" };
   return { breaker, accountId: "demo", random };
 }
 
-const ALL_REST = { a: "resting", b: "resting", c: "resting" } as const;
-const NONE_USABLE = { a: "misconfigured", b: "misconfigured", c: "misconfigured" } as const;
+const ALL_OPEN = { a: "resting", b: "resting", c: "resting" } as const;
+const ALL_MISCONFIGURED = { a: "misconfigured", b: "misconfigured", c: "misconfigured" } as const;
 
 const names = (list: readonly { provider: string }[]) => list.map(({ provider }) => provider).join("");
 
 Deno.test("candidatesFor() returns only the pinned provider, also when its circuit is open", () => {
-  assertEquals(names(candidatesFor(serving, "b", contextOf(ALL_REST))), "b");
+  assertEquals(names(candidatesFor(serving, "b", contextOf(ALL_OPEN))), "b");
 });
 
 Deno.test("candidatesFor() chooses by weight and puts weight 0 last", () => {
@@ -35,7 +35,7 @@ Deno.test("candidatesFor() puts providers with an open circuit after the others"
 });
 
 Deno.test("candidatesFor() returns all providers when all circuits are open", () => {
-  assertEquals(candidatesFor(serving, null, contextOf(ALL_REST)).length, 3);
+  assertEquals(candidatesFor(serving, null, contextOf(ALL_OPEN)).length, 3);
 });
 
 Deno.test("candidatesFor() omits misconfigured providers", () => {
@@ -44,7 +44,7 @@ Deno.test("candidatesFor() omits misconfigured providers", () => {
 });
 
 Deno.test("candidatesFor() throws upstream_auth_failed when every provider is misconfigured, pinned or not", () => {
-  for (const [pin, states] of [[null, NONE_USABLE], ["b", { b: "misconfigured" }]] as const) {
+  for (const [pin, states] of [[null, ALL_MISCONFIGURED], ["b", { b: "misconfigured" }]] as const) {
     const error = assertThrows(() => candidatesFor(serving, pin, contextOf(states)), GatewayError);
     assertEquals([error.code, error.details.provider], ["upstream_auth_failed", pin ?? "a"]);
   }

@@ -4,9 +4,9 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { itemAt } from "../support/items.ts";
 import { type BreakerStage, breakerStage, failureOf, NO_CONNECTION, SERVICE_FAILURES } from "./support.ts";
 
-const HERE = { provider: "acme", model: "m" };
+const CIRCUIT = { provider: "acme", model: "m" };
 
-/** A circuit that is open for every account: both saw failures. */
+/** A circuit that is open for all accounts, as two accounts saw failures. */
 function open(): BreakerStage {
   const stage = breakerStage();
   stage.fail("a");
@@ -104,7 +104,7 @@ Deno.test("circuit breaker lets one probe through when the open time ends", () =
   assertEquals(isResting("b"), true);
   clock.advance(1);
   assertEquals(isResting("b"), false);
-  const probe = breaker.onStart(HERE, "b");
+  const probe = breaker.onStart(CIRCUIT, "b");
   assertEquals([isResting("b"), isResting("a"), breaker.health()[0]?.models[0]?.state], [true, true, "half_open"]);
   probe.succeeded();
   assertEquals(isResting("a"), false);
@@ -113,14 +113,14 @@ Deno.test("circuit breaker lets one probe through when the open time ends", () =
 Deno.test("circuit breaker lets the next probe through after a neutral one", () => {
   const { clock, breaker, isResting } = open();
   clock.advance(1000);
-  breaker.onStart(HERE, "a").failed(failureOf("cancelled"));
+  breaker.onStart(CIRCUIT, "a").failed(failureOf("cancelled"));
   assertEquals(isResting("b"), false);
 });
 
 Deno.test("circuit breaker doubles the open time at a failed probe, up to the maximum", () => {
   const { clock, fail, isResting } = open();
-  for (const restMs of [1000, 2000, 4000, 4000]) {
-    clock.advance(restMs - 1);
+  for (const openMs of [1000, 2000, 4000, 4000]) {
+    clock.advance(openMs - 1);
     assertEquals(isResting("a"), true);
     clock.advance(1);
     assertEquals(isResting("a"), false);
@@ -131,8 +131,8 @@ Deno.test("circuit breaker doubles the open time at a failed probe, up to the ma
 Deno.test("circuit breaker doubles the open time of a connection circuit at a failed probe too", () => {
   const { clock, fail, isResting } = breakerStage();
   for (let time = 0; time < 3; time++) fail("a", NO_CONNECTION);
-  for (const restMs of [1000, 2000, 4000, 4000]) {
-    clock.advance(restMs - 1);
+  for (const openMs of [1000, 2000, 4000, 4000]) {
+    clock.advance(openMs - 1);
     assertEquals(isResting("b"), true);
     clock.advance(1);
     assertEquals(isResting("b"), false);
@@ -142,7 +142,7 @@ Deno.test("circuit breaker doubles the open time of a connection circuit at a fa
 
 Deno.test("circuit breaker is not extended by attempts that started before it opened", () => {
   const { clock, breaker, isResting } = breakerStage();
-  const attempts = ["a", "b", "a", "b", "a", "b", "a"].map((account) => breaker.onStart(HERE, account));
+  const attempts = ["a", "b", "a", "b", "a", "b", "a"].map((account) => breaker.onStart(CIRCUIT, account));
   for (const attempt of attempts) attempt.failed(SERVICE_FAILURES["500"]);
   clock.advance(1000);
   assertEquals(isResting("a"), false);
@@ -160,8 +160,8 @@ Deno.test("circuit breaker does not stay open for others when one account fails 
 Deno.test("circuit breaker computes the open time for all accounts apart from that of one account", () => {
   const { clock, fail, isResting } = breakerStage({ maxRestMs: 64_000 });
   for (let time = 0; time < 3; time++) fail("a");
-  for (const restMs of [1000, 2000, 4000]) {
-    clock.advance(restMs);
+  for (const openMs of [1000, 2000, 4000]) {
+    clock.advance(openMs);
     fail("a");
   }
   fail("b");
@@ -170,13 +170,13 @@ Deno.test("circuit breaker computes the open time for all accounts apart from th
 });
 
 Deno.test("circuit breaker stays open for as long as the vendor asks, up to the maximum", () => {
-  for (const [seconds, restMs] of [[3, 3000], [3600, 4000]] as const) {
+  for (const [seconds, openMs] of [[3, 3000], [3600, 4000]] as const) {
     const { clock, fail, isResting } = breakerStage();
     const failure = failureOf("rate_limited", { status: 429, retryAfterSeconds: seconds });
     fail("a", failure);
     fail("b", failure);
     fail("b", failure);
-    clock.advance(restMs - 1);
+    clock.advance(openMs - 1);
     assertEquals(isResting("a"), true);
     clock.advance(1);
     assertEquals(isResting("a"), false);

@@ -8,7 +8,7 @@ type Answer = "accepted" | "rejected" | "unreached" | "missing";
 
 const FAILURES = { rejected: failureOf("auth", { status: 401 }), unreached: failureOf("unreachable") } as const;
 
-/** A monitor of the provider `acme`, whose vendor answers probes as it is told; without a probe at all when `null`. */
+/** A monitor of the provider `acme` with a settable probe result; `null` means a vendor without a probe. */
 function stageOf(first: Answer | null) {
   const clock = new ManualClock();
   const lines: { level: string; event: string }[] = [];
@@ -31,7 +31,7 @@ function stageOf(first: Answer | null) {
     monitor,
     events: () => lines.map(({ level, event }) => `${level} ${event}`),
     isRejected: (account = "b") => monitor.isRejected("acme", account),
-    /** Lets pending probes end. */
+    /** Waits for pending probes. */
     settle: () => new Promise<void>((resolve) => setTimeout(resolve, 0)),
   };
 }

@@ -69,8 +69,8 @@ for (
   });
 }
 
-/** Most helpful first. */
-const BY_HELP: readonly Error[] = [
+/** The most helpful first. */
+const BY_HELPFULNESS: readonly Error[] = [
   failureOf("rate_limited", { status: 429, retryAfterSeconds: 7 }),
   failureOf("rate_limited", { status: 429 }),
   failureOf("unavailable", { status: 503 }),
@@ -83,11 +83,14 @@ const BY_HELP: readonly Error[] = [
 ];
 
 Deno.test("tryInTurn() throws the most helpful failure, in whatever order the candidates failed", async () => {
-  const some = fc.uniqueArray(fc.constantFrom(...BY_HELP.keys()), { minLength: 1, maxLength: candidates.length });
+  const some = fc.uniqueArray(fc.constantFrom(...BY_HELPFULNESS.keys()), {
+    minLength: 1,
+    maxLength: candidates.length,
+  });
   await fc.assert(
     fc.asyncProperty(some, async (chosen) => {
-      const { result } = await outcomeOf(chosen.map((at) => itemAt(BY_HELP, at)));
-      assertStrictEquals(result, BY_HELP[Math.min(...chosen)]);
+      const { result } = await outcomeOf(chosen.map((at) => itemAt(BY_HELPFULNESS, at)));
+      assertStrictEquals(result, BY_HELPFULNESS[Math.min(...chosen)]);
     }),
   );
 });

@@ -9,22 +9,28 @@ import type { ListedModel } from "../../src/upstreams/model_listing.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { eventually } from "../support/account_money.ts";
 
-const NOTHING = { description: null, created: null, contextLength: null, maxOutputTokens: null, inputModalities: null };
+const NO_FACTS = {
+  description: null,
+  created: null,
+  contextLength: null,
+  maxOutputTokens: null,
+  inputModalities: null,
+};
 
-/** Lists of one provider whose vendor answers what a test tells it to. */
+/** Lists of one provider whose vendor's response the test sets. */
 function stage(folder: string, baseUrl = "http://vendor") {
   const clock = new ManualClock();
   const changes: string[][] = [];
   const events: string[] = [];
-  const note = (event: string) => void events.push(event);
-  const log: Log = { debug: note, info: note, warn: note, error: note };
+  const record = (event: string) => void events.push(event);
+  const log: Log = { debug: record, info: record, warn: record, error: record };
   const vendor = { names: ["one"] as string[] | Error, reads: 0 };
   const listModels = (signal: AbortSignal): Promise<readonly ListedModel[]> => {
     vendor.reads++;
     signal.throwIfAborted();
     const { names } = vendor;
     if (names instanceof Error) return Promise.reject(names);
-    return Promise.resolve(names.map((id) => ({ id, name: id, ...NOTHING })));
+    return Promise.resolve(names.map((id) => ({ id, name: id, ...NO_FACTS })));
   };
   const lists = createModelLists({
     providers: [{
@@ -39,11 +45,11 @@ function stage(folder: string, baseUrl = "http://vendor") {
     random: () => 0.5,
     onChange: (models: readonly Model[]) => void changes.push(models.map(({ id }) => id)),
   });
-  const readsAre = (count: number) => eventually(() => vendor.reads === count);
-  return { lists, clock, changes, events, vendor, readsAre };
+  const waitForReads = (count: number) => eventually(() => vendor.reads === count);
+  return { lists, clock, changes, events, vendor, waitForReads };
 }
 
-/** Lets what is under way come to its end. */
+/** Waits for pending work. */
 async function settled(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setTimeout(resolve, 1));
 }
@@ -59,7 +65,7 @@ async function inFolder(run: (folder: string) => Promise<void>) {
 
 Deno.test("a list is read at the start and at each interval, and reported when it changes", async () => {
   await inFolder(async (folder) => {
-    const { lists, clock, changes, vendor, readsAre } = stage(folder);
+    const { lists, clock, changes, vendor, waitForReads } = stage(folder);
     await lists.open();
     assertEquals([changes, vendor.reads], [[], 0]);
     lists.start();
@@ -68,7 +74,7 @@ Deno.test("a list is read at the start and at each interval, and reported when i
     clock.advance(99_000);
     assertEquals(vendor.reads, 1);
     clock.advance(1_000);
-    await readsAre(2);
+    await waitForReads(2);
     await settled();
     vendor.names = ["one", "two"];
     clock.advance(100_000);
@@ -82,7 +88,7 @@ Deno.test("a list is read at the start and at each interval, and reported when i
 
 Deno.test("a list that cannot be read keeps its last value, and is retried with increasing delays", async () => {
   await inFolder(async (folder) => {
-    const { lists, clock, changes, events, vendor, readsAre } = stage(folder);
+    const { lists, clock, changes, events, vendor, waitForReads } = stage(folder);
     lists.start();
     await eventually(() => changes.length === 1);
     await settled();
@@ -92,7 +98,7 @@ Deno.test("a list that cannot be read keeps its last value, and is retried with 
       clock.advance(delayMs - 1);
       assertEquals(vendor.reads, index + 1);
       clock.advance(1);
-      await readsAre(index + 2);
+      await waitForReads(index + 2);
       await settled();
     }
     assertEquals([changes, events.filter((event) => event === "model_list_failed").length], [[["far/one"]], 7]);
@@ -111,9 +117,9 @@ Deno.test("a list survives a restart, for the same address only", async () => {
     second.vendor.names = new Error("gone");
     await second.lists.open();
     assertEquals([second.changes, second.vendor.reads], [[["far/one"]], 0]);
-    const elsewhere = stage(folder, "http://other");
-    await elsewhere.lists.open();
-    assertEquals(elsewhere.changes, []);
+    const otherAddress = stage(folder, "http://other");
+    await otherAddress.lists.open();
+    assertEquals(otherAddress.changes, []);
     for await (const { name } of Deno.readDir(folder)) await Deno.writeTextFile(`${folder}/${name}`, '[{"id":7},');
     const third = stage(folder);
     await third.lists.open();

@@ -19,10 +19,10 @@ export const SERVICE_FAILURES: Readonly<Record<string, UpstreamFailure>> = {
   "malformed head": failureOf("broken", { accepted: "unknown" }),
 };
 
-/** No connection came about. */
+/** The connection failed. */
 export const NO_CONNECTION = failureOf("unreachable");
 
-/** A breaker with short spans, and ways to end attempts at the provider `acme`. */
+/** A circuit breaker with short times, and ways to end attempts at the provider `acme`. */
 export interface BreakerStage {
   readonly clock: ManualClock;
   readonly breaker: CircuitBreaker;
@@ -33,7 +33,7 @@ export interface BreakerStage {
   isResting(accountId: string, model?: string): boolean;
 }
 
-/** Sets it up: three failures open a circuit, rests of 1 to 4 s, a window of 60 s. */
+/** Opens a breaker: three failures open a circuit, for 1 to 4 s, in a window of 60 s. */
 export function breakerStage(options: Partial<CircuitBreakerOptions> = {}): BreakerStage {
   const clock = new ManualClock();
   const breaker = createCircuitBreaker({ clock, failuresToOpen: 3, restMs: 1000, maxRestMs: 4000, ...options });

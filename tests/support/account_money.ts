@@ -1,6 +1,6 @@
 import { readMoney } from "../../src/lib/money.ts";
 
-/** Where an account's money is looked at. */
+/** The address and account of the queries. */
 export interface AccountMoneyOptions {
   readonly address: string;
   readonly adminKey: string;
@@ -8,7 +8,7 @@ export interface AccountMoneyOptions {
   readonly account?: string;
 }
 
-/** One request that was charged, as the ledger lists it. */
+/** One charged request, as in the ledger. */
 export interface ChargedRequest {
   readonly request_id: string;
   readonly model: string;
@@ -17,7 +17,7 @@ export interface ChargedRequest {
   readonly usage: Readonly<Record<string, number | boolean>>;
 }
 
-/** What an account has, through the admin API. */
+/** Reads an account's balance and charges through the admin API. */
 export function accountMoney({ address, adminKey, account = "demo" }: AccountMoneyOptions) {
   async function ask(path: string) {
     const response = await fetch(`${address}/admin/v1/accounts/${account}${path}`, {
@@ -26,7 +26,7 @@ export function accountMoney({ address, adminKey, account = "demo" }: AccountMon
     return await response.json();
   }
   return {
-    /** In units of 10^-10 USD. */
+    /** The balance in units of 10^-10 USD. */
     async balance(): Promise<bigint> {
       return readMoney((await ask("")).balance);
     },
@@ -39,10 +39,10 @@ export function accountMoney({ address, adminKey, account = "demo" }: AccountMon
   };
 }
 
-/** An account's purse. */
+/** The balance and charges of an account. */
 export type Purse = ReturnType<typeof accountMoney>;
 
-/** Waits until a look finds something; for what a server does after it has answered. */
+/** Waits until `look` returns a value; for effects that follow a server's response. */
 export async function eventually<T>(look: () => Promise<T | null | false> | T | null | false): Promise<T> {
   for (let tries = 0; tries < 1_000; tries++) {
     const found = await look();

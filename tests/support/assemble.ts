@@ -5,7 +5,7 @@ import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
 import type { PartOpening } from "../../src/conversation/events.ts";
 import type { ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
 
-/** The reply as its format's own counters tell it: without what is counted by looking at its parts. */
+/** The reply with only the usage that its format's own counters report. */
 export function asCounted(reply: Reply): Reply {
   if (reply.usage === null) return reply;
   const { imagesMade: _, webSearches: __, otherModels: ___, serviceTier: ____, ...usage } = reply.usage;
@@ -22,9 +22,9 @@ interface OpenPart {
 }
 
 /**
- * The whole reply that a stream of events tells, holding the stream to every promise of `events.ts` on the way.
+ * Assembles the reply from a stream of events, and checks every guarantee of `events.ts`.
  *
- * @throws {Error} If a promise is broken, or the stream holds an `error` or no `finish`.
+ * @throws {Error} If a guarantee is broken, or the stream has an `error` or no `finish`.
  */
 export function replyOf(events: readonly ReplyEvent[]): Reply {
   const [start, ...rest] = events;

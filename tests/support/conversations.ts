@@ -5,7 +5,7 @@ import { modelFacts } from "../../src/conversation/known_models.ts";
 import { NO_QUIRKS, type Quirks } from "../../src/conversation/quirks.ts";
 import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/upstreams/default_quirks.ts";
 
-/** Quirks of a vendor that resembles the author of each format, as far as it can. */
+/** Quirks of a vendor that resembles the author of each format. */
 export const RESEMBLING_QUIRKS: Quirks = new Set([
   ...COMPATIBLE_QUIRKS,
   ...COMPATIBLE_MESSAGES_QUIRKS,
@@ -16,7 +16,7 @@ export const RESEMBLING_QUIRKS: Quirks = new Set([
   "no_signature_placeholder",
 ]);
 
-/** A conversation of one user text that asks for nothing but what is given. */
+/** A conversation of one user text with the given fields. */
 export function conversationOf(fields: Partial<Conversation> = {}): Conversation {
   return {
     model: "prov/m",
@@ -38,20 +38,20 @@ export function conversationOf(fields: Partial<Conversation> = {}): Conversation
   };
 }
 
-/** Where a request goes: a model of a form's author, of which the catalog knows nothing more. */
+/** The target of a request: a model of a format's author without further facts in the catalog. */
 export function targetOf(fields: Partial<RequestTarget> = {}): RequestTarget {
   const model = fields.model ?? "m";
   const facts = modelFacts(model, { id: model, supportedParameters: [] });
   return { model, provider: "vendor", maxOutputTokens: null, facts, quirks: NO_QUIRKS, ...fields };
 }
 
-/** The same place with other fields, and the facts of its model. */
+/** The same target with other fields, and the facts of its model. */
 export function retarget(target: RequestTarget, fields: Partial<RequestTarget>): RequestTarget {
   const { facts: _, ...rest } = target;
   return targetOf({ ...rest, ...fields });
 }
 
-/** What a reply repeats of a request that nothing is known of. */
+/** The reply context of a request with default fields. */
 export function replyContextOf(fields: Partial<ReplyContext> = {}): ReplyContext {
   return { model: "prov/m", requestId: "req_1", createdAt: 7, conversation: null, includeUsage: false, ...fields };
 }

@@ -2,7 +2,7 @@ import type { WireFormat } from "../../src/conversation/format.ts";
 import type { EventReader } from "../../src/conversation/upstream_format.ts";
 import { encodeFrames } from "../../src/lib/sse.ts";
 
-/** A format's stream reader as one of frames. */
+/** Adapts a format's stream reader to whole frames. */
 export function eventReaderOf({ upstream }: Pick<WireFormat, "upstream">): EventReader {
   const reader = upstream.streamReader();
   return {

@@ -16,16 +16,16 @@ import type { CallerFormatName } from "../../src/conversation/reasoning_signatur
 import { replyOf } from "./assemble.ts";
 import { targetOf } from "./conversations.ts";
 
-/** Every codec, by its form. */
+/** Every codec, by its format. */
 export const CODECS: Readonly<Record<CallerFormatName, WireFormat>> = { chat, responses, messages, content };
 
-/** The forms, and every ordered pair of two of them. */
+/** The formats, and every ordered pair of two of them. */
 export const FORMS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
 export const PAIRS: readonly (readonly [from: CallerFormatName, to: CallerFormatName])[] = FORMS.flatMap((from) =>
   FORMS.filter((to) => to !== from).map((to) => [from, to] as const)
 );
 
-/** A recent model of each form's author. */
+/** A recent model of each format's author. */
 export const TARGETS: Readonly<Record<CallerFormatName, RequestTarget>> = {
   chat: targetOf({ model: "gpt-4.1", provider: "chat-vendor", maxOutputTokens: 32_000 }),
   responses: targetOf({ model: "gpt-5", provider: "responses-vendor", maxOutputTokens: 128_000 }),
@@ -33,41 +33,41 @@ export const TARGETS: Readonly<Record<CallerFormatName, RequestTarget>> = {
   content: targetOf({ model: "gemini-3-flash", provider: "content-vendor", maxOutputTokens: 65_536 }),
 };
 
-/** What a wire does to a value. */
+/** The value after it was serialised and parsed. */
 export function sent(body: unknown): JsonObject {
   return JSON.parse(JSON.stringify(body));
 }
 
-/** A written request as its form's reader takes it: model and streaming stand in the path of one form. */
+/** A written request as its format's reader gets it: one format has model and streaming in the path. */
 export function asRead(form: CallerFormatName, body: JsonObject, stream: boolean): JsonObject {
   return form === "content" ? { model: TARGETS.content.model, stream, ...sent(body) } : sent(body);
 }
 
-/** A conversation as it reads after it was written in a form. */
+/** A conversation after it was written and read in a format. */
 export function throughForm(form: CallerFormatName, conversation: Conversation, target = TARGETS[form]) {
   const { body, droppedFields, toolNames } = CODECS[form].upstream.writeRequest(conversation, target);
   const read = readChecked(CODECS[form].caller, asRead(form, body, conversation.stream));
   return { read, body: sent(body), droppedFields, toolNames };
 }
 
-/** The events that a form's reader tells of frames. */
+/** The events that a format's reader returns for frames. */
 export function eventsIn(form: CallerFormatName, frames: readonly Frame[]): ReplyEvent[] {
   const reader = eventReaderOf(CODECS[form]);
   return [...frames.flatMap((frame) => reader.read(frame)), ...reader.end()];
 }
 
-/** The frames by which a form tells events. */
+/** The frames that a format writes for events. */
 export function framesOf(form: CallerFormatName, events: readonly ReplyEvent[], context: ReplyContext): Frame[] {
   const writer = CODECS[form].caller.eventWriter(context);
   return events.flatMap((event) => writer.write(event));
 }
 
-/** A reply as it reads after it was streamed in a form. */
+/** A reply after it was streamed and read in a format. */
 export function streamedThrough(form: CallerFormatName, events: readonly ReplyEvent[], context: ReplyContext): Reply {
   return replyOf(eventsIn(form, framesOf(form, events, context)));
 }
 
-/** A reply as it reads after it was written whole in a form. */
+/** A reply after it was written whole and read in a format. */
 export function wholeThrough(form: CallerFormatName, reply: Reply, context: ReplyContext): Reply {
   return CODECS[form].upstream.readReply(sent(CODECS[form].caller.writeReply(reply, context).body));
 }

@@ -1,16 +1,16 @@
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { Frame } from "../../src/lib/frame.ts";
 
-/** The words of each reply. */
+/** The text of each reply. */
 export const FRAMED_TEXT = 'Grüße 😀 "usage"';
 
-/** What each reply consumes: prompt and output tokens. */
+/** The tokens of each reply: prompt and output. */
 export const FRAMED_TOKENS = [12, 30] as const;
 
 const ANNOTATION = { type: "container_file_citation", container_id: "cntr_1", file_id: "cfile_1" };
 const RESPONSE = { id: "resp_1", object: "response", created_at: 7, status: "in_progress", error: null };
 
-/** The ids that a reply hands out, as `kind id`. */
+/** The ids that a reply contains, as `kind id`. */
 export const FRAMED_IDS: Readonly<Record<CallerFormatName, readonly string[]>> = {
   chat: ["audio audio_1"],
   responses: ["response resp_1", "item msg_1", "container cntr_1", "file cfile_1"],

@@ -1,16 +1,16 @@
 import type { Frame } from "../../src/lib/frame.ts";
 
-/** A way of writing frames that WHATWG HTML, 9.2.6 allows, or that vendors use and clients take. */
+/** A way to write frames that WHATWG HTML, 9.2.6 allows, or that vendors use and clients accept. */
 export type Framing = (frames: readonly Frame[]) => string;
 
 interface Spelling {
   /** The end of the nth line. Default: LF. */
   readonly lineEnd?: (nth: number) => string;
-  /** Between a field's name and its value. Default: `: `. */
+  /** The text between a field's name and its value. Default: `: `. */
   readonly colon?: string;
-  /** Data as its lines. Default: in one. */
+  /** Data as its lines. Default: one line. */
   readonly lines?: (data: string) => readonly string[];
-  /** Lines before, in and behind each frame. */
+  /** Lines before, in and after each frame. */
   readonly around?: (frame: readonly string[], nth: number) => readonly string[];
 }
 
@@ -40,7 +40,7 @@ const halves = (data: string) => {
   return tokens.length < 2 ? [data] : [tokens.slice(0, middle).join(""), tokens.slice(middle).join("")];
 };
 
-/** Framings by name; all say the same frames. */
+/** Framings by name; all write the same frames. */
 export const FRAMINGS: Readonly<Record<string, Framing>> = {
   "LF": usual,
   "CRLF": spelled({ lineEnd: () => "\r\n" }),

@@ -5,13 +5,13 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog, type LogLevel } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 
-/** A gateway in front of the sandbox vendor, as a test sees it. */
+/** A gateway in front of the sandbox vendor, for tests. */
 export interface TestGateway {
   readonly app: RunningApp;
   readonly sandbox: Sandbox;
   /** `http://127.0.0.1:<port>`. */
   readonly address: string;
-  /** Of the account `demo`. */
+  /** Key of the account `demo`. */
   readonly key: string;
   readonly adminKey: string;
   /** Every line that was logged, at level debug. */
@@ -19,22 +19,22 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-/** What a test can choose. */
+/** Options of a test. */
 export interface TestGatewayOptions {
-  /** Of the account `demo`, USD. Default `25.00`. */
+  /** Balance of the account `demo` in USD. Default `25.00`. */
   readonly balance?: string;
-  /** Sections that replace or join those of the default configuration. */
+  /** Sections that replace those of the default configuration or are added to it. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly logLevel?: LogLevel;
   /** Default `kv::memory:`. */
   readonly store?: string;
-  /** The environment of the configuration. Default: empty. */
+  /** The environment variables of the configuration. Default: none. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Prices that make sums easy to follow: a millionth of a dollar a token in, two out. */
+/** Prices with simple sums: a millionth of a dollar for an input token, two for an output token. */
 export const PRICING = {
   prompt: "0.000001",
   completion: "0.000002",

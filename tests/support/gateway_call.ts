@@ -1,4 +1,4 @@
-/** An answer, read. */
+/** A response, read. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -7,7 +7,7 @@ export interface Answer {
   readonly json: any;
 }
 
-/** A request with the caller's own headers unless others are given; a body that is no text goes as JSON. */
+/** Sends a request with the caller's own headers by default; a body that is no text is sent as JSON. */
 export type GatewayCall = (
   method: string,
   path: string,

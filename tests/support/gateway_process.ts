@@ -1,30 +1,30 @@
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** The program in a process of its own. */
+/** The program in a separate process. */
 export interface GatewayProcess {
   readonly pid: number;
-  /** Everything it said so far. */
+  /** Its output so far. */
   readonly output: () => string;
   /** Its log. */
   readonly log: () => string;
-  /** Resolves with what was said once it says this. */
+  /** Resolves when the output matches. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   kill(signal: Deno.Signal): void;
   /** Resolves when it has ended. */
   readonly ended: Promise<Deno.CommandStatus>;
 }
 
-/** How the program is started. */
+/** Options of the process. */
 export interface ProcessOptions {
   readonly args: readonly string[];
-  /** Where it runs and may write. */
+  /** The working folder, which it may write to. */
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Most file descriptors that it may have open. */
+  /** The maximum number of open file descriptors. */
   readonly descriptors?: number;
-  /** What its files are not created with, in octal. */
+  /** The umask, in octal. */
   readonly umask?: string;
-  /** Where its output goes, in the shell's words: `>/dev/full 2>log`. Default: it is collected here. */
+  /** Redirections in shell syntax: `>/dev/full 2>log`. Default: the output is collected. */
   readonly redirects?: string;
 }
 
@@ -73,7 +73,7 @@ export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
   };
 }
 
-/** A stream's text as it comes. */
+/** Collects a stream's text. */
 function collected(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
   let text = "";
   let isOver = false;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { crc32, deflateSync } from "node:zlib";
 
-/** A PNG of one colour. One with a side of 8,000 has the most pixels and 83 KB. */
+/** A PNG of one colour. One with sides of 8,000 has the maximum pixels in 83 KB. */
 export function plainPng(width: number, height: number): Uint8Array<ArrayBuffer> {
   const row = Buffer.alloc(1 + Math.ceil(width / 8));
   const head = Buffer.alloc(13);
@@ -22,7 +22,7 @@ function chunk(name: string, body: Uint8Array): Buffer {
   return whole;
 }
 
-/** A WAVE file of empty chunks, which a reader visits one by one. */
+/** A WAVE file of empty chunks, which a reader has to visit one by one. */
 export function wavOfEmptyChunks(lengthBytes: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(lengthBytes);
   bytes.set(Buffer.from("RIFF\xff\xff\xff\x00WAVE", "latin1"));

@@ -1,6 +1,6 @@
 /**
- * Resolves after the event loop has looked at all sockets: a byte goes to and fro over loopback, and whatever other
- * sockets of this process had before is delivered no later than it.
+ * Resolves after the event loop has polled all sockets. A byte goes back and forth over loopback, so earlier data of
+ * other sockets of this process is delivered first.
  */
 export async function ioTurn(): Promise<void> {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/lib/clock.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
   #now: number;
   #elapsedMs = 0;
@@ -25,12 +25,12 @@ export class ManualClock implements Clock {
     return () => void (this.#timers = this.#timers.filter((other) => other !== timer));
   }
 
-  /** How many timers wait. */
+  /** The number of pending timers. */
   get waiting(): number {
     return this.#timers.length;
   }
 
-  /** Moves on, calling back whatever falls due on the way, at its own instant. */
+  /** Moves the time ahead and runs the timers on the way, each at its own time. */
   advance(byMs: number): void {
     const end = this.#elapsedMs + byMs;
     while (true) {
@@ -43,12 +43,12 @@ export class ManualClock implements Clock {
     this.#pass(end - this.#elapsedMs);
   }
 
-  /** Sets the time as an administrator would: no timer rings for it, and none waits longer. */
+  /** Sets the time as an administrator would: no timer runs, and none waits longer. */
   set(nowMs: number): void {
     this.#now = nowMs;
   }
 
-  /** Time passes while the process is stopped: no timer rings. */
+  /** Moves the time ahead as if the process were stopped: no timer runs. */
   stall(byMs: number): void {
     this.#pass(byMs);
   }
@@ -59,7 +59,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Waits, without a limit of its own, until something is so; what happens meanwhile is real. */
+/** Waits without a limit until a condition is true; uses real time. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
 }

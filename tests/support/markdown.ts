@@ -1,6 +1,6 @@
 import { atLeast, itemAt } from "./items.ts";
 
-/** A table as the formatter of the repository lays it out. */
+/** A table as the repository's formatter lays it out. */
 export function padded(rows: readonly (readonly string[])[]): string[] {
   const widths = itemAt(rows, 0).map((_, column) => Math.max(3, ...rows.map((row) => itemAt(row, column).length)));
   const [head, ...body] = atLeast(
@@ -16,7 +16,7 @@ function line(cells: readonly string[]): string {
 
 const LINE_CHARACTERS = 120;
 
-/** A paragraph in lines as the formatter fills them; those behind the first are indented by the width of the mark. */
+/** A paragraph in lines as the formatter wraps them; later lines are indented by the width of the mark. */
 export function filled(text: string, mark = ""): string[] {
   const lines = [mark];
   let isEmpty = true;

@@ -38,10 +38,10 @@ interface OpenJob extends Job {
 }
 
 /**
- * Opens a store that lives and dies with this process: for tests, and the yardstick that the embedded engine is held
- * to. Every operation is one synchronous step, so it is serial by nature.
+ * Opens a store in the memory of this process: for tests, and as the reference for the embedded engine. Every operation
+ * is one synchronous step, so operations are serial.
  *
- * @param options.clock All due times, leases and expiries are by it.
+ * @param options.clock The clock of all due times, leases and expiries.
  */
 export function openMemoryStore(options: { readonly clock: Clock }): Promise<StoreEngine> {
   return Promise.resolve(new MemoryStore(options.clock));
@@ -193,7 +193,7 @@ class MemoryStore implements StoreEngine {
     return Promise.resolve();
   }
 
-  // Callers learn of nothing in the same turn, as they would not from an engine that does I/O.
+  // Resolves in a later turn, as operations of an engine with I/O do.
   #turn(): Promise<void> {
     return this.#isOpen ? Promise.resolve() : Promise.reject(new Error("Cannot use the store: it is closed"));
   }
@@ -213,7 +213,7 @@ class MemoryStore implements StoreEngine {
       changeBalances: move = [],
     } = commit;
     const versionOf = (key: Key) => this.#found(encodeKey(key))?.version ?? null;
-    const ended = new Set<Job>(); // a job that is settled or put off once is not the worker's for a second time
+    const ended = new Set<Job>(); // a worker completes or postpones a claimed job only once
     const isOwn = (job: Job) => {
       const open = this.#leased(job);
       return open !== null && !ended.has(open) && Boolean(ended.add(open));
@@ -239,7 +239,7 @@ class MemoryStore implements StoreEngine {
     });
   }
 
-  /** Gives the versions of `set`, in its order. */
+  /** Returns the versions of `set`, in its order. */
   #apply(commit: Commit, now: number): Version[] {
     const versions = (commit.set ?? []).map(({ key, value, ttlMs = Infinity }) => {
       const version = String(++this.#writes);
@@ -311,7 +311,7 @@ function refusalAt(why: "conflict" | "fenced" | "duplicate" | "short", at: numbe
   return at < 0 ? null : { ok: false, why, at };
 }
 
-/** The place of the first name that stands already, in the store or earlier in the list. */
+/** The index of the first name that exists already, in the store or earlier in the list. */
 function firstRepeat(names: readonly string[], stands: (name: string) => boolean): number {
   return names.findIndex((name, i) => stands(name) || names.indexOf(name) < i);
 }
@@ -324,7 +324,7 @@ function nameOf({ kind, ref }: { readonly kind: string; readonly ref: string }):
   return JSON.stringify([kind, ref]);
 }
 
-/** Where an id is, or belongs, in a sorted list. */
+/** The index of an id in a sorted list, or where to insert it. */
 function placeOf(id: string, sorted: readonly string[]): number {
   let low = 0;
   let high = sorted.length;

@@ -1,6 +1,6 @@
 import { type ManualClock, until } from "./manual_clock.ts";
 
-/** Lets the time of `clock` pass, a wait at a time, until the play is over. */
+/** Advances `clock` from timer to timer until `play` has ended. */
 export async function whilePassing<T>(clock: ManualClock, play: () => Promise<T>): Promise<T> {
   let isOver = false;
   const playing = play().finally(() => isOver = true);

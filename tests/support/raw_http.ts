@@ -1,36 +1,36 @@
 import { atLeast, itemAt } from "./items.ts";
 
-/** One answer as it stood on the wire. */
+/** One response as it was on the wire. */
 export interface RawAnswer {
   readonly status: number;
-  /** By lower-case name; equal names joined with a comma. */
+  /** Headers by lower-case name; equal names joined with a comma. */
   readonly headers: Headers;
   readonly body: string;
 }
 
-/** What came back on one connection. */
+/** The responses on one connection. */
 export interface RawExchange {
   readonly answers: readonly RawAnswer[];
-  /** True when the server ended the connection, whole answers or not. */
+  /** True when the server closed the connection, after complete responses or not. */
   readonly closed: boolean;
 }
 
-/** What to wait for. */
+/** When the exchange ends. */
 export interface RawExpectation {
-  /** How many whole answers end the exchange. Default 1. */
+  /** How many complete responses end the exchange. Default 1. */
   readonly answers?: number;
-  /** Waits until the server ends the connection. */
+  /** Waits until the server closes the connection. */
   readonly untilClosed?: boolean;
-  /** The requests are HEAD: answers end with their head. */
+  /** The requests are HEAD: responses end with their head. */
   readonly headOnly?: boolean;
-  /** Called once the request is written, before the answer is read. */
+  /** Called after the request is written, before the response is read. */
   readonly onWritten?: () => unknown;
 }
 
 /**
- * Writes bytes to a server on loopback and reads what it answers: for requests that no client library would send.
+ * Writes bytes to a server on loopback and reads its response: for requests that no client library sends.
  *
- * @param request Sent as it is; every character is one byte.
+ * @param request Sent unchanged; every character is one byte.
  */
 export async function rawExchange(
   port: number,
@@ -47,7 +47,7 @@ export async function rawExchange(
   }
 }
 
-/** The first answer to bytes, which must come. The arguments are those of {@link rawExchange}. */
+/** Returns the first response to these bytes; fails without one. The arguments are those of {@link rawExchange}. */
 export async function rawAnswer(port: number, request: string, expected: RawExpectation = {}): Promise<RawAnswer> {
   return itemAt((await rawExchange(port, request, expected)).answers, 0);
 }
@@ -56,7 +56,7 @@ async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void>
   try {
     for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
   } catch (error) {
-    if (!isEnd(error)) throw error; // refused before all was sent: the answer may still be there
+    if (!isEnd(error)) throw error; // rejected before all was sent: the response may still be there
   }
 }
 
@@ -102,7 +102,7 @@ function answersIn(text: string, headOnly: boolean): RawAnswer[] {
   }
 }
 
-/** The body at the start of `text`; null when it is not whole yet. Of a chunked one what came counts. */
+/** The body at the start of `text`; null when it is incomplete. For a chunked body, the received part is returned. */
 function bodyIn(text: string, headers: Headers): { text: string; length: number } | null {
   const length = Number(headers.get("content-length") ?? 0);
   if (headers.get("transfer-encoding") === null) {

@@ -8,7 +8,7 @@ export interface ReadBackStore {
   readonly readBacks: readonly Key[];
 }
 
-/** Watches a store for reads of what was just written. `commit` returns versions, so that such a read is never needed. */
+/** Records reads of values that were just written. `commit` returns versions, so such a read is never needed. */
 export function recordReadBacks(store: Store): ReadBackStore {
   const readBacks: Key[] = [];
   let written = new Set<string>();

@@ -5,13 +5,15 @@ import type { CallerFormatName } from "../../src/conversation/reasoning_signatur
 /** Recordings of real vendors: beside the repository, or at `SWITCHYARD_FIXTURES`; null where they are absent. */
 export const RECORDINGS: string | null = findRecordings();
 
-/** Recordings of the simulated vendors, which `deno task fixtures` writes, and those of real vendors where they are. */
+/** Recordings of the simulated vendors, which `deno task fixtures` writes, and those of real vendors where present. */
 export const RECORDING_FOLDERS: readonly string[] = [
   new URL("../fixtures", import.meta.url).pathname,
   ...(RECORDINGS === null ? [] : [RECORDINGS]),
 ];
 
-/** How many recordings a test has to have looked at: `count`, or 10 at most without recordings of real vendors. */
+/**
+ * The number of recordings that a test must have checked: `count`, or at most 10 without recordings of real vendors.
+ */
 export function leastRecordings(count: number): number {
   return RECORDINGS === null ? Math.min(count, 10) : count;
 }
@@ -26,22 +28,22 @@ function findRecordings(): string | null {
   }
 }
 
-/** One recorded call of a model that succeeded: what was asked, if it was recorded, and what came back. */
+/** One recorded successful call of a model: the request, if it was recorded, and the response. */
 export interface Recording {
   readonly form: CallerFormatName;
   readonly name: string;
-  /** With `model` in it also where the form tells it by the path. */
+  /** With `model` in it also where the format has it in the path. */
   readonly request: JsonObject | null;
-  /** A whole reply; null where it was a stream. */
+  /** A whole reply; null for a stream. */
   readonly whole: JsonObject | null;
-  /** A stream; null where the reply was whole. */
+  /** A stream; null for a whole reply. */
   readonly frames: readonly Frame[] | null;
 }
 
 const FOLDERS: Readonly<Record<string, CallerFormatName>> = {
   "anthropic": "messages",
   "azure-responses": "responses",
-  "cross-provider": "chat", // holds exchanges alone, which tell their form by their path
+  "cross-provider": "chat", // has only exchanges, whose paths show their format
   "google": "content",
   "open-responses": "responses",
   "openai-chat": "chat",
@@ -50,7 +52,7 @@ const FOLDERS: Readonly<Record<string, CallerFormatName>> = {
   "openrouter": "chat",
 };
 
-/** Every recorded call of the four forms. */
+/** Every recorded call of the four formats. */
 export function recordings(): Recording[] {
   return Object.entries(FOLDERS).flatMap(([folder, form]) => [
     ...filesIn(folder).flatMap(({ name, text }) => plainOf(form, name, text)),
@@ -75,7 +77,7 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** A file that holds one reply or the data of its stream. */
+/** A file with one reply or the data of its stream. */
 function plainOf(form: CallerFormatName, name: string, text: string): Recording[] {
   if (name.endsWith(".json")) return [{ form, name, request: null, whole: JSON.parse(text), frames: null }];
   if (name.endsWith(".jsonl.txt")) return [];
@@ -113,7 +115,7 @@ function dataOf(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trim());
 }
 
-/** Some files hold several replies in a row. */
+/** Some files have several replies in a row. */
 function streamsOf(form: CallerFormatName, data: readonly string[]): Frame[][] {
   const streams: Frame[][] = [];
   for (const line of data) {

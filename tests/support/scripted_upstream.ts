@@ -1,41 +1,41 @@
 import { atLeast } from "./items.ts";
 
-/** One request as it stood on the wire. */
+/** One request as it was on the wire. */
 export interface WireSeen {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Headers;
   readonly body: string;
 }
 
 /** One connection to the scripted vendor, seen from the vendor's side. */
 export interface VendorSide {
-  /** Which connection it is, from 0. */
+  /** The index of the connection, from 0. */
   readonly nth: number;
-  /** The next request on it; null when the other side closed. */
+  /** The next request on the connection; null when the client closed it. */
   request(): Promise<WireSeen | null>;
-  /** Writes to the wire; false when the other side is gone. */
+  /** Writes bytes; false when the client has disconnected. */
   say(text: string | Uint8Array): Promise<boolean>;
-  /** Ends the connection. */
+  /** Closes the connection. */
   close(): void;
-  /** Resolves when the other side has closed. */
+  /** Resolves when the client has closed the connection. */
   gone(): Promise<void>;
 }
 
-/** A vendor on loopback that says what a test tells it to, byte for byte. */
+/** A vendor on loopback whose responses a test writes byte by byte. */
 export interface ScriptedUpstream {
   readonly baseUrl: string;
   readonly port: number;
-  /** All requests so far, in the order of their coming. */
+  /** All requests so far, in order of arrival. */
   readonly seen: readonly WireSeen[];
-  /** How many connections were made. */
+  /** The number of connections. */
   readonly connections: number;
   stop(): Promise<void>;
 }
 
-/** Starts a vendor; `script` is run for each connection, which is closed when it is over. */
+/** Starts a vendor; `script` runs for each connection, which is closed at its end. */
 export function startScriptedUpstream(script: (side: VendorSide) => Promise<void>): ScriptedUpstream {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
@@ -69,17 +69,17 @@ export function startScriptedUpstream(script: (side: VendorSide) => Promise<void
   };
 }
 
-/** A whole answer with its length. */
+/** A complete response with its length. */
 export function answer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): string {
   const all = { "content-type": "application/json", ...headers, "content-length": String(encoder.encode(body).length) };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join("");
   return `HTTP/1.1 ${status} Whatever\r\n${lines}\r\n${body}`;
 }
 
-/** The head of a stream of events whose end is the end of the connection. */
+/** The head of an event stream that ends with the connection. */
 export const STREAM_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/** A script that gives every request on every connection the same bytes. */
+/** A script that answers every request on every connection with the same bytes. */
 export function always(bytes: string): (side: VendorSide) => Promise<void> {
   return async (side) => {
     while (await side.request() !== null) await side.say(bytes);
@@ -144,6 +144,6 @@ function closeQuietly(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch {
-    // Closed by the script already.
+    // Already closed by the script.
   }
 }

@@ -25,7 +25,7 @@ function eventsOf(part: ReplyPart, index: number, size: number): ReplyEvent[] {
   const isCall = part.kind === "tool_call";
   return [
     { type: "part-start", index, part: openingOf(part) },
-    ...(isCall ? signature : []), // vendors prove a call as they open it, all else as they end it
+    ...(isCall ? signature : []), // vendors sign a call at its start, other parts at their end
     ...pieces.map((piece): ReplyEvent => ({ type: "part-delta", index, text: piece })),
     ...(isCall ? [] : signature),
     { type: "part-end", index, ...("citations" in part ? { citations: part.citations } : {}) },

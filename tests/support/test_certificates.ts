@@ -1,6 +1,6 @@
 /**
- * A certificate authority that nobody trusts, and a server's certificate under it for `receiver.example` and its
- * subdomains, valid for a century. For tests on loopback alone: the key is as public as this file.
+ * A certificate authority that no system trusts, and its server certificate for `receiver.example` and its subdomains.
+ * Valid for a century. For tests on loopback only, as the key is public.
  */
 
 /** The root, in PEM. */

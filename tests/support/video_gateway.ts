@@ -7,38 +7,38 @@ import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 import { callerOf, type GatewayCall } from "./gateway_call.ts";
 
-/** A gateway in front of the sandbox's vendor of videos, as a test sees it. */
+/** A gateway in front of the sandbox's video vendor, for tests. */
 export interface VideoGateway {
   readonly app: RunningApp;
   readonly sandbox: Sandbox;
   readonly address: string;
-  /** Of the account `demo`. */
+  /** Key of the account `demo`. */
   readonly key: string;
-  /** Of the account `demo`, too. */
+  /** A second key of the account `demo`. */
   readonly otherKey: string;
   readonly adminKey: string;
   readonly filesFolder: string;
   readonly logLines: readonly string[];
-  /** A request with the first key unless another is given. */
+  /** Sends a request, with the first key by default. */
   readonly call: GatewayCall;
-  /** Creates a video, expecting 202, and gives its id. */
+  /** Creates a video, expects 202, and returns its id. */
   create(fields?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Looks until the task is in one of these states. */
+  /** Polls until the task is in one of these states. */
   until(id: string, ...states: string[]): Promise<Record<string, unknown>>;
-  /** `available` and `held` of the account, through the admin API. */
+  /** `available` and `held` of the account, from the admin API. */
   money(): Promise<{ readonly balance: string; readonly held: string }>;
-  /** Bodies of the creations that the vendor saw. */
+  /** The creation requests that the vendor received. */
   created(): readonly LoggedRequest[];
   stop(): Promise<void>;
 }
 
-/** What a test can choose. */
+/** Options of a test. */
 export interface VideoGatewayOptions {
   /** USD. Default `25.00`. */
   readonly balance?: string;
-  /** Sections that replace those of the usual configuration. */
+  /** Sections that replace those of the default configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Fields that join the usual limits. */
+  /** Fields that are added to the default limits. */
   readonly limits?: Readonly<Record<string, unknown>>;
   /** Default `kv::memory:`. */
   readonly store?: string;
@@ -46,15 +46,15 @@ export interface VideoGatewayOptions {
   readonly clock?: Clock;
 }
 
-/** Every mode that a video can be made in. */
+/** Every video mode. */
 export const ALL_MODES = ["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"];
 
-/** A create body that is good. */
+/** A valid create body. */
 export const GOOD = { model: "sandbox/video-1", prompt: "A lighthouse at dusk [[queue 0]] [[run 0]]" };
 
 /**
- * Starts a gateway with the models `sandbox/video-1` (all modes), `video-2` (text only) and `chat-1`, and for each
- * further simulated vendor of videos a model that is named after it, such as `sandbox/video-openrouter`.
+ * Starts a gateway with the models `sandbox/video-1` (all modes), `video-2` (text only) and `chat-1`. Each further
+ * simulated video vendor has a model of its name, such as `sandbox/video-openrouter`.
  */
 export async function startVideoGateway(options: VideoGatewayOptions = {}): Promise<VideoGateway> {
   const seen: LoggedRequest[] = [];
@@ -107,7 +107,7 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
   };
 }
 
-/** An address on loopback where nobody listens. */
+/** An address on loopback that refuses connections. */
 export function closedOrigin(): string {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const { port } = listener.addr;

@@ -9,22 +9,22 @@ import { ManualClock } from "./manual_clock.ts";
 import { RECORDINGS } from "./recordings.ts";
 import { answer, type ScriptedUpstream, startScriptedUpstream, type VendorSide } from "./scripted_upstream.ts";
 
-/** What a vendor answers to one request. */
+/** A vendor's response to one request. */
 export interface VendorAnswer {
   readonly status: number;
-  /** A text is sent as it is, anything else as JSON. */
+  /** A text is sent unchanged, anything else as JSON. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A vendor that answers from a list, and the way out to it. */
+/** A vendor that answers from a list, and an outbound that reaches it. */
 export interface VideoStage {
   readonly outbound: Outbound;
   readonly vendor: ScriptedUpstream;
   readonly clock: ManualClock;
 }
 
-/** The credential of the stage's provider. */
+/** The credential of the provider in this stage. */
 export const STAGE_KEY = "the-key-of-this-stage/1";
 
 /** A 200 with this body. */
@@ -33,21 +33,21 @@ export function ok(body: unknown): VendorAnswer {
 }
 
 /**
- * Plays with a vendor whose answers are given, one to a request, whatever connection it comes over.
+ * Runs a test with a vendor that answers each request with the next of the given responses.
  *
- * @param answers May grow while it plays.
- * @param path Behind the host in the provider's base address.
+ * @param answers May grow during the test.
+ * @param path The path after the host in the provider's base URL.
  */
 export async function withAnswers<T>(
   answers: readonly VendorAnswer[],
   play: (stage: VideoStage) => Promise<T>,
   path = "",
 ): Promise<T> {
-  let asked = 0;
+  let index = 0;
   const result = await withVendor(
     async (side) => {
       while (await side.request() !== null) {
-        const next = answers[asked++] ?? { status: 500, body: "nothing more was to be asked" };
+        const next = answers[index++] ?? { status: 500, body: "nothing more was to be asked" };
         const body = typeof next.body === "string" ? next.body : JSON.stringify(next.body);
         await side.say(answer(next.status, body, next.headers));
       }
@@ -55,11 +55,11 @@ export async function withAnswers<T>(
     play,
     path,
   );
-  assertEquals(asked, answers.length, "every answer is asked for, and no more");
+  assertEquals(index, answers.length, "every answer is asked for, and no more");
   return result;
 }
 
-/** The same with a vendor that a script speaks for. */
+/** The same with a vendor that follows a script. */
 export async function withVendor<T>(
   script: (side: VendorSide) => Promise<void>,
   play: (stage: VideoStage) => Promise<T>,
@@ -88,7 +88,7 @@ export async function withVendor<T>(
   }
 }
 
-/** An order of words alone, changed as a test wants it. */
+/** An order of text only, with changed fields. */
 export function videoOrder(change: Partial<VideoOrder> = {}): VideoOrder {
   return {
     taskId: "0b5f3f5e-2f36-4d0a-9d56-0d8a4e6f7a11",
@@ -110,12 +110,12 @@ export function videoOrder(change: Partial<VideoOrder> = {}): VideoOrder {
   };
 }
 
-/** A medium at an address. */
+/** A medium at a URL. */
 export function mediaAt(medium: VideoMedia["medium"], value = `https://example.invalid/${medium}`): VideoMedia {
   return { medium, mediaType: null, form: "url", value };
 }
 
-/** A documented or recorded answer of a vendor of media; null where the recordings are absent. */
+/** A documented or recorded response of a media vendor; null where the recordings are absent. */
 export function recordedAnswer(name: string): VendorAnswer | null {
   if (RECORDINGS === null) return null;
   const { response } = JSON.parse(Deno.readTextFileSync(`${RECORDINGS}/media/${name}.json`));

@@ -13,7 +13,7 @@ import { itemAt } from "../support/items.ts";
 
 const DEMO = "demo";
 
-async function painted(width: number, height: number, type: string): Promise<Uint8Array<ArrayBuffer>> {
+async function testImage(width: number, height: number, type: string): Promise<Uint8Array<ArrayBuffer>> {
   const pixels = new ImageData(new Uint8ClampedArray(width * height * 4).fill(200), width, height);
   const canvas = new OffscreenCanvas(width, height);
   canvas.getContext("bitmaprenderer")!.transferFromImageBitmap(await createImageBitmap(pixels));
@@ -35,7 +35,7 @@ function wav(seconds: number): Uint8Array<ArrayBuffer> {
 Deno.test("media work has the same result in a worker thread as in the calling thread", async () => {
   const media = createMediaWork({ clock: systemClock, log: silentLog });
   try {
-    for (const bytes of [await painted(60, 20, "image/png"), await painted(60, 20, "image/jpeg"), plainPng(9, 9)]) {
+    for (const bytes of [await testImage(60, 20, "image/png"), await testImage(60, 20, "image/jpeg"), plainPng(9, 9)]) {
       const checked = await media.checkPicture(bytes.slice(), DEMO);
       assertEquals(checked.problem, await findDecodingProblem(bytes));
       assertEquals(checked.bytes, bytes);
@@ -69,7 +69,7 @@ Deno.test("the main thread continues while an image of the maximum size is decod
   let turns = 0;
   try {
     const decoding = media.checkPicture(plainPng(8_000, 8_000), DEMO).then(() => void (isDecoded = true));
-    // On the main thread the decoding would be one turn of the event loop.
+    // On the main thread the decoding would block the event loop.
     while (!isDecoded) {
       await new Promise((resolve) => setTimeout(resolve, 0));
       turns++;

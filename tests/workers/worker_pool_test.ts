@@ -5,8 +5,8 @@ import type { StartThread, WorkerThreadEvents } from "../../src/workers/worker_t
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-/** Threads that do nothing until a test answers for them. */
-class StageThreads {
+/** Simulated threads whose results the test provides. */
+class FakeThreads {
   readonly started: { events: WorkerThreadEvents; posted: JobMessage[]; terminated: boolean }[] = [];
 
   readonly start: StartThread = (events) => {
@@ -19,12 +19,12 @@ class StageThreads {
     };
   };
 
-  /** The jobs that a thread has got, in their order. */
+  /** The jobs that a thread has received, in order. */
   jobsOf(nth: number): unknown[] {
     return itemAt(this.started, nth).posted.map(({ job }) => job);
   }
 
-  /** The thread answers its last job. */
+  /** Completes the last job of a thread. */
   answer(nth: number, value: unknown): void {
     const { posted, events } = itemAt(this.started, nth);
     events.onMessage({ id: posted.at(-1)!.id, value });
@@ -32,7 +32,7 @@ class StageThreads {
 }
 
 function stage(options: Partial<WorkerPoolOptions> = {}) {
-  const threads = new StageThreads();
+  const threads = new FakeThreads();
   const clock = new ManualClock();
   const pool = new WorkerPool({
     name: "test",

@@ -1,4 +1,4 @@
-/** Where a client is pointed, and what it is to talk to: all that a user changes. */
+/** The address, key and model of a client: everything that a user configures. */
 export interface Target {
   /** `http://127.0.0.1:<port>`, without a path. */
   readonly address: string;
@@ -14,18 +14,18 @@ export interface OfferedTool {
   readonly fields: readonly string[];
 }
 
-/** What the user says or a tool answers. */
+/** A user message or tool results. */
 export type Said =
   | { readonly kind: "user"; readonly text: string; readonly png?: string }
   | { readonly kind: "tools"; readonly answers: readonly ToolAnswer[] };
 
-/** The answer to one call. */
+/** The result of one call. */
 export interface ToolAnswer {
   readonly call: Call;
   readonly text: string;
 }
 
-/** A call that the model made, as the client shows it. */
+/** A call of the model, as the client returns it. */
 export interface Call {
   readonly id: string;
   readonly name: string;
@@ -33,21 +33,21 @@ export interface Call {
   readonly input: unknown;
 }
 
-/** How a turn is asked. */
+/** Options of one call. */
 export interface Asking {
-  /** In place of the target's: the conversation goes on with another model. */
+  /** Replaces the target's model: the conversation continues with another one. */
   readonly model?: string;
   readonly stream?: boolean;
   readonly tools?: readonly OfferedTool[];
-  /** A JSON Schema that the answer is to follow. */
+  /** A JSON Schema for the answer. */
   readonly schema?: Readonly<Record<string, unknown>>;
-  /** Asks for thoughts that are shown, by whatever option the client has for it. */
+  /** Asks for visible thoughts, with the client's own option. */
   readonly thinks?: boolean;
-  /** The most tokens of output. */
+  /** The maximum number of output tokens. */
   readonly most?: number;
-  /** Offers the vendor's own search of the web. */
+  /** Offers the vendor's web search. */
   readonly searches?: boolean;
-  /** Told of each piece of text of a stream as it comes. */
+  /** Called with each chunk of text of a stream. */
   readonly onText?: (piece: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -60,29 +60,29 @@ export interface Tokens {
   readonly output: number;
 }
 
-/** What the client shows of a reply. */
+/** The reply as the client returns it. */
 export interface Answer {
   readonly text: string;
   readonly thoughts: string;
   readonly calls: readonly Call[];
-  /** In the client's own word. */
+  /** The client's own name of the stop reason. */
   readonly stop: string;
-  /** Addresses of the pages that the client's own types cite. */
+  /** URLs of the pages that the client's own types cite. */
   readonly cited: readonly string[];
   readonly tokens: Tokens;
 }
 
-/** One conversation. Keeps its history in the client's own shapes, as a program that uses the client would. */
+/** One conversation. Its history is in the client's own types, as in a program that uses the client. */
 export interface Talk {
-  /** Rejects with what the client rejects with. */
+  /** Rejects with the client's error. */
   say(said: Said, asking?: Asking): Promise<Answer>;
 }
 
-/** A failure as the client shows it. */
+/** A failure in the terms of the client. */
 export interface ShownError {
-  /** False where the error is none of the client's own classes. */
+  /** False where the error is not one of the client's own classes. */
   readonly isOwn: boolean;
-  /** Null where the client tells none, as for failures inside a stream. */
+  /** Null where the client has none, as for failures inside a stream. */
   readonly status: number | null;
   readonly message: string;
 }
@@ -90,36 +90,38 @@ export interface ShownError {
 /** One official client, driven through one interface. */
 export interface Client {
   readonly name: string;
-  /** The client's words for a reply that is complete, and for one that calls tools. */
+  /** The client's stop reasons for a complete reply, and for one that calls tools. */
   readonly stops: { readonly end: string; readonly tools: string };
-  /** False where the client has no way to offer the vendor's search. */
+  /** False where the client cannot offer the vendor's search. */
   readonly offersSearch: boolean;
   /**
-   * The client's own loop: runs a tool until the model answers, and gives the answer's text; null where it has none.
+   * The client's own loop: runs a tool until the model answers, and returns the answer's text; null where there is
+   * none.
    */
   readonly runTools: ((target: Target, wish: ToolWish) => Promise<string>) | null;
   /**
-   * Two turns of a conversation that the vendor keeps; null where the client has none. Gives what the second turn read.
+   * Runs two turns of a conversation that the vendor stores, and returns the tokens of the second; null where the
+   * client has none.
    */
   readonly keepThread: ((target: Target) => Promise<Tokens>) | null;
   open(target: Target): Talk;
   shownError(thrown: unknown): ShownError;
 }
 
-/** A failure that a client hands over as an event of its stream and leaves to the program to act on. */
+/** A failure that a client returns as an event of its stream instead of throwing it. */
 export class EventOfFailure extends Error {
   override readonly name = "EventOfFailure";
 }
 
-/** What a client's own loop is asked. */
+/** The arguments of a client's own loop. */
 export interface ToolWish {
   readonly text: string;
   readonly tool: OfferedTool;
-  /** Answers a call. */
+  /** Returns the result of a call. */
   readonly run: (input: unknown) => string;
 }
 
-/** A refusal of a vendor that keeps no conversations, by the client's own class for it. */
+/** The client's own error for a vendor that stores no conversations. */
 export class ThreadRefusal extends Error {
   override readonly name = "ThreadRefusal";
 }

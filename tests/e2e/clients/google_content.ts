@@ -1,7 +1,9 @@
 import { ApiError, type GenerateContentResponse, GoogleGenAI, type Part } from "@google/genai";
 import { type Answer, type Asking, type Client, type Said, schemaOf, type Talk } from "./client.ts";
 
-/** `@google/genai`, `chats`, which keep the history themselves: of a stream, each chunk as a content of its own. */
+/**
+ * `@google/genai`, `chats`, which store the history themselves. Each chunk of a stream becomes a content of its own.
+ */
 export const googleContent: Client = {
   name: "@google/genai",
   stops: { end: "STOP", tools: "STOP" },

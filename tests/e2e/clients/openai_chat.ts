@@ -89,7 +89,7 @@ function wholeOf(completion: OpenAI.ChatCompletion) {
   return { completion, thoughts: reasoningOf(itemAt(completion.choices, 0).message) };
 }
 
-/** A field that the client passes on without a type of its own; most vendors of this form show thoughts there. */
+/** A field that the client returns without a type of its own; most vendors of this format return thoughts there. */
 function reasoningOf(message: unknown): string {
   return (message as { reasoning_content?: string } | undefined)?.reasoning_content ?? "";
 }

@@ -4,7 +4,7 @@ import { type Answer, type Asking, type Client, EventOfFailure, type Said, schem
 type Item = OpenAI.Responses.ResponseInputItem;
 type Response = OpenAI.Responses.Response;
 
-/** `openai`, `responses`, without anything stored: the history travels with each request. */
+/** `openai`, `responses`, without storage: the history is sent with each request. */
 export const openaiResponses: Client = {
   name: "openai responses",
   stops: { end: "completed", tools: "completed" },

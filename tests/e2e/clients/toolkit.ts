@@ -16,7 +16,7 @@ import {
 } from "ai";
 import { type Answer, type Asking, type Client, EventOfFailure, type Said, schemaOf, type Target } from "./client.ts";
 
-/** `ai` with `@ai-sdk/openai`, whose models speak responses by default. */
+/** `ai` with `@ai-sdk/openai`, whose models use responses by default. */
 export const toolkitResponses = toolkitClient(
   "ai, @ai-sdk/openai",
   ({ address, key, model }) => {
@@ -62,7 +62,7 @@ type ThinkingOptions = NonNullable<Parameters<typeof generateText>[0]["providerO
 
 type Tools = NonNullable<Parameters<typeof generateText>[0]["tools"]>;
 
-/** `search` is the vendor's search as the client writes it; null where it has no way to ask for one. */
+/** @param search The vendor's search in the client's types; null where the client does not support it. */
 function toolkitClient(
   name: string,
   modelOf: (target: Target) => LanguageModel,
@@ -160,12 +160,12 @@ async function streamed(request: Parameters<typeof streamText>[0], { onText }: A
   return result;
 }
 
-/** A failure inside a stream comes as the vendor's own value. */
+/** A failure inside a stream has the vendor's own value. */
 function saidIn(error: unknown): string {
   return typeof error === "string" ? error : JSON.stringify(error);
 }
 
-/** The parts of a result that are there at once, or promised where it was streamed. */
+/** The parts of a result, as values or, for a stream, as promises. */
 interface Shown {
   readonly text: PromiseLike<string> | string;
   readonly reasoningText: PromiseLike<string | undefined> | string | undefined;

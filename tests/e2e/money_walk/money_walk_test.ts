@@ -10,7 +10,7 @@ import { eventually } from "../../support/account_money.ts";
 import { SeededRandom } from "./random.ts";
 import { CONTEXT_TOKENS, type Manner, startWalkVendor } from "./vendor.ts";
 
-/** More by the environment, for a longer walk. */
+/** The environment can raise it for a longer run. */
 const CALLS = Number(Deno.env.get("SWITCHYARD_TEST_WALK_CALLS") ?? "150");
 const SEED = Number(Deno.env.get("SWITCHYARD_TEST_WALK_SEED") ?? "20261122");
 const AT_ONCE = 12;
@@ -22,11 +22,11 @@ const IMAGE_TOKENS = { prompt: "0.000005", image_output: "0.00004" };
 const MAX_OUTPUT_TOKENS = 4_000;
 const MAX_CHOICES = 4;
 
-/** Tokens of a picture of the highest quality. */
+/** Tokens of an image of the highest quality. */
 const PICTURE_TOKENS = 6_240;
 const MAX_PICTURES = 3;
 
-/** The highest ceiling of one call: that of three pictures, each with a context and an output of its own. */
+/** The highest possible cost of one call: three images, each with a context and an output of its own. */
 const CEILING = readMoney("1.0488");
 
 interface Walker {
@@ -81,12 +81,12 @@ for (const manner of ["obeying", "hostile"] as const) {
   });
 }
 
-/** Zero where vendors keep the limits that they are sent; else each open call may cost its ceiling. */
+/** Zero where vendors respect the limits of requests; otherwise each open call may cost the maximum. */
 function boundOf(manner: Manner): Money {
   return manner === "obeying" ? 0n : BigInt(AT_ONCE) * CEILING;
 }
 
-/** Makes one call of any kind; gives its status. */
+/** Makes one call of any kind; returns its status. */
 async function callOnce(address: string, { key }: Walker, random: SeededRandom): Promise<number> {
   const { path, body } = random.of([textCall, textCall, fileCall, pictureCall, cacheCall, videoCall])(random);
   const isLeft = random.chance(0.1);
@@ -94,13 +94,13 @@ async function callOnce(address: string, { key }: Walker, random: SeededRandom):
   const headers = { authorization: `Bearer ${key}`, "x-content-api-key": key, "content-type": "application/json" };
   try {
     const sent = fetch(address + path, { method: "POST", headers, body: JSON.stringify(body), signal: leaving.signal });
-    // A caller who leaves does so as soon as the request is on its way.
+    // A caller who disconnects does so as soon as the request was sent.
     if (isLeft) queueMicrotask(() => leaving.abort());
     const response = await sent;
     await response.body?.pipeTo(new WritableStream());
     return response.status;
   } catch {
-    return 0; // The caller left, or the vendor's cut went through.
+    return 0; // The caller disconnected, or the vendor cut the response.
   }
 }
 

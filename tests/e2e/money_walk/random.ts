@@ -1,5 +1,5 @@
 import { itemAt } from "../../support/items.ts";
-/** A generator of numbers that are the same for the same seed (mulberry32). */
+/** A random number generator with a seed (mulberry32). */
 export class SeededRandom {
   #state: number;
 
@@ -21,7 +21,7 @@ export class SeededRandom {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
-  /** One of these. */
+  /** One of these values. */
   of<T>(choices: readonly T[]): T {
     return itemAt(choices, this.between(0, choices.length - 1));
   }

@@ -3,21 +3,21 @@ import type { SeededRandom } from "./random.ts";
 /** The context of the vendor's models. */
 export const CONTEXT_TOKENS = 20_000;
 
-/** How a vendor behaves: one that obeys keeps to the limits that it is sent, the other reports whatever it likes. */
+/** How a vendor behaves: an obeying one respects the limits of requests, a hostile one reports any usage. */
 export type Manner = "obeying" | "hostile";
 
-/** A vendor of texts, pictures and cached contents. */
+/** A vendor of texts, images and cached contents. */
 export interface WalkVendor {
   readonly baseUrl: string;
   stop(): Promise<void>;
 }
 
-/** Counters that no vendor can mean. */
+/** Impossible counters. */
 const ABSURD = [-5, 0, 0.5, 1e9, 1e18, 1e308, "12", null] as const;
 
 /**
- * A vendor with random usage, cuts and failures. It speaks the chat format, streamed and whole, the Images API, and the
- * content format with cached contents.
+ * A vendor with random usage, cuts and failures. It supports the chat format, streamed and whole, the Images API, and
+ * the content format with cached contents.
  */
 export function startWalkVendor(random: SeededRandom, manner: Manner): WalkVendor {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
@@ -36,7 +36,7 @@ export function startWalkVendor(random: SeededRandom, manner: Manner): WalkVendo
   return { baseUrl: `http://127.0.0.1:${server.addr.port}`, stop: () => server.shutdown() };
 }
 
-/** Counters of one reply: at random up to what the request allows, or beyond it. */
+/** Counters of one reply: random up to the limits of the request, or above them. */
 class Usage {
   constructor(
     readonly random: SeededRandom,
@@ -58,7 +58,7 @@ class Usage {
     return this.#counter(limit * (this.body.n ?? this.body.generationConfig?.candidateCount ?? 1));
   }
 
-  /** Tokens of pictures; the vendor's highest quality takes 6,240 of them. */
+  /** Tokens of images; the vendor's highest quality needs 6,240 of them. */
   pictures(count: number): unknown {
     return this.#counter(6_240 * count);
   }
@@ -82,7 +82,7 @@ function chatReply(usage: Usage): Response {
   });
 }
 
-/** A stream that may be cut at any frame. */
+/** A stream that may end after any frame. */
 function chatStream(usage: Usage, random: SeededRandom): Response {
   const chunk = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
   const frames = [

@@ -17,7 +17,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Decodes a wire text that is cut at the given places. */
+/** Decodes bytes that are split at the given positions. */
 function decodedInPieces(wire: Uint8Array, cuts: readonly number[]): { payload: Uint8Array; done: boolean } {
   const decoder = bodyDecoder({ kind: "chunked" });
   const places = [...new Set([0, ...cuts.map((cut) => cut % wire.length), wire.length])].sort((a, b) => a - b);

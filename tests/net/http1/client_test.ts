@@ -9,7 +9,7 @@ import { originOf } from "../../../src/net/http1/wire_request.ts";
 const encoder = new TextEncoder();
 const request = { method: "POST", path: "/x", headerLines: "a: b\r\n", body: encoder.encode("{}") };
 
-/** A server that answers each connection by a script; gives the client, the origin and what it saw. */
+/** Runs a server that answers each connection by a script; passes the client and the origin to the test. */
 async function withServer(
   script: (connection: Deno.Conn, nth: number) => Promise<void>,
   test: (client: HttpClient, origin: ReturnType<typeof originOf>) => Promise<void>,
@@ -39,7 +39,7 @@ async function withServer(
   }
 }
 
-/** Reads one request off a connection; null when the client closed. */
+/** Reads one request from a connection; null when the client closed it. */
 async function readRequest(connection: Deno.Conn): Promise<string | null> {
   const buffer = new Uint8Array(65536);
   let text = "";
@@ -51,13 +51,13 @@ async function readRequest(connection: Deno.Conn): Promise<string | null> {
   return text;
 }
 
-const say = (connection: Deno.Conn, text: string) => connection.write(encoder.encode(text));
+const write = (connection: Deno.Conn, text: string) => connection.write(encoder.encode(text));
 
 Deno.test("HttpClient sends host, length and header lines, and reads a complete response", async () => {
   let seen = "";
   await withServer(async (connection) => {
     seen = await readRequest(connection) ?? "";
-    await say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Name: Value\r\n\r\nhello");
+    await write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Name: Value\r\n\r\nhello");
   }, async (client, origin) => {
     const response = await client.send(origin, request);
     assertEquals(response.status, 200);
@@ -71,29 +71,30 @@ Deno.test("HttpClient reuses a connection after its response was read", async ()
   let connections = 0;
   await withServer(async (connection) => {
     connections++;
-    while (await readRequest(connection)) await say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    while (await readRequest(connection)) await write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
   }, async (client, origin) => {
     for (let turn = 0; turn < 3; turn++) await readAll(await client.send(origin, request), 100);
     assertEquals(connections, 1);
   });
 });
 
-/** Answers, and hangs up: at once, or with the next request. */
-const hangingUp = (counts: { connections: number; requests: number }, withNext: boolean) => async (at: Deno.Conn) => {
-  counts.connections++;
-  if (!await readRequest(at)) return;
-  counts.requests++;
-  await say(at, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-  if (withNext && await readRequest(at)) counts.requests++;
-  at.close();
-  closed.resolve();
-};
+/** Answers, and closes the connection: at once, or with the next request. */
+const closingAfterResponse =
+  (counts: { connections: number; requests: number }, withNext: boolean) => async (at: Deno.Conn) => {
+    counts.connections++;
+    if (!await readRequest(at)) return;
+    counts.requests++;
+    await write(at, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    if (withNext && await readRequest(at)) counts.requests++;
+    at.close();
+    closed.resolve();
+  };
 let closed = Promise.withResolvers<void>();
 
 Deno.test("HttpClient opens a new connection when the server closed the idle one before", async () => {
   const counts = { connections: 0, requests: 0 };
   closed = Promise.withResolvers();
-  await withServer(hangingUp(counts, false), async (client, origin) => {
+  await withServer(closingAfterResponse(counts, false), async (client, origin) => {
     await readAll(await client.send(origin, request), 100);
     await closed.promise;
     await ioTurn();
@@ -111,7 +112,7 @@ for (
 ) {
   Deno.test(`HttpClient ${resent ? "resends" : "does not resend"} ${what} when its reused connection breaks`, async () => {
     const counts = { connections: 0, requests: 0 };
-    await withServer(hangingUp(counts, true), async (client, origin) => {
+    await withServer(closingAfterResponse(counts, true), async (client, origin) => {
       await readAll(await client.send(origin, request), 100);
       const outcome = await client.send(origin, { ...request, ...fields }).then(
         (response) => readAll(response, 100).then(() => "answered"),
@@ -139,7 +140,7 @@ Deno.test("HttpClient does not resend a request when a new connection is closed 
 Deno.test("HttpClient merges chunks that arrive together and returns null at the end", async () => {
   await withServer(async (connection) => {
     await readRequest(connection);
-    await say(connection, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n");
+    await write(connection, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n");
   }, async (client, origin) => {
     const response = await client.send(origin, request);
     assertEquals(new TextDecoder().decode(await response.read() ?? undefined), "abcde");
@@ -150,7 +151,7 @@ Deno.test("HttpClient merges chunks that arrive together and returns null at the
 Deno.test("HttpClient reports a body that ends early", async () => {
   await withServer(async (connection) => {
     await readRequest(connection);
-    await say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+    await write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
     connection.close();
   }, async (client, origin) => {
     const response = await client.send(origin, request);
@@ -162,7 +163,7 @@ Deno.test("HttpClient reports a body that ends early", async () => {
 Deno.test("HttpClient skips informational responses", async () => {
   await withServer(async (connection) => {
     await readRequest(connection);
-    await say(
+    await write(
       connection,
       "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n",
     );
@@ -185,7 +186,7 @@ Deno.test("HttpClient ignores a cancel after the complete response, so that it d
   let connections = 0;
   await withServer(async (connection) => {
     connections++;
-    while (await readRequest(connection)) await say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    while (await readRequest(connection)) await write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
   }, async (client, origin) => {
     let cancel = () => {};
     await readAll(await client.send(origin, request, (stop) => void (cancel = stop)), 100);
@@ -205,7 +206,7 @@ for (
   Deno.test(`HttpClient rejects a response with ${what}`, async () => {
     await withServer(async (connection) => {
       await readRequest(connection);
-      await say(connection, head);
+      await write(connection, head);
     }, async (client, origin) => {
       const error = await assertRejects(() => client.send(origin, request), ConnectionError);
       assertEquals(error.kind, "protocol");
@@ -228,7 +229,7 @@ Deno.test("HttpClient reports a refused connection", async () => {
 Deno.test("readAll() stops at its size limit", async () => {
   await withServer(async (connection) => {
     await readRequest(connection);
-    await say(connection, `HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n${"x".repeat(100)}`);
+    await write(connection, `HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n${"x".repeat(100)}`);
   }, async (client, origin) => {
     const response = await client.send(origin, request);
     await assertRejects(() => readAll(response, 10), ConnectionError, "too long");

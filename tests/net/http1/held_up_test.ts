@@ -14,13 +14,13 @@ Deno.test("a response that arrives on an idle connection while the event loop is
   const origin = { tls: false, hostname: "127.0.0.1", port };
   const request = { method: "POST", path: "/", headerLines: "", body: new TextEncoder().encode("{}") };
   const client = createHttpClient({ clock: systemClock });
-  const ask = async () => new TextDecoder().decode(await readAll(await client.send(origin, request), 100));
+  const send = async () => new TextDecoder().decode(await readAll(await client.send(origin, request), 100));
   try {
-    assertEquals(await ask(), "own");
+    assertEquals(await send(), "own");
     await ioTurn();
     Atomics.store(flags, 0, 1);
-    while (Atomics.load(flags, 0) !== 2) Atomics.wait(flags, 0, 1); // holds the event loop up
-    assertEquals(await ask(), "own");
+    while (Atomics.load(flags, 0) !== 2) Atomics.wait(flags, 0, 1); // blocks the event loop
+    assertEquals(await send(), "own");
   } finally {
     client.close();
     worker.terminate();

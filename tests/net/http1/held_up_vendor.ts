@@ -1,6 +1,6 @@
 /**
- * A vendor in a thread of its own, for a test whose event loop is held up. It answers every request with `own`, and
- * behind the first answer of its first connection sends another one when it is told to.
+ * A vendor in a worker thread, for a test whose event loop is blocked. It answers every request with `own`. After the
+ * first response of its first connection it sends an unsolicited one when the flag is set.
  *
  * `flags[0]`: 1 when it may send, 2 when it has sent.
  */

@@ -9,7 +9,7 @@ import { originOf, type StreamedBody } from "../../../src/net/http1/wire_request
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A body of these texts that counts how often it is opened and how much of it is taken. */
+/** A body of these texts that counts how often it is opened and how many chunks are read. */
 function bodyOf(...texts: readonly string[]): StreamedBody & { opened: number; taken: number } {
   return {
     lengthBytes: texts.join("").length,
@@ -27,7 +27,7 @@ function bodyOf(...texts: readonly string[]): StreamedBody & { opened: number; t
 
 const requestWith = (body: StreamedBody) => ({ method: "POST", path: "/x", headerLines: "", body });
 
-/** Reads until that many bytes of a body came; gives the whole text. */
+/** Reads until that many bytes of a body have arrived; returns the whole text. */
 async function readRequest(connection: Deno.Conn, bodyBytes: number): Promise<string> {
   const buffer = new Uint8Array(65536);
   let text = "";
@@ -45,7 +45,7 @@ const answer = (connection: Deno.Conn, status = "200 OK") =>
 interface Served {
   readonly client: HttpClient;
   readonly origin: ReturnType<typeof originOf>;
-  /** How many connections came. */
+  /** The number of accepted connections. */
   readonly count: () => number;
 }
 

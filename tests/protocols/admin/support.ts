@@ -11,7 +11,7 @@ import { type ManualClock, manualClock } from "../../billing/support.ts";
 import { UNLIMITED_MEMORY } from "../../../src/lib/memory_budget.ts";
 import { atLeast, itemAt } from "../../support/items.ts";
 
-/** An answer as a test looks at it. */
+/** A response, read. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -19,20 +19,20 @@ export interface Answer {
   readonly body: any;
 }
 
-/** An administration over a memory store, called as the router would. */
+/** The admin endpoints over a memory store, called as the router would. */
 export interface Administration {
   readonly store: Store;
   readonly clock: ManualClock;
   readonly keys: KeyRing;
   readonly meter: Meter;
-  /** Calls an endpoint below `/admin/v1/accounts` with the admin key, or with the headers given. */
+  /** Calls an endpoint below `/admin/v1/accounts` with the admin key, or with the given headers. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
 /** The operator's key of {@linkcode administration}. */
 export const ADMIN_KEY = "admin-key-of-the-tests";
 
-/** A new administration. */
+/** Opens the admin endpoints over a new store. */
 export async function administration(): Promise<Administration> {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });

@@ -4,7 +4,7 @@ import { startVideoGateway } from "../../support/video_gateway.ts";
 
 const gateway = await startVideoGateway();
 const { call, create, until } = gateway;
-const ask = async (path: string) => {
+const get = async (path: string) => {
   const { status, json } = await call("GET", `/admin/v1/tasks${path}`, undefined, {
     authorization: `Bearer ${gateway.adminKey}`,
   });
@@ -28,32 +28,32 @@ await until(failed, "failed");
 
 async function submitted(id: string) {
   for (;;) {
-    const { json } = await ask(`/${id}`);
+    const { json } = await get(`/${id}`);
     if (json.step === "submitted") return json;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
 Deno.test("GET /admin/v1/tasks lists the tasks of all accounts, newest first, page by page", async () => {
-  assertEquals(ids(await ask("")), made.toReversed());
-  const first = await ask("?limit=2");
-  const second = await ask(`?limit=2&after=${first.json.next}`);
+  assertEquals(ids(await get("")), made.toReversed());
+  const first = await get("?limit=2");
+  const second = await get(`?limit=2&after=${first.json.next}`);
   assertEquals([...ids(first), ...ids(second)], made.toReversed());
   assertEquals(second.json.next, null);
-  assertEquals(ids(await ask("?order=asc")), made);
+  assertEquals(ids(await get("?order=asc")), made);
 });
 
 Deno.test("GET /admin/v1/tasks filters by account, status, model and creation time", async () => {
-  assertEquals(ids(await ask("?status=failed")), [failed]);
-  assertEquals(ids(await ask("?status=pending&account=demo")), [pending]);
-  assertEquals(ids(await ask("?account=another")), []);
-  assertEquals(ids(await ask("?model=sandbox/video-2")), [pending]);
-  assertEquals(ids(await ask("?model=sandbox/video-1&status=completed")), [completed]);
-  const second = (await ask(`/${completed}`)).json.created_at;
-  assertEquals(ids(await ask(`?to=${second}`)), []);
-  assertEquals(ids(await ask(`?from=${second}&order=asc`))[0], completed);
-  assertEquals(ids(await ask(`?from=${second + 3_600}`)), []);
-  assertEquals(ids(await ask("?nobody=knows")), made.toReversed(), "an unknown parameter is passed over");
+  assertEquals(ids(await get("?status=failed")), [failed]);
+  assertEquals(ids(await get("?status=pending&account=demo")), [pending]);
+  assertEquals(ids(await get("?account=another")), []);
+  assertEquals(ids(await get("?model=sandbox/video-2")), [pending]);
+  assertEquals(ids(await get("?model=sandbox/video-1&status=completed")), [completed]);
+  const second = (await get(`/${completed}`)).json.created_at;
+  assertEquals(ids(await get(`?to=${second}`)), []);
+  assertEquals(ids(await get(`?from=${second}&order=asc`))[0], completed);
+  assertEquals(ids(await get(`?from=${second + 3_600}`)), []);
+  assertEquals(ids(await get("?nobody=knows")), made.toReversed(), "an unknown parameter is passed over");
 });
 
 Deno.test("GET /admin/v1/tasks rejects an invalid parameter, naming it", async () => {
@@ -69,16 +69,16 @@ Deno.test("GET /admin/v1/tasks rejects an invalid parameter, naming it", async (
       ["after=nowhere", "after"],
     ]
   ) {
-    const { status, json } = await ask(`?${query}`);
+    const { status, json } = await get(`?${query}`);
     assertEquals([status, json.error.code, json.error.field], [400, "invalid_request", field]);
   }
 });
 
 Deno.test("GET /admin/v1/tasks/{id} returns a task's account, provider and cost", async () => {
   const { json: account } = await call("GET", `/v1/videos/${completed}`);
-  const { json } = await ask(`/${completed}`);
-  const { key, created_at, updated_at, deadline_at, ended_at, step_since, upstream_task, ...told } = json;
-  assertEquals(told, {
+  const { json } = await get(`/${completed}`);
+  const { key, created_at, updated_at, deadline_at, ended_at, step_since, upstream_task, ...text } = json;
+  assertEquals(text, {
     id: completed,
     account: "demo",
     model: "sandbox/video-1",
@@ -107,13 +107,13 @@ Deno.test("GET /admin/v1/tasks/{id} returns a task's account, provider and cost"
 Deno.test("GET /admin/v1/tasks/{id} returns the progress of a pending task, and the reason of a failed one", async () => {
   const waiting = await submitted(pending);
   assertEquals([waiting.status, waiting.hold.state, waiting.ended_at, waiting.charge], ["pending", "open", null, null]);
-  const { json } = await ask(`/${failed}`);
+  const { json } = await get(`/${failed}`);
   assertEquals([json.status, json.failure, json.hold.state], ["failed", "content_policy_violation", "released"]);
 });
 
 Deno.test("GET /admin/v1/tasks/{id} answers 404 for a malformed id", async () => {
   for (const id of ["lost", crypto.randomUUID(), completed.toUpperCase()]) {
-    const { status, json } = await ask(`/${id}`);
+    const { status, json } = await get(`/${id}`);
     assertEquals([status, json.error.code], [404, "not_found"]);
   }
 });
@@ -124,11 +124,11 @@ Deno.test("the admin endpoints of tasks return no prompt, no reference, no resul
     prompt: SECRET_PROMPT,
     frame_images: [{ type: "image_url", image_url: { url: SECRET_FRAME }, frame_type: "first_frame" }],
   });
-  const told = JSON.stringify([(await ask("")).json, (await ask(`/${json.id}`)).json]);
-  assert(told.includes(json.id));
+  const text = JSON.stringify([(await get("")).json, (await get(`/${json.id}`)).json]);
+  assert(text.includes(json.id));
   const task = (await call("GET", `/v1/videos/${completed}`)).json;
   for (const secret of [SECRET_PROMPT, "canary", "http://", "https://", ...task.unsigned_urls, gateway.key]) {
-    assert(!told.includes(secret), secret);
+    assert(!text.includes(secret), secret);
   }
 });
 

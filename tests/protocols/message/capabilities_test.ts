@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { capabilitiesOf, claudeFamilyOf } from "../../../src/protocols/message/capabilities.ts";
 import { modelOf } from "../../catalog/support.ts";
 
-/** Names of the capabilities that a model has; groups as `effort: low high`. */
+/** The names of a model's capabilities; groups as `effort: low high`. */
 function supported(model: ReturnType<typeof modelOf>, passes: boolean, searches = false): string[] {
   const capabilities: Anthropic.ModelCapabilities = capabilitiesOf(model, { passes, searches });
   return Object.entries(capabilities).flatMap(([name, { supported, types, ...rest }]) => {
