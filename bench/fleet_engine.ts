@@ -163,7 +163,7 @@ export class FleetVendor implements VideoUpstream {
     if (!isListed) return;
     this.pollMany = {
       limit: 100,
-      ask: (jobs) => {
+      poll: (jobs) => {
         this.counts.polls++;
         return Promise.resolve(new Map(jobs.map(({ id }) => [id, this.progress(id)])));
       },

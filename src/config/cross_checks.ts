@@ -85,7 +85,7 @@ export function refuseEndpointPaths(
   for (const [name, config] of Object.entries(providers)) {
     const found = config && endpointPathIn(config.kind, config.baseUrl);
     if (!found) continue;
-    const expected = `the address without "${found.surplus}" at its end, which the gateway adds`;
+    const expected = `the address without "${found.endpoint}" at its end, which the gateway adds`;
     problems.addCorrection(["providers", name, "base_url"], expected, found.baseUrl, config.baseUrl);
   }
 }

@@ -30,10 +30,10 @@ export type Authorize = (request: RequestToAuthorize, credentials: Credentials) 
 
 /** For vendors with the same fields in every request. The fields are built once per credential. */
 export function byFixedHeaders(fieldsOf: (credentials: Credentials) => HeaderFields): Authorize {
-  const made = new WeakMap<Credentials, HeaderFields>();
+  const fieldsByCredentials = new WeakMap<Credentials, HeaderFields>();
   return (_, credentials) => {
-    let fields = made.get(credentials);
-    if (fields === undefined) made.set(credentials, fields = fieldsOf(credentials));
+    let fields = fieldsByCredentials.get(credentials);
+    if (fields === undefined) fieldsByCredentials.set(credentials, fields = fieldsOf(credentials));
     return fields;
   };
 }

@@ -86,7 +86,7 @@ export function defaultQuirks(kind: string, baseUrl: URL): Quirks {
     case "google":
       return NO_QUIRKS;
     case "anthropic":
-      return new Set(isAnthropicsOwn(baseUrl.hostname) ? [] : COMPATIBLE_MESSAGES_QUIRKS);
+      return new Set(isAnthropicRelay(baseUrl.hostname) ? [] : COMPATIBLE_MESSAGES_QUIRKS);
     case "ark":
       return new Set(ARK);
     default: {
@@ -110,7 +110,7 @@ const COMPATIBLE_HOSTS = [
   "openrouter.ai",
 ];
 
-function isAnthropicsOwn(hostname: string): boolean {
+function isAnthropicRelay(hostname: string): boolean {
   return !COMPATIBLE_HOSTS.some((host) => isAt(hostname, host));
 }
 
@@ -118,6 +118,6 @@ function isAt(hostname: string, host: string): boolean {
   return hostname === host || hostname.endsWith(`.${host}`);
 }
 
-function compatibleWithout(...others: readonly Quirk[]): readonly Quirk[] {
-  return COMPATIBLE_QUIRKS.filter((quirk) => !others.includes(quirk));
+function compatibleWithout(...excluded: readonly Quirk[]): readonly Quirk[] {
+  return COMPATIBLE_QUIRKS.filter((quirk) => !excluded.includes(quirk));
 }

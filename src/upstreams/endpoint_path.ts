@@ -3,7 +3,7 @@ import type { ProviderKind } from "./kinds.ts";
 /** A base URL that ends in the path of an endpoint. */
 export interface EndpointPath {
   /** The part to remove, as known from the documentation: `/chat/completions`. */
-  readonly surplus: string;
+  readonly endpoint: string;
   /** The base URL without it. */
   readonly baseUrl: string;
 }
@@ -26,7 +26,7 @@ const ENDINGS: readonly (readonly [ending: RegExp, name: string])[] = [
 const UNVERSIONED: ReadonlySet<ProviderKind> = new Set(["anthropic", "google"]);
 
 /** Hosts with a known base URL, where a version alone is already wrong. */
-const OWN_HOST = /^https:\/\/(?:api\.anthropic\.com|generativelanguage\.googleapis\.com)\//;
+const KNOWN_HOST = /^https:\/\/(?:api\.anthropic\.com|generativelanguage\.googleapis\.com)\//;
 
 const VERSION = /\/v1(?:alpha|beta)?$/;
 
@@ -41,8 +41,8 @@ export function endpointPathIn(kind: ProviderKind, baseUrl: string): EndpointPat
     const base = baseUrl.replace(ending, "");
     if (base === baseUrl || !URL.canParse(base)) continue;
     const version = UNVERSIONED.has(kind) ? VERSION.exec(base)?.[0] ?? "" : "";
-    return { surplus: version + name, baseUrl: base.slice(0, base.length - version.length) };
+    return { endpoint: version + name, baseUrl: base.slice(0, base.length - version.length) };
   }
-  const version = UNVERSIONED.has(kind) && OWN_HOST.test(baseUrl) ? VERSION.exec(baseUrl)?.[0] : undefined;
-  return version === undefined ? null : { surplus: version, baseUrl: baseUrl.slice(0, -version.length) };
+  const version = UNVERSIONED.has(kind) && KNOWN_HOST.test(baseUrl) ? VERSION.exec(baseUrl)?.[0] : undefined;
+  return version === undefined ? null : { endpoint: version, baseUrl: baseUrl.slice(0, -version.length) };
 }

@@ -71,10 +71,12 @@ export class ExchangeWatch implements Watched {
 
   /** Called by the deadline wheel. */
   onDeadline(): void {
-    const left = this.#silentSince === null ? this.spanMs : this.#silentSince + this.spanMs - this.clock.monotonicMs();
-    if (left <= 0) return this.#end("timeout");
+    const remainingMs = this.#silentSince === null
+      ? this.spanMs
+      : this.#silentSince + this.spanMs - this.clock.monotonicMs();
+    if (remainingMs <= 0) return this.#end("timeout");
     this.#listen();
-    if (this.verdict === null) this.#sleep(left);
+    if (this.verdict === null) this.#sleep(remainingMs);
   }
 
   #listen(): void {
@@ -82,9 +84,9 @@ export class ExchangeWatch implements Watched {
     if (!signal) return;
     if (signal.aborted) return this.#end("caller_left");
     this.#stopListening();
-    const leave = () => this.#end("caller_left");
-    signal.addEventListener("abort", leave);
-    this.#stopListening = () => signal.removeEventListener("abort", leave);
+    const onAbort = () => this.#end("caller_left");
+    signal.addEventListener("abort", onAbort);
+    this.#stopListening = () => signal.removeEventListener("abort", onAbort);
   }
 
   #end(verdict: "timeout" | "caller_left"): void {

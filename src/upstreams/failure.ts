@@ -147,7 +147,7 @@ const RETRY_STATUSES: ReadonlySet<number | null> = new Set([503, 529]);
 export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = false): GatewayError {
   const { status, retryAfterSeconds, vendorCode, field, reason } = failure.facts;
   const details = { retryAfterSeconds, vendorCode, field, reason, provider: failure.provider, cause: failure };
-  const said = failure.message;
+  const message = failure.message;
   switch (failure.kind) {
     case "auth":
       // The vendor's message would suggest that the caller's own key is invalid.
@@ -157,16 +157,16 @@ export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = fals
         { provider: failure.provider, cause: failure },
       );
     case "forbidden":
-      return new GatewayError("permission_denied", said, details);
+      return new GatewayError("permission_denied", message, details);
     case "rate_limited":
-      return new GatewayError("rate_limited", said, details);
+      return new GatewayError("rate_limited", message, details);
     case "invalid":
-      return new GatewayError(codeOf(status), said, { ...details, status: status ?? undefined });
+      return new GatewayError(codeOf(status), message, { ...details, status: status ?? undefined });
     case "timeout":
-      return new GatewayError("upstream_timeout", said, details);
+      return new GatewayError("upstream_timeout", message, details);
     default: {
-      const kept = isCallersFormat && RETRY_STATUSES.has(status) ? status ?? undefined : undefined;
-      return new GatewayError("upstream_error", said, { ...details, status: kept });
+      const forwardedStatus = isCallersFormat && RETRY_STATUSES.has(status) ? status ?? undefined : undefined;
+      return new GatewayError("upstream_error", message, { ...details, status: forwardedStatus });
     }
   }
 }

@@ -7,9 +7,9 @@ import type { Outbound } from "./outbound_call.ts";
  *
  * @param make Creates an image from a prompt and images.
  */
-export function editWithoutMask(outbound: Outbound, make: ImageUpstream["generate"]): ImageUpstream["generate"] {
+export function editWithoutMask(outbound: Outbound, generate: ImageUpstream["generate"]): ImageUpstream["generate"] {
   return async (order, call) => {
-    if (order.mask === null) return await make(order, call);
+    if (order.mask === null) return await generate(order, call);
     throw outbound.failure("invalid", "Masks are not supported by this model", { field: "mask" });
   };
 }

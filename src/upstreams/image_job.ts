@@ -21,9 +21,9 @@ export interface ImageJob {
    *
    * @throws {UpstreamFailure}
    */
-  poll(extras: JsonRequestOptions): Promise<ImageProgress>;
+  poll(options: JsonRequestOptions): Promise<ImageProgress>;
   /** Cancels the job; null if the vendor does not support it. */
-  readonly cancel: ((extras: JsonRequestOptions) => Promise<void>) | null;
+  readonly cancel: ((options: JsonRequestOptions) => Promise<void>) | null;
 }
 
 /** The dependencies of one image request. */
@@ -40,10 +40,10 @@ export interface ImageJobParts {
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 3_000;
 const PAUSE_GROWTH = 1.3;
-const POLL_MS = 30_000;
-const CANCEL_MS = 10_000;
+const POLL_TIMEOUT_MS = 30_000;
+const CANCEL_TIMEOUT_MS = 10_000;
 /** The maximum number of consecutive polls that the vendor rejects. Polls without a response do not count. */
-const MAX_REFUSED_POLLS = 5;
+const MAX_REJECTED_POLLS = 5;
 
 /**
  * Submits an image job at most once, over a new connection. After a 5xx the job may exist.
@@ -54,7 +54,7 @@ export async function startImageJob<T>(
   { outbound, call, readError, resentStatuses }: ImageJobParts,
   path: string,
   body: OutboundBody,
-  read: (answer: unknown) => T,
+  read: (response: unknown) => T,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   try {
@@ -79,31 +79,31 @@ export async function waitForImages(job: ImageJob, parts: ImageJobParts): Promis
   const { outbound, clock, call } = parts;
   const signal = call.callerSignal();
   const endsAt = clock.now() + outbound.firstByteMs;
-  const refusals = new RefusedPolls();
+  const rejectedPolls = new RejectedPolls();
   let { progress } = job;
-  let askedPauseMs = 0;
+  let retryDelayMs = 0;
   for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(pauseMs * PAUSE_GROWTH, MAX_PAUSE_MS)) {
     if (progress.status === "completed") return progress.outcome;
     if (progress.status === "failed") throw progress.failure;
-    if (signal.aborted) throw await givenUp(job, parts, "cancelled");
+    if (signal.aborted) throw await cancelAndFail(job, parts, "cancelled");
     const leftMs = endsAt - clock.now();
-    if (leftMs <= 0) throw await givenUp(job, parts, "timeout");
-    await pause(clock, Math.min(Math.max(pauseMs, askedPauseMs), leftMs), signal);
+    if (leftMs <= 0) throw await cancelAndFail(job, parts, "timeout");
+    await pause(clock, Math.min(Math.max(pauseMs, retryDelayMs), leftMs), signal);
     if (signal.aborted) continue;
     try {
-      progress = await job.poll(pollExtras(parts));
-      askedPauseMs = 0;
-      refusals.forget();
+      progress = await job.poll(pollOptions(parts));
+      retryDelayMs = 0;
+      rejectedPolls.forget();
     } catch (thrown) {
       if (!(thrown instanceof UpstreamFailure)) throw thrown;
-      askedPauseMs = (thrown.facts.retryAfterSeconds ?? 0) * 1_000;
-      refusals.note(thrown);
+      retryDelayMs = (thrown.facts.retryAfterSeconds ?? 0) * 1_000;
+      rejectedPolls.note(thrown);
     }
   }
 }
 
 /** Counts consecutive rejected polls, as after a key was revoked. Polls without a response do not count. */
-class RefusedPolls {
+class RejectedPolls {
   #count = 0;
 
   forget(): void {
@@ -114,25 +114,29 @@ class RefusedPolls {
   note(failure: UpstreamFailure): void {
     const { provider, kind, message, facts } = failure;
     this.#count = kind === "auth" || kind === "forbidden" || kind === "invalid" ? this.#count + 1 : 0;
-    if (this.#count < MAX_REFUSED_POLLS) return;
+    if (this.#count < MAX_REJECTED_POLLS) return;
     // The vendor accepted the caller's request, so a missing job is not an invalid request.
-    const known = kind === "invalid" ? "unavailable" : kind;
-    throw new UpstreamFailure(provider, known, message, { ...facts, accepted: "unknown", isContentRefusal: false });
+    const reportedKind = kind === "invalid" ? "unavailable" : kind;
+    throw new UpstreamFailure(provider, reportedKind, message, {
+      ...facts,
+      accepted: "unknown",
+      isContentRefusal: false,
+    });
   }
 }
 
-function pollExtras({ outbound, call, readError }: ImageJobParts): JsonRequestOptions {
-  return { ...imageRequestOptions(call, readError), firstByteMs: Math.min(POLL_MS, outbound.firstByteMs) };
+function pollOptions({ outbound, call, readError }: ImageJobParts): JsonRequestOptions {
+  return { ...imageRequestOptions(call, readError), firstByteMs: Math.min(POLL_TIMEOUT_MS, outbound.firstByteMs) };
 }
 
 /** Cancels the job, ignoring errors, and returns the failure to throw. */
-async function givenUp(
+async function cancelAndFail(
   job: ImageJob,
   { outbound, readError }: ImageJobParts,
   kind: "cancelled" | "timeout",
 ): Promise<UpstreamFailure> {
-  const extras = { firstByteMs: Math.min(CANCEL_MS, outbound.firstByteMs), readError };
-  await job.cancel?.(extras).catch(() => {});
+  const options = { firstByteMs: Math.min(CANCEL_TIMEOUT_MS, outbound.firstByteMs), readError };
+  await job.cancel?.(options).catch(() => {});
   return outbound.failure(kind, "", { accepted: "unknown" });
 }
 

@@ -20,7 +20,7 @@ export function base64Of(image: ImageSource): InlineImage {
 
 const encoder = new TextEncoder();
 /** A multiple of three, so that the base64 of the pieces can be concatenated without padding. */
-const PIECE_BYTES = 49_152;
+const MAX_CHUNK_BYTES = 49_152;
 
 /**
  * Creates a JSON body in which each {@linkcode InlineImage} is a string. Images are read, encoded and sent in pieces,
@@ -31,37 +31,37 @@ const PIECE_BYTES = 49_152;
 export function jsonBody(value: object): OutboundBody {
   const images: InlineImage[] = [];
   // Random, so that no part of the value can contain it.
-  const mark = crypto.randomUUID();
+  const placeholder = crypto.randomUUID();
   const text = JSON.stringify(value, (_, part) => {
     if (!(part instanceof InlineImage)) return part;
     images.push(part);
-    return mark;
+    return placeholder;
   });
-  const texts = text.split(mark).map((between, nth) => encoder.encode(between + (images[nth]?.prefix ?? "")));
+  const segments = text.split(placeholder).map((segment, nth) => encoder.encode(segment + (images[nth]?.prefix ?? "")));
   return {
     contentType: "application/json",
-    lengthBytes: texts.reduce((sum, { length }) => sum + length, 0) +
+    lengthBytes: segments.reduce((sum, { length }) => sum + length, 0) +
       images.reduce((sum, { image }) => sum + Math.ceil(image.lengthBytes / 3) * 4, 0),
     async *open() {
-      for (const [nth, between] of texts.entries()) {
-        yield between;
-        const placed = images[nth];
-        if (placed !== undefined) yield* encoded(placed.image.open());
+      for (const [nth, segment] of segments.entries()) {
+        yield segment;
+        const inline = images[nth];
+        if (inline !== undefined) yield* encodeBase64(inline.image.open());
       }
     },
   };
 }
 
 /** Encodes bytes as base64, for chunks of any length. */
-async function* encoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* encodeBase64(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array(0);
   for await (const chunk of bytes) {
-    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
-      const piece = chunk.subarray(at, at + PIECE_BYTES);
-      const known = rest.length === 0 ? piece : concatBytes([rest, piece]);
-      const usable = known.length - known.length % 3;
-      if (usable > 0) yield encoder.encode(known.subarray(0, usable).toBase64());
-      rest = known.slice(usable);
+    for (let at = 0; at < chunk.length; at += MAX_CHUNK_BYTES) {
+      const part = chunk.subarray(at, at + MAX_CHUNK_BYTES);
+      const bytesSoFar = rest.length === 0 ? part : concatBytes([rest, part]);
+      const wholeTriples = bytesSoFar.length - bytesSoFar.length % 3;
+      if (wholeTriples > 0) yield encoder.encode(bytesSoFar.subarray(0, wholeTriples).toBase64());
+      rest = bytesSoFar.slice(wholeTriples);
     }
   }
   if (rest.length > 0) yield encoder.encode(rest.toBase64());

@@ -36,15 +36,15 @@ export interface ModelListing {
    *
    * @throws {TypeError} If the page is not a list.
    */
-  readPage(answer: unknown): ListedPage;
+  readPage(response: unknown): ListedPage;
 }
 
 /** The maximum number of models per provider. Further models are left out. */
 export const MAX_LISTED_MODELS = 2_000;
 const MAX_ID_LENGTH = 192;
 const MAX_PAGES = 50;
-const PAGE_CAP_BYTES = 4_194_304;
-const PAGE_MS = 30_000;
+const MAX_PAGE_BYTES = 4_194_304;
+const PAGE_TIMEOUT_MS = 30_000;
 const MAX_TOKENS = 1_000_000_000;
 
 /**
@@ -62,10 +62,10 @@ export async function listModels(
   const models = new Map<string, ListedModel>();
   let path: string | null = listing.path;
   for (let pages = 0; path !== null && pages < MAX_PAGES && models.size < MAX_LISTED_MODELS; pages++) {
-    const page: ListedPage = await outbound.json("GET", path, null, (answer) => listing.readPage(answer), {
+    const page: ListedPage = await outbound.json("GET", path, null, (response) => listing.readPage(response), {
       callerSignal: () => signal,
-      capBytes: PAGE_CAP_BYTES,
-      firstByteMs: Math.min(PAGE_MS, outbound.firstByteMs),
+      capBytes: MAX_PAGE_BYTES,
+      firstByteMs: Math.min(PAGE_TIMEOUT_MS, outbound.firstByteMs),
     });
     const before = models.size;
     for (const model of page.models) {
@@ -86,9 +86,11 @@ export async function listModels(
 export function openaiListingAt(path: string): ModelListing {
   return {
     path,
-    readPage(answer) {
-      const { data, has_more: hasMore, last_id: last } = Array.isArray(answer) ? { data: answer } : objectOf(answer);
-      const models = listOf(data).filter(makesText).map((model) => {
+    readPage(response) {
+      const { data, has_more: hasMore, last_id: last } = Array.isArray(response)
+        ? { data: response }
+        : objectOf(response);
+      const models = listOf(data).filter(hasTextOutput).map((model) => {
         const top = objectOf(model.top_provider);
         return listed(model.id, {
           name: model.name ?? model.display_name,
@@ -111,8 +113,8 @@ export const openaiListing: ModelListing = openaiListingAt("/models");
 /** Source: Messages API reference, "List models". */
 export const anthropicListing: ModelListing = {
   path: "/v1/models?limit=1000",
-  readPage(answer) {
-    const { data, has_more: hasMore, last_id: last } = objectOf(answer);
+  readPage(response) {
+    const { data, has_more: hasMore, last_id: last } = objectOf(response);
     const models = listOf(data).map((model) =>
       listed(model.id, {
         name: model.display_name,
@@ -121,8 +123,8 @@ export const anthropicListing: ModelListing = {
         maxOutputTokens: model.max_tokens,
       })
     );
-    const isMore = hasMore === true && typeof last === "string";
-    const next = isMore ? `/v1/models?limit=1000&after_id=${encodeURIComponent(last)}` : null;
+    const hasNext = hasMore === true && typeof last === "string";
+    const next = hasNext ? `/v1/models?limit=1000&after_id=${encodeURIComponent(last)}` : null;
     return { models: models.filter((model) => model !== null), next };
   },
 };
@@ -130,12 +132,12 @@ export const anthropicListing: ModelListing = {
 /** Source: Gemini API reference, "models.list". */
 export const googleListing: ModelListing = {
   path: "/v1beta/models?pageSize=1000",
-  readPage(answer) {
-    const { models: list, nextPageToken: token } = objectOf(answer);
-    const generating = listOf(list).filter(({ supportedGenerationMethods: methods }) =>
+  readPage(response) {
+    const { models: list, nextPageToken: token } = objectOf(response);
+    const withGeneration = listOf(list).filter(({ supportedGenerationMethods: methods }) =>
       !Array.isArray(methods) || methods.includes("generateContent")
     );
-    const models = generating.map((model) =>
+    const models = withGeneration.map((model) =>
       listed(typeof model.name === "string" ? model.name.replace(/^models\//, "") : null, {
         name: model.displayName,
         description: model.description,
@@ -143,41 +145,43 @@ export const googleListing: ModelListing = {
         maxOutputTokens: model.outputTokenLimit,
       })
     );
-    const isMore = typeof token === "string" && token !== "";
-    const next = isMore ? `/v1beta/models?pageSize=1000&pageToken=${encodeURIComponent(token)}` : null;
+    const hasNext = typeof token === "string" && token !== "";
+    const next = hasNext ? `/v1beta/models?pageSize=1000&pageToken=${encodeURIComponent(token)}` : null;
     return { models: models.filter((model) => model !== null), next };
   },
 };
 
-function makesText(model: JsonObject): boolean {
-  const { output_modalities: made } = objectOf(model.architecture);
-  return !Array.isArray(made) || made.includes("text");
+function hasTextOutput(model: JsonObject): boolean {
+  const { output_modalities: modalities } = objectOf(model.architecture);
+  return !Array.isArray(modalities) || modalities.includes("text");
 }
 
 function listed(id: unknown, fields: Partial<Record<keyof ListedModel, unknown>>): ListedModel | null {
   if (typeof id !== "string" || id === "" || id.length > MAX_ID_LENGTH) return null;
-  const { inputModalities: read } = fields;
+  const { inputModalities: modalities } = fields;
   return {
     id,
     name: textOf(fields.name, 200),
     description: textOf(fields.description, 1_000),
-    created: wholeOf(fields.created, 253_402_300_799),
-    contextLength: wholeOf(fields.contextLength, MAX_TOKENS),
-    maxOutputTokens: wholeOf(fields.maxOutputTokens, MAX_TOKENS),
-    inputModalities: Array.isArray(read) ? read.slice(0, 16).filter((each) => typeof each === "string") : null,
+    created: positiveIntegerOf(fields.created, 253_402_300_799),
+    contextLength: positiveIntegerOf(fields.contextLength, MAX_TOKENS),
+    maxOutputTokens: positiveIntegerOf(fields.maxOutputTokens, MAX_TOKENS),
+    inputModalities: Array.isArray(modalities)
+      ? modalities.slice(0, 16).filter((each) => typeof each === "string")
+      : null,
   };
 }
 
 /** Converts a vendor's text to one line of limited length. */
-function textOf(value: unknown, most: number): string | null {
+function textOf(value: unknown, max: number): string | null {
   if (typeof value !== "string") return null;
   // Truncated first, because a vendor may send megabytes of whitespace.
-  const text = value.slice(0, most).replace(/[\p{Cc}\s]+/gu, " ").trim();
+  const text = value.slice(0, max).replace(/[\p{Cc}\s]+/gu, " ").trim();
   return text === "" ? null : text;
 }
 
-function wholeOf(value: unknown, most: number): number | null {
-  return typeof value === "number" && value > 0 && value <= most ? Math.floor(value) : null;
+function positiveIntegerOf(value: unknown, max: number): number | null {
+  return typeof value === "number" && value > 0 && value <= max ? Math.floor(value) : null;
 }
 
 function objectOf(value: unknown): JsonObject {

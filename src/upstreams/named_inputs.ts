@@ -29,7 +29,7 @@ export interface NamedInputs {
   /**
    * The field for the resolution and its values by the gateway's values, if it has another name, such as `mode: "pro"`.
    */
-  readonly tier?: { readonly field: string; readonly words: Readonly<Record<string, string>> };
+  readonly tier?: { readonly field: string; readonly values: Readonly<Record<string, string>> };
 }
 
 const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"];
@@ -42,9 +42,9 @@ const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21
 export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: NamedInputs): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, shapesOf(inputs));
   const { firstFrame, lastFrame, generateAudio } = order;
-  const place = (field: string | undefined, value: string, what: string): JsonObject => {
+  const inputField = (field: string | undefined, value: string, input: string): JsonObject => {
     if (field !== undefined) return { [field]: value };
-    throw outbound.failure("invalid", `"${order.model}" does not support a ${what}`);
+    throw outbound.failure("invalid", `"${order.model}" does not support a ${input}`);
   };
   return {
     ...order.options,
@@ -54,8 +54,8 @@ export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: NamedInput
     }),
     ...(resolution !== null && resolutionField(inputs, resolution)),
     ...(ratio !== null && ratioOf(outbound, order, inputs, ratio)),
-    ...(firstFrame !== null && place(inputs.firstFrame, firstFrame.value, "first frame")),
-    ...(lastFrame !== null && place(inputs.lastFrame, lastFrame.value, "last frame")),
+    ...(firstFrame !== null && inputField(inputs.firstFrame, firstFrame.value, "first frame")),
+    ...(lastFrame !== null && inputField(inputs.lastFrame, lastFrame.value, "last frame")),
     ...referencesOf(outbound, order, inputs),
     ...(generateAudio !== null && inputs.sound && { [inputs.sound]: generateAudio }),
     ...(order.seed !== null && inputs.takesSeed && { seed: order.seed }),
@@ -94,8 +94,11 @@ function ratioOf(
 
 function shapesOf({ resolutions, tier }: NamedInputs): VideoShapes {
   const rows = Object.entries({ "480p": 480, "720p": 720, "1080p": 1_080, "2K": 1_440, "4K": 2_160 });
-  const row = ([ours, shortSide]: [string, number]) =>
-    [ours, { word: tier?.words[ours] ?? wordFor(ours, shortSide, resolutions), shortSide }] as const;
+  const row = ([resolution, shortSide]: [string, number]) =>
+    [resolution, {
+      value: tier?.values[resolution] ?? valueFor(resolution, shortSide, resolutions),
+      shortSide,
+    }] as const;
   return { resolutions: Object.fromEntries(rows.map(row)), ratios: RATIOS };
 }
 
@@ -105,23 +108,23 @@ const MAX_ENLARGEMENT = 1.2;
 /**
  * Returns the model's value for a resolution, or that of its next larger resolution within the limit: `768P` for 720p.
  */
-function wordFor(ours: string, shortSide: number, words: readonly string[] | undefined): string {
-  const same = words?.find((word) => word.toLowerCase() === ours.toLowerCase());
-  const isNear = (word: string) => pixelsOf(word) >= shortSide && pixelsOf(word) <= shortSide * MAX_ENLARGEMENT;
-  const larger = words?.filter(isNear).sort((a, b) => pixelsOf(a) - pixelsOf(b))[0];
-  return same ?? larger ?? ours.toLowerCase();
+function valueFor(resolution: string, shortSide: number, values: readonly string[] | undefined): string {
+  const same = values?.find((value) => value.toLowerCase() === resolution.toLowerCase());
+  const isNear = (value: string) => pixelsOf(value) >= shortSide && pixelsOf(value) <= shortSide * MAX_ENLARGEMENT;
+  const larger = values?.filter(isNear).sort((a, b) => pixelsOf(a) - pixelsOf(b))[0];
+  return same ?? larger ?? resolution.toLowerCase();
 }
 
 /** Returns the pixels of the short side, for `768P` and for `4K`, which names the long side. */
-function pixelsOf(word: string): number {
-  const number = parseInt(word);
-  return /k$/i.test(word) ? number * 540 : number;
+function pixelsOf(value: string): number {
+  const number = parseInt(value);
+  return /k$/i.test(value) ? number * 540 : number;
 }
 
-function durationAs(form: NonNullable<NamedInputs["duration"]>, seconds: number): number | string {
-  if (form === "number") return seconds;
+function durationAs(format: NonNullable<NamedInputs["duration"]>, seconds: number): number | string {
+  if (format === "number") return seconds;
   if (seconds < 0) return "auto"; // The vendor decides.
-  return form === "text" ? String(seconds) : `${seconds}s`;
+  return format === "text" ? String(seconds) : `${seconds}s`;
 }
 
 const LISTS = [["image", "images"], ["video", "videos"], ["audio", "audios"]] as const;

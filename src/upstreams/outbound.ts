@@ -34,8 +34,8 @@ export interface OutboundOptions {
 }
 
 const JSON_LINE = "content-type: application/json\r\n";
-const ERROR_BODY_CAP_BYTES = 262_144;
-const ERROR_BODY_MS = 10_000;
+const MAX_ERROR_BODY_BYTES = 262_144;
+const ERROR_BODY_TIMEOUT_MS = 10_000;
 
 /**
  * Creates the outbound client of a provider.
@@ -43,7 +43,7 @@ const ERROR_BODY_MS = 10_000;
  * @throws {GatewayError} If a configured header value is not valid.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const fixed = headerLinesOf({
+  const fixedLines = headerLinesOf({
     "accept-encoding": "identity",
     "user-agent": "switchyard",
     ...options.headers,
@@ -54,7 +54,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     firstByteMs: options.firstByteMs,
     json: (method, path, body, read, extras = {}) =>
       exchangeJson(outbound, { method, path, body, read, options: extras }),
-    failure: (kind, said, facts = {}) => toldFailureOf(kind, said, facts, options),
+    failure: (kind, vendorMessage, facts = {}) => reportedFailureOf(kind, vendorMessage, facts, options),
     pathOf: (address) => pathBelow(options.baseUrl.origin, prefix, address),
     siblingHost(address, domains) {
       const url = URL.parse(address);
@@ -70,7 +70,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const now = options.clock.now();
       const authorized = authorizing?.({ method: call.method, path, body: bytesOf(call.body), now }) ?? "";
       const authorization = typeof authorized === "string" ? authorized : await authorized;
-      const headerLines = fixed + authorization + contentType + headerLinesOf(call.headers);
+      const headerLines = fixedLines + authorization + contentType + headerLinesOf(call.headers);
       const watch = new ExchangeWatch(options.clock, call.firstByteMs, call.callerSignal);
       const body = streamed === null ? call.body : watchedBody(streamed, () => watch.onReadStart());
       const wire = {
@@ -110,11 +110,11 @@ function bytesOf(body: OutboundCall["body"]): Uint8Array | null {
 }
 
 async function accept(response: HttpResponse, call: OutboundCall, options: OutboundOptions, watch: ExchangeWatch) {
-  const isTakenRedirect = call.acceptsRedirect === true && response.head.get("location") !== null &&
+  const isAcceptedRedirect = call.acceptsRedirect === true && response.head.get("location") !== null &&
     response.status >= 300 && response.status < 400;
-  if ((response.status < 200 || response.status > 299) && !isTakenRedirect) {
-    watch.setLimit(ERROR_BODY_MS);
-    const bytes = await readAll(response, ERROR_BODY_CAP_BYTES).catch(() => new Uint8Array(0));
+  if ((response.status < 200 || response.status > 299) && !isAcceptedRedirect) {
+    watch.setLimit(ERROR_BODY_TIMEOUT_MS);
+    const bytes = await readAll(response, MAX_ERROR_BODY_BYTES).catch(() => new Uint8Array(0));
     throw refusalOf(response, bytes, call, options);
   }
   const coding = response.head.get("content-encoding");
@@ -187,23 +187,23 @@ class WatchedResponse implements OutboundResponse {
 
 function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall, options: OutboundOptions) {
   const body = parsedOrNull(new TextDecoder().decode(bytes));
-  const said = call.readError(body);
-  const badKey = isCredentialRejected(response.status, body, said);
-  const redirects = response.status < 400 ? ": redirects are not followed" : "";
-  const fallback = messageOf(options, `responded with status ${response.status}${redirects}`);
+  const error = call.readError(body);
+  const isKeyRejected = isCredentialRejected(response.status, body, error);
+  const redirectNote = response.status < 400 ? ": redirects are not followed" : "";
+  const fallback = messageOf(options, `responded with status ${response.status}${redirectNote}`);
   return new UpstreamFailure(
     options.provider,
-    badKey ? "auth" : said.kind ?? failureKindOf(response.status),
-    said.message === "" ? fallback : options.redact(said.message),
+    isKeyRejected ? "auth" : error.kind ?? failureKindOf(response.status),
+    error.message === "" ? fallback : options.redact(error.message),
     {
       status: response.status,
       accepted: acceptedOf(response.status),
-      retryAfterSeconds: retryAfterOf(response, options.clock) ?? said.retryAfterSeconds ?? undefined,
-      vendorCode: said.code === null ? undefined : options.redact(said.code),
-      field: said.field === null ? undefined : options.redact(said.field),
-      reason: said.reason,
-      isContentRefusal: said.isContentRefusal,
-      costUsd: said.costUsd,
+      retryAfterSeconds: retryAfterOf(response, options.clock) ?? error.retryAfterSeconds ?? undefined,
+      vendorCode: error.code === null ? undefined : options.redact(error.code),
+      field: error.field === null ? undefined : options.redact(error.field),
+      reason: error.reason,
+      isContentRefusal: error.isContentRefusal,
+      costUsd: error.costUsd,
     },
   );
 }
@@ -214,8 +214,8 @@ function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall
  * Every other status ends the request.
  */
 function acceptedOf(status: number): FailureFacts["accepted"] {
-  const isProxys = status === 502 || status === 504 || (status >= 520 && status <= 527);
-  return isProxys || status === 408 ? "unknown" : "no";
+  const isProxyStatus = status === 502 || status === 504 || (status >= 520 && status <= 527);
+  return isProxyStatus || status === 408 ? "unknown" : "no";
 }
 
 /** The messages of failures for which the vendor reports none. */
@@ -231,8 +231,13 @@ const FAILURE_MESSAGES: Readonly<Record<FailureKind, string>> = {
   cancelled: "was cancelled",
 };
 
-function toldFailureOf(kind: FailureKind, said: string, facts: Partial<FailureFacts>, options: OutboundOptions) {
-  const message = said === "" ? messageOf(options, FAILURE_MESSAGES[kind]) : options.redact(said);
+function reportedFailureOf(
+  kind: FailureKind,
+  vendorMessage: string,
+  facts: Partial<FailureFacts>,
+  options: OutboundOptions,
+) {
+  const message = vendorMessage === "" ? messageOf(options, FAILURE_MESSAGES[kind]) : options.redact(vendorMessage);
   const vendorCode = facts.vendorCode === undefined ? undefined : options.redact(facts.vendorCode);
   const status = kind === "broken" ? 200 : null;
   return new UpstreamFailure(options.provider, kind, message, { status, accepted: "no", ...facts, vendorCode });
@@ -293,7 +298,7 @@ const MAX_RETRY_AFTER_SECONDS = 3600;
 function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
   const value = response.head.get("retry-after");
   if (value === null) return null;
-  const seconds = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : (dateIn(value) - clock.now()) / 1000;
+  const seconds = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : (parseHttpDate(value) - clock.now()) / 1000;
   if (Number.isNaN(seconds)) return null;
   return Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS);
 }
@@ -302,7 +307,7 @@ function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
  * Parses an HTTP date to Unix milliseconds; NaN if it is not valid. All three formats begin with the weekday and are in
  * UTC (RFC 9110, 5.6.7).
  */
-function dateIn(value: string): number {
+function parseHttpDate(value: string): number {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(value)) return NaN;
   return Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`);
 }

@@ -64,16 +64,16 @@ export interface Outbound {
     method: OutboundCall["method"],
     path: string,
     body: JsonObject | OutboundBody | null,
-    read: (answer: unknown) => T,
-    extras?: JsonRequestOptions,
+    read: (response: unknown) => T,
+    options?: JsonRequestOptions,
   ): Promise<T>;
   /**
    * Creates a failure that the vendor reports in a successful response.
    *
-   * @param said The vendor's message, which is redacted here; empty if there is none.
+   * @param vendorMessage The vendor's message, which is redacted here; empty if there is none.
    * @param facts Further facts. Default: status 200 for kind `broken`, else no status; `accepted` is `no`.
    */
-  failure(kind: FailureKind, said: string, facts?: Partial<FailureFacts>): UpstreamFailure;
+  failure(kind: FailureKind, vendorMessage: string, facts?: Partial<FailureFacts>): UpstreamFailure;
   /**
    * Returns the path and query of a URL from the vendor below the provider's base URL. Null for any other URL, so that
    * the key is not sent there.
@@ -81,8 +81,7 @@ export interface Outbound {
   pathOf(address: string): string | null;
   /**
    * Returns a client for a URL on another host of the vendor, with the same credential. Null unless the URL is https on
-   * the default port, and both its host and the provider's own are in the same one of the domains. The key is sent to
-   * no other host.
+   * the default port and both hosts belong to the same one of the domains. The key is sent to no other host.
    *
    * @param domains The vendor's domains, such as `vendor.example`.
    */

@@ -9,11 +9,11 @@ export interface JsonExchange<T> {
   readonly method: OutboundCall["method"];
   readonly path: string;
   readonly body: JsonObject | OutboundBody | null;
-  readonly read: (answer: unknown) => T;
+  readonly read: (response: unknown) => T;
   readonly options: JsonRequestOptions;
 }
 
-const ANSWER_CAP_BYTES = 1_048_576;
+const MAX_RESPONSE_BYTES = 1_048_576;
 const encoder = new TextEncoder();
 
 /**
@@ -22,22 +22,22 @@ const encoder = new TextEncoder();
  * @throws {UpstreamFailure} `broken` also for a response that is not JSON or has another shape.
  */
 export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange<T>): Promise<T> {
-  const { method, path, body, read, options: extras } = exchange;
+  const { method, path, body, read, options: options } = exchange;
   const response = await outbound.send({
     method,
     path,
-    headers: extras.headers ?? {},
+    headers: options.headers ?? {},
     body: body === null || isStreamedBody(body) ? body : encoder.encode(JSON.stringify(body)),
-    firstByteMs: extras.firstByteMs ?? outbound.firstByteMs,
-    callerSignal: extras.callerSignal ?? null,
-    freshConnection: extras.freshConnection ?? false,
-    readError: extras.readError ?? chat.upstream.readError,
+    firstByteMs: options.firstByteMs ?? outbound.firstByteMs,
+    callerSignal: options.callerSignal ?? null,
+    freshConnection: options.freshConnection ?? false,
+    readError: options.readError ?? chat.upstream.readError,
   });
   return readJsonResponse(
     outbound,
-    await response.readAll(extras.capBytes ?? ANSWER_CAP_BYTES, extras.reserve),
+    await response.readAll(options.capBytes ?? MAX_RESPONSE_BYTES, options.reserve),
     read,
-    extras.parse,
+    options.parse,
   );
 }
 
@@ -45,7 +45,7 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
 export function readJsonResponse<T>(
   outbound: Outbound,
   bytes: Uint8Array,
-  read: (answer: unknown) => T,
+  read: (response: unknown) => T,
   parse: (text: string) => unknown = JSON.parse,
 ): T {
   try {

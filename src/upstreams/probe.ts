@@ -1,9 +1,9 @@
 import type { Outbound } from "./outbound_call.ts";
 import type { CredentialProbe } from "./upstream.ts";
 
-const PROBE_MS = 30_000;
+const PROBE_TIMEOUT_MS = 30_000;
 /** The model lists of the largest vendors have about 1 MB. */
-const PROBE_CAP_BYTES = 4_194_304;
+const MAX_PROBE_BYTES = 4_194_304;
 
 /**
  * Creates a probe that sends a `GET` and succeeds with any 2xx.
@@ -13,12 +13,12 @@ const PROBE_CAP_BYTES = 4_194_304;
  */
 export function probeByGet(
   path: string,
-  readAnswer: (answer: unknown, outbound: Outbound) => void = () => {},
+  readResult: (response: unknown, outbound: Outbound) => void = () => {},
 ): CredentialProbe {
   return (outbound, signal) =>
-    outbound.json("GET", path, null, (answer) => readAnswer(answer, outbound), {
+    outbound.json("GET", path, null, (response) => readResult(response, outbound), {
       callerSignal: () => signal,
-      capBytes: PROBE_CAP_BYTES,
-      firstByteMs: Math.min(PROBE_MS, outbound.firstByteMs),
+      capBytes: MAX_PROBE_BYTES,
+      firstByteMs: Math.min(PROBE_TIMEOUT_MS, outbound.firstByteMs),
     });
 }

@@ -88,7 +88,7 @@ const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, HEADE
   .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), HEADER_EXPECTATION);
 const headerValue = z.string(VALUE_EXPECTATION).regex(/^[\x20-\x7e]{0,4096}$/, VALUE_EXPECTATION);
 
-const written = z.strictObject({
+const input = z.strictObject({
   kind: z.enum(PROVIDER_KINDS),
   base_url: optional(httpAddress()),
   api_key: optional(secret(1)),
@@ -105,9 +105,9 @@ const written = z.strictObject({
   quirks: z.array(z.enum(Object.keys(QUIRKS) as [Quirk, ...Quirk[]])).optional(),
 });
 
-type Written = z.infer<typeof written>;
+type Input = z.infer<typeof input>;
 
-const schema: z.ZodType<ProviderConfig> = written
+const schema: z.ZodType<ProviderConfig> = input
   .superRefine((provider, context) => {
     if (!provider.base_url && !provider.api_key) {
       context.addIssue({
@@ -146,7 +146,7 @@ export function readProviderConfig(value: unknown, context?: ReadContext): Provi
   return schema.parse(value, context);
 }
 
-function providerOf(provider: Written): ProviderConfig {
+function providerOf(provider: Input): ProviderConfig {
   const baseUrl = withoutVersion(provider.kind, provider.base_url ?? BASE_URLS[provider.kind]);
   const { connect, first_byte, idle } = provider.timeouts;
   return {

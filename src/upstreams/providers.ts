@@ -41,7 +41,7 @@ function openProvider(name: string, config: ProviderConfig, { clock, caCerts, pr
   const { connectMs, firstByteMs, idleMs } = config.timeouts;
   const client = createHttpClient({ clock, caCerts, proxies, connectTimeoutMs: connectMs });
   const redact = createRedactor([config.apiKey ?? "", config.secretKey ?? "", ...Object.values(config.headers)]);
-  const headers = { ...kind.demands, ...config.headers };
+  const headers = { ...kind.requiredHeaders, ...config.headers };
   const authorize = authorizerOf(kind, config);
   const outbound = createOutbound({
     provider: name,

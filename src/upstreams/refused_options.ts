@@ -10,6 +10,6 @@ export const MEDIA_REASON = 'it is an input of the video; use "frame_images" or 
 export const ACCOUNT_REASON = "it names an object in the operator's vendor account; send data or a URL as a reference";
 
 /** Returns the same reason for each name. */
-export function refusedFor(why: string, names: readonly string[]): RefusedOptions {
-  return Object.fromEntries(names.map((name) => [name, why]));
+export function refusedFor(reason: string, names: readonly string[]): RefusedOptions {
+  return Object.fromEntries(names.map((name) => [name, reason]));
 }

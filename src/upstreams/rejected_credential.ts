@@ -14,12 +14,12 @@ const KEY_REASON = /^(?:API_KEY_|CREDENTIALS_MISSING$|ACCESS_TOKEN_|ACCOUNT_STAT
  * only decides the error for the caller and when the credential is probed, never that the credential is invalid.
  *
  * @param body The parsed error body.
- * @param said The neutral form of the error body.
+ * @param error The neutral form of the error body.
  */
-export function isCredentialRejected(status: number, body: unknown, said: VendorError): boolean {
+export function isCredentialRejected(status: number, body: unknown, error: VendorError): boolean {
   if (status !== 400 && status !== 403) return false;
   const details = Details.safeParse(Array.isArray(body) ? body[0] : body).data?.error.details ?? [];
   if (details.some(({ reason }) => reason !== undefined && KEY_REASON.test(reason))) return true;
   const text = status === 400 ? ERROR_TEXTS.xaiUnknownKey : ERROR_TEXTS.badKey;
-  return text.test(said.message);
+  return text.test(error.message);
 }

@@ -1,7 +1,7 @@
 import type { Outbound, OutboundResponse, VendorRefusal } from "./outbound_call.ts";
 import type { OpenedResult } from "./video_upstream.ts";
 
-const FIRST_BYTE_MS = 60_000;
+const FIRST_BYTE_TIMEOUT_MS = 60_000;
 
 /** A file on the provider's own host. */
 export interface VendorFile {
@@ -27,7 +27,7 @@ export async function openStreamedResult(
     path,
     headers: {},
     body: null,
-    firstByteMs: Math.min(FIRST_BYTE_MS, outbound.firstByteMs),
+    firstByteMs: Math.min(FIRST_BYTE_TIMEOUT_MS, outbound.firstByteMs),
     callerSignal: null,
     acceptsRedirect: true,
     readError,

@@ -55,7 +55,7 @@ export interface UpstreamKind {
   /** Whether a secret key for signing is supported. Default: false. */
   readonly supportsSecretKey?: boolean;
   /** Header fields that the vendor requires. Default: none. */
-  readonly demands?: Readonly<Record<string, string>>;
+  readonly requiredHeaders?: Readonly<Record<string, string>>;
   /** The text endpoints, preferred first for a caller of another format; empty if there are none. */
   text(settings: TextSettings): readonly TextEndpoint[];
   /**

@@ -9,17 +9,17 @@ export interface VideoExchange {
    * reached or refused the job. A refusal is a 4xx, a 5xx whose body reports it, or a status after which the vendor's
    * own client retries. No video vendor supports an idempotency key.
    */
-  create<T>(path: string, body: JsonObject, read: (answer: unknown) => T): Promise<T>;
+  create<T>(path: string, body: JsonObject, read: (response: unknown) => T): Promise<T>;
   /** Sends a `GET` that the vendor responds to at once. */
-  get<T>(path: string, read: (answer: unknown) => T): Promise<T>;
+  get<T>(path: string, read: (response: unknown) => T): Promise<T>;
   /** Changes a job at the vendor. Only the status of the response counts. */
   send(method: "POST" | "PUT" | "DELETE", path: string): Promise<void>;
 }
 
 /** Vendors download the input images before they respond. */
-const CREATE_MS = 180_000;
+const CREATE_TIMEOUT_MS = 180_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-const ANSWER_CAP_BYTES = 4_194_304;
+const MAX_RESPONSE_BYTES = 4_194_304;
 
 /** The options of a vendor's exchanges. */
 export interface VideoExchangeOptions {
@@ -39,12 +39,12 @@ export interface VideoExchangeOptions {
 export function videoExchange(
   outbound: Outbound,
   readError: (body: unknown) => VendorRefusal,
-  { capBytes = ANSWER_CAP_BYTES, resentStatuses = [], createHeaders = {} }: VideoExchangeOptions = {},
+  { capBytes = MAX_RESPONSE_BYTES, resentStatuses = [], createHeaders = {} }: VideoExchangeOptions = {},
 ): VideoExchange {
-  const within = (ms: number) => Math.min(ms, outbound.firstByteMs);
+  const limited = (ms: number) => Math.min(ms, outbound.firstByteMs);
   const extras: JsonRequestOptions = {
     capBytes,
-    firstByteMs: within(REQUEST_TIMEOUT_MS),
+    firstByteMs: limited(REQUEST_TIMEOUT_MS),
     parse: parseKeepingIds,
     readError,
   };
@@ -53,7 +53,7 @@ export function videoExchange(
       try {
         return await outbound.json("POST", path, body, read, {
           ...extras,
-          firstByteMs: within(CREATE_MS),
+          firstByteMs: limited(CREATE_TIMEOUT_MS),
           freshConnection: true,
           headers: createHeaders,
         });

@@ -17,16 +17,18 @@ export function listQueryOf(jobs: readonly VideoJobHandle[]): string {
  * Returns the progress of the listed jobs, by id. Failures and unreadable items are left out, and these jobs are polled
  * one by one, because a list contains less than a job's own response.
  *
- * @param answer With the jobs as `items`.
+ * @param response With the jobs as `items`.
  * @param read Reads one item.
  * @throws If the response is not a list.
  */
-export function listedProgress(answer: unknown, read: (item: unknown) => VideoProgress): Map<string, VideoProgress> {
+export function listedProgress(response: unknown, read: (item: unknown) => VideoProgress): Map<string, VideoProgress> {
   const progress = new Map<string, VideoProgress>();
-  for (const item of List.parse(answer).items) {
-    const named = Item.safeParse(item);
-    const reported = named.success ? attempt(() => read(item)) : null;
-    if (named.success && reported !== null && reported.status !== "failed") progress.set(named.data.id, reported);
+  for (const item of List.parse(response).items) {
+    const identified = Item.safeParse(item);
+    const itemProgress = identified.success ? attempt(() => read(item)) : null;
+    if (identified.success && itemProgress !== null && itemProgress.status !== "failed") {
+      progress.set(identified.data.id, itemProgress);
+    }
   }
   return progress;
 }

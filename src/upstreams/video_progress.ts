@@ -15,8 +15,8 @@ export function pending(isRunning: boolean | null, details: VideoProgressDetails
 }
 
 /** An unknown state means that the job is pending. */
-export function unknownStatus(word: string): VideoProgress {
-  return { status: "pending", isRunning: null, unknownWord: word.slice(0, 64) };
+export function unknownStatus(status: string): VideoProgress {
+  return { status: "pending", isRunning: null, unknownStatus: status.slice(0, 64) };
 }
 
 /**
@@ -62,18 +62,18 @@ export function finished(
   const results = urls.filter((url) => typeof url === "string" && url !== "")
     .map((url) => ({ url: url as string, needsCredential: false }));
   if (results.length === 0) return failed(outbound, "The vendor reported success without a result");
-  const made = Object.entries(extras).flatMap(([type, url]) => url ? [{ type: type as VideoExtra["type"], url }] : []);
-  return { status: "completed", results, ...(made.length > 0 && { extras: made }), consumption };
+  const files = Object.entries(extras).flatMap(([type, url]) => url ? [{ type: type as VideoExtra["type"], url }] : []);
+  return { status: "completed", results, ...(files.length > 0 && { extras: files }), consumption };
 }
 
 /**
  * A job that failed.
  *
- * @param said The vendor's message, which is redacted here; empty if there is none.
+ * @param vendorMessage The vendor's message, which is redacted here; empty if there is none.
  * @param isContentRefusal Whether the vendor's content rules are the reason.
  */
-export function failed(outbound: Outbound, said: string, isContentRefusal = false): VideoProgress {
-  const { message } = outbound.failure("unavailable", said);
+export function failed(outbound: Outbound, vendorMessage: string, isContentRefusal = false): VideoProgress {
+  const { message } = outbound.failure("unavailable", vendorMessage);
   return { status: "failed", code: isContentRefusal ? "content_policy_violation" : "upstream_error", message };
 }
 

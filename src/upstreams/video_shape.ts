@@ -7,7 +7,7 @@ export interface VideoShapes {
   /**
    * By the gateway's value of the resolution: the vendor's value, and the pixels of the short side. Smallest first.
    */
-  readonly resolutions: Readonly<Record<string, { readonly word: string; readonly shortSide: number }>>;
+  readonly resolutions: Readonly<Record<string, { readonly value: string; readonly shortSide: number }>>;
   /** `<width>:<height>`. */
   readonly ratios: readonly string[];
 }
@@ -30,14 +30,14 @@ const RATIO_TOLERANCE = 0.03;
  */
 export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShapes): VideoShape {
   const { size, resolution, aspectRatio } = order;
-  const asked = resolution === null ? null : shapes.resolutions[resolution]?.word ?? resolution.toLowerCase();
-  if (size === null) return { resolution: asked, ratio: aspectRatio };
+  const requested = resolution === null ? null : shapes.resolutions[resolution]?.value ?? resolution.toLowerCase();
+  if (size === null) return { resolution: requested, ratio: aspectRatio };
   const short = Math.min(size.width, size.height);
-  const holding = Object.values(shapes.resolutions).find(({ shortSide }) => shortSide >= short)?.word ?? null;
+  const containing = Object.values(shapes.resolutions).find(({ shortSide }) => shortSide >= short)?.value ?? null;
   const ratio = matchingRatio(size.width / size.height, shapes.ratios);
-  const word = asked ?? holding;
-  if (word !== null && ratio !== null) return { resolution: word, ratio };
-  const expected = word ? `one of the ratios ${shapes.ratios.join(", ")}` : "a smaller size";
+  const value = requested ?? containing;
+  if (value !== null && ratio !== null) return { resolution: value, ratio };
+  const expected = value ? `one of the ratios ${shapes.ratios.join(", ")}` : "a smaller size";
   throw outbound.failure("invalid", `The size ${size.width}x${size.height} is not supported: expected ${expected}`, {
     field: "size",
   });
@@ -47,8 +47,8 @@ export function shapeOf(outbound: Outbound, order: VideoOrder, shapes: VideoShap
  * Returns the ratio, `<width>:<height>`, nearest to a quotient of width and height; null if none is within
  * {@linkcode RATIO_TOLERANCE}.
  */
-export function matchingRatio(wanted: number, ratios: readonly string[]): string | null {
-  const distanceTo = (ratio: string) => Math.abs(wanted / quotientOf(ratio) - 1);
+export function matchingRatio(quotient: number, ratios: readonly string[]): string | null {
+  const distanceTo = (ratio: string) => Math.abs(quotient / quotientOf(ratio) - 1);
   const [nearest] = [...ratios].sort((a, b) => distanceTo(a) - distanceTo(b));
   return nearest !== undefined && distanceTo(nearest) <= RATIO_TOLERANCE ? nearest : null;
 }

@@ -117,7 +117,7 @@ export type VideoProgress =
     /** True once the vendor has started, when cancelling may no longer be possible; null if not reported. */
     readonly isRunning: boolean | null;
     /** The vendor's state, if the adapter does not know it. */
-    readonly unknownWord?: string;
+    readonly unknownStatus?: string;
     /** The delay that the vendor requests before the next poll. */
     readonly retryAfterSeconds?: number;
   }
@@ -168,7 +168,7 @@ export interface VideoUpstream {
   readonly pollMany?: {
     /** The maximum number of jobs per request. */
     readonly limit: number;
-    ask(jobs: readonly VideoJobHandle[]): Promise<ReadonlyMap<string, VideoProgress>>;
+    poll(jobs: readonly VideoJobHandle[]): Promise<ReadonlyMap<string, VideoProgress>>;
   };
   /** Null if the vendor cannot cancel a job: the caller receives `cancel_not_supported`. */
   readonly cancel: ((job: VideoJobHandle) => Promise<CancelOutcome>) | null;

@@ -39,11 +39,11 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
     reply: (request: WireSeen, nth: number) => VendorAnswer,
     play: (stage: VideoStage) => Promise<void>,
   ) => {
-    let asked = 0;
+    let requestCount = 0;
     return withVendor(
       async (side) => {
         for (let request = await side.request(); request !== null; request = await side.request()) {
-          const { status, body, headers } = reply(request, asked++);
+          const { status, body, headers } = reply(request, requestCount++);
           await side.say(answer(status, typeof body === "string" ? body : JSON.stringify(body), headers));
         }
       },

@@ -31,7 +31,7 @@ export interface ImageDialect {
   /** Content refusals, at once or later. */
   readonly contentRefusals: readonly (readonly VendorAnswer[])[];
   /** Returns an error body of the vendor with this message. */
-  readonly refusal: (words: string) => unknown;
+  readonly refusal: (message: string) => unknown;
   /** The 5xx statuses after which the vendor's own client retries, so that no image was created. Default: none. */
   readonly resentStatuses?: readonly number[];
   /** Whether images can be edited, and whether with a mask. */
@@ -93,10 +93,10 @@ export function imageUpstreamContract(vendor: string, dialect: ImageDialect): vo
       429: "rate_limited",
     };
     for (const [status, kind] of Object.entries(kinds)) {
-      const { kind: told, message, facts } = await failing([
+      const { kind: actualKind, message, facts } = await failing([
         { status: Number(status), body: dialect.refusal("no such thing") },
       ]);
-      assertEquals([told, facts.accepted, facts.status, message], [kind, "no", Number(status), "no such thing"]);
+      assertEquals([actualKind, facts.accepted, facts.status, message], [kind, "no", Number(status), "no such thing"]);
     }
   });
 

@@ -26,13 +26,13 @@ export interface VideoDialect {
   /** Responses to a poll of that job, and their progress. */
   readonly progress: readonly { readonly answers: readonly VendorAnswer[]; readonly means: VideoProgress }[];
   /** An unknown state. */
-  readonly unknownWord: { readonly answers: readonly VendorAnswer[]; readonly word: string };
+  readonly unknownStatus: { readonly answers: readonly VendorAnswer[]; readonly status: string };
   /** Successes without a result. */
   readonly emptySuccesses: readonly (readonly VendorAnswer[])[];
   /** Content refusals of a creation. */
   readonly contentRefusals: readonly VendorAnswer[];
   /** Returns an error body of the vendor with this message. */
-  readonly refusal: (words: string) => unknown;
+  readonly refusal: (message: string) => unknown;
   /** The 5xx statuses after which the vendor's own client creates the job again. Default: none. */
   readonly resentStatuses?: readonly number[];
   /** Responses to a cancel request; null if the vendor does not support it. */
@@ -162,9 +162,9 @@ export function videoUpstreamContract(vendor: string, dialect: VideoDialect): vo
   });
 
   law("an unknown state means that the job continues", async () => {
-    const { answers, word } = dialect.unknownWord;
+    const { answers, status } = dialect.unknownStatus;
     const progress = await answering(answers, (videos) => videos.poll(job));
-    assertEquals(progress, { status: "pending", isRunning: null, unknownWord: word });
+    assertEquals(progress, { status: "pending", isRunning: null, unknownStatus: status });
   });
 
   law("a success without a result is a failure", async () => {

@@ -5,7 +5,7 @@ import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 
 Deno.test("endpointPathIn() finds the path of a copied endpoint URL", () => {
   for (
-    const [kind, address, baseUrl, surplus] of [
+    const [kind, address, baseUrl, endpoint] of [
       ["openai", "https://a.example/v1/chat/completions", "https://a.example/v1", "/chat/completions"],
       ["openai", "https://a.example/v1/responses", "https://a.example/v1", "/responses"],
       ["openai", "https://a.example/v1/models", "https://a.example/v1", "/models"],
@@ -35,7 +35,7 @@ Deno.test("endpointPathIn() finds the path of a copied endpoint URL", () => {
       ],
     ] as const
   ) {
-    assertEquals([address, endpointPathIn(kind, address)], [address, { surplus, baseUrl }]);
+    assertEquals([address, endpointPathIn(kind, address)], [address, { endpoint, baseUrl }]);
   }
 });
 

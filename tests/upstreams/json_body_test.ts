@@ -15,19 +15,19 @@ Deno.test("jsonBody() writes a value without images like JSON.stringify", async 
 });
 
 Deno.test("jsonBody() writes images of any length, and can be opened repeatedly", async () => {
-  const picture = fc.uint8Array({ maxLength: 200 });
+  const image = fc.uint8Array({ maxLength: 200 });
   await fc.assert(
-    fc.asyncProperty(fc.array(picture, { maxLength: 4 }), fc.string(), async (pictures, prompt) => {
+    fc.asyncProperty(fc.array(image, { maxLength: 4 }), fc.string(), async (images, prompt) => {
       const body = jsonBody({
-        first: pictures.map((bytes) => ({ url: dataUriOf(imageOf(bytes, "image/webp")) })),
+        first: images.map((bytes) => ({ url: dataUriOf(imageOf(bytes, "image/webp")) })),
         prompt,
-        last: pictures.map((bytes) => base64Of(imageOf(bytes))),
+        last: images.map((bytes) => base64Of(imageOf(bytes))),
       });
       for (let time = 0; time < 2; time++) {
         assertEquals(await jsonIn(body), {
-          first: pictures.map((bytes) => ({ url: `data:image/webp;base64,${bytes.toBase64()}` })),
+          first: images.map((bytes) => ({ url: `data:image/webp;base64,${bytes.toBase64()}` })),
           prompt,
-          last: pictures.map((bytes) => bytes.toBase64()),
+          last: images.map((bytes) => bytes.toBase64()),
         });
       }
     }),
@@ -39,8 +39,8 @@ Deno.test("jsonBody() splits a large image into small chunks", async () => {
   const bytes = new Uint8Array(1_000_001).fill(7);
   const whole = { ...imageOf([]), lengthBytes: bytes.length, open: () => ReadableStream.from([bytes]) };
   const body = jsonBody({ image: base64Of(whole) });
-  let longest = 0;
-  for await (const piece of body.open()) longest = Math.max(longest, piece.length);
-  assert(longest <= 65_536, `a piece of ${longest} bytes`);
+  let largestChunk = 0;
+  for await (const piece of body.open()) largestChunk = Math.max(largestChunk, piece.length);
+  assert(largestChunk <= 65_536, `a piece of ${largestChunk} bytes`);
   assertEquals((await jsonIn(body)).image, bytes.toBase64());
 });

@@ -19,16 +19,16 @@ const NOTHING = {
 };
 
 /** Returns an outbound that responds by path. */
-function outboundWith(answer: (path: string) => unknown, asked: string[] = []): Outbound {
+function outboundWith(answer: (path: string) => unknown, requestedPaths: string[] = []): Outbound {
   const json: Outbound["json"] = (_method, path, _body, read) => {
-    asked.push(path);
+    requestedPaths.push(path);
     return Promise.resolve().then(() => read(answer(path)));
   };
   return { json, firstByteMs: 1_000 } as Outbound;
 }
 
-function listed(listing: ModelListing, answer: (path: string) => unknown, asked: string[] = []) {
-  return listModels(outboundWith(answer, asked), listing, new AbortController().signal);
+function listed(listing: ModelListing, answer: (path: string) => unknown, requestedPaths: string[] = []) {
+  return listModels(outboundWith(answer, requestedPaths), listing, new AbortController().signal);
 }
 
 Deno.test("openaiListing reads the lists of OpenAI and compatible vendors, and bare arrays", () => {
@@ -115,14 +115,14 @@ Deno.test("googleListing leaves out models without content generation, and conti
 });
 
 Deno.test("listModels() reads all pages and keeps each name once", async () => {
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const pages: Record<string, unknown> = {
     "/v1/models?limit=1000": { data: [{ id: "a" }, { id: "b", display_name: "B" }], has_more: true, last_id: "b" },
     "/v1/models?limit=1000&after_id=b": { data: [{ id: "b", display_name: "Other" }, { id: "c" }], has_more: false },
   };
-  const models = await listed(anthropicListing, (path) => pages[path], asked);
+  const models = await listed(anthropicListing, (path) => pages[path], requestedPaths);
   assertEquals(models.map(({ id, name }) => [id, name]), [["a", null], ["b", "B"], ["c", null]]);
-  assertEquals(asked, Object.keys(pages));
+  assertEquals(requestedPaths, Object.keys(pages));
 });
 
 Deno.test("listModels() stops at a repeated page and at its limits", async () => {

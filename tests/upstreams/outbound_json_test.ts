@@ -42,18 +42,18 @@ for (
 
 Deno.test("outbound.json() rethrows a failure that the vendor reports in its response", async () => {
   await withVendor("openai", [{ body: {} }], async ({ outbound }) => {
-    const told = outbound.failure("invalid", "No");
+    const reported = outbound.failure("invalid", "No");
     const read = () => {
-      throw told;
+      throw reported;
     };
-    assertEquals(await assertRejects(() => outbound.json("GET", "/", null, read)), told);
+    assertEquals(await assertRejects(() => outbound.json("GET", "/", null, read)), reported);
   });
 });
 
 Deno.test("outbound.json() uses the adapter's reading of an error body", async () => {
-  const said = { message: "Empty", code: "Overdue", field: null, retryAfterSeconds: null };
+  const vendorError = { message: "Empty", code: "Overdue", field: null, retryAfterSeconds: null };
   await withVendor("openai", [{ status: 403, body: {} }], async ({ outbound }) => {
-    const readError = () => ({ ...said, kind: "unavailable" as const, costUsd: "0.02" });
+    const readError = () => ({ ...vendorError, kind: "unavailable" as const, costUsd: "0.02" });
     const { kind, facts } = await assertRejects(
       () => outbound.json("GET", "/", null, Answer.parse, { readError }),
       UpstreamFailure,

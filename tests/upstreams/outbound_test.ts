@@ -204,8 +204,13 @@ for (
 }
 
 Deno.test("outbound redacts the key wherever a vendor returns it", async () => {
-  const said = { message: `Bad key ${KEY}`, type: `bad ${KEY}`, param: encodeURIComponent(KEY) };
-  const readError = () => ({ message: said.message, code: said.type, field: said.param, retryAfterSeconds: null });
+  const vendorMessage = { message: `Bad key ${KEY}`, type: `bad ${KEY}`, param: encodeURIComponent(KEY) };
+  const readError = () => ({
+    message: vendorMessage.message,
+    code: vendorMessage.type,
+    field: vendorMessage.param,
+    retryAfterSeconds: null,
+  });
   await onStage(always(answer(400, "{}")), async ({ outbound }) => {
     const { message, facts } = await failureOf(outbound.send(callWith({ readError })));
     assertEquals([message, facts.vendorCode, facts.field], ["Bad key [redacted]", "bad [redacted]", "[redacted]"]);
@@ -290,16 +295,16 @@ Deno.test("outbound times out if a stream is silent during a read, and not for a
 });
 
 Deno.test("outbound requests the caller's signal only for calls that last", async () => {
-  let asked = 0;
+  let requestedPaths = 0;
   const callerSignal = () => {
-    asked++;
+    requestedPaths++;
     return new AbortController().signal;
   };
   await onStage(always(answer(200, "{}")), async ({ outbound, clock }) => {
     const response = await outbound.send(callWith({ callerSignal }));
     clock.advance(249);
     await response.readAll(10);
-    assertEquals(asked, 0);
+    assertEquals(requestedPaths, 0);
   });
 });
 

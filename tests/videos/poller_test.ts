@@ -177,7 +177,7 @@ Deno.test("a vendor with job lists is polled once for all tasks that are due or 
   Object.assign(stage.vendor, {
     pollMany: {
       limit: 40,
-      ask(jobs: readonly VideoJobHandle[]) {
+      poll(jobs: readonly VideoJobHandle[]) {
         listSizes.push(jobs.length);
         return Promise.resolve(new Map(jobs.map(({ id }) => [id, done.has(id) ? DONE : PENDING])));
       },
@@ -201,7 +201,7 @@ Deno.test("a job missing from the vendor's list is polled individually from then
   Object.assign(stage.vendor, {
     pollMany: {
       limit: 100,
-      ask(jobs: readonly VideoJobHandle[]) {
+      poll(jobs: readonly VideoJobHandle[]) {
         lists.push(jobs.length);
         return Promise.resolve(new Map(jobs.slice(1).map(({ id }) => [id, PENDING])));
       },
@@ -219,7 +219,7 @@ for (const count of [1, 3]) {
     await submitted(stage, count);
     const singles = countPolls(stage, () => DONE);
     const ask = () => Promise.reject(new UpstreamFailure("vendor", "invalid", "no", { status: 400, accepted: "no" }));
-    Object.assign(stage.vendor, { pollMany: { limit: 100, ask } });
+    Object.assign(stage.vendor, { pollMany: { limit: 100, poll: ask } });
     stage.clock.advance(10_000);
     await stage.runDue(["video_poll"]);
     assertEquals(singles.length, count);
@@ -235,7 +235,7 @@ Deno.test("jobs of a vendor whose list fails repeatedly are polled individually"
     lists++;
     return Promise.reject(new UpstreamFailure("vendor", "unavailable", "no", { status: 501, accepted: "no" }));
   };
-  Object.assign(stage.vendor, { pollMany: { limit: 100, ask } });
+  Object.assign(stage.vendor, { pollMany: { limit: 100, poll: ask } });
   await pass(stage, 30);
   assertEquals([lists, singles.length], [3, 3]);
 });

@@ -14,7 +14,7 @@ const MAX_IMAGES = 3;
 
 const text = z.string().nullish();
 
-const Answer = z.object({
+const ResponseBody = z.object({
   output: z.object({
     choices: z.array(z.object({
       message: z.object({ content: z.array(z.object({ image: text })).nullish() }).nullish(),
@@ -29,17 +29,17 @@ const Answer = z.object({
  * from images to edit. Source: Model Studio API reference, "Qwen-Image", "Qwen-Image-Edit".
  */
 export function qwenImages(outbound: Outbound): ImageUpstream {
-  const make = async (order: ImageOrder, call: ImageCall) =>
+  const generate = async (order: ImageOrder, call: ImageCall) =>
     await outbound.json(
       "POST",
       GENERATION,
       requestFor(order, outbound),
-      (answer) => readOutcome(answer, order, outbound),
+      (response) => readOutcome(response, order, outbound),
       imageRequestOptions(call, readAlibabaError),
     );
   return {
-    generate: make,
-    edit: editWithoutMask(outbound, make),
+    generate,
+    edit: editWithoutMask(outbound, generate),
     stream: null,
     maxPerCall: 1,
   };
@@ -64,7 +64,7 @@ function requestFor(order: ImageOrder, outbound: Outbound) {
 }
 
 function readOutcome(body: unknown, { size }: ImageOrder, outbound: Outbound): ImageOutcome {
-  const { output, code, message } = Answer.parse(body);
+  const { output, code, message } = ResponseBody.parse(body);
   const parts = (output?.choices ?? []).flatMap((choice) => choice.message?.content ?? []);
   const images = parts.flatMap(({ image }) => generatedImageOf({ url: image }, null) ?? []);
   if (images.length > 0) {

@@ -10,7 +10,7 @@ const CONTENT_RULES = /^(?:DataInspection|IPInfringement|FaqRuleBlocked)/;
  * The failure kinds of the vendor's error codes. The first match applies. Source: Model Studio API reference, "Error
  * codes".
  */
-const MEANINGS: readonly (readonly [words: RegExp, kind: FailureKind])[] = [
+const FAILURE_KINDS: readonly (readonly [pattern: RegExp, kind: FailureKind])[] = [
   [CONTENT_RULES, "invalid"],
   [/^(?:InvalidApiKey|InvalidAccessKey)/, "auth"],
   [/^(?:AccessDenied|Model\.AccessDenied|ModelNotFound)/, "forbidden"],
@@ -21,11 +21,11 @@ const MEANINGS: readonly (readonly [words: RegExp, kind: FailureKind])[] = [
   [/^(?:InternalError|SystemError|ServiceUnavailable)/, "unavailable"],
 ];
 
-const Told = z.object({ code: z.string(), message: z.string().nullish() });
+const ErrorBody = z.object({ code: z.string(), message: z.string().nullish() });
 
 /** Returns the failure kind of a vendor's error code; undefined for an unknown code. */
 export function alibabaFailureKindOf(code: string | null | undefined): FailureKind | undefined {
-  return MEANINGS.find(([words]) => words.test(code ?? ""))?.[1];
+  return FAILURE_KINDS.find(([pattern]) => pattern.test(code ?? ""))?.[1];
 }
 
 /** Whether the error code means that the vendor's content rules forbid the request or its result. */
@@ -35,9 +35,9 @@ export function isAlibabaRefusal(code: string | null | undefined): boolean {
 
 /** Reads an error body: `{code, message}`, or the error format of the default protocol. */
 export function readAlibabaError(body: unknown): VendorRefusal {
-  const told = Told.safeParse(body).data;
-  const said = told
-    ? { message: told.message ?? "", code: told.code, field: null, retryAfterSeconds: null }
+  const own = ErrorBody.safeParse(body).data;
+  const error = own
+    ? { message: own.message ?? "", code: own.code, field: null, retryAfterSeconds: null }
     : chat.upstream.readError(body);
-  return { ...said, kind: alibabaFailureKindOf(said.code), isContentRefusal: isAlibabaRefusal(said.code) };
+  return { ...error, kind: alibabaFailureKindOf(error.code), isContentRefusal: isAlibabaRefusal(error.code) };
 }

@@ -43,17 +43,17 @@ export function wanVideos(outbound: Outbound): VideoUpstream {
   // Without this header the vendor rejects the request: it does not create videos synchronously.
   const exchange = videoExchange(outbound, readAlibabaError, { createHeaders: { "x-dashscope-async": "enable" } });
   const pathOf = ({ id }: VideoJobHandle) => `${TASKS}/${encodeURIComponent(id)}`;
-  const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (answer) => progressOf(outbound, answer));
+  const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (response) => progressOf(outbound, response));
   return {
     // Videos and audio are sent as URLs only; images can also be sent inline.
     mediaForms: { image: ["url", "data_uri"], audio: ["url"], video: ["url"] },
     async create(order) {
       const { path, body } = wanRequestOf(outbound, order);
-      const { output } = await exchange.create(path, body, (answer) => Created.parse(answer));
+      const { output } = await exchange.create(path, body, (response) => Created.parse(response));
       return { id: output.task_id, place: null };
     },
     poll,
-    cancel: (job) => cancelPending(job, poll, (waiting) => exchange.send("POST", `${pathOf(waiting)}/cancel`)),
+    cancel: (job) => cancelPending(job, poll, (pendingJob) => exchange.send("POST", `${pathOf(pendingJob)}/cancel`)),
     find: null,
     open: null,
     refusedOptions: REFUSED_OPTIONS,
@@ -61,16 +61,16 @@ export function wanVideos(outbound: Outbound): VideoUpstream {
   };
 }
 
-function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
-  const { output, usage } = Task.parse(answer);
+function progressOf(outbound: Outbound, response: unknown): VideoProgress {
+  const { output, usage } = Task.parse(response);
   switch (output.task_status.toUpperCase()) {
     case "PENDING":
       return pending(false);
     case "RUNNING":
       return pending(true);
     case "SUCCEEDED": {
-      const made = usage?.output_video_duration ?? usage?.duration ?? null;
-      return finished(outbound, [output.video_url], { seconds: made, costUsd: null });
+      const duration = usage?.output_video_duration ?? usage?.duration ?? null;
+      return finished(outbound, [output.video_url], { seconds: duration, costUsd: null });
     }
     case "FAILED":
       return failed(outbound, output.message || output.code || "", isAlibabaRefusal(output.code));

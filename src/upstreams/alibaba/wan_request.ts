@@ -14,9 +14,9 @@ type Dialect = "wan3" | "wan2.7" | "older";
 
 const SHAPES: VideoShapes = {
   resolutions: {
-    "480p": { word: "480P", shortSide: 480 },
-    "720p": { word: "720P", shortSide: 720 },
-    "1080p": { word: "1080P", shortSide: 1_080 },
+    "480p": { value: "480P", shortSide: 480 },
+    "720p": { value: "720P", shortSide: 720 },
+    "1080p": { value: "1080P", shortSide: 1_080 },
   },
   ratios: ["16:9", "9:16", "1:1", "4:3", "3:4"],
 };
@@ -29,7 +29,7 @@ const PIXELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** The model name suffix of each mode. Before version 3 each mode has its own model; the catalog names the family. */
-const ENDINGS: Readonly<Record<VideoMode, string>> = {
+const MODEL_SUFFIXES: Readonly<Record<VideoMode, string>> = {
   text2video: "-t2v",
   img2video: "-i2v",
   img2video_end: "-kf2v",
@@ -55,7 +55,7 @@ export function wanRequestOf(outbound: Outbound, order: VideoOrder): WanRequest 
   const dialect = dialectOf(order.model);
   const model = dialect === "wan3" || /-(?:t2v|i2v|r2v|kf2v)/.test(order.model)
     ? order.model
-    : order.model + ENDINGS[order.mode];
+    : order.model + MODEL_SUFFIXES[order.mode];
   const { negative_prompt: negative, ...options } = order.options;
   return {
     path: model.includes("-kf2v") ? KEYFRAMES : SYNTHESIS,
@@ -119,11 +119,11 @@ function listedMedia({ firstFrame, lastFrame, references }: VideoOrder): JsonObj
 /** Models that create videos from frames alone take the ratio from the frame. */
 function shapeFieldsOf(outbound: Outbound, order: VideoOrder, dialect: Dialect, model: string): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
-  const isFramed = /-(?:i2v|kf2v)/.test(model);
-  if (dialect === "older" && !isFramed) return pixelsOf(outbound, resolution, ratio);
+  const takesRatioFromFrame = /-(?:i2v|kf2v)/.test(model);
+  if (dialect === "older" && !takesRatioFromFrame) return pixelsOf(outbound, resolution, ratio);
   return {
     ...(resolution !== null && { resolution }),
-    ...(ratio !== null && !isFramed && { ratio }),
+    ...(ratio !== null && !takesRatioFromFrame && { ratio }),
   };
 }
 
@@ -131,6 +131,6 @@ function pixelsOf(outbound: Outbound, resolution: string | null, ratio: string |
   if (resolution === null && ratio === null) return {};
   const size = PIXELS[resolution ?? "720P"]?.[ratio ?? "16:9"];
   if (size !== undefined) return { size };
-  const said = `The aspect ratio ${ratio ?? "16:9"} is not supported at ${resolution ?? "720P"}`;
-  throw outbound.failure("invalid", said, { field: "aspect_ratio" });
+  const message = `The aspect ratio ${ratio ?? "16:9"} is not supported at ${resolution ?? "720P"}`;
+  throw outbound.failure("invalid", message, { field: "aspect_ratio" });
 }

@@ -7,7 +7,7 @@ import { messagesEndpoint } from "./text.ts";
 /** Anthropic. Source: Messages API reference, "Authentication" and "Versions". */
 export const anthropic = {
   authorize: byFixedHeaders(({ apiKey }) => ({ "x-api-key": apiKey })),
-  demands: { "anthropic-version": "2023-06-01" },
+  requiredHeaders: { "anthropic-version": "2023-06-01" },
   text: () => [messagesEndpoint],
   images: () => null,
   videos: () => null,

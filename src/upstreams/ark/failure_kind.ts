@@ -5,7 +5,7 @@ import type { VendorRefusal } from "../outbound_call.ts";
 const CONTENT_RULES = /SensitiveContent|PolicyViolation|PrivacyInformation|RiskDetect/i;
 
 /** The failure kinds of Ark's error codes. The first match applies. Source: Ark API reference, "Error codes". */
-const MEANINGS: readonly (readonly [words: RegExp, kind: FailureKind])[] = [
+const FAILURE_KINDS: readonly (readonly [pattern: RegExp, kind: FailureKind])[] = [
   [CONTENT_RULES, "invalid"],
   [/^(?:Invalid|Missing)Parameter/, "invalid"],
   [/RateLimit|^QuotaExceeded|^ServerOverloaded|^SetLimitExceeded/, "rate_limited"],
@@ -18,7 +18,7 @@ const MEANINGS: readonly (readonly [words: RegExp, kind: FailureKind])[] = [
 
 /** Returns the failure kind of an Ark error code; null for an unknown code. */
 export function arkFailureKindOf(code: string | null | undefined): FailureKind | null {
-  return MEANINGS.find(([words]) => words.test(code ?? ""))?.[1] ?? null;
+  return FAILURE_KINDS.find(([pattern]) => pattern.test(code ?? ""))?.[1] ?? null;
 }
 
 /** Whether the error code means that Ark's content rules forbid the request or its result. */
@@ -28,6 +28,6 @@ export function isArkRefusal(code: string | null | undefined): boolean {
 
 /** Reads an error body, `{error: {code, message}}`. */
 export function readArkError(body: unknown): VendorRefusal {
-  const said = chat.upstream.readError(body);
-  return { ...said, kind: arkFailureKindOf(said.code) ?? undefined, isContentRefusal: isArkRefusal(said.code) };
+  const error = chat.upstream.readError(body);
+  return { ...error, kind: arkFailureKindOf(error.code) ?? undefined, isContentRefusal: isArkRefusal(error.code) };
 }

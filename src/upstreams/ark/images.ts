@@ -10,7 +10,7 @@ import { arkFailureKindOf, isArkRefusal, readArkError } from "./failure_kind.ts"
 
 const Failure = z.object({ code: z.string().nullish(), message: z.string().nullish() });
 
-const Answer = z.object({
+const ResponseBody = z.object({
   created: z.number().nullish(),
   data: z.array(listedImage.extend({ size: z.string().nullish(), error: Failure.nullish() })).nullish(),
   usage: z.object({ output_tokens: tokenCount }).nullish(),
@@ -22,17 +22,17 @@ const Answer = z.object({
  * vendor does not distinguish reference images from images to edit. Source: Ark API reference, "Image generation".
  */
 export function arkImages(outbound: Outbound): ImageUpstream {
-  const make = (order: ImageOrder, call: ImageCall) =>
+  const generate = (order: ImageOrder, call: ImageCall) =>
     outbound.json(
       "POST",
       "/images/generations",
       requestFor(order),
-      (answer) => readOutcome(answer, order, outbound),
+      (response) => readOutcome(response, order, outbound),
       imageRequestOptions(call, readArkError),
     );
   return {
-    generate: make,
-    edit: editWithoutMask(outbound, make),
+    generate,
+    edit: editWithoutMask(outbound, generate),
     stream: null, // The vendor's streams report complete images only.
     maxPerCall: 1,
   };
@@ -67,9 +67,9 @@ function sizeFor({ model, size }: ImageOrder): string | null {
   const pixels = pixelsOf(size);
   if (pixels === null) return null;
   const { width, height } = pixels;
-  const fewestPixels = SMALL_SIZES.test(model) ? 921_600 : 3_686_400;
-  const isTaken = width * height >= fewestPixels && Math.max(width / height, height / width) <= 16;
-  return isTaken ? size : nearestRatio(pixels, SAFE_SIZES);
+  const minPixels = SMALL_SIZES.test(model) ? 921_600 : 3_686_400;
+  const isSupported = width * height >= minPixels && Math.max(width / height, height / width) <= 16;
+  return isSupported ? size : nearestRatio(pixels, SAFE_SIZES);
 }
 
 /** Only the fifth series has a format field; the others create JPEG. */
@@ -78,21 +78,21 @@ function formatFor({ model, outputFormat }: ImageOrder): string | null {
 }
 
 function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): ImageOutcome {
-  const answer = Answer.parse(body);
+  const response = ResponseBody.parse(body);
   const format = formatFor(order);
   const mediaType = format === null ? null : `image/${format}`;
-  const made = (answer.data ?? []).flatMap((item) => {
+  const generated = (response.data ?? []).flatMap((item) => {
     const image = generatedImageOf(item, mediaType);
     return image === null ? [] : [{ image, size: item.size ?? null }];
   });
-  const [first] = made;
+  const [first] = generated;
   if (first === undefined) {
-    throw failureOf(answer.error ?? answer.data?.find(({ error }) => error)?.error ?? null, outbound);
+    throw failureOf(response.error ?? response.data?.find(({ error }) => error)?.error ?? null, outbound);
   }
-  const outputTokens = answer.usage?.output_tokens ?? 0;
+  const outputTokens = response.usage?.output_tokens ?? 0;
   return {
-    createdAt: answer.created ?? null,
-    images: made.map(({ image }) => image),
+    createdAt: response.created ?? null,
+    images: generated.map(({ image }) => image),
     size: first.size ?? sizeFor(order),
     quality: null,
     consumption: consumptionOf({ textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens }),

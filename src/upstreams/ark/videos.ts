@@ -17,10 +17,10 @@ const TASKS = "/contents/generations/tasks";
 
 const SHAPES: VideoShapes = {
   resolutions: {
-    "480p": { word: "480p", shortSide: 480 },
-    "720p": { word: "720p", shortSide: 720 },
-    "1080p": { word: "1080p", shortSide: 1_080 },
-    "4K": { word: "4k", shortSide: 2_160 },
+    "480p": { value: "480p", shortSide: 480 },
+    "720p": { value: "720p", shortSide: 720 },
+    "1080p": { value: "1080p", shortSide: 1_080 },
+    "4K": { value: "4k", shortSide: 2_160 },
   },
   ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"],
 };
@@ -62,29 +62,29 @@ const REFUSED_OPTIONS: RefusedOptions = {
 export function arkVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readArkError);
   const pathOf = ({ id }: VideoJobHandle) => `${TASKS}/${encodeURIComponent(id)}`;
-  const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (answer) => progressOf(outbound, answer));
+  const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (response) => progressOf(outbound, response));
   return {
     // Videos are sent as URLs only; images and audio can also be sent inline.
     mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url"] },
     async create(order) {
-      const { id } = await exchange.create(TASKS, bodyOf(outbound, order), (answer) => Created.parse(answer));
+      const { id } = await exchange.create(TASKS, bodyOf(outbound, order), (response) => Created.parse(response));
       return { id, place: null };
     },
     poll,
     pollMany: {
       limit: MAX_JOBS_PER_LIST,
       // The list omits jobs of another service tier and jobs older than seven days.
-      ask: (jobs) =>
+      poll: (jobs) =>
         exchange.get(
           `${TASKS}?${listQueryOf(jobs)}`,
-          (answer) => listedProgress(answer, (item) => progressOf(outbound, item)),
+          (response) => listedProgress(response, (item) => progressOf(outbound, item)),
         ),
     },
-    cancel: (job) => cancelPending(job, poll, (waiting) => exchange.send("DELETE", pathOf(waiting))),
+    cancel: (job) => cancelPending(job, poll, (pendingJob) => exchange.send("DELETE", pathOf(pendingJob))),
     async find(order, createdAfter) {
       const mark = markOf(order);
       for (let page = 1; page <= MAX_PAGES; page++) {
-        const { items } = await exchange.get(listPathOf(order, page), (answer) => List.parse(answer));
+        const { items } = await exchange.get(listPathOf(order, page), (response) => List.parse(response));
         const found = items.find(({ safety_identifier }) => safety_identifier === mark);
         if (found) return { id: found.id, place: null };
         // Newest first. One second of tolerance, because the vendor's timestamps are whole seconds.
@@ -123,8 +123,10 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
  * the caller sends an identifier, it is kept as a prefix so that the vendor can still distinguish end users.
  */
 function markOf({ taskId, options }: VideoOrder): string {
-  const own = options.safety_identifier;
-  return typeof own === "string" && own !== "" ? `${own.slice(0, 27)}-${taskId}` : taskId;
+  const callersIdentifier = options.safety_identifier;
+  return typeof callersIdentifier === "string" && callersIdentifier !== ""
+    ? `${callersIdentifier.slice(0, 27)}-${taskId}`
+    : taskId;
 }
 
 function listPathOf({ options }: VideoOrder, page: number): string {
@@ -132,8 +134,8 @@ function listPathOf({ options }: VideoOrder, page: number): string {
   return `${TASKS}?page_num=${page}&page_size=${PAGE_SIZE}${tier}`;
 }
 
-function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
-  const task = Task.parse(answer);
+function progressOf(outbound: Outbound, response: unknown): VideoProgress {
+  const task = Task.parse(response);
   return progressOfStatus(task.status, {
     succeeded: () =>
       finished(outbound, [task.content?.video_url], { seconds: secondsOf(task), costUsd: null }, {

@@ -27,17 +27,23 @@ const Result = z.object({
  * @param clock Used for the pauses between polls.
  */
 export function bflImages(outbound: Outbound, clock: Clock): ImageUpstream {
-  const make: ImageUpstream["generate"] = async (order, call) => {
+  const generate: ImageUpstream["generate"] = async (order, call) => {
     const parts: ImageJobParts = { outbound, clock, call, readError: chat.upstream.readError };
     const { body, size } = requestFor(order, outbound);
-    const created = await startImageJob(parts, `/${encodeURI(order.model)}`, body, (answer) => Created.parse(answer));
-    const ask = pollOf(created, outbound);
-    const poll = (extras: JsonRequestOptions) => ask(extras, (answer) => progressIn(answer, order, size, outbound));
+    const created = await startImageJob(
+      parts,
+      `/${encodeURI(order.model)}`,
+      body,
+      (response) => Created.parse(response),
+    );
+    const send = pollerFor(created, outbound);
+    const poll = (extras: JsonRequestOptions) =>
+      send(extras, (response) => progressOf(response, order, size, outbound));
     return await waitForImages({ progress: { status: "pending" }, poll, cancel: null }, parts);
   };
   return {
-    generate: make,
-    edit: editWithoutMask(outbound, make),
+    generate,
+    edit: editWithoutMask(outbound, generate),
     stream: null,
     maxPerCall: 1,
   };
@@ -73,30 +79,31 @@ const DOMAINS = ["bfl.ai", "bfl.ml"];
 /**
  * Returns where to poll a job: at the region in `polling_url` if it is one of the vendor's hosts, else at the base URL.
  */
-function pollOf({ id, polling_url }: z.infer<typeof Created>, outbound: Outbound) {
+function pollerFor({ id, polling_url }: z.infer<typeof Created>, outbound: Outbound) {
   const own = polling_url ? outbound.pathOf(polling_url) : null;
   const region = polling_url && own === null ? outbound.siblingHost(polling_url, DOMAINS) : null;
-  const way = region?.outbound ?? outbound;
+  const client = region?.outbound ?? outbound;
   const path = region?.path ?? own ?? `/get_result?id=${encodeURIComponent(id)}`;
-  return <T>(extras: JsonRequestOptions, read: (answer: unknown) => T) => way.json("GET", path, null, read, extras);
+  return <T>(extras: JsonRequestOptions, read: (response: unknown) => T) =>
+    client.json("GET", path, null, read, extras);
 }
 
-function progressIn(body: unknown, order: ImageOrder, size: string | null, outbound: Outbound): ImageProgress {
+function progressOf(body: unknown, order: ImageOrder, size: string | null, outbound: Outbound): ImageProgress {
   const { status, result, details } = Result.parse(body);
   switch (status.toLowerCase()) {
     case "ready":
       return result?.sample
         ? { status: "completed", outcome: outcomeOf(result.sample, order, size) }
-        : ended(outbound.failure("broken", "", { accepted: "unknown" }));
+        : failedWith(outbound.failure("broken", "", { accepted: "unknown" }));
     case "request moderated":
     case "content moderated": {
       const reasons = details?.["Moderation Reasons"] ?? [];
-      const said = reasons.length === 0 ? status : `${status}: ${reasons.join(", ")}`;
-      return ended(outbound.failure("invalid", said, { vendorCode: status, isContentRefusal: true }));
+      const message = reasons.length === 0 ? status : `${status}: ${reasons.join(", ")}`;
+      return failedWith(outbound.failure("invalid", message, { vendorCode: status, isContentRefusal: true }));
     }
     case "error":
     case "failed":
-      return ended(outbound.failure("unavailable", "", { vendorCode: status }));
+      return failedWith(outbound.failure("unavailable", "", { vendorCode: status }));
     case "task not found":
       // Regions replicate jobs with a delay, so the job is polled again.
       throw outbound.failure("invalid", "The vendor did not find the job", { accepted: "unknown" });
@@ -105,7 +112,7 @@ function progressIn(body: unknown, order: ImageOrder, size: string | null, outbo
   }
 }
 
-function ended(failure: UpstreamFailure): ImageProgress {
+function failedWith(failure: UpstreamFailure): ImageProgress {
   return { status: "failed", failure };
 }
 

@@ -52,13 +52,13 @@ const MAX_FIRST_SIDE = 1_440;
  * {@linkcode MAX_AUTO_PIXELS}. The vendor would otherwise create, and bill, up to four megapixels.
  */
 export function shapeFor(order: ImageOrder, inputs: FluxInputs): Readonly<Record<string, string | number>> {
-  const asked = pixelsOf(order.size);
-  if (inputs.shape === "ratio") return asked === null ? {} : { aspect_ratio: nearestRatio(asked, RATIOS) };
+  const pixels = pixelsOf(order.size);
+  if (inputs.shape === "ratio") return pixels === null ? {} : { aspect_ratio: nearestRatio(pixels, RATIOS) };
   const [first] = order.images;
-  if (asked === null) {
+  if (pixels === null) {
     return first !== undefined && isPricedByArea(inputs) ? { ...withinArea(first, MAX_AUTO_PIXELS, GRAIN) } : {};
   }
-  return isPricedByArea(inputs) ? { ...asked } : { ...withinSide(asked, MAX_FIRST_SIDE, GRAIN) };
+  return isPricedByArea(inputs) ? { ...pixels } : { ...withinSide(pixels, MAX_FIRST_SIDE, GRAIN) };
 }
 
 function isPricedByArea({ maxImagePixels }: FluxInputs): boolean {

@@ -34,10 +34,10 @@ const KNOWN = new Map(
 const COMMON: FalImageInputs = { image: "image_url", images: "image_urls", takesPixels: true };
 
 /** The path suffixes of a model by the inputs, preferred first. */
-const VERBS = {
-  words: ["", "/text-to-image"],
-  picture: ["/edit", "/edit-image", "", "/image-to-image"],
-  pictures: ["/edit", "/edit-image", "/multi", "", "/image-to-image"],
+const PATH_SUFFIXES = {
+  noImage: ["", "/text-to-image"],
+  oneImage: ["/edit", "/edit-image", "", "/image-to-image"],
+  severalImages: ["/edit", "/edit-image", "/multi", "", "/image-to-image"],
 } as const;
 
 /** A model's path on fal and its input fields. */
@@ -52,19 +52,23 @@ export interface FalImageEndpoint {
  * is used as the path.
  *
  * @param model The vendor's name of the model.
- * @param given The number of input images.
+ * @param imageCount The number of input images.
  * @returns Null if the model does not support that many, or requires an input image.
  */
-export function imageEndpointFor(model: string, given: number): FalImageEndpoint | null {
-  const paths = VERBS[given === 0 ? "words" : given === 1 ? "picture" : "pictures"].map((verb) => model + verb);
-  const path = paths.find((each) => takes(KNOWN.get(each), given));
+export function imageEndpointFor(model: string, imageCount: number): FalImageEndpoint | null {
+  const paths = PATH_SUFFIXES[imageCount === 0 ? "noImage" : imageCount === 1 ? "oneImage" : "severalImages"].map((
+    suffix,
+  ) => model + suffix);
+  const path = paths.find((each) => isSupported(KNOWN.get(each), imageCount));
   if (path !== undefined) return { path, inputs: KNOWN.get(path)! };
-  const isKnown = [...VERBS.words, ...VERBS.pictures].some((verb) => KNOWN.has(model + verb));
+  const isKnown = [...PATH_SUFFIXES.noImage, ...PATH_SUFFIXES.severalImages].some((suffix) =>
+    KNOWN.has(model + suffix)
+  );
   return isKnown ? null : { path: model, inputs: COMMON };
 }
 
-function takes(inputs: FalImageInputs | undefined, given: number): boolean {
+function isSupported(inputs: FalImageInputs | undefined, imageCount: number): boolean {
   if (inputs === undefined) return false;
-  if (given === 0) return !inputs.needsImage;
-  return inputs.images !== undefined || (inputs.image !== undefined && given === 1);
+  if (imageCount === 0) return !inputs.needsImage;
+  return inputs.images !== undefined || (inputs.image !== undefined && imageCount === 1);
 }

@@ -23,10 +23,10 @@ import {
 /** Images on fal's queue. Source: fal documentation, "Queue API"; the schemas of each model. */
 
 const text = z.string().nullish().catch(null);
-const side = z.int().positive().nullish().catch(null);
+const pixelCount = z.int().positive().nullish().catch(null);
 const flags = z.array(z.boolean()).nullish().catch(null);
 
-const File = z.object({ url: text, content_type: text, width: side, height: side });
+const File = z.object({ url: text, content_type: text, width: pixelCount, height: pixelCount });
 const Listed = File.or(z.string().transform((url) => ({ url, content_type: null, width: null, height: null })));
 
 const Result = z.object({
@@ -42,7 +42,7 @@ const Result = z.object({
  * @param clock Used for the pauses between polls.
  */
 export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
-  const make: ImageUpstream["generate"] = async (order, call) => {
+  const generate: ImageUpstream["generate"] = async (order, call) => {
     const parts: ImageJobParts = { outbound, clock, call, readError: readRefusal, resentStatuses: RESENT_STATUSES };
     const endpoint = endpointOf(order, outbound);
     const created = await startImageJob(
@@ -51,16 +51,16 @@ export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
       bodyOf(order, endpoint.inputs),
       readSubmission,
     );
-    const place = jobPathOf(outbound, created, endpoint.path);
+    const path = jobPathOf(outbound, created, endpoint.path);
     return await waitForImages({
       progress: { status: "pending" },
-      poll: (extras) => progressOf(outbound, place, extras),
-      cancel: (extras) => outbound.json("PUT", `${place}/cancel`, null, () => {}, { ...extras, parse: () => null }),
+      poll: (extras) => progressOf(outbound, path, extras),
+      cancel: (extras) => outbound.json("PUT", `${path}/cancel`, null, () => {}, { ...extras, parse: () => null }),
     }, parts);
   };
   return {
-    generate: make,
-    edit: editWithoutMask(outbound, make),
+    generate,
+    edit: editWithoutMask(outbound, generate),
     stream: null,
     maxPerCall: 1,
   };
@@ -69,9 +69,9 @@ export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
 function endpointOf({ model, images }: ImageOrder, outbound: Outbound): FalImageEndpoint {
   const endpoint = imageEndpointFor(model, images.length);
   if (endpoint !== null) return endpoint;
-  const what = ["requires an input image", "does not support input images"][images.length] ??
+  const reason = ["requires an input image", "does not support input images"][images.length] ??
     "supports at most one input image";
-  throw outbound.failure("invalid", `"${model}" ${what}`, { field: "image" });
+  throw outbound.failure("invalid", `"${model}" ${reason}`, { field: "image" });
 }
 
 function bodyOf(order: ImageOrder, inputs: FalImageInputs) {
@@ -93,33 +93,33 @@ const MAX_AUTO_PIXELS = 2 * 1_048_576;
 const GRAIN = 32;
 
 function shapeFor({ size, images }: ImageOrder, { takesPixels, sizes, ratios }: FalImageInputs) {
-  const asked = pixelsOf(size);
+  const pixels = pixelsOf(size);
   if (takesPixels) {
-    if (asked !== null) return { image_size: asked };
+    if (pixels !== null) return { image_size: pixels };
     const [first] = images;
     return first === undefined ? {} : { image_size: withinArea(first, MAX_AUTO_PIXELS, GRAIN) };
   }
-  if (asked === null) return {};
+  if (pixels === null) return {};
   return {
-    ...(sizes && { image_size: nearestRatio(asked, sizes) }),
-    ...(ratios && { aspect_ratio: nearestRatio(asked, ratios) }),
+    ...(sizes && { image_size: nearestRatio(pixels, sizes) }),
+    ...(ratios && { aspect_ratio: nearestRatio(pixels, ratios) }),
   };
 }
 
-async function progressOf(outbound: Outbound, place: string, extras: JsonRequestOptions): Promise<ImageProgress> {
-  const answer = await outbound.json("GET", `${place}/status`, null, readStatus, extras);
-  const { status, error, error_type } = answer;
+async function progressOf(outbound: Outbound, path: string, extras: JsonRequestOptions): Promise<ImageProgress> {
+  const response = await outbound.json("GET", `${path}/status`, null, readStatus, extras);
+  const { status, error, error_type } = response;
   if (status.toUpperCase() !== "COMPLETED") return { status: "pending" };
-  if (!error) return await resultOf(outbound, place, extras);
+  if (!error) return await resultOf(outbound, path, extras);
   const isForbidden = isRefusal(error_type ?? null);
   const facts = { vendorCode: error_type ?? undefined, isContentRefusal: isForbidden };
   return { status: "failed", failure: outbound.failure(isForbidden ? "invalid" : "unavailable", error, facts) };
 }
 
 /** The queue status `COMPLETED` does not imply success. The status of the result response decides. */
-async function resultOf(outbound: Outbound, place: string, extras: JsonRequestOptions): Promise<ImageProgress> {
+async function resultOf(outbound: Outbound, path: string, extras: JsonRequestOptions): Promise<ImageProgress> {
   try {
-    return await outbound.json("GET", place, null, (body) => readResult(body, outbound), extras);
+    return await outbound.json("GET", path, null, (body) => readResult(body, outbound), extras);
   } catch (thrown) {
     if (!(thrown instanceof UpstreamFailure)) throw thrown;
     if (isResultPending(thrown)) return { status: "pending" };
@@ -134,17 +134,17 @@ const CONTENT_REJECTED = "The image was rejected by the vendor's content check";
 function readResult(body: unknown, outbound: Outbound): ImageProgress {
   const { images, image, has_nsfw_concepts, nsfw_content_detected } = Result.parse(body);
   const files = [...images ?? [], ...image ? [image] : []];
-  const isBlack = has_nsfw_concepts ?? nsfw_content_detected ?? [];
-  const shown = files.filter((_, nth) => !isBlack[nth]);
-  const made = shown.map(({ url, content_type }) => generatedImageOf({ url }, content_type ?? null))
+  const rejectedFlags = has_nsfw_concepts ?? nsfw_content_detected ?? [];
+  const accepted = files.filter((_, nth) => !rejectedFlags[nth]);
+  const generated = accepted.map(({ url, content_type }) => generatedImageOf({ url }, content_type ?? null))
     .filter((each) => each !== null);
-  if (made.length > 0) {
-    const [first] = shown;
+  if (generated.length > 0) {
+    const [first] = accepted;
     const size = first?.width && first.height ? `${first.width}x${first.height}` : null;
-    const outcome: ImageOutcome = { createdAt: null, images: made, size, quality: null, consumption: null };
+    const outcome: ImageOutcome = { createdAt: null, images: generated, size, quality: null, consumption: null };
     return { status: "completed", outcome };
   }
-  const failure = isBlack.includes(true)
+  const failure = rejectedFlags.includes(true)
     ? outbound.failure("invalid", CONTENT_REJECTED, { vendorCode: "has_nsfw_concepts", isContentRefusal: true })
     : outbound.failure("broken", "", { accepted: "unknown" });
   return { status: "failed", failure };

@@ -37,7 +37,7 @@ const FAMILIES: readonly (readonly [prefix: string, inputs: NamedInputs])[] = [
 ];
 
 /** The path suffixes of a model by video mode, preferred first. */
-const VERBS: Readonly<Record<VideoMode, readonly string[]>> = {
+const PATH_SUFFIXES: Readonly<Record<VideoMode, readonly string[]>> = {
   text2video: ["/text-to-video", ""],
   img2video: ["/image-to-video", ""],
   img2video_end: ["/first-last-frame-to-video", "/image-to-video", "/transition", ""],
@@ -60,21 +60,21 @@ export interface FalEndpoint {
  * @returns Null if the model does not support the mode.
  */
 export function endpointFor(model: string, mode: VideoMode): FalEndpoint | null {
-  if (isWhole(model)) return { path: model, inputs: KNOWN.get(model) ?? familyOf(model) ?? COMMON };
-  const known = VERBS[mode].map((verb) => model + verb).find((path) => makes(KNOWN.get(path), mode));
+  if (isFullPath(model)) return { path: model, inputs: KNOWN.get(model) ?? familyOf(model) ?? COMMON };
+  const known = PATH_SUFFIXES[mode].map((suffix) => model + suffix).find((path) => supportsMode(KNOWN.get(path), mode));
   if (known !== undefined) return { path: known, inputs: KNOWN.get(known)! };
-  const isKnown = KNOWN.has(model) || Object.values(VERBS).flat().some((verb) => KNOWN.has(model + verb));
+  const isKnown = KNOWN.has(model) || Object.values(PATH_SUFFIXES).flat().some((suffix) => KNOWN.has(model + suffix));
   if (isKnown) return null;
   const inputs = familyOf(model);
-  return { path: inputs ? model + VERBS[mode][0] : model, inputs: inputs ?? COMMON };
+  return { path: inputs ? model + PATH_SUFFIXES[mode][0] : model, inputs: inputs ?? COMMON };
 }
 
 /** A path that contains a mode is used as it is, whatever the requested mode. */
-function isWhole(model: string): boolean {
+function isFullPath(model: string): boolean {
   return /-to-video(\/|$)/.test(model);
 }
 
-function makes(inputs: NamedInputs | undefined, mode: VideoMode): boolean {
+function supportsMode(inputs: NamedInputs | undefined, mode: VideoMode): boolean {
   switch (mode) {
     case "text2video":
       return inputs !== undefined;

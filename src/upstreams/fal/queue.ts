@@ -39,13 +39,13 @@ const Status: z.ZodType<FalStatus> = z.object({
 });
 
 /** Reads the response to a submission. Throws if it has another shape. */
-export function readSubmission(answer: unknown): FalSubmission {
-  return Created.parse(answer);
+export function readSubmission(response: unknown): FalSubmission {
+  return Created.parse(response);
 }
 
 /** Reads the response to a status request. Throws if it has another shape. */
-export function readStatus(answer: unknown): FalStatus {
-  return Status.parse(answer);
+export function readStatus(response: unknown): FalStatus {
+  return Status.parse(response);
 }
 
 /**
@@ -53,10 +53,10 @@ export function readStatus(answer: unknown): FalStatus {
  * the provider's own host and names this job. Otherwise it is derived.
  */
 export function jobPathOf(outbound: Outbound, created: FalSubmission, endpoint: string): string {
-  const ending = `/requests/${encodeURIComponent(created.request_id)}`;
-  const named = created.response_url ? outbound.pathOf(created.response_url) : null;
-  if (named?.endsWith(ending)) return named;
-  return `/${endpoint.split("/").slice(0, 2).join("/")}${ending}`;
+  const suffix = `/requests/${encodeURIComponent(created.request_id)}`;
+  const path = created.response_url ? outbound.pathOf(created.response_url) : null;
+  if (path?.endsWith(suffix)) return path;
+  return `/${endpoint.split("/").slice(0, 2).join("/")}${suffix}`;
 }
 
 /** Whether a failure is the result of the job, and not of the request for it, which can be repeated. */
@@ -78,10 +78,10 @@ const RequestError = z.object({ error_type: text });
  * "Errors" and "Request errors".
  */
 export function readRefusal(body: unknown): VendorRefusal {
-  const said = chat.upstream.readError(body);
+  const error = chat.upstream.readError(body);
   const type = ModelError.safeParse(body).data?.detail[0]?.type ?? RequestError.safeParse(body).data?.error_type;
-  const code = type ?? said.code;
-  return { ...said, code, kind: kindOf(code, said.message), isContentRefusal: isRefusal(code) };
+  const code = type ?? error.code;
+  return { ...error, code, kind: kindOf(code, error.message), isContentRefusal: isRefusal(code) };
 }
 
 /** Whether an error type means that the vendor's content rules forbid the request or its result. */

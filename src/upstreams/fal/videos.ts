@@ -45,8 +45,8 @@ export function falVideos(outbound: Outbound): VideoUpstream {
         throw outbound.failure("invalid", `"${order.model}" does not support the mode ${order.mode}`);
       }
       const body = bodyOf(outbound, order, endpoint.inputs);
-      const news = order.callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(order.callbackUrl)}`;
-      const created = await exchange.create(`/${endpoint.path}${news}`, body, readSubmission);
+      const callback = order.callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(order.callbackUrl)}`;
+      const created = await exchange.create(`/${endpoint.path}${callback}`, body, readSubmission);
       return { id: created.request_id, place: jobPathOf(outbound, created, endpoint.path) };
     },
     poll: (job) => progressOf(outbound, exchange, placeIn(job)),
@@ -88,8 +88,8 @@ async function progressOf(outbound: Outbound, exchange: VideoExchange, place: st
 /** The queue status `COMPLETED` does not imply success. The status of the result response decides. */
 async function resultOf(outbound: Outbound, exchange: VideoExchange, place: string): Promise<VideoProgress> {
   try {
-    return await exchange.get(place, (answer) => {
-      const { video, videos, thumbnail, has_nsfw_concepts } = Result.parse(answer);
+    return await exchange.get(place, (response) => {
+      const { video, videos, thumbnail, has_nsfw_concepts } = Result.parse(response);
       const files = [video, ...videos ?? []];
       if (has_nsfw_concepts?.includes(true)) return failed(outbound, CONTENT_REJECTED, true);
       const seconds = files.find((file) => file?.duration)?.duration ?? null;

@@ -19,33 +19,33 @@ const PATH = "/v1beta/cachedContents";
 const PAGE_SIZE = 1000;
 const MAX_PAGES = 20;
 /** The vendor processes millions of tokens within a minute. A creation that takes longer than this has failed. */
-const CREATE_MS = 120_000;
-const OTHER_MS = 30_000;
-const LIST_CAP_BYTES = 4_194_304;
+const CREATE_TIMEOUT_MS = 120_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_LIST_BYTES = 4_194_304;
 
 /** Gemini's explicit caches. The mark is stored as the display name. Source: Gemini API reference, "Caching". */
 export function googleCaches(outbound: Outbound): CacheUpstream {
-  const reading = { readError: content.upstream.readError, firstByteMs: OTHER_MS };
+  const commonOptions = { readError: content.upstream.readError, firstByteMs: REQUEST_TIMEOUT_MS };
   return {
-    create({ mark, model, content: kept, expiresAt, callerSignal }) {
-      const body = { model: `models/${model}`, displayName: mark, ...kept, expireTime: timeOf(expiresAt) };
-      const extras = { ...reading, firstByteMs: CREATE_MS, callerSignal, freshConnection: true };
+    create({ mark, model, content: fields, expiresAt, callerSignal }) {
+      const body = { model: `models/${model}`, displayName: mark, ...fields, expireTime: timeOf(expiresAt) };
+      const extras = { ...commonOptions, firstByteMs: CREATE_TIMEOUT_MS, callerSignal, freshConnection: true };
       return outbound.json("POST", PATH, body, readCache, extras);
     },
     async extend(name, expiresAt) {
       const body = { expireTime: timeOf(expiresAt) };
       const path = `/v1beta/${name}?updateMask=expireTime`;
-      return await unlessGone(() => outbound.json("PATCH", path, body, readCache, reading)) !== null;
+      return await nullIfMissing(() => outbound.json("PATCH", path, body, readCache, commonOptions)) !== null;
     },
     async remove(name) {
-      await unlessGone(() => outbound.json("DELETE", `/v1beta/${name}`, null, () => true, reading));
+      await nullIfMissing(() => outbound.json("DELETE", `/v1beta/${name}`, null, () => true, commonOptions));
     },
     async find(mark) {
       const found: string[] = [];
       let token = "";
       for (let page = 0; page < MAX_PAGES; page++) {
         const path = `${PATH}?pageSize=${PAGE_SIZE}${token && `&pageToken=${encodeURIComponent(token)}`}`;
-        const extras = { ...reading, capBytes: LIST_CAP_BYTES };
+        const extras = { ...commonOptions, capBytes: MAX_LIST_BYTES };
         const { cachedContents, nextPageToken } = await outbound.json(
           "GET",
           path,
@@ -62,8 +62,8 @@ export function googleCaches(outbound: Outbound): CacheUpstream {
   };
 }
 
-function readCache(answer: unknown): UpstreamCache {
-  const { name, expireTime, usageMetadata } = Cached.parse(answer);
+function readCache(response: unknown): UpstreamCache {
+  const { name, expireTime, usageMetadata } = Cached.parse(response);
   const expiresAt = Date.parse(expireTime ?? "");
   const count = usageMetadata?.totalTokenCount;
   const tokens = Number.isInteger(count) ? readCounter(count) : 0;
@@ -75,9 +75,9 @@ function timeOf(ms: number): string {
 }
 
 /** Returns null for 403 and 404. The vendor returns 403 both for a missing cache and for another account's. */
-async function unlessGone<T>(ask: () => Promise<T>): Promise<T | null> {
+async function nullIfMissing<T>(send: () => Promise<T>): Promise<T | null> {
   try {
-    return await ask();
+    return await send();
   } catch (error) {
     if (error instanceof UpstreamFailure && (error.facts.status === 403 || error.facts.status === 404)) return null;
     throw error;

@@ -28,7 +28,7 @@ const Usage = z.object({
   promptTokensDetails: z.array(z.object({ modality: z.string().nullish(), tokenCount })).nullish(),
 }).nullish();
 
-const Answer = z.object({
+const ResponseBody = z.object({
   candidates: z.array(Candidate).nullish(),
   promptFeedback: z.object({ blockReason: z.string().nullish(), blockReasonMessage: z.string().nullish() }).nullish(),
   usageMetadata: Usage,
@@ -47,7 +47,7 @@ export function googleImages(outbound: Outbound): ImageUpstream {
         "POST",
         path,
         requestFor(order, outbound),
-        (answer) => readOutcome(answer, outbound),
+        (response) => readOutcome(response, outbound),
         imageRequestOptions(call, content.upstream.readError),
       );
     },
@@ -59,11 +59,11 @@ export function googleImages(outbound: Outbound): ImageUpstream {
 
 function requestFor(order: ImageOrder, outbound: Outbound) {
   const imageConfig = imageConfigFor(order, outbound);
-  const pictures = order.images.map((image) => ({
+  const imageParts = order.images.map((image) => ({
     inlineData: { mimeType: image.mediaType, data: base64Of(image) },
   }));
   return jsonBody({
-    contents: [{ role: "user", parts: [...pictures, { text: order.prompt }] }],
+    contents: [{ role: "user", parts: [...imageParts, { text: order.prompt }] }],
     generationConfig: { responseModalities: ["IMAGE"], ...(imageConfig !== null && { imageConfig }) },
   });
 }
@@ -77,23 +77,23 @@ const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9",
 function imageConfigFor({ size }: ImageOrder, outbound: Outbound): Record<string, string> | null {
   const pixels = pixelsOf(size);
   if (pixels === null) return null;
-  const longest = Math.max(pixels.width, pixels.height);
-  if (longest < 512) {
+  const longSide = Math.max(pixels.width, pixels.height);
+  if (longSide < 512) {
     throw outbound.failure("invalid", `The size ${size} is not supported: expected at least 512x512`, {
       field: "size",
     });
   }
   const aspectRatio = nearestRatio(pixels, RATIOS);
-  if (longest === 512) return { aspectRatio, imageSize: "512" };
-  if (longest < 2048) return { aspectRatio };
-  return { aspectRatio, imageSize: longest < 4096 ? "2K" : "4K" };
+  if (longSide === 512) return { aspectRatio, imageSize: "512" };
+  if (longSide < 2048) return { aspectRatio };
+  return { aspectRatio, imageSize: longSide < 4096 ? "2K" : "4K" };
 }
 
 function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
-  const answer = Answer.parse(body);
-  const images = answer.candidates?.flatMap(imagesOf) ?? [];
-  if (images.length === 0) throw failureOf(answer, outbound);
-  return { createdAt: null, images, size: null, quality: null, consumption: readConsumption(answer.usageMetadata) };
+  const response = ResponseBody.parse(body);
+  const images = response.candidates?.flatMap(imagesOf) ?? [];
+  if (images.length === 0) throw failureOf(response, outbound);
+  return { createdAt: null, images, size: null, quality: null, consumption: readConsumption(response.usageMetadata) };
 }
 
 /** Drafts are marked as thoughts and left out. */
@@ -116,17 +116,17 @@ const TRANSIENT_REASONS: ReadonlySet<string> = new Set([
  * Converts a status 200 response without an image to a failure. Source: Gemini API reference, "BlockReason",
  * "FinishReason".
  */
-function failureOf({ promptFeedback, candidates }: z.infer<typeof Answer>, outbound: Outbound) {
+function failureOf({ promptFeedback, candidates }: z.infer<typeof ResponseBody>, outbound: Outbound) {
   const candidate = candidates?.[0];
   const ended = candidate?.finishReason === "STOP" ? null : candidate?.finishReason;
-  const word = promptFeedback?.blockReason ?? ended ?? null;
-  if (word !== null && TRANSIENT_REASONS.has(word)) {
-    return outbound.failure("unavailable", `The model created no image: ${word}`, { vendorCode: word });
+  const reason = promptFeedback?.blockReason ?? ended ?? null;
+  if (reason !== null && TRANSIENT_REASONS.has(reason)) {
+    return outbound.failure("unavailable", `The model created no image: ${reason}`, { vendorCode: reason });
   }
-  if (word !== null) {
-    const said = promptFeedback?.blockReasonMessage || candidate?.finishMessage ||
-      `The model created no image: ${word}`;
-    return outbound.failure("invalid", said, { vendorCode: word, isContentRefusal: word !== "NO_IMAGE" });
+  if (reason !== null) {
+    const message = promptFeedback?.blockReasonMessage || candidate?.finishMessage ||
+      `The model created no image: ${reason}`;
+    return outbound.failure("invalid", message, { vendorCode: reason, isContentRefusal: reason !== "NO_IMAGE" });
   }
   // The model answers a prompt that does not ask for an image with text. Other providers would not help.
   if (candidate?.content?.parts?.some(({ text }) => text)) {

@@ -29,9 +29,9 @@ const INTERACTIONS = "/v1beta/interactions";
 
 const SHAPES: VideoShapes = {
   resolutions: {
-    "720p": { word: "720p", shortSide: 720 },
-    "1080p": { word: "1080p", shortSide: 1_080 },
-    "4K": { word: "4k", shortSide: 2_160 },
+    "720p": { value: "720p", shortSide: 720 },
+    "1080p": { value: "1080p", shortSide: 1_080 },
+    "4K": { value: "4k", shortSide: 2_160 },
   },
   ratios: ["16:9", "9:16"],
 };
@@ -45,11 +45,11 @@ const TASKS: Readonly<Partial<Record<VideoMode, string>>> = {
 };
 
 /** Inline videos are small: the vendor stores larger ones as files. */
-const REPLY_CAP_BYTES = 16_777_216;
+const MAX_RESPONSE_BYTES = 16_777_216;
 /** The number of base64 characters decoded at once. */
 const PIECE_CHARACTERS = 1_048_576;
 /** The vendor stores files for two days. */
-const FILE_LIFE_MS = 48 * 3_600_000;
+const FILE_LIFETIME_MS = 48 * 3_600_000;
 
 const text = z.string().nullish().catch(null);
 
@@ -64,30 +64,30 @@ const Interaction = z.object({
     .catch(null),
 });
 
-type Answer = z.infer<typeof Interaction>;
+type ResponseBody = z.infer<typeof Interaction>;
 
-const PRICED = "it changes the output and its price";
-const STATE = "it names state or tools in the operator's vendor account";
+const OUTPUT_REASON = "it changes the output and its price";
+const STATE_REASON = "it names state or tools in the operator's vendor account";
 
 const REFUSED_OPTIONS: RefusedOptions = {
   responseformat: 'use "resolution", "aspect_ratio" and "duration"',
-  responsemodalities: PRICED,
-  videoconfig: PRICED,
-  task: PRICED,
-  servicetier: PRICED,
-  maxtotaltokens: PRICED,
+  responsemodalities: OUTPUT_REASON,
+  videoconfig: OUTPUT_REASON,
+  task: OUTPUT_REASON,
+  servicetier: OUTPUT_REASON,
+  maxtotaltokens: OUTPUT_REASON,
   input: 'use "prompt", "frame_images" and "input_references"',
-  background: PRICED,
-  store: PRICED,
-  stream: PRICED,
-  agent: STATE,
-  agentconfig: STATE,
-  environment: STATE,
-  tools: STATE,
-  cachedcontent: STATE,
-  previousinteractionid: STATE,
-  continuationtoken: STATE,
-  labels: STATE,
+  background: OUTPUT_REASON,
+  store: OUTPUT_REASON,
+  stream: OUTPUT_REASON,
+  agent: STATE_REASON,
+  agentconfig: STATE_REASON,
+  environment: STATE_REASON,
+  tools: STATE_REASON,
+  cachedcontent: STATE_REASON,
+  previousinteractionid: STATE_REASON,
+  continuationtoken: STATE_REASON,
+  labels: STATE_REASON,
 };
 
 /**
@@ -95,15 +95,19 @@ const REFUSED_OPTIONS: RefusedOptions = {
  * be found.
  */
 export function googleVideos(outbound: Outbound): VideoUpstream {
-  const exchange = videoExchange(outbound, readRefusal, { capBytes: REPLY_CAP_BYTES });
+  const exchange = videoExchange(outbound, readRefusal, { capBytes: MAX_RESPONSE_BYTES });
   return {
     // The vendor does not download URLs: media are sent inline.
     mediaForms: { image: ["base64"], audio: [], video: ["base64"] },
     async create(order) {
-      const { id } = await exchange.create(INTERACTIONS, bodyOf(outbound, order), (answer) => Created.parse(answer));
+      const { id } = await exchange.create(
+        INTERACTIONS,
+        bodyOf(outbound, order),
+        (response) => Created.parse(response),
+      );
       return { id, place: null };
     },
-    poll: (job) => exchange.get(pathOf(job), (answer) => progressOf(outbound, Interaction.parse(answer))),
+    poll: (job) => exchange.get(pathOf(job), (response) => progressOf(outbound, Interaction.parse(response))),
     cancel: (job) => cancel(exchange, job),
     find: null,
     open: (result, job) => result.url === null ? openInline(exchange, job) : openFile(outbound, result.url),
@@ -111,7 +115,7 @@ export function googleVideos(outbound: Outbound): VideoUpstream {
     // Every video has audio.
     droppedFields: ({ generateAudio }) => generateAudio === false ? ["generate_audio"] : [],
     renewsUrls: true,
-    resultLifetimeMs: FILE_LIFE_MS,
+    resultLifetimeMs: FILE_LIFETIME_MS,
   };
 }
 
@@ -155,7 +159,7 @@ function mediaOf({ firstFrame, lastFrame, references }: VideoOrder): JsonObject[
   }));
 }
 
-function progressOf(outbound: Outbound, interaction: Answer): VideoProgress {
+function progressOf(outbound: Outbound, interaction: ResponseBody): VideoProgress {
   const { status, error } = interaction;
   switch (status.toLowerCase()) {
     case "queued":
@@ -183,15 +187,15 @@ function progressOf(outbound: Outbound, interaction: Answer): VideoProgress {
 }
 
 /** The vendor reports a refusal as a success with text and without a video. */
-function resultOf(outbound: Outbound, interaction: Answer): VideoProgress {
+function resultOf(outbound: Outbound, interaction: ResponseBody): VideoProgress {
   const parts = outputsOf(interaction);
   const results = parts.filter(isVideo).map(({ uri }) => ({ url: uri || null, needsCredential: true }));
   if (results.length > 0) return { status: "completed", results, consumption: { seconds: null, costUsd: null } };
-  const words = parts.map((part) => part.text ?? "").join(" ").trim();
-  return failed(outbound, words || "The vendor reported success without a result", words !== "");
+  const text = parts.map((part) => part.text ?? "").join(" ").trim();
+  return failed(outbound, text || "The vendor reported success without a result", text !== "");
 }
 
-function outputsOf({ steps }: Answer): z.infer<typeof Part>[] {
+function outputsOf({ steps }: ResponseBody): z.infer<typeof Part>[] {
   return (steps ?? []).filter(({ type }) => type === "model_output").flatMap((step) => step.content ?? []);
 }
 
@@ -218,24 +222,24 @@ async function openFile(outbound: Outbound, url: string): Promise<OpenedResult> 
 }
 
 async function openInline(exchange: VideoExchange, job: VideoJobHandle): Promise<OpenedResult> {
-  const data = await exchange.get(pathOf(job), (answer) => {
-    const part = outputsOf(Interaction.parse(answer)).find((each) => isVideo(each) && each.data);
+  const data = await exchange.get(pathOf(job), (response) => {
+    const part = outputsOf(Interaction.parse(response)).find((each) => isVideo(each) && each.data);
     if (part === undefined) throw new TypeError("The interaction no longer contains a video");
     return part.data!;
   });
-  return { bytes: decoded(data) };
+  return { bytes: decodeBase64(data) };
 }
 
 /** Decodes base64 in pieces, so that a large video does not block other requests. */
-async function* decoded(data: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* decodeBase64(data: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let at = 0; at < data.length; at += PIECE_CHARACTERS) {
     yield await Promise.resolve(Uint8Array.fromBase64(data.slice(at, at + PIECE_CHARACTERS)));
   }
 }
 
 function readRefusal(body: unknown): VendorRefusal {
-  const said = content.upstream.readError(body);
-  return isRefusal(said.code, said.message) ? { ...said, kind: "invalid", isContentRefusal: true } : said;
+  const error = content.upstream.readError(body);
+  return isRefusal(error.code, error.message) ? { ...error, kind: "invalid", isContentRefusal: true } : error;
 }
 
 /** The error codes of the vendor's content rules. */

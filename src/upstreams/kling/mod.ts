@@ -13,6 +13,6 @@ export const kling = {
   videos: klingVideos,
   probe: probeByGet(
     "/v1/videos/text2video?pageNum=1&pageSize=1",
-    (answer, outbound) => throwReportedFailure(outbound, answer),
+    (response, outbound) => throwReportedFailure(outbound, response),
   ),
 } satisfies UpstreamKind;

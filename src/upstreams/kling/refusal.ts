@@ -49,15 +49,15 @@ const Envelope = z.object({ code: z.number(), message: z.string().nullish().catc
 
 /** Reads an error body, `{code, message}`. */
 export function readKlingError(body: unknown): VendorRefusal {
-  const said = Envelope.safeParse(body).data;
-  const verdict = said && CODE_MEANINGS[said.code];
+  const error = Envelope.safeParse(body).data;
+  const verdict = error && CODE_MEANINGS[error.code];
   return {
-    message: said?.message ?? "",
-    code: said ? String(said.code) : null,
+    message: error?.message ?? "",
+    code: error ? String(error.code) : null,
     field: null,
     retryAfterSeconds: null,
     kind: verdict?.kind,
-    isContentRefusal: said && CONTENT_CODES.has(said.code) ? true : undefined,
+    isContentRefusal: error && CONTENT_CODES.has(error.code) ? true : undefined,
   };
 }
 
@@ -66,8 +66,8 @@ export function readKlingError(body: unknown): VendorRefusal {
  *
  * @throws {UpstreamFailure}
  */
-export function throwReportedFailure(outbound: Outbound, answer: unknown): void {
-  const { code, message } = Envelope.parse(answer);
+export function throwReportedFailure(outbound: Outbound, response: unknown): void {
+  const { code, message } = Envelope.parse(response);
   if (code === 0) return;
   const { kind, accepted } = CODE_MEANINGS[code] ?? broken;
   const isContentRefusal = CONTENT_CODES.has(code);
@@ -80,6 +80,6 @@ export function isMissing({ facts: { status, vendorCode } }: UpstreamFailure): b
 }
 
 /** Whether the message of a failed job names content rules as the reason. */
-export function isContentFailure(words: string): boolean {
-  return ERROR_TEXTS.klingContentRefusal.test(words);
+export function isContentFailure(message: string): boolean {
+  return ERROR_TEXTS.klingContentRefusal.test(message);
 }

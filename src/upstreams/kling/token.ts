@@ -3,9 +3,9 @@ import { createHmac } from "node:crypto";
 import type { Authorize, Credentials, HeaderFields } from "../authorization.ts";
 
 /** The maximum lag of the vendor's clock. */
-const SKEW_SECONDS = 60;
+const MAX_CLOCK_SKEW_SECONDS = 60;
 /** The longest token lifetime in the vendor's documentation, from the start of its validity. */
-const LIFE_SECONDS = 1_800;
+const LIFETIME_SECONDS = 1_800;
 /** Tokens are renewed long before they expire, because the vendor's clock may be ahead. */
 const RENEWAL_MS = 900_000;
 
@@ -21,12 +21,12 @@ interface Token {
  * HS256).
  */
 export function byKeyOrToken(): Authorize {
-  const plain = new WeakMap<Credentials, HeaderFields>();
+  const keyFields = new WeakMap<Credentials, HeaderFields>();
   const tokens = new WeakMap<Credentials, Token>();
   return ({ now }, credentials) => {
     if (credentials.secretKey === undefined) {
-      const fields = plain.get(credentials) ?? bearer(credentials.apiKey);
-      plain.set(credentials, fields);
+      const fields = keyFields.get(credentials) ?? bearer(credentials.apiKey);
+      keyFields.set(credentials, fields);
       return fields;
     }
     let token = tokens.get(credentials);
@@ -44,9 +44,9 @@ function bearer(token: string): HeaderFields {
 }
 
 function signedToken(accessKey: string, secretKey: string, now: number): string {
-  const validFrom = Math.floor(now / 1_000) - SKEW_SECONDS;
+  const validFrom = Math.floor(now / 1_000) - MAX_CLOCK_SKEW_SECONDS;
   const header = encoded({ alg: "HS256", typ: "JWT" });
-  const claims = encoded({ iss: accessKey, exp: validFrom + LIFE_SECONDS, nbf: validFrom });
+  const claims = encoded({ iss: accessKey, exp: validFrom + LIFETIME_SECONDS, nbf: validFrom });
   const signature = createHmac("sha256", secretKey).update(`${header}.${claims}`).digest("base64url");
   return `${header}.${claims}.${signature}`;
 }

@@ -28,9 +28,9 @@ type JobKind = "text2video" | "image2video" | "multi-image2video" | "omni-video"
 /** Resolutions are sold as modes. */
 const SHAPES: VideoShapes = {
   resolutions: {
-    "720p": { word: "std", shortSide: 720 },
-    "1080p": { word: "pro", shortSide: 1_080 },
-    "4K": { word: "4k", shortSide: 2_160 },
+    "720p": { value: "std", shortSide: 720 },
+    "1080p": { value: "pro", shortSide: 1_080 },
+    "4K": { value: "4k", shortSide: 2_160 },
   },
   ratios: ["16:9", "9:16", "1:1"],
 };
@@ -71,29 +71,29 @@ const Job = z.object({
 /** Creates the video upstream for Kling. The vendor cannot cancel a job. A lost job is found by the task id. */
 export function klingVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readKlingError);
-  const ask = <T>(kind: string, id: string, read: (job: z.infer<typeof Job>["data"]) => T) =>
-    exchange.get(`${VIDEOS}/${kind}/${encodeURIComponent(id)}`, (answer) => {
-      throwReportedFailure(outbound, answer);
-      return read(Job.parse(answer).data);
+  const getJob = <T>(kind: string, id: string, read: (job: z.infer<typeof Job>["data"]) => T) =>
+    exchange.get(`${VIDEOS}/${kind}/${encodeURIComponent(id)}`, (response) => {
+      throwReportedFailure(outbound, response);
+      return read(Job.parse(response).data);
     });
   return {
     mediaForms: { image: ["url", "base64"], audio: [], video: ["url"] },
     async create(order) {
       const kind = kindFor(outbound, order);
-      const { data } = await exchange.create(`${VIDEOS}/${kind}`, bodyOf(outbound, order, kind), (answer) => {
-        throwReportedFailure(outbound, answer);
-        return Created.parse(answer);
+      const { data } = await exchange.create(`${VIDEOS}/${kind}`, bodyOf(outbound, order, kind), (response) => {
+        throwReportedFailure(outbound, response);
+        return Created.parse(response);
       });
       return { id: data.task_id, place: kind };
     },
-    poll: (job) => ask(placeIn(job), job.id, (data) => progressOf(outbound, data)),
+    poll: (job) => getJob(placeIn(job), job.id, (data) => progressOf(outbound, data)),
     cancel: null,
     async find(order) {
       const kind = kindFor(outbound, order);
       try {
-        return await ask(kind, order.taskId, (data) => {
-          const isOurs = data?.task_info?.external_task_id === order.taskId;
-          return isOurs ? { id: data.task_id, place: kind } : null;
+        return await getJob(kind, order.taskId, (data) => {
+          const isThisTask = data?.task_info?.external_task_id === order.taskId;
+          return isThisTask ? { id: data.task_id, place: kind } : null;
         });
       } catch (thrown) {
         if (thrown instanceof UpstreamFailure && isMissing(thrown)) return null;
@@ -183,10 +183,10 @@ function isVideo({ medium }: VideoMedia): boolean {
 
 function droppedOf(order: VideoOrder): string[] {
   const { seed, generateAudio, aspectRatio, firstFrame, durationSeconds, mode, model } = order;
-  const isMute = hasVideo(order) || (mode === "imgref2video" && !isOmni(model));
+  const hasNoAudio = hasVideo(order) || (mode === "imgref2video" && !isOmni(model));
   return [
     ...(seed !== null ? ["seed"] : []),
-    ...(generateAudio === true && isMute ? ["generate_audio"] : []),
+    ...(generateAudio === true && hasNoAudio ? ["generate_audio"] : []),
     ...(aspectRatio !== null && firstFrame !== null ? ["aspect_ratio"] : []),
     ...(durationSeconds !== null && durationSeconds > 0 && hasVideo(order) ? ["duration"] : []),
   ];
@@ -205,8 +205,8 @@ function progressOf(outbound: Outbound, job: z.infer<typeof Job>["data"]): Video
       return finished(outbound, videos.map(({ url }) => url), { seconds: secondsOf(videos), costUsd: null });
     }
     case "failed": {
-      const words = job.task_status_msg ?? "";
-      return failed(outbound, words, isContentFailure(words));
+      const message = job.task_status_msg ?? "";
+      return failed(outbound, message, isContentFailure(message));
     }
     default:
       return unknownStatus(job.task_status);

@@ -21,9 +21,9 @@ const SUBJECT_MODEL = "S2V-01";
 
 const SHAPES: VideoShapes = {
   resolutions: {
-    "480p": { word: "512P", shortSide: 512 },
-    "720p": { word: "768P", shortSide: 768 },
-    "1080p": { word: "1080P", shortSide: 1_080 },
+    "480p": { value: "512P", shortSide: 512 },
+    "720p": { value: "768P", shortSide: 768 },
+    "1080p": { value: "1080P", shortSide: 1_080 },
   },
   ratios: ["16:9"],
 };
@@ -35,7 +35,7 @@ const identifier = z.string().min(1).or(z.number().transform(String));
 const Created = z.object({ task_id: identifier });
 const Query = z.object({ status: z.string(), file_id: identifier.nullish().catch(null), base_resp: BaseResponse });
 const File = z.object({ file: z.object({ download_url: z.string().nullish() }).nullish() });
-const Told = z.object({ base_resp: BaseResponse });
+const Envelope = z.object({ base_resp: BaseResponse });
 
 /** Whether the model belongs to version 1 of the API, as all but the H3 family do. */
 export function isHailuo(model: string): boolean {
@@ -48,9 +48,9 @@ export async function createHailuo(
   exchange: VideoExchange,
   order: VideoOrder,
 ): Promise<VideoJobHandle> {
-  const { task_id } = await exchange.create("/v1/video_generation", bodyOf(outbound, order), (answer) => {
-    throwReportedFailure(outbound, answer);
-    return Created.parse(answer);
+  const { task_id } = await exchange.create("/v1/video_generation", bodyOf(outbound, order), (response) => {
+    throwReportedFailure(outbound, response);
+    return Created.parse(response);
   });
   return { id: task_id, place: VERSION_1 };
 }
@@ -61,11 +61,11 @@ export async function pollHailuo(
   exchange: VideoExchange,
   { id }: VideoJobHandle,
 ): Promise<VideoProgress> {
-  const job = await exchange.get(`/v1/query/video_generation?task_id=${encodeURIComponent(id)}`, (answer) => {
-    const query = Query.safeParse(answer);
+  const job = await exchange.get(`/v1/query/video_generation?task_id=${encodeURIComponent(id)}`, (response) => {
+    const query = Query.safeParse(response);
     // A failed job has a code, too. It is that of the job's failure, not of the poll.
-    if (query.data?.status.toLowerCase() !== "fail") throwReportedFailure(outbound, answer);
-    return Query.parse(answer);
+    if (query.data?.status.toLowerCase() !== "fail") throwReportedFailure(outbound, response);
+    return Query.parse(response);
   });
   switch (job.status.toLowerCase()) {
     case "preparing":
@@ -74,7 +74,7 @@ export async function pollHailuo(
     case "processing":
       return pending(true);
     case "success":
-      return finished(outbound, [await addressOf(outbound, exchange, job.file_id)], { seconds: null, costUsd: null });
+      return finished(outbound, [await fileUrlOf(outbound, exchange, job.file_id)], { seconds: null, costUsd: null });
     case "fail": {
       const code = job.base_resp?.status_code;
       return failed(outbound, job.base_resp?.status_msg ?? "", code ? meaningOf(code).isContentRefusal : false);
@@ -84,11 +84,11 @@ export async function pollHailuo(
   }
 }
 
-async function addressOf(outbound: Outbound, exchange: VideoExchange, file: string | null | undefined) {
+async function fileUrlOf(outbound: Outbound, exchange: VideoExchange, file: string | null | undefined) {
   if (!file) return null;
-  return await exchange.get(`/v1/files/retrieve?file_id=${encodeURIComponent(file)}`, (answer) => {
-    throwReportedFailure(outbound, answer);
-    return File.parse(answer).file?.download_url;
+  return await exchange.get(`/v1/files/retrieve?file_id=${encodeURIComponent(file)}`, (response) => {
+    throwReportedFailure(outbound, response);
+    return File.parse(response).file?.download_url;
   });
 }
 
@@ -97,8 +97,8 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
   // There is no ratio field: text prompts create 16:9, and frames keep their own ratio.
   if (ratio !== null && ratio !== SHAPES.ratios[0] && firstFrame === null) {
-    const said = `"${order.model}" does not support the aspect ratio ${ratio}: expected ${SHAPES.ratios[0]}`;
-    throw outbound.failure("invalid", said, { field: "aspect_ratio" });
+    const message = `"${order.model}" does not support the aspect ratio ${ratio}: expected ${SHAPES.ratios[0]}`;
+    throw outbound.failure("invalid", message, { field: "aspect_ratio" });
   }
   return {
     ...order.options,
@@ -116,13 +116,13 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
 }
 
 /** Throws the failure that a status 200 response reports. The code zero means success. */
-export function throwReportedFailure(outbound: Outbound, answer: unknown): void {
-  const told = Told.safeParse(answer).data?.base_resp;
-  if (!told || told.status_code === null || told.status_code === "0") return;
-  throw reportedFailure(outbound, told.status_code, told.status_msg ?? "");
+export function throwReportedFailure(outbound: Outbound, response: unknown): void {
+  const result = Envelope.safeParse(response).data?.base_resp;
+  if (!result || result.status_code === null || result.status_code === "0") return;
+  throw reportedFailure(outbound, result.status_code, result.status_msg ?? "");
 }
 
-function reportedFailure(outbound: Outbound, code: string, said: string): UpstreamFailure {
+function reportedFailure(outbound: Outbound, code: string, message: string): UpstreamFailure {
   const { kind, accepted, isContentRefusal } = meaningOf(code);
-  return outbound.failure(kind, said, { vendorCode: code, accepted, isContentRefusal });
+  return outbound.failure(kind, message, { vendorCode: code, accepted, isContentRefusal });
 }

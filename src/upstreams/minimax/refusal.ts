@@ -13,7 +13,7 @@ export interface CodeMeaning {
   readonly isContentRefusal: boolean;
 }
 
-const plain = (kind: FailureKind, accepted: "no" | "unknown" = "no"): CodeMeaning => ({
+const meaning = (kind: FailureKind, accepted: "no" | "unknown" = "no"): CodeMeaning => ({
   kind,
   accepted,
   isContentRefusal: false,
@@ -23,30 +23,30 @@ const CONTENT: CodeMeaning = { kind: "invalid", accepted: "no", isContentRefusal
 
 /** Source: MiniMax API reference, "Error codes". */
 const CODE_MEANINGS: Readonly<Record<string, CodeMeaning>> = {
-  1001: plain("timeout", "unknown"),
-  1002: plain("rate_limited"),
-  1004: plain("auth"),
-  1008: plain("unavailable"), // the gateway's account has no balance
+  1001: meaning("timeout", "unknown"),
+  1002: meaning("rate_limited"),
+  1004: meaning("auth"),
+  1008: meaning("unavailable"), // the gateway's account has no balance
   1026: CONTENT,
   1027: CONTENT,
-  1039: plain("rate_limited"),
-  1041: plain("rate_limited"),
-  1042: plain("invalid"),
-  2013: plain("invalid"),
-  2049: plain("auth"),
-  2056: plain("rate_limited"),
+  1039: meaning("rate_limited"),
+  1041: meaning("rate_limited"),
+  1042: meaning("invalid"),
+  2013: meaning("invalid"),
+  2049: meaning("auth"),
+  2056: meaning("rate_limited"),
 };
 
 /** Returns the verdict on a code. An unknown code means a failure, perhaps after the work started. */
 export function meaningOf(code: string): CodeMeaning {
-  return CODE_MEANINGS[code] ?? plain("unavailable", "unknown");
+  return CODE_MEANINGS[code] ?? meaning("unavailable", "unknown");
 }
 
 /** A code, written as `1026` or as `"1026"`. */
 export const errorCode: z.ZodType<string | null> = z.union([z.string(), z.number().transform(String)]).nullish()
   .transform((code) => code ?? null).catch(null);
 
-const Inside = z.object({
+const ErrorBody = z.object({
   error: z.object({ code: errorCode, type: z.string().nullish(), message: z.string().nullish() }).nullish(),
   base_resp: z.object({ status_code: errorCode, status_msg: z.string().nullish() }).nullish(),
 });
@@ -56,17 +56,17 @@ const Inside = z.object({
  * Either may be absent.
  */
 export function readRefusal(body: unknown): VendorRefusal {
-  const said = chat.upstream.readError(body);
-  const inside = Inside.safeParse(body).data;
-  const code = inside?.error?.code ?? inside?.base_resp?.status_code ?? null;
-  const message = said.message || inside?.base_resp?.status_msg || "";
-  const known = code === null ? undefined : CODE_MEANINGS[code];
-  const isContentRefusal = known?.isContentRefusal ?? ERROR_TEXTS.minimaxContentRefusal.test(message);
+  const error = chat.upstream.readError(body);
+  const details = ErrorBody.safeParse(body).data;
+  const code = details?.error?.code ?? details?.base_resp?.status_code ?? null;
+  const message = error.message || details?.base_resp?.status_msg || "";
+  const codeMeaning = code === null ? undefined : CODE_MEANINGS[code];
+  const isContentRefusal = codeMeaning?.isContentRefusal ?? ERROR_TEXTS.minimaxContentRefusal.test(message);
   return {
-    ...said,
+    ...error,
     message,
-    code: code ?? said.code,
-    kind: isContentRefusal ? "invalid" : known?.kind,
+    code: code ?? error.code,
+    kind: isContentRefusal ? "invalid" : codeMeaning?.kind,
     isContentRefusal,
   };
 }

@@ -15,22 +15,22 @@ import { errorCode, meaningOf, readRefusal } from "./refusal.ts";
 
 const SHAPES: VideoShapes = {
   resolutions: {
-    "480p": { word: "480P", shortSide: 480 },
-    "720p": { word: "768P", shortSide: 768 },
-    "2K": { word: "2K", shortSide: 1_440 },
+    "480p": { value: "480P", shortSide: 480 },
+    "720p": { value: "768P", shortSide: 768 },
+    "2K": { value: "2K", shortSide: 1_440 },
   },
   ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"],
 };
 
 /** The ratio of a video from a prompt alone, because the vendor has no default. */
-const RATIO_OF_WORDS = "16:9";
+const DEFAULT_RATIO = "16:9";
 
 const text = z.string().nullish().catch(null);
 const number = z.number().nonnegative().nullish().catch(null);
 
 const Created = z.object({ task_id: z.string().min(1).or(z.number().transform(String)) });
 
-const Answer = z.object({
+const ResponseBody = z.object({
   task: z.object({
     status: z.string(),
     content: z.object({ url: text }).nullish().catch(null),
@@ -56,27 +56,27 @@ const REFUSED_OPTIONS: RefusedOptions = {
 export function minimaxVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal);
   const pollH3 = ({ id }: VideoJobHandle) =>
-    exchange.get(`/v2/query/video_generation/${encodeURIComponent(id)}`, (answer) => progressOf(outbound, answer));
+    exchange.get(`/v2/query/video_generation/${encodeURIComponent(id)}`, (response) => progressOf(outbound, response));
   return {
     mediaForms: { image: ["url", "data_uri"], audio: ["url"], video: ["url"] },
     async create(order) {
       if (isHailuo(order.model)) return await createHailuo(outbound, exchange, order);
       const body = bodyOf(outbound, order);
-      const { task_id } = await exchange.create("/v2/video_generation", body, (answer) => {
-        throwReportedFailure(outbound, answer);
-        return Created.parse(answer);
+      const { task_id } = await exchange.create("/v2/video_generation", body, (response) => {
+        throwReportedFailure(outbound, response);
+        return Created.parse(response);
       });
       return { id: task_id, place: null };
     },
     poll: (job) => job.place === VERSION_1 ? pollHailuo(outbound, exchange, job) : pollH3(job),
     pollMany: {
       limit: MAX_JOBS_PER_LIST,
-      async ask(jobs) {
+      async poll(jobs) {
         const listed = jobs.filter(({ place }) => place !== VERSION_1); // version 1 has no list
         if (listed.length === 0) return new Map();
         return await exchange.get(
           `/v2/query/video_generation?${listQueryOf(listed)}`,
-          (answer) => listedProgress(answer, (task) => progressOf(outbound, { task })),
+          (response) => listedProgress(response, (task) => progressOf(outbound, { task })),
         );
       },
     },
@@ -103,7 +103,7 @@ export function minimaxVideos(outbound: Outbound): VideoUpstream {
 
 function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
-  const shape = order.mode === "text2video" ? ratio ?? RATIO_OF_WORDS : ratio;
+  const shape = order.mode === "text2video" ? ratio ?? DEFAULT_RATIO : ratio;
   return {
     ...order.options,
     model: order.model,
@@ -116,8 +116,8 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   };
 }
 
-function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
-  const { task } = Answer.parse(answer);
+function progressOf(outbound: Outbound, response: unknown): VideoProgress {
+  const { task } = ResponseBody.parse(response);
   const { error, usage, duration, content } = task;
   return progressOfStatus(task.status, {
     succeeded: () =>

@@ -6,6 +6,6 @@ const CONTENT_RULES = /^(?:moderation_blocked|content_policy_violation|content_?
 
 /** Reads an error body, `{error: {message, type, param, code}}`. Source: OpenAI API reference, "Images", errors. */
 export function readImageError(body: unknown): VendorRefusal {
-  const said = chat.upstream.readError(body);
-  return CONTENT_RULES.test(said.code ?? "") ? { ...said, kind: "invalid", isContentRefusal: true } : said;
+  const error = chat.upstream.readError(body);
+  return CONTENT_RULES.test(error.code ?? "") ? { ...error, kind: "invalid", isContentRefusal: true } : error;
 }

@@ -29,7 +29,7 @@ const CompletedImage = z.object({ b64_json: z.string(), created_at: z.number().n
 export async function* readImageStream(
   response: OutboundResponse,
   outbound: Outbound,
-  readOutcome: (answer: unknown) => ImageOutcome,
+  readOutcome: (response: unknown) => ImageOutcome,
 ): AsyncGenerator<ImageEvent> {
   if (response.mediaType !== "text/event-stream") {
     const outcome = readJsonResponse(outbound, await response.readAll(IMAGE_REPLY_CAP_BYTES), readOutcome);
@@ -42,7 +42,7 @@ export async function* readImageStream(
     const type = read(AnyEvent, body, outbound).type ?? event ?? "";
     if (type === "error" || type.endsWith(".failed")) throw failureIn(body, outbound);
     if (type.endsWith(".partial_image")) yield partialOf(body, outbound);
-    if (type.endsWith(".completed")) outcome = together(outcome, completedOf(body, outbound, readOutcome));
+    if (type.endsWith(".completed")) outcome = merged(outcome, completedOf(body, outbound, readOutcome));
   }
   if (outcome === null) throw outbound.failure("broken", "", { accepted: "unknown" });
   yield { type: "completed", outcome };
@@ -52,7 +52,7 @@ async function* framesOf(response: OutboundResponse, outbound: Outbound): AsyncG
   const reader = createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
   try {
     for (let bytes = await response.read(); bytes !== null; bytes = await response.read()) {
-      yield* pushed(reader, bytes, outbound);
+      yield* framesIn(reader, bytes, outbound);
     }
     yield* reader.end();
   } finally {
@@ -60,7 +60,7 @@ async function* framesOf(response: OutboundResponse, outbound: Outbound): AsyncG
   }
 }
 
-function pushed(reader: ReturnType<typeof createFrameReader>, bytes: Uint8Array, outbound: Outbound): Frame[] {
+function framesIn(reader: ReturnType<typeof createFrameReader>, bytes: Uint8Array, outbound: Outbound): Frame[] {
   try {
     return reader.push(bytes);
   } catch (cause) {
@@ -89,12 +89,16 @@ function partialOf(body: unknown, outbound: Outbound): ImageEvent {
 }
 
 /** A `completed` event has the fields of a complete response with one image, but without the list. */
-function completedOf(body: unknown, outbound: Outbound, readOutcome: (answer: unknown) => ImageOutcome): ImageOutcome {
+function completedOf(
+  body: unknown,
+  outbound: Outbound,
+  readOutcome: (response: unknown) => ImageOutcome,
+): ImageOutcome {
   const { b64_json, created_at } = read(CompletedImage, body, outbound);
   return readOutcome({ ...(body as object), created: created_at, data: [{ b64_json }] });
 }
 
-function together(first: ImageOutcome | null, next: ImageOutcome): ImageOutcome {
+function merged(first: ImageOutcome | null, next: ImageOutcome): ImageOutcome {
   if (first === null) return next;
   return {
     ...next,
@@ -116,9 +120,9 @@ function sumOf(first: ImageConsumption | null, next: ImageConsumption | null): I
 function failureIn(body: unknown, outbound: Outbound) {
   const { message, code, field, kind, isContentRefusal } = readImageError(body);
   const type = z.object({ error: z.object({ type: z.string() }) }).safeParse(body).data?.error.type ?? "";
-  const meant = kind ?? kindOf(`${code ?? ""} ${type}`);
-  return outbound.failure(meant, message, {
-    accepted: meant === "invalid" ? "no" : "unknown",
+  const failureKind = kind ?? kindOf(`${code ?? ""} ${type}`);
+  return outbound.failure(failureKind, message, {
+    accepted: failureKind === "invalid" ? "no" : "unknown",
     vendorCode: code ?? undefined,
     field: field ?? undefined,
     isContentRefusal,
@@ -126,7 +130,7 @@ function failureIn(body: unknown, outbound: Outbound) {
 }
 
 /** A stream has no status, so the error code and type decide. Source: OpenAI API reference, "Error codes". */
-function kindOf(words: string): FailureKind {
-  if (/user_error|invalid_request|unknown_parameter|invalid_value/.test(words)) return "invalid";
-  return /rate_limit|insufficient_quota/.test(words) ? "rate_limited" : "unavailable";
+function kindOf(codes: string): FailureKind {
+  if (/user_error|invalid_request|unknown_parameter|invalid_value/.test(codes)) return "invalid";
+  return /rate_limit|insufficient_quota/.test(codes) ? "rate_limited" : "unavailable";
 }

@@ -22,7 +22,7 @@ const Usage = z.object({
   output_tokens: tokenCount,
 }).nullish();
 
-const Answer = z.object({
+const ResponseBody = z.object({
   created: z.number().nullish(),
   data: z.array(listedImage),
   size: z.string().nullish(),
@@ -36,19 +36,19 @@ const Answer = z.object({
  * family reject it. Responses with URLs are read, too. Source: OpenAI API reference, "Images".
  */
 export function openaiImages(outbound: Outbound): ImageUpstream {
-  const whole = (order: ImageOrder, call: ImageCall, edits: boolean) => {
+  const send = (order: ImageOrder, call: ImageCall, edits: boolean) => {
     const { path, body } = requestFor(order, edits, {});
     return outbound.json(
       "POST",
       path,
       body,
-      (answer) => readOutcome(answer, order, outbound),
+      (response) => readOutcome(response, order, outbound),
       imageRequestOptions(call, readImageError),
     );
   };
   return {
-    generate: (order, call) => whole(order, call, order.images.length > 0),
-    edit: (order, call) => whole(order, call, true),
+    generate: (order, call) => send(order, call, order.images.length > 0),
+    edit: (order, call) => send(order, call, true),
     async *stream(order, call, kind) {
       const edits = kind === "edit" || order.images.length > 0;
       const { path, body } = requestFor(order, edits, { stream: true, partial_images: order.partialImages });
@@ -63,7 +63,7 @@ export function openaiImages(outbound: Outbound): ImageUpstream {
         callerSignal: call.callerSignal,
         readError: readImageError,
       });
-      yield* readImageStream(response, outbound, (answer) => readOutcome(answer, order, outbound));
+      yield* readImageStream(response, outbound, (response) => readOutcome(response, order, outbound));
     },
     maxPerCall: 10,
   };
@@ -111,32 +111,32 @@ function filesOf({ images, mask }: ImageOrder): FormField[] {
  * The gpt-image-1 family supports three sizes; later families support any. Source: OpenAI API reference, "Create
  * image", `size`.
  */
-const WIDER: Readonly<Record<string, string>> = { "1792x1024": "1536x1024", "1024x1792": "1024x1536" };
+const GPT_IMAGE_1_SIZES: Readonly<Record<string, string>> = { "1792x1024": "1536x1024", "1024x1792": "1024x1536" };
 
 function sizeFor({ model, size }: ImageOrder): string | null {
   if (size === null || size === "auto") return null;
-  return /^gpt-image-1(?:$|[.-])/.test(model) ? WIDER[size] ?? size : size;
+  return /^gpt-image-1(?:$|[.-])/.test(model) ? GPT_IMAGE_1_SIZES[size] ?? size : size;
 }
 
 /** Quality values of retired models and their equivalents in the later family. */
-const SUCCESSORS: Readonly<Record<string, string>> = { standard: "medium", hd: "high" };
+const GPT_IMAGE_QUALITIES: Readonly<Record<string, string>> = { standard: "medium", hd: "high" };
 
 function qualityFor({ model, quality }: ImageOrder): string | null {
   if (quality === "auto") return null;
-  return /^(?:chat)?gpt-image-/.test(model) ? SUCCESSORS[quality] ?? quality : quality;
+  return /^(?:chat)?gpt-image-/.test(model) ? GPT_IMAGE_QUALITIES[quality] ?? quality : quality;
 }
 
 function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): ImageOutcome {
-  const answer = Answer.parse(body);
-  const mediaType = answer.output_format ? `image/${answer.output_format.replace(/^jpg$/, "jpeg")}` : null;
-  const images = answer.data.map((item) => generatedImageOf(item, mediaType)).filter((image) => image !== null);
+  const response = ResponseBody.parse(body);
+  const mediaType = response.output_format ? `image/${response.output_format.replace(/^jpg$/, "jpeg")}` : null;
+  const images = response.data.map((item) => generatedImageOf(item, mediaType)).filter((image) => image !== null);
   if (images.length === 0) throw outbound.failure("broken", "", { accepted: "unknown" });
   return {
-    createdAt: answer.created ?? null,
+    createdAt: response.created ?? null,
     images,
-    size: answer.size ?? sizeFor(order),
-    quality: answer.quality ?? qualityFor(order),
-    consumption: readConsumption(answer.usage),
+    size: response.size ?? sizeFor(order),
+    quality: response.quality ?? qualityFor(order),
+    consumption: readConsumption(response.usage),
   };
 }
 

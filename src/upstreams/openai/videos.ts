@@ -43,7 +43,7 @@ const Moderated = z.object({
 });
 
 /** A failed job has a message and no code: these words name content rules as the reason. */
-const CONTENT_WORDS = /content[ _-]?(?:policy|filter|moderation|violation)|moderation|safety|sensitive|prohibited/i;
+const CONTENT_REFUSAL = /content[ _-]?(?:policy|filter|moderation|violation)|moderation|safety|sensitive|prohibited/i;
 
 const SHAPE = 'it sets the shape of the video; use "aspect_ratio" or "size"';
 
@@ -87,10 +87,10 @@ export function openrouterVideos(outbound: Outbound): VideoUpstream {
   return {
     mediaForms: { image: forms, audio: forms, video: forms },
     async create(order) {
-      const created = await exchange.create("/videos", bodyOf(order), (answer) => Created.parse(answer));
+      const created = await exchange.create("/videos", bodyOf(order), (response) => Created.parse(response));
       return { id: created.id, place: placeOf(outbound, created) };
     },
-    poll: (job) => exchange.get(pathOf(job), (answer) => progressOf(outbound, answer)),
+    poll: (job) => exchange.get(pathOf(job), (response) => progressOf(outbound, response)),
     cancel: null,
     find: null,
     open: async (result, job) => await openContent(outbound, result, job),
@@ -105,9 +105,9 @@ function pathOf({ id, place }: VideoJobHandle): string {
 
 /** Returns the path of `polling_url` if it is on the provider's own host and differs from the default; else null. */
 function placeOf(outbound: Outbound, { id, polling_url }: z.infer<typeof Created>): string | null {
-  const named = polling_url ? outbound.pathOf(polling_url) : null;
-  const isThisJob = named?.includes(encodeURIComponent(id)) ?? false;
-  return isThisJob && named !== pathOf({ id, place: null }) ? named : null;
+  const path = polling_url ? outbound.pathOf(polling_url) : null;
+  const isThisJob = path?.includes(encodeURIComponent(id)) ?? false;
+  return isThisJob && path !== pathOf({ id, place: null }) ? path : null;
 }
 
 function bodyOf(order: VideoOrder): JsonObject {
@@ -140,20 +140,24 @@ function partOf({ medium, value }: VideoMedia): JsonObject {
 }
 
 /** OpenRouter's states and their equivalents at Ark. */
-const WORDS: Readonly<Record<string, string>> = { pending: "queued", in_progress: "running", completed: "succeeded" };
+const STATUSES: Readonly<Record<string, string>> = {
+  pending: "queued",
+  in_progress: "running",
+  completed: "succeeded",
+};
 
-function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
-  const job = Job.parse(answer);
-  return progressOfStatus(WORDS[job.status.toLowerCase()] ?? job.status, {
+function progressOf(outbound: Outbound, response: unknown): VideoProgress {
+  const job = Job.parse(response);
+  return progressOfStatus(STATUSES[job.status.toLowerCase()] ?? job.status, {
     succeeded: () => completed(outbound, job),
-    failed: () => failed(outbound, job.error ?? "", CONTENT_WORDS.test(job.error ?? "")),
+    failed: () => failed(outbound, job.error ?? "", CONTENT_REFUSAL.test(job.error ?? "")),
   });
 }
 
 /** Results on the provider's own host need its key. The key is not sent to any other host. */
 function completed(outbound: Outbound, { unsigned_urls, urls, usage }: z.infer<typeof Job>): VideoProgress {
-  const named = unsigned_urls?.length ? unsigned_urls : urls ?? [];
-  const results = named.filter((url) => url !== "").map((url) => resultAt(outbound, url));
+  const listed = unsigned_urls?.length ? unsigned_urls : urls ?? [];
+  const results = listed.filter((url) => url !== "").map((url) => resultAt(outbound, url));
   if (results.length === 0) return failed(outbound, "The vendor reported success without a result");
   return { status: "completed", results, consumption: { seconds: null, costUsd: reportedUsd(usage?.cost) } };
 }
@@ -171,6 +175,6 @@ function openContent(outbound: Outbound, { url }: VideoResult, { id }: VideoJobH
 }
 
 function readVideoError(body: unknown): VendorRefusal {
-  const said = chat.upstream.readError(body);
-  return Moderated.safeParse(body).success ? { ...said, kind: "invalid", isContentRefusal: true } : said;
+  const error = chat.upstream.readError(body);
+  return Moderated.safeParse(body).success ? { ...error, kind: "invalid", isContentRefusal: true } : error;
 }

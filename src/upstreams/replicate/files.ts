@@ -13,7 +13,7 @@ import { readReplicateError } from "./prediction.ts";
  */
 const MAX_INLINE_BYTES = 65_536;
 
-const Written = z.object({ urls: z.object({ get: z.string().min(1) }) });
+const Upload = z.object({ urls: z.object({ get: z.string().min(1) }) });
 
 /** Returns an image as the value of an input: inline if it is small, else the URL of an upload. */
 export async function imageInput(
@@ -26,22 +26,22 @@ export async function imageInput(
 
 /** Returns the request with URLs of uploads in place of larger inline media. */
 export async function withUploads(outbound: Outbound, order: VideoOrder): Promise<VideoOrder> {
-  const placed = async (media: VideoMedia): Promise<VideoMedia> => {
-    const file = media.form === "data_uri" ? fileIn(media.value) : null;
+  const withUpload = async (media: VideoMedia): Promise<VideoMedia> => {
+    const file = media.form === "data_uri" ? decodeDataUri(media.value) : null;
     if (file === null || file.lengthBytes <= MAX_INLINE_BYTES) return media;
     return { ...media, form: "url", value: await upload(outbound, file, null) };
   };
   const { firstFrame, lastFrame, references } = order;
   return {
     ...order,
-    firstFrame: firstFrame && await placed(firstFrame),
-    lastFrame: lastFrame && await placed(lastFrame),
-    references: await Promise.all(references.map(placed)),
+    firstFrame: firstFrame && await withUpload(firstFrame),
+    lastFrame: lastFrame && await withUpload(lastFrame),
+    references: await Promise.all(references.map(withUpload)),
   };
 }
 
 /** Decodes a `data:` URI; null if it is not base64. */
-function fileIn(uri: string): FormFile | null {
+function decodeDataUri(uri: string): FormFile | null {
   const head = /^data:([^;,]*)[^,]{0,100};base64,/.exec(uri.slice(0, 300));
   if (head === null) return null;
   const bytes = Uint8Array.fromBase64(uri.slice(head[0].length));
@@ -63,7 +63,7 @@ async function upload(
   const filename = `media.${file.mediaType.slice(file.mediaType.indexOf("/") + 1).replace(/[^\w]/g, "")}`;
   const body = multipartBody([{ name: "content", file, filename }]);
   try {
-    return await outbound.json("POST", "/files", body, (answer) => Written.parse(answer).urls.get, {
+    return await outbound.json("POST", "/files", body, (response) => Upload.parse(response).urls.get, {
       callerSignal,
       readError: readReplicateError,
     });

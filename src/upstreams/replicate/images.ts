@@ -35,25 +35,25 @@ const MIN_DEADLINE_SECONDS = 5;
 export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream {
   const deadline = Math.max(Math.ceil(outbound.firstByteMs / 1_000), MIN_DEADLINE_SECONDS);
   const headers = { prefer: `wait=${WAIT_SECONDS}`, "cancel-after": `${deadline}s` };
-  const make: ImageUpstream["generate"] = async (order, call) => {
+  const generate: ImageUpstream["generate"] = async (order, call) => {
     const parts: ImageJobParts = { outbound, clock, call, readError: readReplicateError };
     const { path, fields } = targetOf(order.model);
     const inputs = imageInputsOf(order.model);
-    refuseImages(order, inputs, outbound);
+    checkImages(order, inputs, outbound);
     const images = await Promise.all(order.images.map((image) => imageInput(outbound, image, call.callerSignal)));
     const body = jsonBody({ ...fields, input: inputFor(order, inputs, images) });
-    const made = await startImageJob(parts, path, body, readPrediction, headers);
-    const place = predictionPathOf(made.id);
+    const prediction = await startImageJob(parts, path, body, readPrediction, headers);
+    const jobPath = predictionPathOf(prediction.id);
     return await waitForImages({
-      progress: progressOf(made, order, outbound),
+      progress: progressOf(prediction, order, outbound),
       poll: (extras) =>
-        outbound.json("GET", place, null, (body) => progressOf(readPrediction(body), order, outbound), extras),
-      cancel: (extras) => outbound.json("POST", `${place}/cancel`, null, () => {}, { ...extras, parse: () => null }),
+        outbound.json("GET", jobPath, null, (body) => progressOf(readPrediction(body), order, outbound), extras),
+      cancel: (extras) => outbound.json("POST", `${jobPath}/cancel`, null, () => {}, { ...extras, parse: () => null }),
     }, parts);
   };
   return {
-    generate: make,
-    edit: editWithoutMask(outbound, make),
+    generate,
+    edit: editWithoutMask(outbound, generate),
     stream: null,
     maxPerCall: 1,
   };
@@ -61,24 +61,24 @@ export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream
 
 function inputFor(order: ImageOrder, inputs: ReplicateImageInputs, images: readonly (InlineImage | string)[]) {
   const { prompt, quality, background, outputFormat, size } = order;
-  const asked = pixelsOf(size);
-  const matches = images.length > 0 && inputs.matchesInput;
+  const pixels = pixelsOf(size);
+  const canMatchInput = images.length > 0 && inputs.matchesInput;
   return {
     prompt,
     ...(images.length > 0 && (inputs.images ? { [inputs.images]: images } : { [inputs.image!]: images[0] })),
-    ...(asked !== null && inputs.ratios && { aspect_ratio: nearestRatio(asked, inputs.ratios) }),
-    ...(asked === null && matches && { aspect_ratio: "match_input_image" }),
+    ...(pixels !== null && inputs.ratios && { aspect_ratio: nearestRatio(pixels, inputs.ratios) }),
+    ...(pixels === null && canMatchInput && { aspect_ratio: "match_input_image" }),
     ...(outputFormat !== null && inputs.formats?.[outputFormat] && { output_format: inputs.formats[outputFormat] }),
     ...(inputs.qualities?.includes(quality) && { quality }),
     ...(background !== null && inputs.backgrounds?.includes(background) && { background }),
   };
 }
 
-function refuseImages({ model, images }: ImageOrder, inputs: ReplicateImageInputs, outbound: Outbound): void {
-  const most = inputs.images !== undefined ? Infinity : inputs.image !== undefined ? 1 : 0;
-  if (images.length <= most) return;
-  const what = most === 0 ? "does not support input images" : "supports at most one input image";
-  throw outbound.failure("invalid", `"${model}" ${what}`, { field: "image" });
+function checkImages({ model, images }: ImageOrder, inputs: ReplicateImageInputs, outbound: Outbound): void {
+  const maxImages = inputs.images !== undefined ? Infinity : inputs.image !== undefined ? 1 : 0;
+  if (images.length <= maxImages) return;
+  const problem = maxImages === 0 ? "does not support input images" : "supports at most one input image";
+  throw outbound.failure("invalid", `"${model}" ${problem}`, { field: "image" });
 }
 
 /** A prediction in the state `processing` can already contain its output. */
@@ -109,12 +109,12 @@ function progressOf(prediction: Prediction, order: ImageOrder, outbound: Outboun
   }
 }
 
-function outcomeOf(urls: readonly string[], outbound: Outbound, said = ""): ImageProgress {
+function outcomeOf(urls: readonly string[], outbound: Outbound, message = ""): ImageProgress {
   const images = urls.map((url) => generatedImageOf({ url }, null)).filter((image): image is GeneratedImage =>
     image !== null
   );
   if (images.length === 0) {
-    return { status: "failed", failure: outbound.failure("broken", said, { accepted: "unknown" }) };
+    return { status: "failed", failure: outbound.failure("broken", message, { accepted: "unknown" }) };
   }
   const outcome: ImageOutcome = { createdAt: null, images, size: null, quality: null, consumption: null };
   return { status: "completed", outcome };

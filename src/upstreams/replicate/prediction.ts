@@ -22,7 +22,7 @@ export interface Prediction {
   readonly startedAt: number | null;
 }
 
-const Written = z.object({
+const PredictionBody = z.object({
   id: z.string().min(1),
   status: z.string(),
   output: z.unknown().optional(),
@@ -33,7 +33,7 @@ const Written = z.object({
 
 /** Reads a prediction. Throws if the body has another shape. */
 export function readPrediction(body: unknown): Prediction {
-  const { id, status, output, error, data_removed, started_at } = Written.parse(body);
+  const { id, status, output, error, data_removed, started_at } = PredictionBody.parse(body);
   const startedAt = Date.parse(started_at ?? "");
   return {
     id,
@@ -69,8 +69,8 @@ export function predictionPathOf(id: string): string {
 }
 
 /** Whether the error text means that content rules forbid the request or its result. */
-export function isRefusal(said: string): boolean {
-  return ERROR_TEXTS.replicateContentRefusal.test(said);
+export function isRefusal(message: string): boolean {
+  return ERROR_TEXTS.replicateContentRefusal.test(message);
 }
 
 /** The message for a deleted result. */
@@ -82,10 +82,16 @@ const InvalidFields = z.object({ invalid_fields: z.array(z.object({ field: z.str
  * Reads an error body, `{title, detail, invalid_fields}`. Only the text of a 429 contains the delay before a retry.
  */
 export function readReplicateError(body: unknown): VendorRefusal {
-  const said = chat.upstream.readError(body);
-  const message = said.message.trim();
-  const field = InvalidFields.safeParse(body).data?.invalid_fields[0]?.field || said.field;
-  const wait = ERROR_TEXTS.replicateRateLimitReset.exec(message)?.[1];
+  const error = chat.upstream.readError(body);
+  const message = error.message.trim();
+  const field = InvalidFields.safeParse(body).data?.invalid_fields[0]?.field || error.field;
+  const retryDelay = ERROR_TEXTS.replicateRateLimitReset.exec(message)?.[1];
   const refusal = isRefusal(message) ? { kind: "invalid", isContentRefusal: true } as const : {};
-  return { ...said, message, field, retryAfterSeconds: wait ? Number(wait) : said.retryAfterSeconds, ...refusal };
+  return {
+    ...error,
+    message,
+    field,
+    retryAfterSeconds: retryDelay ? Number(retryDelay) : error.retryAfterSeconds,
+    ...refusal,
+  };
 }

@@ -36,7 +36,7 @@ const VEO: NamedInputs = {
 const KLING: NamedInputs = { firstFrame: "start_image", duration: "number", takesRatio: true };
 const KLING_TIERS: NamedInputs["tier"] = {
   field: "mode",
-  words: { "720p": "standard", "1080p": "pro", "4K": "4k" },
+  values: { "720p": "standard", "1080p": "pro", "4K": "4k" },
 };
 
 /** The shape is that of the frame, or 16:9 without one. */

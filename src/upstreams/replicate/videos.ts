@@ -57,7 +57,7 @@ export function replicateVideos(outbound: Outbound): VideoUpstream {
       };
       return { id: (await exchange.create(path, body, readPrediction)).id, place: null };
     },
-    poll: ({ id }) => exchange.get(predictionPathOf(id), (answer) => progressOf(outbound, readPrediction(answer))),
+    poll: ({ id }) => exchange.get(predictionPathOf(id), (response) => progressOf(outbound, readPrediction(response))),
     async cancel({ id }) {
       try {
         await exchange.send("POST", `${predictionPathOf(id)}/cancel`);

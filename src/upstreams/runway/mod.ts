@@ -6,7 +6,7 @@ import { runwayVideos } from "./videos.ts";
 /** Runway. Source: Runway API reference, "Versioning"; `@runwayml/sdk` 4.20.1. */
 export const runway = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
-  demands: { "x-runway-version": "2024-11-06" },
+  requiredHeaders: { "x-runway-version": "2024-11-06" },
   text: () => [],
   images: () => null,
   videos: runwayVideos,

@@ -48,22 +48,24 @@ export function dropsRatio({ aspectRatio, firstFrame }: VideoOrder, model: Runwa
 function pixelsFor(outbound: Outbound, order: VideoOrder, table: PixelTable): string {
   const exact = order.size && `${order.size.width}:${order.size.height}`;
   if (exact !== null && Object.values(table).some((row) => row.includes(exact))) return exact;
-  const words = Object.fromEntries(Object.keys(table).map((resolution) => [resolution, resolution]));
-  const { resolution, ratio } = shapeOf(outbound, order, shapesWith(words, PIXEL_RATIOS));
+  const values = Object.fromEntries(Object.keys(table).map((resolution) => [resolution, resolution]));
+  const { resolution, ratio } = shapeOf(outbound, order, shapesWith(values, PIXEL_RATIOS));
   const row = (resolution === null ? Object.values(table)[0] : ownValue(table, resolution)) ?? [];
   const [first] = row;
-  if (first === undefined) throw refused(outbound, "resolution", `one of ${Object.keys(table).join(", ")}`);
+  if (first === undefined) throw unsupported(outbound, "resolution", `one of ${Object.keys(table).join(", ")}`);
   if (!first.includes(":")) return first;
   const pixels = matchingRatio(quotientOf(ratio ?? DEFAULT_RATIO), row);
-  if (pixels === null) throw refused(outbound, "aspect_ratio", `a ratio of one of ${row.join(", ")}`);
+  if (pixels === null) throw unsupported(outbound, "aspect_ratio", `a ratio of one of ${row.join(", ")}`);
   return pixels;
 }
 
-function shapesWith(words: Readonly<Record<string, string>>, ratios: readonly string[]): VideoShapes {
-  const rows = Object.entries(words).map(([ours, word]) => [ours, { word, shortSide: SHORT_SIDES[ours] }]);
+function shapesWith(values: Readonly<Record<string, string>>, ratios: readonly string[]): VideoShapes {
+  const rows = Object.entries(values).map((
+    [resolution, value],
+  ) => [resolution, { value, shortSide: SHORT_SIDES[resolution] }]);
   return { resolutions: Object.fromEntries(rows), ratios };
 }
 
-function refused(outbound: Outbound, field: string, expected: string) {
+function unsupported(outbound: Outbound, field: string, expected: string) {
   return outbound.failure("invalid", `This ${field} is not supported: expected ${expected}`, { field });
 }

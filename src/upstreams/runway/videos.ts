@@ -65,14 +65,14 @@ const Issues = z.object({
  */
 export function runwayVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRunwayError);
-  const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (answer) => progressOf(outbound, answer));
+  const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (response) => progressOf(outbound, response));
   const forms = ["url", "data_uri"] as const;
   return {
     mediaForms: { image: forms, audio: forms, video: forms },
     async create(order) {
       const body = bodyOf(outbound, order, runwayModel(order.model));
       const path = order.firstFrame === null ? "/v1/text_to_video" : "/v1/image_to_video";
-      const { id } = await exchange.create(path, body, (answer) => Created.parse(answer));
+      const { id } = await exchange.create(path, body, (response) => Created.parse(response));
       return { id, place: null };
     },
     poll,
@@ -130,8 +130,8 @@ function droppedOf(order: VideoOrder): string[] {
   ];
 }
 
-function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
-  const { status, progress, output, failure, failureCode, cost } = Task.parse(answer);
+function progressOf(outbound: Outbound, response: unknown): VideoProgress {
+  const { status, progress, output, failure, failureCode, cost } = Task.parse(response);
   switch (status.toUpperCase()) {
     case "PENDING":
     case "THROTTLED": // The account is at its concurrency limit: the task waits in the vendor's queue.
@@ -172,9 +172,9 @@ async function cancel(
 
 /** Reads an error body, `{error, issues}`. The message contains the first issue and its path. */
 function readRunwayError(body: unknown): VendorRefusal {
-  const said = chat.upstream.readError(body);
+  const error = chat.upstream.readError(body);
   const [issue] = Issues.safeParse(body).data?.issues ?? [];
-  if (issue === undefined) return said;
+  if (issue === undefined) return error;
   const place = issue.path.length > 0 ? `${issue.path.join(".")}: ` : "";
-  return { ...said, message: `${said.message}: ${place}${issue.message}` };
+  return { ...error, message: `${error.message}: ${place}${issue.message}` };
 }

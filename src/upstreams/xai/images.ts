@@ -9,7 +9,7 @@ import type { Outbound } from "../outbound_call.ts";
 import { readCostUsd } from "./cost.ts";
 import { readXaiError } from "./refusal.ts";
 
-const Answer = z.object({
+const ResponseBody = z.object({
   created: z.number().nullish(),
   data: z.array(listedImage.extend({
     mime_type: z.string().nullish(),
@@ -23,19 +23,19 @@ const Answer = z.object({
  * editing".
  */
 export function xaiImages(outbound: Outbound): ImageUpstream {
-  const make = (order: ImageOrder, call: ImageCall) => {
+  const generate = (order: ImageOrder, call: ImageCall) => {
     const path = order.images.length === 0 ? "/images/generations" : "/images/edits";
     return outbound.json(
       "POST",
       path,
       requestFor(order),
-      (answer) => readOutcome(answer, outbound),
+      (response) => readOutcome(response, outbound),
       imageRequestOptions(call, readXaiError),
     );
   };
   return {
-    generate: make,
-    edit: editWithoutMask(outbound, make),
+    generate,
+    edit: editWithoutMask(outbound, generate),
     stream: null,
     maxPerCall: 10,
   };
@@ -94,8 +94,8 @@ function qualityFor({ model, quality }: ImageOrder): string | null {
 }
 
 function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
-  const answer = Answer.parse(body);
-  const items = answer.data ?? [];
+  const response = ResponseBody.parse(body);
+  const items = response.data ?? [];
   const images = items.map((item) => generatedImageOf(item, item.mime_type ?? null)).filter((image) => image !== null);
   if (images.length === 0) {
     if (!items.some(({ respect_moderation }) => respect_moderation === false)) {
@@ -107,5 +107,5 @@ function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
       costUsd: readCostUsd(body) ?? undefined,
     });
   }
-  return { createdAt: answer.created ?? null, images, size: null, quality: null, consumption: null };
+  return { createdAt: response.created ?? null, images, size: null, quality: null, consumption: null };
 }

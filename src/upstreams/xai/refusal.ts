@@ -4,13 +4,13 @@ import type { VendorRefusal } from "../outbound_call.ts";
 import { readCostUsd } from "./cost.ts";
 
 /** Whether the error text means that xAI's content rules forbid the request or its result. */
-export function isXaiRefusal(said: string): boolean {
-  return ERROR_TEXTS.xaiContentRefusal.test(said);
+export function isXaiRefusal(message: string): boolean {
+  return ERROR_TEXTS.xaiContentRefusal.test(message);
 }
 
 /** Reads an error body, which has one of three formats. Refusals are billed and report their cost. */
 export function readXaiError(body: unknown): VendorRefusal {
-  const said = chat.upstream.readError(body);
-  const refusal = isXaiRefusal(said.message) ? { kind: "invalid", isContentRefusal: true } as const : {};
-  return { ...said, ...refusal, costUsd: readCostUsd(body) ?? undefined };
+  const error = chat.upstream.readError(body);
+  const refusal = isXaiRefusal(error.message) ? { kind: "invalid", isContentRefusal: true } as const : {};
+  return { ...error, ...refusal, costUsd: readCostUsd(body) ?? undefined };
 }

@@ -13,9 +13,9 @@ import { isXaiRefusal, readXaiError } from "./refusal.ts";
 
 const SHAPES: VideoShapes = {
   resolutions: {
-    "480p": { word: "480p", shortSide: 480 },
-    "720p": { word: "720p", shortSide: 720 },
-    "1080p": { word: "1080p", shortSide: 1_080 },
+    "480p": { value: "480p", shortSide: 480 },
+    "720p": { value: "720p", shortSide: 720 },
+    "1080p": { value: "1080p", shortSide: 1_080 },
   },
   ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3"],
 };
@@ -35,19 +35,20 @@ const Job = z.object({
   error: z.object({ code: text, message: text }).nullish().catch(null),
 });
 
-const MEDIA = 'it is an input of the video, and each image is charged; use "frame_images" or "input_references"';
+const CHARGED_MEDIA_REASON =
+  'it is an input of the video, and each image is charged; use "frame_images" or "input_references"';
 
 /** Source: xAI API reference, "Video generations", and its price list: each image is charged. */
 const REFUSED_OPTIONS: RefusedOptions = {
-  image: MEDIA,
-  images: MEDIA,
-  imageurl: MEDIA,
-  lastframe: MEDIA,
-  keyframes: MEDIA,
-  referenceimages: MEDIA,
-  referenceaudios: MEDIA,
-  video: MEDIA,
-  videourl: MEDIA,
+  image: CHARGED_MEDIA_REASON,
+  images: CHARGED_MEDIA_REASON,
+  imageurl: CHARGED_MEDIA_REASON,
+  lastframe: CHARGED_MEDIA_REASON,
+  keyframes: CHARGED_MEDIA_REASON,
+  referenceimages: CHARGED_MEDIA_REASON,
+  referenceaudios: CHARGED_MEDIA_REASON,
+  video: CHARGED_MEDIA_REASON,
+  videourl: CHARGED_MEDIA_REASON,
 };
 
 /** Source: xAI documentation, "Text to speech", "Voices". */
@@ -63,12 +64,12 @@ export function xaiVideos(outbound: Outbound): VideoUpstream {
     mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: [] },
     async create(order) {
       const body = bodyOf(outbound, order);
-      const { request_id } = await exchange.create("/videos/generations", body, (answer) => Created.parse(answer));
+      const { request_id } = await exchange.create("/videos/generations", body, (response) => Created.parse(response));
       return { id: request_id, place: null };
     },
     async poll({ id }) {
       try {
-        return await exchange.get(`/videos/${encodeURIComponent(id)}`, (answer) => progressOf(outbound, answer));
+        return await exchange.get(`/videos/${encodeURIComponent(id)}`, (response) => progressOf(outbound, response));
       } catch (thrown) {
         // A moderation refusal can be a 400 response to a poll.
         if (thrown instanceof UpstreamFailure && thrown.facts.isContentRefusal) return failedWith(thrown);
@@ -88,9 +89,9 @@ export function xaiVideos(outbound: Outbound): VideoUpstream {
 function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
   const { firstFrame, lastFrame } = order;
   const { resolution, ratio } = shapeOf(outbound, order, SHAPES);
-  const images = addressesOf(order, "image");
+  const images = urlObjectsOf(order, "image");
   const { reference_voice_ids: voices, ...options } = order.options;
-  const audios = [...addressesOf(order, "audio"), ...voicesOf(outbound, voices)];
+  const audios = [...urlObjectsOf(order, "audio"), ...voicesOf(outbound, voices)];
   return {
     ...options,
     model: order.model,
@@ -118,14 +119,14 @@ function voicesOf(outbound: Outbound, names: unknown): JsonObject[] {
   });
 }
 
-function addressesOf({ references }: VideoOrder, medium: VideoMedia["medium"]): JsonObject[] {
+function urlObjectsOf({ references }: VideoOrder, medium: VideoMedia["medium"]): JsonObject[] {
   return references.filter((media) => media.medium === medium).map(({ value }) => ({ url: value }));
 }
 
-function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
+function progressOf(outbound: Outbound, response: unknown): VideoProgress {
   // A pending job is a 202, sometimes without a body.
-  if (answer === null) return pending(null);
-  const { status, video, progress, error } = Job.parse(answer);
+  if (response === null) return pending(null);
+  const { status, video, progress, error } = Job.parse(response);
   switch (status?.toLowerCase() ?? (video?.url ? "done" : "")) {
     case "pending":
       return pending(null, progress == null ? {} : { progressPercent: progress });
@@ -134,11 +135,11 @@ function progressOf(outbound: Outbound, answer: unknown): VideoProgress {
       if (video?.respect_moderation === false) return failed(outbound, REFUSED, true);
       return finished(outbound, [video?.url], {
         seconds: video?.duration ?? null,
-        costUsd: readCostUsd(answer),
+        costUsd: readCostUsd(response),
       });
     case "failed": {
-      const said = error?.message || error?.code || "";
-      return failed(outbound, said, isXaiRefusal(said));
+      const message = error?.message || error?.code || "";
+      return failed(outbound, message, isXaiRefusal(message));
     }
     case "expired":
       return { status: "expired" };

@@ -47,7 +47,7 @@ export function answerHandler(parts: VideoParts, isHeld: (taskId: string) => boo
     if (progress.status !== "pending") {
       return await end(parts, task, progress) ? null : clock.monotonicMs() + RETRY_MS.min;
     }
-    logUnknownStatus(parts, loggedStatuses, task.provider, progress.unknownWord);
+    logUnknownStatus(parts, loggedStatuses, task.provider, progress.unknownStatus);
     if (task.deadlineAt <= clock.monotonicMs()) {
       return await endLate(parts, task) ? null : clock.monotonicMs() + RETRY_MS.min;
     }

@@ -240,7 +240,7 @@ async function askOne(upstream: VideoUpstream, task: WatchedTask): Promise<Answe
 }
 
 async function askMany({ pollMany }: VideoUpstream, tasks: readonly WatchedTask[]): Promise<Answers> {
-  const answers = await pollMany!.ask(tasks.map(({ handle }) => handle));
+  const answers = await pollMany!.poll(tasks.map(({ handle }) => handle));
   return new Map(tasks.flatMap((task) => {
     const answer = answers.get(task.handle.id);
     return answer ? [[task, answer] as const] : [];

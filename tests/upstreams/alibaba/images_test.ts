@@ -45,13 +45,13 @@ Deno.test("Qwen-Image: images precede the prompt, sizes contain a star, and wate
 
 Deno.test("Qwen-Image: a mask and a fourth image are rejected without a request", async () => {
   await withImageVendor("alibaba", { body: made({ image: URL }) }, async (images, seen) => {
-    const picture = imageOf([1]);
+    const image = imageOf([1]);
     const masked = await assertRejects(
-      () => images.edit!(orderOf({ images: [picture], mask: picture }), CALL),
+      () => images.edit!(orderOf({ images: [image], mask: image }), CALL),
       UpstreamFailure,
     );
     const many = await assertRejects(
-      () => images.generate(orderOf({ images: [picture, picture, picture, picture] }), CALL),
+      () => images.generate(orderOf({ images: [image, image, image, image] }), CALL),
       UpstreamFailure,
     );
     assertEquals([masked.facts.field, many.facts.field, seen.length], ["mask", "image", 0]);

@@ -45,13 +45,13 @@ videoUpstreamContract("Wan", {
     { answers: [task("CANCELED")], means: { status: "cancelled" } },
     { answers: [task("UNKNOWN")], means: { status: "expired" } },
   ],
-  unknownWord: { answers: [task("SUSPENDED")], word: "SUSPENDED" },
+  unknownStatus: { answers: [task("SUSPENDED")], status: "SUSPENDED" },
   emptySuccesses: [[task("SUCCEEDED")], [task("SUCCEEDED", { video_url: "" })]],
   contentRefusals: [{
     status: 400,
     body: error("DataInspectionFailed", "Input data may contain inappropriate content."),
   }],
-  refusal: (words) => error("SomeNewWord", words),
+  refusal: (message) => error("SomeNewWord", message),
   cancels: [
     { answers: [task("PENDING"), ok({ request_id: "r-1" })], outcome: "cancelled" },
     {

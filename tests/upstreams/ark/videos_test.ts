@@ -58,7 +58,7 @@ videoUpstreamContract("Ark", {
     { answers: [task("canceled")], means: { status: "cancelled" } },
     { answers: [task("expired")], means: { status: "expired" } },
   ],
-  unknownWord: { answers: [task("resting")], word: "resting" },
+  unknownStatus: { answers: [task("resting")], status: "resting" },
   emptySuccesses: [
     [task("succeeded")],
     [task("succeeded", { content: null })],
@@ -72,7 +72,7 @@ videoUpstreamContract("Ark", {
     },
     { status: 400, body: error("InputImageSensitiveContentDetected.PrivacyInformation", "A real person") },
   ],
-  refusal: (words) => error("SomeNewWord", words),
+  refusal: (message) => error("SomeNewWord", message),
   cancels: [
     { answers: [task("queued"), ok({})], outcome: "cancelled" },
     { answers: [task("queued"), running, task("running")], outcome: "too_late" },
@@ -289,8 +289,8 @@ Deno.test("Ark videos: one list request polls several jobs, and omits jobs that 
   ];
   await withAnswers([ok({ items, total: 7 })], async ({ outbound, vendor }) => {
     const jobs = ["cgt-1", "cgt-2", "cgt-3", "cgt-4", "cgt-5", "a&b", "cgt-6"].map((id) => ({ id, place: null }));
-    const told = await arkVideos(outbound).pollMany!.ask(jobs);
-    assertEquals([...told].map(([id, { status }]) => `${id} ${status}`), [
+    const progressById = await arkVideos(outbound).pollMany!.poll(jobs);
+    assertEquals([...progressById].map(([id, { status }]) => `${id} ${status}`), [
       "cgt-1 pending",
       "cgt-2 completed",
       "cgt-6 cancelled",
@@ -303,7 +303,7 @@ Deno.test("Ark videos: one list request polls several jobs, and omits jobs that 
 
 Deno.test("Ark videos: a response that is not a list is a failure of the list", async () => {
   await withAnswers([ok({ total: 0 })], async ({ outbound }) => {
-    const failure = await assertRejects(() => arkVideos(outbound).pollMany!.ask([JOB]), UpstreamFailure);
+    const failure = await assertRejects(() => arkVideos(outbound).pollMany!.poll([JOB]), UpstreamFailure);
     assertEquals(failure.kind, "broken");
   }, BASE);
 });

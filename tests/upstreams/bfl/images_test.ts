@@ -134,8 +134,8 @@ Deno.test("FLUX: a polling URL below the base URL is used, else the job is polle
 });
 
 Deno.test("FLUX: a job has several pending states, and a job that is not found yet is polled again", async () => {
-  const words = ["Task not found", "Pending", "Reasoning", "Generating", "Something new", "Task not found"];
-  const answers = [created, ...words.map((status) => ok({ status })), ready];
+  const message = ["Task not found", "Pending", "Reasoning", "Generating", "Something new", "Task not found"];
+  const answers = [created, ...message.map((status) => ok({ status })), ready];
   await withAnswers(answers, async ({ outbound }) => {
     const clock = new ManualClock();
     const { images } = await whilePassing(clock, () => bflImages(outbound, clock).generate(orderOf(), CALL));

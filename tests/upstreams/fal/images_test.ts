@@ -52,7 +52,7 @@ imageJobContract("fal", {
     [created, ended, ok({ image: { url: URL }, nsfw_content_detected: [true] })],
     [created, ok({ status: "COMPLETED", error: "Flagged", error_type: "content_policy_violation" })],
   ],
-  refusal: (words) => detail("value_error", words),
+  refusal: (message) => detail("value_error", message),
   resentStatuses: [502, 503, 504],
   edits: "without_mask",
   created,

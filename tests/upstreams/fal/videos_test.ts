@@ -71,10 +71,10 @@ videoUpstreamContract("fal", {
       means: { status: "pending", isRunning: true },
     },
   ],
-  unknownWord: { answers: [ok({ status: "WARMING" })], word: "WARMING" },
+  unknownStatus: { answers: [ok({ status: "WARMING" })], status: "WARMING" },
   emptySuccesses: [[ended, ok({})], [ended, ok({ video: null })], [ended, ok({ video: { url: "" } })]],
   contentRefusals: [{ status: 422, body: detail("content_policy_violation", "Flagged") }],
-  refusal: (words) => detail("value_error", words),
+  refusal: (message) => detail("value_error", message),
   resentStatuses: [502, 503, 504],
   cancels: [
     { answers: [{ status: 202, body: { status: "CANCELLATION_REQUESTED" } }], outcome: "requested" },

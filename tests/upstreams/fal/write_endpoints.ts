@@ -127,10 +127,10 @@ function durationOf(type: string | undefined): NamedInputs["duration"] {
 /** Returns the values of an enumeration; undefined for a missing field. */
 function wordsIn(type: string | undefined): string[] | undefined {
   if (type === undefined) return undefined;
-  const words = [...type.matchAll(/"([^"]+)"/g)].map((match) => itemAt(match, 1)).filter((word) =>
+  const message = [...type.matchAll(/"([^"]+)"/g)].map((match) => itemAt(match, 1)).filter((word) =>
     /^\d+[pPkK]$/.test(word)
   );
-  return words;
+  return message;
 }
 
 function fieldsOf(type: ts.TypeNode | undefined): ReadonlyMap<string, Field> {

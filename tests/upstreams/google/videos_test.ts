@@ -57,7 +57,7 @@ videoUpstreamContract("Gemini Omni", {
     },
     { answers: [interaction("cancelled")], means: { status: "cancelled" } },
   ],
-  unknownWord: { answers: [interaction("pondering")], word: "pondering" },
+  unknownStatus: { answers: [interaction("pondering")], status: "pondering" },
   emptySuccesses: [
     [interaction("completed")],
     [interaction("completed", { steps: null })],
@@ -67,7 +67,7 @@ videoUpstreamContract("Gemini Omni", {
     { status: 400, body: error(400, "The prompt was blocked", "PROHIBITED_CONTENT") },
     { status: 400, body: [error(400, "Blocked: SAFETY")] },
   ],
-  refusal: (words) => error(400, words),
+  refusal: (message) => error(400, message),
   cancels: [
     { answers: [interaction("cancelled")], outcome: "requested" },
     { answers: [{ status: 400, body: error(400, "The interaction has ended") }], outcome: "gone" },

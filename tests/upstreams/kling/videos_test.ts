@@ -61,7 +61,7 @@ videoUpstreamContract("Kling", {
       means: { status: "failed", code: "upstream_error", message: 'Provider "acme" failed to process the request' },
     },
   ],
-  unknownWord: { answers: [job("resting")], word: "resting" },
+  unknownStatus: { answers: [job("resting")], status: "resting" },
   emptySuccesses: [
     [job("succeed")],
     [job("succeed", { task_result: null })],
@@ -74,7 +74,7 @@ videoUpstreamContract("Kling", {
     { status: 400, body: error(1300, "Platform strategy triggered") },
     { status: 200, body: error(1301, "Failure to pass the risk control system") },
   ],
-  refusal: (words) => error(1, words),
+  refusal: (message) => error(1, message),
   cancels: null,
 });
 

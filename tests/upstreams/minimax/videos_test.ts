@@ -52,7 +52,7 @@ videoUpstreamContract("MiniMax H3", {
     { answers: [task("canceled")], means: { status: "cancelled" } },
     { answers: [task("expired")], means: { status: "expired" } },
   ],
-  unknownWord: { answers: [task("something-new")], word: "something-new" },
+  unknownStatus: { answers: [task("something-new")], status: "something-new" },
   emptySuccesses: [[task("succeeded")], [task("succeeded", { content: {} })], [
     task("succeeded", { content: { url: "" } }),
   ]],
@@ -61,7 +61,7 @@ videoUpstreamContract("MiniMax H3", {
     { status: 400, body: { error: { code: 1026, message: "The prompt was refused" } } },
     { status: 400, body: { base_resp: { status_code: 1026, status_msg: "The prompt was refused" } } },
   ],
-  refusal: (words) => error("invalid_request_error", words),
+  refusal: (message) => error("invalid_request_error", message),
   cancels: [
     { answers: [task("queued"), ok({ task_id: "task-1", action: "cancelled" })], outcome: "cancelled" },
     {
@@ -98,7 +98,7 @@ videoUpstreamContract("MiniMax Hailuo", {
       means: { status: "failed", code: "upstream_error", message: "system error" },
     },
   ],
-  unknownWord: { answers: [query("Polishing")], word: "Polishing" },
+  unknownStatus: { answers: [query("Polishing")], status: "Polishing" },
   emptySuccesses: [[query("Success")], [query("Success", { file_id: "2" }), file("")], [
     query("Success", { file_id: "2" }),
     ok({ ...base(0) }),
@@ -108,7 +108,7 @@ videoUpstreamContract("MiniMax Hailuo", {
     ok(base(1027, "output new_sensitive")),
     { status: 422, body: error("invalid_request_error", "input new_sensitive") },
   ],
-  refusal: (words) => error("invalid_request_error", words),
+  refusal: (message) => error("invalid_request_error", message),
   cancels: [{ answers: [], outcome: "too_late" }],
 });
 
@@ -157,8 +157,8 @@ Deno.test("MiniMax H3 videos: frames keep their own ratio, references use the ca
 });
 
 Deno.test("MiniMax H3 videos: resolutions are sent in the vendor's values", async () => {
-  const wordFor = async (resolution: string) => (await sent({ resolution })).body.resolution;
-  assertEquals(await Promise.all(["480p", "720p", "2K"].map(wordFor)), ["480P", "768P", "2K"]);
+  const resolutionFor = async (resolution: string) => (await sent({ resolution })).body.resolution;
+  assertEquals(await Promise.all(["480p", "720p", "2K"].map(resolutionFor)), ["480P", "768P", "2K"]);
   const { body } = await sent({ resolution: null, size: { width: 2560, height: 1440 } });
   assertEquals([body.resolution, body.ratio], ["2K", "16:9"]);
 });
@@ -252,7 +252,7 @@ Deno.test({
     assertEquals(await progress("v2-expired"), { status: "expired" });
     assertEquals((await progress("v2-failed-1027") as { code: string }).code, "content_policy_violation");
     assertEquals((await progress("v2-succeeded-empty-content") as { code: string }).code, "upstream_error");
-    assertEquals((await progress("v2-unknown-status") as { unknownWord: string }).unknownWord, "something-new");
+    assertEquals((await progress("v2-unknown-status") as { unknownStatus: string }).unknownStatus, "something-new");
     assertEquals(await progress("v2-succeeded"), {
       status: "completed",
       results: [{ url: "https://cdn.minimax.io/output/video-001.mp4", needsCredential: false }],
@@ -275,9 +275,9 @@ Deno.test("MiniMax videos: one list request polls several H3 jobs, but no Hailuo
   await withAnswers([ok({ items, total: 2 })], async ({ outbound, vendor }) => {
     const { pollMany } = minimaxVideos(outbound);
     const hailuo = { id: "task-3", place: "v1" };
-    const told = await pollMany!.ask([JOB, { id: "2", place: null }, hailuo]);
-    assertEquals([...told].map(([id, { status }]) => `${id} ${status}`), ["task-1 pending", "2 completed"]);
-    assertEquals((await pollMany!.ask([hailuo])).size, 0);
+    const progressById = await pollMany!.poll([JOB, { id: "2", place: null }, hailuo]);
+    assertEquals([...progressById].map(([id, { status }]) => `${id} ${status}`), ["task-1 pending", "2 completed"]);
+    assertEquals((await pollMany!.poll([hailuo])).size, 0);
     assertEquals(vendor.seen.map(({ path }) => path), [
       "/v2/query/video_generation?page_num=1&page_size=2&filter.task_ids=task-1&filter.task_ids=2",
     ]);

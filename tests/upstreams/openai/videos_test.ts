@@ -78,7 +78,7 @@ videoUpstreamContract("OpenRouter", {
     { answers: [job("cancelled")], means: { status: "cancelled" } },
     { answers: [job("expired")], means: { status: "expired" } },
   ],
-  unknownWord: { answers: [job("dreaming")], word: "dreaming" },
+  unknownStatus: { answers: [job("dreaming")], status: "dreaming" },
   emptySuccesses: [
     [job("completed")],
     [job("completed", { unsigned_urls: [] })],
@@ -89,7 +89,7 @@ videoUpstreamContract("OpenRouter", {
     { status: 403, body: error("Your input was flagged", { reasons: ["violence"], flagged_input: "a …" }) },
     { status: 403, body: error("Your input was flagged", { flagged_input: "a …" }) },
   ],
-  refusal: (words) => error(words),
+  refusal: (message) => error(message),
   cancels: null,
 });
 

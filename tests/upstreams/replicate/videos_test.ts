@@ -56,7 +56,7 @@ videoUpstreamContract("replicate", {
       means: failedAs("upstream_error", "The vendor deleted the result before it was downloaded"),
     },
   ],
-  unknownWord: { answers: [prediction("booting")], word: "booting" },
+  unknownStatus: { answers: [prediction("booting")], status: "booting" },
   emptySuccesses: [
     [prediction("succeeded")],
     [prediction("succeeded", { output: [] })],

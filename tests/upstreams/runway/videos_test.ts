@@ -67,7 +67,7 @@ videoUpstreamContract("Runway", {
     },
     { answers: [task("CANCELLED", { cost: { credits: 0 } })], means: { status: "cancelled" } },
   ],
-  unknownWord: { answers: [task("DREAMING")], word: "DREAMING" },
+  unknownStatus: { answers: [task("DREAMING")], status: "DREAMING" },
   emptySuccesses: [
     [task("SUCCEEDED")],
     [task("SUCCEEDED", { output: null })],
@@ -75,7 +75,7 @@ videoUpstreamContract("Runway", {
     [task("SUCCEEDED", { output: [""] })],
   ],
   contentRefusals: [],
-  refusal: (words) => ({ error: words }),
+  refusal: (message) => ({ error: message }),
   cancels: [
     { answers: [task("PENDING"), { status: 204, body: "" }], outcome: "cancelled" },
     { answers: [task("THROTTLED"), { status: 204, body: "" }], outcome: "cancelled" },
@@ -217,7 +217,7 @@ Deno.test("Runway's requests contain the API version, and its probe is free", ()
   withVendor("runway", [{ body: { creditBalance: 1 } }], async (provider, seen) => {
     await provider.probe!(new AbortController().signal);
     assertEquals([seen[0]?.method, seen[0]?.path], ["GET", "/base/v1/organization"]);
-    assertEquals(itemAt(seen, 0).headers.get("x-runway-version"), runway.demands["x-runway-version"]);
+    assertEquals(itemAt(seen, 0).headers.get("x-runway-version"), runway.requiredHeaders["x-runway-version"]);
   }));
 
 Deno.test({

@@ -68,14 +68,14 @@ videoUpstreamContract("xAI", {
     },
     { answers: [ok({ status: "expired" })], means: { status: "expired" } },
   ],
-  unknownWord: { answers: [ok({ status: "dreaming" })], word: "dreaming" },
+  unknownStatus: { answers: [ok({ status: "dreaming" })], status: "dreaming" },
   emptySuccesses: [[done(null)], [done({ url: "" })], [done({})]],
   contentRefusals: [
     { status: 400, body: { code: "Client specified an invalid argument", error: MODERATED } },
     { status: 403, body: { error: "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO" } },
     { status: 400, body: { error: { message: MODERATED } } },
   ],
-  refusal: (words) => ({ code: "Client specified an invalid argument", error: words }),
+  refusal: (message) => ({ code: "Client specified an invalid argument", error: message }),
   cancels: null,
 });
 
