@@ -1,17 +1,17 @@
-import { MODES } from "./ask.ts";
+import { MODES } from "./load_request.ts";
 import { type Capacity, capacityOf } from "./capacity.ts";
 import type { Server } from "./child.ts";
-import { type Contender, type ContenderId, contendersOf, faultOf, type Servers } from "./contenders.ts";
+import { type Contender, type ContenderId, contendersOf, failureOf, type Servers } from "./contenders.ts";
 import { type Figures, type Generators, measure, runContest } from "./contest.ts";
 import { repliesCharged } from "./gateway.ts";
-import { ownGenerator, tallied, wrkGenerator } from "./generator.ts";
-import { thisMachine } from "./machine.ts";
+import { ownGenerator, withTally, wrkGenerator } from "./generator.ts";
+import { describeMachine } from "./machine.ts";
 import { figure } from "./markdown.ts";
 import { PEER } from "./peer.ts";
 import { type ProcessState, processState } from "./process_state.ts";
 import { profileGateway } from "./profiling.ts";
 import type { MemoryUse, Outcome } from "./report.ts";
-import { type Cores, coresHere, folderIn, startServers } from "./servers.ts";
+import { assignCores, type Cores, newFolder, startServers } from "./servers.ts";
 
 /** Length and contenders of a run. */
 export interface BenchOptions {
@@ -44,13 +44,13 @@ export async function runBench(options: BenchOptions, tell: OnProgress): Promise
 }
 
 async function outcomeOf(options: BenchOptions, folder: string, running: Server[], tell: OnProgress): Promise<Outcome> {
-  const machine = await thisMachine(folder);
-  const cores = await coresHere();
+  const machine = await describeMachine(folder);
+  const cores = await assignCores();
   const repliesByPort = new Map<number, number>();
   const wrk = await wrkGenerator(cores.load, folder);
   const generators = {
-    own: tallied(ownGenerator(cores.load), repliesByPort),
-    wrk: wrk && tallied(wrk, repliesByPort),
+    own: withTally(ownGenerator(cores.load), repliesByPort),
+    wrk: wrk && withTally(wrk, repliesByPort),
   };
   tell("starting the servers");
   const { servers, gatewayOptions, remarks } = await startServers(
@@ -62,10 +62,10 @@ async function outcomeOf(options: BenchOptions, folder: string, running: Server[
   const contenders = contendersOf(servers);
   const faults = await faultsOf(contenders);
   tell("profiling the gateway");
-  const profiled = { ...gatewayOptions, folder: await folderIn(folder, "profiled") };
+  const profiled = { ...gatewayOptions, folder: await newFolder(folder, "profiled") };
   const profiles = await profileGateway(profiled, servers, { seconds: options.seconds, generators });
   await warmUp(contenders, faults, generators, tell);
-  const figures = await runContest(contenders, { ...options, generators, faults, tell });
+  const figures = await runContest(contenders, { ...options, generators, faults, onProgress: tell });
   const capacities = await capacitiesOf(options.withCapacity ? contenders : [], faults, generators, tell);
   await pause(SETTLE_MS);
   const after = await memoryOf(servers);
@@ -102,7 +102,7 @@ async function faultsOf(contenders: readonly Contender[]): Promise<Map<string, s
   const faults = new Map<string, string>();
   for (const contender of contenders) {
     for (const mode of MODES) {
-      const fault = await faultOf(contender, mode);
+      const fault = await failureOf(contender, mode);
       if (fault === null) continue;
       if (contender.id !== "peer") throw new Error(`Cannot measure "${contender.label}": it ${fault}`);
       faults.set(`${contender.id}/${mode}`, fault);
@@ -166,7 +166,7 @@ function methodOf({ rounds, seconds }: BenchOptions, cores: Cores, { own, wrk }:
     : `Whole responses and streams sent at once are requested by ${wrk.name}, ${inside}.`;
   return [
     `All contenders are measured in one run, in turn: ${rounds} × ${seconds} s for each kind of load. A figure is ` +
-    `the median of its rounds; a ratio is the median of the ratios in each round. ${cores.told} ${whole}`,
+    `the median of its rounds; a ratio is the median of the ratios in each round. ${cores.description} ${whole}`,
     "The upstream sends fixed bytes over raw TCP. A response to a request of 0.6 KB is 1 KB of JSON, or a stream " +
     "of 200 chunks, all at once or one every 5 ms. For the time to the first token, the first chunk is sent at " +
     "once and the rest after 5 ms; streams follow one another on one connection. A contender sustains a number " +

@@ -1,4 +1,4 @@
-import { CHUNKS_PER_STREAM, type Wire } from "./ask.ts";
+import { type BenchFormat, CHUNKS_PER_STREAM } from "./load_request.ts";
 
 /** A reply as bytes on the wire, with head and HTTP framing. */
 export interface CannedReply {
@@ -7,7 +7,7 @@ export interface CannedReply {
   /**
    * The stream in {@linkcode CHUNKS_PER_STREAM} writes with one text chunk in each; the last one also ends the stream.
    */
-  readonly pieces: readonly Uint8Array<ArrayBuffer>[];
+  readonly chunks: readonly Uint8Array<ArrayBuffer>[];
 }
 
 /** The tokens that every reply reports, so that every request costs the same. */
@@ -19,7 +19,7 @@ const CREATED_AT = 1_760_000_000;
 const MODEL = "canned-1";
 
 /** The reply of a wire format, as a vendor of that format writes it. */
-export function cannedReply(wire: Wire): CannedReply {
+export function cannedReply(wire: BenchFormat): CannedReply {
   const { reply, opening, chunk, closing } = WORDINGS[wire];
   const frames = PIECES_OF_TEXT.map((text) => chunkOf(chunk(text)));
   frames[0] = STREAM_HEAD + opening.map(chunkOf).join("") + frames[0];
@@ -27,7 +27,7 @@ export function cannedReply(wire: Wire): CannedReply {
   const encoder = new TextEncoder();
   return {
     whole: encoder.encode(wholeOf(JSON.stringify(reply))),
-    pieces: frames.map((frame) => encoder.encode(frame)),
+    chunks: frames.map((frame) => encoder.encode(frame)),
   };
 }
 
@@ -122,7 +122,7 @@ function contentParts(): ReplyParts {
   };
 }
 
-const WORDINGS: Readonly<Record<Wire, ReplyParts>> = {
+const WORDINGS: Readonly<Record<BenchFormat, ReplyParts>> = {
   chat: chatParts(),
   messages: messagesParts(),
   content: contentParts(),

@@ -1,4 +1,4 @@
-import { CHUNKS_PER_STREAM, PACE_MS } from "./ask.ts";
+import { CHUNKS_PER_STREAM, PACE_MS } from "./load_request.ts";
 import type { Contender } from "./contenders.ts";
 import { type Generators, measure } from "./contest.ts";
 

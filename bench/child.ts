@@ -16,7 +16,7 @@ export interface Server {
   readonly port: number;
   readonly pid: number;
   /** Writes a line to its standard input. */
-  say(line: string): Promise<void>;
+  writeLine(line: string): Promise<void>;
   /** Asks the server to end, and kills it after five seconds. */
   stop(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function startServer({ name, command, logPath, core }: ServerOption
     await stop();
     throw new Error(`Cannot start ${name}: ${(await Deno.readTextFile(logPath)).slice(-2000)}`);
   }
-  return { name, port, pid: child.pid, say: (line) => stdin.write(new TextEncoder().encode(`${line}\n`)), stop };
+  return { name, port, pid: child.pid, writeLine: (line) => stdin.write(new TextEncoder().encode(`${line}\n`)), stop };
 }
 
 /**

@@ -3,9 +3,9 @@
  * {@linkcode ContractResult} as JSON.
  */
 import { HOSTILE_CASES } from "../tests/contract/hostile_cases.ts";
-import { playCase } from "../tests/contract/hostile_vendor.ts";
+import { runCase } from "../tests/contract/hostile_vendor.ts";
 import { argument } from "./argument.ts";
-import { openClient, underTest } from "./http_clients.ts";
+import { asClientUnderTest, openClient } from "./http_clients.ts";
 
 /** The contract's result for a client. */
 export interface ContractResult {
@@ -22,7 +22,7 @@ async function play(name: string): Promise<ContractResult> {
   for (const one of HOSTILE_CASES) {
     const { promise: late, resolve } = Promise.withResolvers<string>();
     const timer = setTimeout(() => resolve("it did not return in time"), MAX_CASE_MS);
-    const failure = await Promise.race([playCase(one, underTest(openClient(name))), late]);
+    const failure = await Promise.race([runCase(one, asClientUnderTest(openClient(name))), late]);
     clearTimeout(timer);
     if (failure !== null) failures.push(`${one.name}: ${failure}`);
   }

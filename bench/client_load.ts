@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import { argument } from "./argument.ts";
-import { bodyOf, type Mode } from "./ask.ts";
+import { bodyOf, type Mode } from "./load_request.ts";
 import { openClient } from "./http_clients.ts";
 
 /** The calls of a client, and their cost. */
@@ -12,7 +12,7 @@ export interface ClientLoad {
   readonly calls: number;
   readonly bytes: number;
   /** Number of chunks in which the bodies arrived. */
-  readonly pieces: number;
+  readonly chunks: number;
   /** Processor time of all threads of the process. */
   readonly cpuMs: number;
 }
@@ -61,7 +61,7 @@ async function load(name: string, port: number, mode: Mode, ms: number): Promise
   return {
     calls: after.calls - before.calls,
     bytes: after.bytes - before.bytes,
-    pieces: after.pieces - before.pieces,
+    chunks: after.pieces - before.pieces,
     cpuMs: cpuAfter - cpuBefore,
   };
 }

@@ -6,13 +6,13 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CHUNKS_PER_STREAM, type Mode } from "./ask.ts";
+import { CHUNKS_PER_STREAM, type Mode } from "./load_request.ts";
 import { canPin, run, type Server, startServer } from "./child.ts";
 import { ownProgram } from "./child.ts";
 import type { ContractResult } from "./client_contract.ts";
 import type { ClientLoad } from "./client_load.ts";
 import { HTTP_CLIENTS, openClient, UNDICI_VERSION } from "./http_clients.ts";
-import { type Machine, thisMachine } from "./machine.ts";
+import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
 import { medianOf } from "./statistics.ts";
 
@@ -115,7 +115,7 @@ function option(name: string, otherwise: number): number {
 
 async function main(): Promise<void> {
   const folder = await Deno.makeTempDir();
-  const machine = await thisMachine(folder);
+  const machine = await describeMachine(folder);
   const upstream: Server = await startServer({
     name: "upstream",
     command: ownProgram(programOf("upstream")),

@@ -1,4 +1,4 @@
-import { type Ask, bodyOf, CHUNKS_PER_STREAM, isStream, type Mode, type Wire } from "./ask.ts";
+import { type BenchFormat, bodyOf, CHUNKS_PER_STREAM, isStream, type LoadRequest, type Mode } from "./load_request.ts";
 import type { Server } from "./child.ts";
 import { CALLER_KEY, modelFor } from "./gateway.ts";
 import { PEER } from "./peer.ts";
@@ -11,7 +11,7 @@ export interface Contender {
   /** The server whose processor time and memory are measured; null for a direct connection. */
   readonly server: Server | null;
   /** The request for a reply in a mode. */
-  ask(mode: Mode): Ask;
+  ask(mode: Mode): LoadRequest;
 }
 
 /** Short names: `direct` is a direct connection, `bare` is the proxy that all others are compared with. */
@@ -29,7 +29,7 @@ export interface Servers {
 export function contendersOf({ upstream, bare, gateway, peer }: Servers): Contender[] {
   const plain = (port: number) => (mode: Mode) =>
     requestOf(port, `/${mode}/chat/completions`, {}, bodyOf("chat", "canned-1", mode), mode);
-  const through = (from: Wire, to: Wire) => (mode: Mode) => gatewayRequest(gateway.port, from, to, mode);
+  const through = (from: BenchFormat, to: BenchFormat) => (mode: Mode) => gatewayRequest(gateway.port, from, to, mode);
   const contenders: Contender[] = [
     { id: "direct", label: "direct, no proxy", server: null, ask: plain(upstream.port) },
     { id: "bare", label: "a: bare Deno proxy", server: bare, ask: plain(bare.port) },
@@ -52,12 +52,12 @@ function requestOf(
   headers: Readonly<Record<string, string>>,
   body: string,
   mode: Mode,
-): Ask {
+): LoadRequest {
   return { port, path, headers: { "content-type": "application/json", ...headers }, body, stream: isStream(mode) };
 }
 
 /** A request in one format for a model whose only provider uses another, or the same. */
-function gatewayRequest(port: number, from: Wire, to: Wire, mode: Mode): Ask {
+function gatewayRequest(port: number, from: BenchFormat, to: BenchFormat, mode: Mode): LoadRequest {
   const model = modelFor(to, mode);
   const body = bodyOf(from, model, mode);
   const bearer = { authorization: `Bearer ${CALLER_KEY}` };
@@ -76,7 +76,7 @@ function gatewayRequest(port: number, from: Wire, to: Wire, mode: Mode): Ask {
 }
 
 /** Source: the peer's documentation, "Custom Hosts". */
-function peerRequest(port: number, upstreamPort: number, mode: Mode): Ask {
+function peerRequest(port: number, upstreamPort: number, mode: Mode): LoadRequest {
   const headers = {
     "authorization": "Bearer upstream-key",
     "x-portkey-provider": "openai",
@@ -86,7 +86,7 @@ function peerRequest(port: number, upstreamPort: number, mode: Mode): Ask {
 }
 
 /** Why a contender cannot be measured in a mode, in a few words; null when a request of it succeeds. */
-export async function faultOf({ ask }: Contender, mode: Mode): Promise<string | null> {
+export async function failureOf({ ask }: Contender, mode: Mode): Promise<string | null> {
   const { port, path, headers, body, stream } = ask(mode);
   const signal = AbortSignal.timeout(15_000);
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body, signal });

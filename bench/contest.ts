@@ -1,5 +1,5 @@
 import { elementAt } from "../src/lib/element_at.ts";
-import type { Mode } from "./ask.ts";
+import type { Mode } from "./load_request.ts";
 import type { Contender, ContenderId } from "./contenders.ts";
 import type { Generator } from "./generator.ts";
 import type { LoadResult } from "./load.ts";
@@ -29,7 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
 ];
 
 /** The result of one contender under one load. */
-export interface Measured extends LoadResult {
+export interface ContenderResult extends LoadResult {
   readonly repliesPerSecond: number;
   /** The server's processor time per reply, in milliseconds; null without a server or without `/proc`. */
   readonly cpuMsPerReply: number | null;
@@ -44,14 +44,14 @@ export interface Generators {
 
 /** All measurements: for each contender and load, a run per round; nothing where the contender cannot take part. */
 export class Figures {
-  readonly #runs = new Map<string, Measured[]>();
+  readonly #runs = new Map<string, ContenderResult[]>();
 
-  add(contender: ContenderId, scenario: ScenarioId, measured: Measured): void {
+  add(contender: ContenderId, scenario: ScenarioId, measured: ContenderResult): void {
     this.#runs.getOrInsertComputed(`${contender}/${scenario}`, () => []).push(measured);
   }
 
   /** All runs, in the order of rounds. */
-  runs(contender: ContenderId, scenario: ScenarioId): readonly Measured[] {
+  runs(contender: ContenderId, scenario: ScenarioId): readonly ContenderResult[] {
     return this.#runs.get(`${contender}/${scenario}`) ?? [];
   }
 
@@ -59,7 +59,7 @@ export class Figures {
   median(
     contender: ContenderId,
     scenario: ScenarioId,
-    of: (run: Measured) => number | null | undefined,
+    of: (run: ContenderResult) => number | null | undefined,
   ): number | null {
     return medianOf(this.runs(contender, scenario).map(of).filter((value) => value !== null && value !== undefined));
   }
@@ -88,7 +88,7 @@ export interface ContestOptions {
   readonly generators: Generators;
   /** Contenders that cannot take part under a load, as `contender/mode`. */
   readonly faults: ReadonlyMap<string, string>;
-  readonly tell: (line: string) => void;
+  readonly onProgress: (line: string) => void;
 }
 
 /**
@@ -99,7 +99,7 @@ export async function runContest(contenders: readonly Contender[], options: Cont
   const figures = new Figures();
   for (let round = 1; round <= options.rounds; round++) {
     for (const scenario of SCENARIOS) {
-      options.tell(`round ${round} of ${options.rounds}, ${scenario.id}`);
+      options.onProgress(`round ${round} of ${options.rounds}, ${scenario.id}`);
       for (const contender of contenders) {
         if (options.faults.has(`${contender.id}/${scenario.mode}`)) continue;
         figures.add(contender.id, scenario.id, await measure(contender, scenario, options));
@@ -114,10 +114,10 @@ export async function measure(
   { server, ask }: Contender,
   { mode, connections, looksInside }: Pick<Scenario, "mode" | "connections" | "looksInside">,
   { seconds, generators }: Pick<ContestOptions, "seconds" | "generators">,
-): Promise<Measured> {
+): Promise<ContenderResult> {
   const generator = looksInside ? generators.own : generators.wrk ?? generators.own;
   const before = server && await processState(server.pid);
-  const result = await generator.drive({ ask: ask(mode), connections, seconds });
+  const result = await generator.run({ request: ask(mode), connections, seconds });
   const after = server && await processState(server.pid);
   return {
     ...result,

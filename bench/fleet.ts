@@ -107,8 +107,8 @@ export function writeFleetReport(report: FleetReport): string {
   const vendors = polls.map((one) => [
     one.isListed ? "many jobs per request" : "one job per request",
     figure(one.perSecond, 1),
-    figure(one.mostPerSecond),
-    `${figure(one.longestGapSeconds)} s`,
+    figure(one.maxPerSecond),
+    `${figure(one.maxGapSeconds)} s`,
     percent(one.cpuShare),
     figure(one.longestTurnMs, 1),
   ]);

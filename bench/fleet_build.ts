@@ -6,7 +6,7 @@
 import type { VideoProgress } from "../src/upstreams/video_upstream.ts";
 import { indexOldTasks } from "../src/videos/tasks/records.ts";
 import { argument } from "./argument.ts";
-import { CALLER, DEAF, type FleetEngine, MODELS, openAccount, openFleetEngine } from "./fleet_engine.ts";
+import { CALLER, type FleetEngine, MODELS, openAccount, openFleetEngine, REJECTING_RECEIVER } from "./fleet_engine.ts";
 
 /** The numbers of tasks to build. */
 export interface FleetPlan {
@@ -103,7 +103,7 @@ async function advanceUntil({ clock, running }: FleetEngine, isSo: () => boolean
 
 function bodyOf(n: number): Record<string, unknown> {
   const hook = isRejecting(n)
-    ? `https://${DEAF}.example/hook`
+    ? `https://${REJECTING_RECEIVER}.example/hook`
     : n % 10 === 0
     ? "https://receiver.example/hook"
     : undefined;

@@ -34,7 +34,7 @@ export const CALLER = { accountId: "bench", keyId: "bench-key" } as const;
 export const MODELS = ["bench/video-1", "bench/video-2", "bench/video-3"] as const;
 
 /** A webhook receiver with this word in its address rejects every event. */
-export const DEAF = "deaf";
+export const REJECTING_RECEIVER = "deaf";
 
 /** The address that names resolve to; nothing is ever sent there. */
 const RECEIVER = "93.184.216.34";
@@ -52,7 +52,7 @@ export interface FleetEngineOptions {
   /** Whether one request to the vendor polls many jobs. Default false. */
   readonly isListed?: boolean;
   /** A wrapper of the store. Default: none. */
-  readonly seen?: (store: Store) => Store;
+  readonly wrapStore?: (store: Store) => Store;
 }
 
 /** An open engine. */
@@ -72,15 +72,20 @@ export interface FleetEngine {
 
 /** Opens the engine and creates missing files. */
 export async function openFleetEngine(options: FleetEngineOptions): Promise<FleetEngine> {
-  const { folder, at, pollsPerSecond = DEFAULT_POLL_SCHEDULE.perSecond, isListed = false, seen = (store) => store } =
-    options;
+  const {
+    folder,
+    at,
+    pollsPerSecond = DEFAULT_POLL_SCHEDULE.perSecond,
+    isListed = false,
+    wrapStore: seen = (store) => store,
+  } = options;
   const clock = new ManualClock(at);
   const log = silentLog;
   const store = await openKvStore({ path: `${folder}/store.db`, clock, log });
   const media = createMediaWork({ clock: systemClock, log });
   const vendor = new FleetVendor(isListed);
   const post = (url: string) =>
-    Promise.resolve({ status: url.includes(DEAF) ? 503 : 200, header: () => null, bytes: 0 });
+    Promise.resolve({ status: url.includes(REJECTING_RECEIVER) ? 503 : 200, header: () => null, bytes: 0 });
   const egress = { allow: [], own: [], resolve: () => Promise.resolve([RECEIVER]) };
   const webhooks = createWebhooks({ store, clock, log, egress, timeoutMs: 10_000, random: Math.random, post });
   const parts: VideoParts = {

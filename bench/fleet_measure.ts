@@ -36,9 +36,9 @@ export interface PollFigures {
   readonly open: number;
   /** Requests to the vendor per second: the average, and the maximum. */
   readonly perSecond: number;
-  readonly mostPerSecond: number;
+  readonly maxPerSecond: number;
   /** The maximum time between two polls of one task, in seconds. */
-  readonly longestGapSeconds: number;
+  readonly maxGapSeconds: number;
   /** Share of one core, without the network. */
   readonly cpuShare: number;
   readonly longestTurnMs: number;
@@ -83,7 +83,7 @@ async function onEngine<T>(
   let reads: StoreReads | null = null;
   const engine = await openFleetEngine({
     ...options,
-    seen(store) {
+    wrapStore(store) {
       const counting = countingStore(store);
       reads = counting.reads;
       return counting.store;
@@ -155,8 +155,8 @@ async function measurePolls({ clock, videos, vendor }: FleetEngine, isListed: bo
     isListed,
     open: polledAt.size,
     perSecond: (vendor.counts.polls - before) / POLLED_SECONDS,
-    mostPerSecond,
-    longestGapSeconds,
+    maxPerSecond: mostPerSecond,
+    maxGapSeconds: longestGapSeconds,
     cpuShare: (user + system) / 1e6 / POLLED_SECONDS,
     longestTurnMs: watch.take(),
   };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Mode, MODES, type Wire, WIRES } from "./ask.ts";
+import { BENCH_FORMATS, type BenchFormat, type Mode, MODES } from "./load_request.ts";
 import { USAGE } from "./canned_replies.ts";
 import { type Server, startServer } from "./child.ts";
 
@@ -17,10 +17,10 @@ const REPOSITORY = new URL("../", import.meta.url);
 const TOKEN_PRICE = 0.00000001;
 
 /** The provider kind of each wire format. */
-const KINDS: Readonly<Record<Wire, string>> = { chat: "openai", messages: "anthropic", content: "google" };
+const KINDS: Readonly<Record<BenchFormat, string>> = { chat: "openai", messages: "anthropic", content: "google" };
 
 /** The model id of the upstream of a wire format that replies in a mode. */
-export function modelFor(wire: Wire, mode: Mode): string {
+export function modelFor(wire: BenchFormat, mode: Mode): string {
   return `bench/${wire}-${mode}`;
 }
 
@@ -59,7 +59,7 @@ async function startFrom(
 }
 
 function configOf(folder: string, upstreamPort: number): unknown {
-  const pairs = WIRES.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
+  const pairs = BENCH_FORMATS.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
   const price = TOKEN_PRICE.toFixed(8);
   return {
     server: { host: "127.0.0.1", port: 0, admin_key: ADMIN_KEY, shutdown_grace: 1 },

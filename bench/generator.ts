@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { elementAt } from "../src/lib/element_at.ts";
-import type { Ask } from "./ask.ts";
+import type { LoadRequest } from "./load_request.ts";
 import { isInstalled, ownProgram, run } from "./child.ts";
 import type { LoadOptions, LoadResult } from "./load.ts";
 
@@ -10,7 +10,7 @@ export interface Generator {
   /** The name in the report. */
   readonly name: string;
   /** Throws when the generator itself fails; failures of the server are counted. */
-  drive(options: LoadOptions): Promise<LoadResult>;
+  run(options: LoadOptions): Promise<LoadResult>;
 }
 
 const LOAD_PROGRAM = fileURLToPath(new URL("./load.ts", import.meta.url));
@@ -22,7 +22,7 @@ const TIMEOUT_MARGIN_MS = 30_000;
 export function ownGenerator(core: number | null): Generator {
   return {
     name: "bench/load.ts",
-    async drive(options) {
+    async run(options) {
       const timeoutMs = options.seconds * 1000 + TIMEOUT_MARGIN_MS;
       return JSON.parse(await run(ownProgram(LOAD_PROGRAM, JSON.stringify(options)), { core, timeoutMs }));
     },
@@ -34,7 +34,7 @@ export async function wrkGenerator(core: number | null, folder: string): Promise
   if (!await isInstalled("wrk")) return null;
   return {
     name: "wrk",
-    async drive({ ask, connections, seconds }) {
+    async run({ request: ask, connections, seconds }) {
       const script = join(folder, "wrk.lua");
       await Deno.writeTextFile(script, wrkScript(ask));
       const origin = `http://127.0.0.1:${ask.port}`;
@@ -45,19 +45,19 @@ export async function wrkGenerator(core: number | null, folder: string): Promise
 }
 
 /** Wraps a generator to add up the complete replies of each port. */
-export function tallied({ name, drive }: Generator, repliesByPort: Map<number, number>): Generator {
+export function withTally({ name, run: drive }: Generator, repliesByPort: Map<number, number>): Generator {
   return {
     name,
-    async drive(options) {
+    async run(options) {
       const result = await drive(options);
-      repliesByPort.set(options.ask.port, (repliesByPort.get(options.ask.port) ?? 0) + result.replies);
+      repliesByPort.set(options.request.port, (repliesByPort.get(options.request.port) ?? 0) + result.replies);
       return result;
     },
   };
 }
 
 /** The `wrk` script that sets the request and prints the results in a defined format. Source: wrk, SCRIPTING. */
-export function wrkScript({ path, headers, body }: Ask): string {
+export function wrkScript({ path, headers, body }: LoadRequest): string {
   const fields = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
   return `wrk.method = "POST"
 wrk.path = ${lua(path)}

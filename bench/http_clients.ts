@@ -129,7 +129,7 @@ function fetchClient(): BenchClient {
 }
 
 /** Adapts a client for the contract with hostile vendors. */
-export function underTest(client: BenchClient): ClientUnderTest {
+export function asClientUnderTest(client: BenchClient): ClientUnderTest {
   return {
     async call(request) {
       let body = "";

@@ -3,13 +3,13 @@
  * {@linkcode LoadOptions} as a JSON argument and prints a {@linkcode LoadResult} as JSON.
  */
 import { argument } from "./argument.ts";
-import { type Ask, PACE_MS, writeAsk } from "./ask.ts";
+import { encodeRequest, type LoadRequest, PACE_MS } from "./load_request.ts";
 import { Exchanger } from "./exchanger.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 
 /** The request and the amount of load. */
 export interface LoadOptions {
-  readonly ask: Ask;
+  readonly request: LoadRequest;
   /** Connections; each sends its next request after its complete reply. */
   readonly connections: number;
   /** No request is started after it, except each connection's first; pending ones are finished. */
@@ -36,8 +36,8 @@ const GRACE_SECONDS = 10;
 const MAX_RECORDED_FAILURES = 20;
 
 /** Generates the load and returns the results, at the latest ten seconds after `seconds`. */
-export async function drive({ ask, connections, seconds }: LoadOptions): Promise<LoadResult> {
-  const request = writeAsk(ask);
+export async function runLoad({ request: ask, connections, seconds }: LoadOptions): Promise<LoadResult> {
+  const request = encodeRequest(ask);
   const exchangers = Array.from({ length: connections }, () => new Exchanger(ask.port, request));
   const whole: number[] = [];
   let failures = 0;
@@ -70,4 +70,4 @@ export async function drive({ ask, connections, seconds }: LoadOptions): Promise
   };
 }
 
-if (import.meta.main) console.log(JSON.stringify(await drive(JSON.parse(argument(0, "the order as JSON")))));
+if (import.meta.main) console.log(JSON.stringify(await runLoad(JSON.parse(argument(0, "the order as JSON")))));

@@ -16,7 +16,7 @@ export interface Machine {
 }
 
 /** Describes this machine; `folder` is where the gateway's store will be. */
-export async function thisMachine(folder: string): Promise<Machine> {
+export async function describeMachine(folder: string): Promise<Machine> {
   const [first] = cpus();
   return {
     cpu: first?.model.trim() ?? "unknown",

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { benchCaches, writeCacheReport } from "./caches.ts";
 import { benchFleet, writeFleetReport } from "./fleet.ts";
 import { benchImages, type ImageFigures } from "./images.ts";
-import { type Machine, thisMachine } from "./machine.ts";
+import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, percent, table } from "./markdown.ts";
 import { benchPolls, type PollFigures, writePollReport } from "./polls.ts";
 import { benchTaskBytes, writeTaskBytesReport } from "./task_bytes.ts";
@@ -62,7 +62,7 @@ function machineLine({ cpu, cores, memoryBytes, system, deno, fsyncMs }: Machine
 
 async function main(): Promise<void> {
   const folder = await Deno.makeTempDir();
-  const machine = await thisMachine(folder);
+  const machine = await describeMachine(folder);
   const webhooks: WebhookFigures[] = [];
   for (const [rate, seconds] of WEBHOOK_RUNS) webhooks.push(await benchWebhooks(rate, seconds, WEBHOOK_HOSTS));
   const sharedHost = await benchSharedHost(60, 50);

@@ -9,7 +9,7 @@ export interface HeavyCase {
   /** Created once, before the measurement. */
   readonly body: () => string | Uint8Array<ArrayBuffer>;
   /** When the caller disconnects, in milliseconds; by default it reads to the end. */
-  readonly leavesAfterMs?: number;
+  readonly disconnectsAfterMs?: number;
 }
 
 const CHAT = "/v1/chat/completions";
@@ -20,7 +20,7 @@ export const HEAVY_CASES: readonly HeavyCase[] = [
   { name: "19 MB of JSON, 30,000 messages", path: CHAT, body: () => chat("small", messages(30_000, "x".repeat(600))) },
   { name: "19 MB of JSON, translated", path: CHAT, body: () => chat("messages", messages(30_000, "x".repeat(600))) },
   { name: "600,000 messages", path: CHAT, body: () => chat("small", messages(600_000, "")) },
-  { name: "a 9 MB prompt whose caller disconnects", path: CHAT, body: leftPrompt, leavesAfterMs: 800 },
+  { name: "a 9 MB prompt whose caller disconnects", path: CHAT, body: leftPrompt, disconnectsAfterMs: 800 },
   { name: "10,000 tools", path: CHAT, body: () => chat("messages", messages(1, "x"), `,"tools":[${tools(10_000)}]`) },
   {
     name: "19 MB of empty lists",
@@ -31,7 +31,7 @@ export const HEAVY_CASES: readonly HeavyCase[] = [
     name: "a prompt without blanks",
     path: CHAT,
     body: () => chat("endless", messages(1, "漢".repeat(30_000)), STREAM),
-    leavesAfterMs: 300,
+    disconnectsAfterMs: 300,
   },
   {
     name: "50 MB of small values to the video endpoint",

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 import { run, type Server, startServer } from "./child.ts";
-import { type Machine, thisMachine } from "./machine.ts";
+import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
 import { HEAVY_CASES, type HeavyCase } from "./neighbour_cases.ts";
 import type { ProbeOptions, ProbeResult } from "./neighbour_probe.ts";
@@ -84,7 +84,7 @@ async function measure(
 ): Promise<NeighbourFigures> {
   const body = heavy?.body() ?? "";
   await probe(gateway.port, 2); // warm-up
-  await gateway.say("begin anew");
+  await gateway.writeLine("begin anew");
   const until = performance.now() + (seconds + 0.5) * 1000;
   let [count, status] = [0, 0];
   const asking = async () => {
@@ -109,7 +109,9 @@ async function measure(
 
 async function send(heavy: HeavyCase, body: string | Uint8Array<ArrayBuffer>, port: number): Promise<number> {
   const leaving = new AbortController();
-  const timer = heavy.leavesAfterMs === undefined ? null : setTimeout(() => leaving.abort(), heavy.leavesAfterMs);
+  const timer = heavy.disconnectsAfterMs === undefined
+    ? null
+    : setTimeout(() => leaving.abort(), heavy.disconnectsAfterMs);
   try {
     const response = await fetch(`http://127.0.0.1:${port}${heavy.path}`, {
       method: "POST",
@@ -242,7 +244,7 @@ if (import.meta.main) {
   const seconds = Number(values.seconds);
   try {
     const figures = await benchNeighbours({ folder, seconds, names: positionals }, (line) => console.error(line));
-    const report = writeNeighbourReport(await thisMachine(folder), figures, seconds);
+    const report = writeNeighbourReport(await describeMachine(folder), figures, seconds);
     if (positionals.length > 0) console.log(report);
     else {
       const out = values.out ?? RESULTS;

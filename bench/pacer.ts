@@ -1,5 +1,5 @@
 import { elementAt } from "../src/lib/element_at.ts";
-import { PACE_MS } from "./ask.ts";
+import { PACE_MS } from "./load_request.ts";
 
 /** An open stream: the rest of it, and its completion. */
 interface PacedStream {

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { Mode } from "./ask.ts";
+import type { Mode } from "./load_request.ts";
 import { type ContenderId, contendersOf, type Servers } from "./contenders.ts";
 import { type Generators, measure } from "./contest.ts";
 import { type GatewayOptions, startProfiledGateway } from "./gateway.ts";
 import { type CpuProfile, type TimeSpent, timeSpent } from "./profile.ts";
 
 /** The distribution of the gateway's time under one load. */
-export interface Profiled {
+export interface LoadProfile {
   readonly title: string;
   readonly spent: TimeSpent;
 }
@@ -31,19 +31,19 @@ export async function profileGateway(
   gateway: GatewayOptions,
   servers: Servers,
   options: { readonly seconds: number; readonly generators: Generators },
-): Promise<Profiled[]> {
+): Promise<LoadProfile[]> {
   const profiled = await startProfiledGateway(gateway);
   const contenders = contendersOf({ ...servers, gateway: profiled });
-  const results: Profiled[] = [];
+  const results: LoadProfile[] = [];
   try {
     for (const [index, { title, id, mode, connections }] of LOADS.entries()) {
       const contender = contenders.find((one) => one.id === id)!;
       const load = { mode, connections, looksInside: mode === "paced" };
       await measure(contender, load, { ...options, seconds: 1 });
-      await profiled.say("start");
+      await profiled.writeLine("start");
       await measure(contender, load, options);
       const path = join(gateway.folder, `${index}.cpuprofile`);
-      await profiled.say(`stop ${index}`);
+      await profiled.writeLine(`stop ${index}`);
       results.push({ title, spent: timeSpent(await profileAt(path)) });
     }
   } finally {

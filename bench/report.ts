@@ -1,12 +1,12 @@
-import { CHUNKS_PER_STREAM } from "./ask.ts";
+import { CHUNKS_PER_STREAM } from "./load_request.ts";
 import type { Capacity } from "./capacity.ts";
 import type { Contender, ContenderId } from "./contenders.ts";
-import type { Figures, Measured, ScenarioId } from "./contest.ts";
+import type { ContenderResult, Figures, ScenarioId } from "./contest.ts";
 import type { Machine } from "./machine.ts";
 import { figure, mebibytes, percent, signed, table } from "./markdown.ts";
-import { marksOf } from "./marks.ts";
+import { targetsOf } from "./targets.ts";
 import type { ProcessState } from "./process_state.ts";
-import type { Profiled } from "./profiling.ts";
+import type { LoadProfile } from "./profiling.ts";
 import type { Share } from "./profile.ts";
 
 /** All results of a run. */
@@ -23,7 +23,7 @@ export interface Outcome {
   readonly charges: { readonly counted: number; readonly charged: number };
   /** One sentence each: contenders that could not take part, and other notes on the figures. */
   readonly remarks: readonly string[];
-  readonly profiles: readonly Profiled[];
+  readonly profiles: readonly LoadProfile[];
 }
 
 /** A server's memory before its first request, and after all of them; null where it cannot be measured. */
@@ -74,7 +74,7 @@ function machineTable({ machine, date }: Outcome): string {
 }
 
 function marksTable(figures: Figures): string {
-  const rows = marksOf(figures).map(({ text, measured, isMet }) => [
+  const rows = targetsOf(figures).map(({ text, measured, isMet }) => [
     text,
     measured ?? "–",
     isMet === null ? "not measured" : isMet ? "met" : "missed",
@@ -84,7 +84,7 @@ function marksTable(figures: Figures): string {
 
 function jsonTable({ contenders, figures }: Outcome): string {
   const added = (id: ContenderId, scenario: ScenarioId) => {
-    const over = (of: (run: Measured) => number | undefined) => {
+    const over = (of: (run: ContenderResult) => number | undefined) => {
       const [own, direct] = [figures.median(id, scenario, of), figures.median("direct", scenario, of)];
       return id === "direct" ? own : own === null || direct === null ? null : own - direct;
     };
@@ -184,7 +184,7 @@ function chargesText({ charges: { counted, charged } }: Outcome): string {
     "which check the set-up.";
 }
 
-function profileTexts(profiles: readonly Profiled[]): string[] {
+function profileTexts(profiles: readonly LoadProfile[]): string[] {
   const texts = profiles.flatMap(({ title, spent }) => [
     `### ${title}`,
     `Outside JavaScript: ${percent(spent.outside)} of the time. The shares below are of the rest.`,

@@ -11,25 +11,30 @@ export interface Cores {
   readonly upstream: number | null;
   readonly load: number | null;
   /** The description in the report. */
-  readonly told: string;
+  readonly description: string;
 }
 
 /** Distributes the parts over the cores of this machine. */
-export async function coresHere(): Promise<Cores> {
+export async function assignCores(): Promise<Cores> {
   const count = navigator.hardwareConcurrency;
   if (count < 2 || !await canPin()) {
     const why = count < 2 ? "there is only one core" : "`taskset` is not installed";
-    return { server: null, upstream: null, load: null, told: `No process is pinned to a core, as ${why}.` };
+    return { server: null, upstream: null, load: null, description: `No process is pinned to a core, as ${why}.` };
   }
   const load = Math.min(2, count - 1);
   const others = load === 1
     ? "upstream and load share core 1"
     : `the upstream is kept to core 1, the load to core ${load}`;
-  return { server: 0, upstream: 1, load, told: `Every measured server runs on core 0, one at a time; ${others}.` };
+  return {
+    server: 0,
+    upstream: 1,
+    load,
+    description: `Every measured server runs on core 0, one at a time; ${others}.`,
+  };
 }
 
 /** The servers, and notes about them. */
-export interface Started {
+export interface StartedServers {
   readonly servers: Servers;
   readonly gatewayOptions: GatewayOptions;
   readonly remarks: readonly string[];
@@ -39,13 +44,17 @@ export interface Started {
 export async function startServers(
   { folder, cores, withPeer }: { readonly folder: string; readonly cores: Cores; readonly withPeer: boolean },
   running: Server[],
-): Promise<Started> {
+): Promise<StartedServers> {
   const keep = (server: Server) => (running.push(server), server);
   const upstream = keep(await startProgram("upstream", [], folder, cores.upstream));
   const bare = keep(await startProgram("bare_proxy", [`http://127.0.0.1:${upstream.port}`], folder, cores.server));
-  const gatewayOptions = { folder: await folderIn(folder, "gateway"), upstreamPort: upstream.port, core: cores.server };
+  const gatewayOptions = {
+    folder: await newFolder(folder, "gateway"),
+    upstreamPort: upstream.port,
+    core: cores.server,
+  };
   const gateway = keep(await startGateway(gatewayOptions));
-  const peer = withPeer ? await startPeer(await folderIn(folder, "peer"), cores.server) : "this is a quick run";
+  const peer = withPeer ? await startPeer(await newFolder(folder, "peer"), cores.server) : "this is a quick run";
   const name = `d: ${PEER.packageName} ${PEER.version}`;
   if (typeof peer === "string") {
     return {
@@ -74,7 +83,7 @@ async function startProgram(
 }
 
 /** Creates a new folder. */
-export async function folderIn(parent: string, name: string): Promise<string> {
+export async function newFolder(parent: string, name: string): Promise<string> {
   const folder = join(parent, name);
   await Deno.mkdir(folder);
   return folder;

@@ -3,7 +3,7 @@
  * {@linkcode Mode} of the reply, the rest is the path of the wire format. It prints its address when it listens.
  */
 import { Buffer } from "node:buffer";
-import { type Mode, MODES, type Wire, WIRES } from "./ask.ts";
+import { BENCH_FORMATS, type BenchFormat, type Mode, MODES } from "./load_request.ts";
 import { cannedReply } from "./canned_replies.ts";
 import { Pacer } from "./pacer.ts";
 import { RequestSplitter } from "./request_splitter.ts";
@@ -11,10 +11,13 @@ import { RequestSplitter } from "./request_splitter.ts";
 /** The writes for one request, by mode; several of them are paced. */
 type Answers = Readonly<Record<Mode, readonly Uint8Array<ArrayBuffer>[]>>;
 
-const ANSWERS = Object.fromEntries(WIRES.map((wire) => [wire, answersOf(wire)])) as Record<Wire, Answers>;
+const ANSWERS = Object.fromEntries(BENCH_FORMATS.map((wire) => [wire, answersOf(wire)])) as Record<
+  BenchFormat,
+  Answers
+>;
 
-function answersOf(wire: Wire): Answers {
-  const { whole, pieces } = cannedReply(wire);
+function answersOf(wire: BenchFormat): Answers {
+  const { whole, chunks: pieces } = cannedReply(wire);
   return {
     json: [whole],
     burst: [joined(pieces)],

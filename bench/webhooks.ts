@@ -81,7 +81,7 @@ export interface WebhookFigures {
   readonly seconds: number;
   readonly hosts: number;
   /** Attempts at hosts that never answer. */
-  readonly hangingAsked: number;
+  readonly hangingAttempts: number;
   /** Deliveries to the other hosts, and how many arrived during the measurement. */
   readonly healthy: number;
   readonly delivered: number;
@@ -92,7 +92,7 @@ export interface WebhookFigures {
   /** Processor time of the gateway's part for each delivery, the tasks' ends included. */
   readonly cpuMs: number;
   /** The maximum number of running jobs. */
-  readonly mostRunning: number;
+  readonly maxRunning: number;
   /** Reads and commits of a delivery in the store, without its claim. */
   readonly reads: number;
   readonly commits: number;
@@ -205,12 +205,12 @@ export async function benchWebhooks(rate: number, seconds: number, hosts: number
     rate,
     seconds,
     hosts,
-    hangingAsked: seen.hanging,
+    hangingAttempts: seen.hanging,
     healthy: Array.from({ length: begun }, (_, n) => n % hosts >= hanging).filter(Boolean).length,
     delivered: seen.lateMs.length,
     late: late && { p50: late.p50, p99: late.p99 },
     cpuMs: (user + system) / 1_000 / begun,
-    mostRunning,
+    maxRunning: mostRunning,
     reads: reads / begun,
     commits: written / begun,
   };
@@ -279,7 +279,7 @@ export function writeWebhookReport(runs: readonly WebhookFigures[]): string {
     figure(run.late?.p50),
     figure(run.late?.p99),
     figure(run.cpuMs, 2),
-    figure(run.mostRunning),
+    figure(run.maxRunning),
     figure(run.reads, 2),
     figure(run.commits, 2),
   ]);

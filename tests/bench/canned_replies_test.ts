@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { CHUNKS_PER_STREAM, type Wire } from "../../bench/ask.ts";
+import { type BenchFormat, CHUNKS_PER_STREAM } from "../../bench/load_request.ts";
 import { cannedReply, USAGE } from "../../bench/canned_replies.ts";
 import type { WireFormat } from "../../src/conversation/format.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
@@ -7,9 +7,9 @@ import { content } from "../../src/conversation/codecs/content/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
 import { atLeast } from "../support/items.ts";
 
-const CODECS: Readonly<Record<Wire, WireFormat>> = { chat, messages, content };
+const CODECS: Readonly<Record<BenchFormat, WireFormat>> = { chat, messages, content };
 
-for (const [wire, codec] of Object.entries(CODECS) as [Wire, WireFormat][]) {
+for (const [wire, codec] of Object.entries(CODECS) as [BenchFormat, WireFormat][]) {
   Deno.test(`cannedReply("${wire}") is a complete reply of that format, with its usage`, () => {
     const [head, body] = atLeast(new TextDecoder().decode(cannedReply(wire).whole).split("\r\n\r\n"), 2);
     assert(head.includes(`content-length: ${body.length}`));
@@ -20,7 +20,7 @@ for (const [wire, codec] of Object.entries(CODECS) as [Wire, WireFormat][]) {
   });
 
   Deno.test(`cannedReply("${wire}") is a stream of that format: an event per chunk of text, then usage and the end`, () => {
-    const { pieces } = cannedReply(wire);
+    const { chunks: pieces } = cannedReply(wire);
     const text = new TextDecoder();
     assertEquals(pieces.length, CHUNKS_PER_STREAM);
     pieces.forEach((piece, index) => assertEquals(text.decode(piece).match(/token\d+ /g), [`token${index} `]));

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { drive } from "../../bench/load.ts";
+import { runLoad } from "../../bench/load.ts";
 import { readWrk, wrkScript } from "../../bench/generator.ts";
 import { readProcessState } from "../../bench/process_state.ts";
 
@@ -20,8 +20,8 @@ async function withServer(
 Deno.test("drive() counts complete replies of status 200 apart from others", async () => {
   let requests = 0;
   await withServer(() => new Response("{}", { status: ++requests % 2 === 0 ? 500 : 200 }), async (port) => {
-    const { replies, failures, wholeMs, firstMs } = await drive({
-      ask: { ...ask, port, stream: false },
+    const { replies, failures, wholeMs, firstMs } = await runLoad({
+      request: { ...ask, port, stream: false },
       connections: 1,
       seconds: 0.02,
     });
@@ -42,7 +42,7 @@ Deno.test("drive() reads a stream to its last chunk and records when its events 
       },
     });
   await withServer(() => new Response(body()), async (port) => {
-    const result = await drive({ ask: { ...ask, port, stream: true }, connections: 2, seconds: 0.001 });
+    const result = await runLoad({ request: { ...ask, port, stream: true }, connections: 2, seconds: 0.001 });
     assertEquals([result.replies, result.failures], [2, 0]);
     assert(result.firstMs !== null && result.gapMs !== null);
   });
@@ -62,7 +62,7 @@ Deno.test("drive() recognises the end of a stream though its last chunk arrives 
     connection.close();
   })();
   const { port } = listener.addr;
-  const result = await drive({ ask: { ...ask, port, stream: true }, connections: 1, seconds: 0.001 });
+  const result = await runLoad({ request: { ...ask, port, stream: true }, connections: 1, seconds: 0.001 });
   await answering;
   listener.close();
   assertEquals([result.replies, result.failures], [1, 0]);
@@ -72,7 +72,7 @@ Deno.test("drive() fails for a server that does not listen", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();
-  const result = await drive({ ask: { ...ask, port, stream: false }, connections: 1, seconds: 5 });
+  const result = await runLoad({ request: { ...ask, port, stream: false }, connections: 1, seconds: 5 });
   assertEquals(result.replies, 0);
   assert(result.failures > 0);
 });

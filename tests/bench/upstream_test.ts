@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { RequestSplitter } from "../../bench/request_splitter.ts";
-import { writeAsk } from "../../bench/ask.ts";
+import { encodeRequest } from "../../bench/load_request.ts";
 
 const encoder = new TextEncoder();
 
 Deno.test("RequestSplitter finds a request wherever its bytes are split", () => {
   const request = { port: 1, path: "/json/chat/completions", headers: { accept: "x" }, body: '{"a":1}', stream: false };
-  const bytes = writeAsk(request);
+  const bytes = encodeRequest(request);
   for (let cut = 1; cut < bytes.length; cut++) {
     const requests = new RequestSplitter();
     assertEquals(requests.take(bytes.subarray(0, cut)), []);

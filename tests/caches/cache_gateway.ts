@@ -6,7 +6,7 @@ import { jsonLog } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 import { PRICING, textModel } from "../support/gateway.ts";
-import { accountMoney, type Purse } from "../support/account_money.ts";
+import { type AccountMoney, accountMoney } from "../support/account_money.ts";
 import { ShiftedClock } from "./shifted_clock.ts";
 import { type Answer, callerOf, type GatewayCall } from "../support/gateway_call.ts";
 
@@ -23,14 +23,14 @@ export interface CacheGateway {
   /** The clock of gateway and vendors. */
   readonly clock: ShiftedClock;
   readonly filesFolder: string;
-  readonly purse: Purse;
+  readonly purse: AccountMoney;
   readonly logLines: readonly string[];
   /** Sends a request, with the first key by default. */
   readonly call: GatewayCall;
   /** Creates a cache, expects 200, and returns its name. */
   create(fields?: Readonly<Record<string, unknown>>): Promise<string>;
   /** Sends a request with a cache to a model. */
-  ask(model: string, cachedContent: string, fields?: Readonly<Record<string, unknown>>): Promise<Answer>;
+  send(model: string, cachedContent: string, fields?: Readonly<Record<string, unknown>>): Promise<Answer>;
   /** The vendor's official client. */
   client(key?: string): GoogleGenAI;
   /** The requests to vendors whose path has this part. */
@@ -101,7 +101,7 @@ export async function startCacheGateway(options: CacheGatewayOptions = {}): Prom
       if (status !== 200) throw new Error(`The create was answered ${status}: ${text}`);
       return json.name;
     },
-    ask: (model, cachedContent, fields = {}) =>
+    send: (model, cachedContent, fields = {}) =>
       call("POST", `/gencompat/v1beta/models/${model}:generateContent`, {
         contents: [{ role: "user", parts: [{ text: "Which colour?" }] }],
         cachedContent,

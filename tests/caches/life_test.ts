@@ -19,7 +19,7 @@ inGateway(
       assertEquals([created.status, created.headers.get("x-service-provider")], [200, provider]);
       const { name } = created.json;
       for (let times = 0; times < 6; times++) {
-        const { status, headers } = await gateway.ask("sandbox/any-1", name);
+        const { status, headers } = await gateway.send("sandbox/any-1", name);
         assertEquals([status, headers.get("x-service-provider")], [200, provider]);
       }
       const path = "/gencompat/v1beta/models/sandbox/any-1:generateContent";
@@ -42,13 +42,13 @@ inGateway("an emulated cache is used at another provider after a failure, and a 
   const native = (await gateway.call("POST", CACHES_PATH, body, pin("sandbox-google"))).json.name;
   // Fails once, at the first provider.
   const flaky = { contents: [{ parts: [{ text: "[[flaky 1]] Which colour?" }] }] };
-  const survived = await gateway.ask("sandbox/any-1", emulated, flaky);
+  const survived = await gateway.send("sandbox/any-1", emulated, flaky);
   assertEquals(survived.status, 200);
   assertNotEquals(survived.headers.get("x-service-provider"), "sandbox-anthropic");
   assertEquals(survived.json.usageMetadata.cachedContentTokenCount, CONTENT_TOKENS);
   const failing = { contents: [{ parts: [{ text: "[[fail 503]]" }] }] };
   const asked = gateway.seen("/").length;
-  assertEquals((await gateway.ask("sandbox/any-1", native, failing)).status, 503);
+  assertEquals((await gateway.send("sandbox/any-1", native, failing)).status, 503);
   assertEquals(gateway.seen("/").length, asked + 1);
 });
 
@@ -66,9 +66,9 @@ inGateway(
       }
       assertEquals((await gateway.call("PATCH", `${path}?updateMask=displayName`, { ttl: "700s" })).status, 400);
       gateway.clock.shift(2_900_000);
-      assertEquals((await gateway.ask(model, name)).status, 200, "it lives on");
+      assertEquals((await gateway.send(model, name)).status, 200, "it lives on");
       gateway.clock.shift(200_000);
-      assertEquals((await gateway.ask(model, name)).status, 404, "and ends");
+      assertEquals((await gateway.send(model, name)).status, 404, "and ends");
     }
     assertEquals(gateway.seen("updateMask=expireTime").length, 1);
   },
@@ -79,7 +79,7 @@ inGateway("a shorter expiry takes effect, and the contents are removed soon afte
     const name = await gateway.create({ model, ttl: "3600s" });
     await gateway.call("PATCH", `/gencompat/v1beta/${name}`, { ttl: "600s" });
     gateway.clock.shift(601_000);
-    const expired = await gateway.ask(model, name);
+    const expired = await gateway.send(model, name);
     assertEquals([expired.status, expired.json.error.status], [404, "NOT_FOUND"]);
     assertEquals((await gateway.call("GET", `/gencompat/v1beta/${name}`)).status, 404);
     assertEquals((await gateway.call("GET", CACHES_PATH)).json, { cachedContents: [] });
@@ -104,7 +104,7 @@ inGateway("a reference to content that is removed during the call is 404 and cos
   const name = await gateway.create({ model: "sandbox/messages-1" });
   const before = await gateway.purse.balance();
   for (const file of gateway.files()) await Deno.remove(`${gateway.filesFolder}/caches/${file}`);
-  const { status, json } = await gateway.ask("sandbox/messages-1", name);
+  const { status, json } = await gateway.send("sandbox/messages-1", name);
   assertEquals([status, json.error.status], [404, "NOT_FOUND"]);
   assertEquals(await gateway.purse.balance(), before);
 });
@@ -115,7 +115,7 @@ inGateway("a cache that the vendor has lost is 404, and the call costs nothing",
   await fetch(`${gateway.sandbox.baseUrls.google}/v1beta/${lost}?key=sandbox-key-google`, { method: "DELETE" })
     .then((response) => response.body?.cancel());
   const before = await gateway.purse.balance();
-  const { status, json } = await gateway.ask("sandbox/content-1", name);
+  const { status, json } = await gateway.send("sandbox/content-1", name);
   assertEquals([status, json.error.status], [404, "NOT_FOUND"]);
   const chat = {
     model: "sandbox/content-1",
@@ -126,7 +126,7 @@ inGateway("a cache that the vendor has lost is 404, and the call costs nothing",
   assertEquals((await gateway.call("PATCH", `/gencompat/v1beta/${name}`, { ttl: "700s" })).status, 404);
   assertEquals(await gateway.purse.balance(), before);
   assertEquals(
-    (await gateway.ask("sandbox/content-1", await gateway.create({ model: "sandbox/content-1" }))).status,
+    (await gateway.send("sandbox/content-1", await gateway.create({ model: "sandbox/content-1" }))).status,
     200,
   );
 });
@@ -142,7 +142,7 @@ inGateway(
     const [kept] = (await vendorCaches(gateway)).cachedContents;
     assertEquals([kept.displayName, kept.expireTime], [json.name.slice("cachedContents/".length), json.expireTime]);
     assertEquals(kept.model, "models/content-1");
-    const asked = await gateway.ask("sandbox/content-1", json.name);
+    const asked = await gateway.send("sandbox/content-1", json.name);
     assertEquals(asked.status, 200);
     const sent = gateway.seen(":generateContent").at(-1)!.body as Record<string, unknown>;
     assertEquals(sent, { contents: [{ role: "user", parts: [{ text: "Which colour?" }] }], cachedContent: kept.name });

@@ -18,7 +18,7 @@ inGateway(
       ]);
       for (let hit = 0; hit < 3; hit++) {
         const before = await gateway.purse.balance();
-        const { json } = await gateway.ask(model, name);
+        const { json } = await gateway.send(model, name);
         assertEquals(json.usageMetadata.cachedContentTokenCount, CONTENT_TOKENS, `${model}, hit ${hit}`);
         const expected = BigInt(CONTENT_TOKENS) * readMoney("0.0000001") + 2n * readMoney("0.000001") +
           BigInt(json.usageMetadata.candidatesTokenCount) * readMoney("0.000002");
@@ -114,7 +114,7 @@ inGateway(
     for (const model of MODELS) {
       const name = await gateway.create({ model });
       const contents = [{ role: "user", parts: [{ text: "[[nousage]] Which colour?" }] }];
-      const { json } = await gateway.ask(model, name, { contents });
+      const { json } = await gateway.send(model, name, { contents });
       if (model !== "sandbox/content-1") {
         assertEquals(
           json.usageMetadata.cachedContentTokenCount,

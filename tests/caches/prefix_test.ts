@@ -5,7 +5,7 @@ import type { Conversation, Part, Turn } from "../../src/conversation/conversati
 import type { StoredFile } from "../../src/files/files.ts";
 import { concatBytes } from "../../src/lib/concat_bytes.ts";
 import { conversationOf } from "../support/conversations.ts";
-import { CODECS, FORMS, TARGETS } from "../support/forms.ts";
+import { CODECS, FORMATS, TARGETS } from "../support/formats.ts";
 import { itemAt } from "../support/items.ts";
 
 /** A file in memory. */
@@ -67,7 +67,7 @@ Deno.test("a stored prefix is sent byte for byte as part of the conversation, in
       const kept = conversationOf({ turns: before, instructions: [{ kind: "text", text: instruction }] });
       const conversation = conversationOf({ turns: after });
       const prefix = await reopened(kept);
-      for (const form of FORMS) {
+      for (const form of FORMATS) {
         const settings = { isMarked: form === "messages", isKeyed: form === "responses", cacheKey: "key" };
         const write = (conversation: Conversation) =>
           CODECS[form].upstream.writeRequest(conversation, TARGETS[form]).body;

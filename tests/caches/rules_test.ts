@@ -78,13 +78,13 @@ inGateway(
     for (const id of ids) {
       const { status, json } = await gateway.call("GET", `${CACHES_PATH}/${id}`);
       assertEquals([status, json.error.status], [404, "NOT_FOUND"], id.slice(0, 30));
-      const response = await gateway.ask("sandbox/chat-1", `cachedContents/${id}`);
+      const response = await gateway.send("sandbox/chat-1", `cachedContents/${id}`);
       assertEquals([response.status, response.json.error.status], [404, "NOT_FOUND"], id.slice(0, 30));
     }
     for (const name of ["cachedContents/../x", "mine", "projects/p/locations/l/cachedContents/1"]) {
-      assertEquals((await gateway.ask("sandbox/content-1", name)).status, 404, name);
+      assertEquals((await gateway.send("sandbox/content-1", name)).status, 404, name);
     }
-    assertEquals((await gateway.ask("sandbox/chat-1", 7 as never)).status, 400);
+    assertEquals((await gateway.send("sandbox/chat-1", 7 as never)).status, 400);
     const chat = { model: "sandbox/chat-1", messages: [{ role: "user", content: "Hi" }] };
     for (const [cached_content, status] of [["cachedContents/x", 404], [7, 400], ["", 400]] as const) {
       const answer = await gateway.call("POST", "/v1/chat/completions", { ...chat, extra_body: { cached_content } });
@@ -101,7 +101,7 @@ inGateway(
     for (const model of MODELS) {
       const name = await gateway.create({ model });
       const response = gateway.seen("/").length;
-      const another = await gateway.ask(MODELS.find((each) => each !== model)!, name);
+      const another = await gateway.send(MODELS.find((each) => each !== model)!, name);
       assertEquals([another.status, another.json.error.status], [400, "INVALID_ARGUMENT"]);
       const beside: Record<string, unknown>[] = [
         { systemInstruction: { parts: [{ text: "Be loud" }] } },
@@ -112,7 +112,7 @@ inGateway(
       ];
       for (const fields of beside) {
         assertEquals(
-          (await gateway.ask(model, name, fields)).status,
+          (await gateway.send(model, name, fields)).status,
           400,
           JSON.stringify(fields),
         );

@@ -1,4 +1,4 @@
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";

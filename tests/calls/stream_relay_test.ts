@@ -6,7 +6,7 @@ import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { vendorStream } from "../../src/texts/vendor_stream.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
-import { FORMS } from "../support/forms.ts";
+import { FORMATS } from "../support/formats.ts";
 import {
   type AdmissionRecorder,
   admissionRecorder,
@@ -135,7 +135,7 @@ Deno.test("relayed() turns a vendor's failure into the relay's final bytes", asy
   assertEquals([response.cancelled, live.count, clock.waiting], [true, 0, 0]);
 });
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   Deno.test(`relayed() ends a live ${form} stream at a shutdown with an error event of its format`, async () => {
     const { clock, openStreams: live } = stage();
     const till = admissionRecorder();

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { askFace, CHAT } from "../e2e/faces.ts";
+import { CHAT, sendAs } from "../e2e/caller_protocols.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
 import { atLeast } from "../support/items.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
@@ -64,7 +64,7 @@ Deno.test("while dev runs, commands use its store and new keys work immediately"
     assertEquals([created.code, JSON.parse(created.said).balance], [0, "5.0000000000"], created.complaint);
     assertStringIncludes(created.complaint, `"switchyard dev" at ${dev.address}, store ./data/dev.db`);
     const { secret } = JSON.parse((await folder.run("keys create acme")).said);
-    assertEquals((await askFace(CHAT, { address: dev.address, key: secret })).status, 200);
+    assertEquals((await sendAs(CHAT, { address: dev.address, key: secret })).status, 200);
     assertEquals(idsIn((await folder.run("accounts list")).said), ["acme", "demo"]);
     assertEquals((await folder.run("providers list")).code, 0);
     const proxy = { HTTP_PROXY: closedOrigin(), http_proxy: closedOrigin(), ALL_PROXY: closedOrigin() };

@@ -1,11 +1,11 @@
 import { itemAt } from "../support/items.ts";
 import { expect, expectText, type Scenario, type ScenarioName } from "./program.ts";
-import type { Ran, Session } from "./session.ts";
+import type { ProgramOutput, Session } from "./session.ts";
 
 /** A coding agent that runs one prompt without a terminal and prints the answer. */
 export interface Agent {
   /** Passes the prompt to the program, which may run its tools without confirmation. */
-  run(session: Session, prompt: string): Promise<Ran>;
+  run(session: Session, prompt: string): Promise<ProgramOutput>;
   /** A directive that makes the model call the program's shell with this command. */
   shell(command: string): string;
 }

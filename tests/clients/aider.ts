@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expectThoughts } from "./agent_scenarios.ts";
 import { pythonBin } from "./install.ts";
 import { type ClientProgram, expect, expectText } from "./program.ts";
-import type { Ran, RunOptions, Session } from "./session.ts";
+import type { ProgramOutput, RunOptions, Session } from "./session.ts";
 
 const VERSION = "0.86.2";
 
@@ -87,7 +87,7 @@ async function aiderRun(
   way: Way,
   args: readonly string[],
   options: RunOptions,
-): Promise<Ran> {
+): Promise<ProgramOutput> {
   const { cache, model } = session;
   const quiet = ["--yes-always", "--no-pretty", "--analytics-disable", "--no-check-update", "--no-show-model-warnings"];
   return await session.run(["aider", "--model", `${way.prefix}/${model}`, ...quiet, ...args], {

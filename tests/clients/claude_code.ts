@@ -1,7 +1,7 @@
 import { expectThoughts } from "./agent_scenarios.ts";
 import { npmBin } from "./install.ts";
 import { type ClientProgram, expect, expectText } from "./program.ts";
-import type { Ran, Session } from "./session.ts";
+import type { ProgramOutput, Session } from "./session.ts";
 
 const VERSION = "2.1.330";
 
@@ -75,7 +75,7 @@ export const claudeCode: ClientProgram = {
 
 const STREAM = ["--output-format", "stream-json", "--include-partial-messages", "--verbose"];
 
-function claude(session: Session, prompt: string, args: readonly string[] = [], env = {}): Promise<Ran> {
+function claude(session: Session, prompt: string, args: readonly string[] = [], env = {}): Promise<ProgramOutput> {
   const { address, key, model, cache } = session;
   return session.run(["claude", "-p", prompt, ...args], {
     path: [npmBin(cache, "claude-code")],
@@ -97,7 +97,7 @@ interface ClaudeEvent {
   readonly result?: string;
 }
 
-function eventsIn({ stdout }: Ran): ClaudeEvent[] {
+function eventsIn({ stdout }: ProgramOutput): ClaudeEvent[] {
   return stdout.trim().split("\n").map((line) => parsed(line));
 }
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { agentScenarios, expectThoughts, jsonLines } from "./agent_scenarios.ts";
 import { npmBin } from "./install.ts";
 import { type ClientProgram, expect, expectText } from "./program.ts";
-import type { Ran, Session } from "./session.ts";
+import type { ProgramOutput, Session } from "./session.ts";
 
 const VERSION = "3.0.65";
 
@@ -50,7 +50,7 @@ interface Target {
   readonly path: string;
 }
 
-async function clineRun(session: Session, { provider, path }: Target, args: readonly string[]): Promise<Ran> {
+async function clineRun(session: Session, { provider, path }: Target, args: readonly string[]): Promise<ProgramOutput> {
   const { address, key, model, cache, home } = session;
   const settings = { provider, apiKey: key, model, baseUrl: `${address}${path}` };
   const providers = {

@@ -4,7 +4,7 @@ import { expectThoughts } from "./agent_scenarios.ts";
 import { aliasOf } from "./gateway.ts";
 import { npmBin } from "./install.ts";
 import { type ClientProgram, expect, expectText, type Scenario } from "./program.ts";
-import type { Ran, Session } from "./session.ts";
+import type { ProgramOutput, Session } from "./session.ts";
 
 const VERSION = "0.169.0";
 
@@ -101,7 +101,7 @@ const THINKS = [
   "model_supports_reasoning_summaries=true",
 ].flatMap((setting) => ["-c", setting]);
 
-async function codexExec(session: Session, model: string, args: readonly string[]): Promise<Ran> {
+async function codexExec(session: Session, model: string, args: readonly string[]): Promise<ProgramOutput> {
   const { address, key, cache, home } = session;
   await session.write(
     join(home, ".codex", "config.toml"),

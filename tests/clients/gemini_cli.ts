@@ -3,7 +3,7 @@ import { itemAt } from "../support/items.ts";
 import { agentScenarios, jsonLines } from "./agent_scenarios.ts";
 import { npmBin } from "./install.ts";
 import { type ClientProgram, expect, expectText } from "./program.ts";
-import type { Ran, Session } from "./session.ts";
+import type { ProgramOutput, Session } from "./session.ts";
 
 const VERSION = "0.61.0";
 
@@ -35,7 +35,7 @@ export const geminiCli: ClientProgram = {
   },
 };
 
-async function gemini(session: Session, prompt: string, args: readonly string[] = []): Promise<Ran> {
+async function gemini(session: Session, prompt: string, args: readonly string[] = []): Promise<ProgramOutput> {
   const { address, key, model, cache, home } = session;
   const settings = {
     security: { auth: { selectedType: "gemini-api-key" } },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expectThoughts } from "./agent_scenarios.ts";
 import { pythonBin } from "./install.ts";
 import { type ClientProgram, expect, expectText, type Scenario, type ScenarioName } from "./program.ts";
-import type { Ran, RunOptions, Session } from "./session.ts";
+import type { ProgramOutput, RunOptions, Session } from "./session.ts";
 
 const VERSION = "0.36";
 const ANTHROPIC_VERSION = "0.30";
@@ -55,7 +55,7 @@ function program(way: Way): ClientProgram {
   };
 
   function scenariosOf(
-    run: (session: Session, args: readonly string[], options?: RunOptions) => Promise<Ran>,
+    run: (session: Session, args: readonly string[], options?: RunOptions) => Promise<ProgramOutput>,
   ): Record<ScenarioName, Scenario> {
     return {
       async plain(session) {
@@ -99,7 +99,12 @@ function program(way: Way): ClientProgram {
   }
 }
 
-async function llmRun(session: Session, way: Way, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+async function llmRun(
+  session: Session,
+  way: Way,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<ProgramOutput> {
   const prepared = await way.prepare(session);
   return await session.run(["llm", "-m", session.model, ...args], {
     ...prepared,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { agentScenarios, expectThoughts, jsonLines } from "./agent_scenarios.ts";
 import { npmBin } from "./install.ts";
 import { type ClientProgram, expectText } from "./program.ts";
-import type { Ran, Session } from "./session.ts";
+import type { ProgramOutput, Session } from "./session.ts";
 
 const VERSION = "1.18.33";
 
@@ -54,7 +54,7 @@ async function opencodeRun(
   session: Session,
   { npm, path, thinks, input }: Target,
   args: readonly string[],
-): Promise<Ran> {
+): Promise<ProgramOutput> {
   const { address, key, model, cache, home } = session;
   const config = {
     $schema: "https://opencode.ai/config.json",

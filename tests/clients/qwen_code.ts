@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { agentScenarios, expectThoughts, jsonLines } from "./agent_scenarios.ts";
 import { npmBin } from "./install.ts";
 import { type ClientProgram, expect, expectText } from "./program.ts";
-import type { Ran, Session } from "./session.ts";
+import type { ProgramOutput, Session } from "./session.ts";
 
 const VERSION = "0.24.4";
 
@@ -60,7 +60,7 @@ function program(way: Way): ClientProgram {
   };
 }
 
-async function qwen(session: Session, way: Way, args: readonly string[]): Promise<Ran> {
+async function qwen(session: Session, way: Way, args: readonly string[]): Promise<ProgramOutput> {
   const { address, key, model, cache, home } = session;
   const { provider, wireApi, path, profile } = way;
   const route = {

@@ -22,7 +22,7 @@ export interface Session {
   /** Writes a file below HOME or the working folder, with the folders above it. */
   write(path: string, text: string): Promise<void>;
   /** Runs a program until it ends. */
-  run(command: readonly string[], options?: RunOptions): Promise<Ran>;
+  run(command: readonly string[], options?: RunOptions): Promise<ProgramOutput>;
 }
 
 /** Options of a program run. */
@@ -38,7 +38,7 @@ export interface RunOptions {
 }
 
 /** The output of a program that has ended. */
-export interface Ran {
+export interface ProgramOutput {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -53,7 +53,7 @@ const NO_INTERNET = "http://127.0.0.1:9";
 /** A session with the means to close it. */
 export interface OpenSession extends Session {
   /** The output of each run of a program, in order. */
-  readonly runs: readonly Ran[];
+  readonly runs: readonly ProgramOutput[];
   close(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export async function openSession(
   await Deno.mkdir(work);
   await new Deno.Command("git", { args: ["init", "--quiet"], cwd: work, stdout: "null", stderr: "null" }).output();
   const proxy = startRecordingProxy(gateway.address);
-  const runs: Ran[] = [];
+  const runs: ProgramOutput[] = [];
   return {
     family,
     model: FAMILIES[family],
@@ -117,7 +117,7 @@ export function programEnvironment(home: string, path: readonly string[], cache:
 }
 
 /** The surroundings of a program, in addition to what a scenario chooses. */
-export interface Surroundings extends RunOptions {
+export interface ProgramOptions extends RunOptions {
   readonly home: string;
   readonly work: string;
   readonly cache: Cache;
@@ -128,8 +128,8 @@ export interface Surroundings extends RunOptions {
 /** Runs a program until it ends, with only the given environment. */
 export async function runProgram(
   commandLine: readonly string[],
-  { env = {}, path = [], input, onOutput, home, work, cache, maxMs = MAX_RUN_MS }: Surroundings,
-): Promise<Ran> {
+  { env = {}, path = [], input, onOutput, home, work, cache, maxMs = MAX_RUN_MS }: ProgramOptions,
+): Promise<ProgramOutput> {
   const [command, ...args] = atLeast(commandLine, 1);
   const child = new Deno.Command(command, {
     args,

@@ -1,5 +1,5 @@
 import { atLeast } from "../support/items.ts";
-import { filled, padded } from "../support/markdown.ts";
+import { alignedTable, wrappedParagraph } from "../support/markdown.ts";
 import { FAMILIES, type FamilyName, type ScenarioName, SCENARIOS } from "./program.ts";
 import type { FamilyResult, ProgramResult } from "./results.ts";
 
@@ -25,8 +25,8 @@ export function tableOf(results: readonly ProgramResult[]): string {
   const notes = new Notes();
   const scenarios = Object.keys(SCENARIOS) as ScenarioName[];
   const rows = results.flatMap((result) => rowsOf(result, scenarios, notes));
-  const table = padded([["Client", "Version", "Vendor", ...scenarios, "dropped"], ...rows]);
-  const lines = notes.all.flatMap((note, at) => filled(note, `${at + 1}. `));
+  const table = alignedTable([["Client", "Version", "Vendor", ...scenarios, "dropped"], ...rows]);
+  const lines = notes.all.flatMap((note, at) => wrappedParagraph(note, `${at + 1}. `));
   return [table, ...(lines.length === 0 ? [] : [lines])].map((block) => block.join("\n")).join("\n\n");
 }
 

@@ -44,7 +44,7 @@ const decoder = new TextDecoder();
  *
  * @returns What went wrong; null if the case has its outcome and the next two exchanges have their own responses.
  */
-export async function playCase(one: HostileCase, client: ClientUnderTest): Promise<string | null> {
+export async function runCase(one: HostileCase, client: ClientUnderTest): Promise<string | null> {
   const vendor = startHostileVendor(one);
   const ask = (path: string, ms: number) =>
     client.call({

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { HOSTILE_CASES } from "./hostile_cases.ts";
-import { type ClientUnderTest, playCase } from "./hostile_vendor.ts";
+import { type ClientUnderTest, runCase } from "./hostile_vendor.ts";
 
 /**
  * The contract of an HTTP client toward hostile vendors: every case has its outcome, and the next exchanges of the same
@@ -11,7 +11,7 @@ import { type ClientUnderTest, playCase } from "./hostile_vendor.ts";
 export function httpClientContract(name: string, open: () => ClientUnderTest): void {
   for (const one of HOSTILE_CASES) {
     Deno.test(`${name}, ${one.name}`, async () => {
-      assertEquals(await playCase(one, open()), null);
+      assertEquals(await runCase(one, open()), null);
     });
   }
 }

@@ -5,14 +5,14 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { ImageUpstream } from "../../src/upstreams/image_upstream.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
-import { whilePassing } from "../support/passing_time.ts";
-import { answer, type WireSeen } from "../support/scripted_upstream.ts";
-import { type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
+import { whileAdvancing } from "../support/advancing_clock.ts";
+import { answer, type WireRequest } from "../support/scripted_upstream.ts";
+import { type VendorAnswer, type VendorStage, withAnswers, withVendor } from "../support/vendor_stage.ts";
 import { CALL } from "../upstreams/vendor.ts";
-import { type ImageDialect, imageUpstreamContract } from "./image_upstream.ts";
+import { type ImageAdapterCases, imageUpstreamContract } from "./image_upstream.ts";
 
 /** One adapter of such a vendor. */
-export interface ImageJobDialect extends ImageDialect {
+export interface ImageJobAdapterCases extends ImageAdapterCases {
   readonly created: VendorAnswer;
   /** The response to a poll of a pending job. */
   readonly pending: VendorAnswer;
@@ -23,21 +23,21 @@ export interface ImageJobDialect extends ImageDialect {
 }
 
 /** Registers these tests, and those of every image adapter. */
-export function imageJobContract(vendor: string, dialect: ImageJobDialect): void {
+export function imageJobContract(vendor: string, dialect: ImageJobAdapterCases): void {
   imageUpstreamContract(vendor, dialect);
   const { basePath, order, created, pending, done, cancelled } = dialect;
   const law = (promise: string, play: () => Promise<void>) => Deno.test(`${vendor} images: ${promise}`, play);
   const answering = <T>(answers: readonly VendorAnswer[], play: (images: ImageUpstream) => Promise<T>) =>
     withAnswers(answers, ({ outbound }) => {
       const clock = new ManualClock();
-      return whilePassing(clock, () => play(dialect.open(outbound, clock)));
+      return whileAdvancing(clock, () => play(dialect.open(outbound, clock)));
     }, basePath);
-  const failingIn = ({ outbound }: VideoStage, clock: Clock) =>
+  const failingIn = ({ outbound }: VendorStage, clock: Clock) =>
     assertRejects(() => dialect.open(outbound, clock).generate(order, CALL), UpstreamFailure);
   /** Runs with a vendor that responds by the request and by the number of earlier requests. */
   const replying = (
-    reply: (request: WireSeen, nth: number) => VendorAnswer,
-    play: (stage: VideoStage) => Promise<void>,
+    reply: (request: WireRequest, nth: number) => VendorAnswer,
+    play: (stage: VendorStage) => Promise<void>,
   ) => {
     let requestCount = 0;
     return withVendor(
@@ -85,7 +85,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
       withAnswers([created, { status: 429, body: "", headers: { "retry-after": "40" } }, ...done], async (stage) => {
         const clock = new ManualClock();
         const begin = clock.now();
-        await whilePassing(clock, () => dialect.open(stage.outbound, clock).generate(order, CALL));
+        await whileAdvancing(clock, () => dialect.open(stage.outbound, clock).generate(order, CALL));
         assert(clock.now() - begin >= 40_000);
       }, basePath),
   );
@@ -97,7 +97,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
         (_, nth) => nth === 0 ? created : { status: 401, body: dialect.refusal("who are you") },
         async (stage) => {
           const clock = new ManualClock();
-          const failure = await whilePassing(clock, () => failingIn(stage, clock));
+          const failure = await whileAdvancing(clock, () => failingIn(stage, clock));
           assertEquals([failure.kind, failure.facts.accepted], ["auth", "unknown"]);
         },
       ),
@@ -110,7 +110,7 @@ export function imageJobContract(vendor: string, dialect: ImageJobDialect): void
         const { outbound, vendor } = stage;
         const clock = new ManualClock();
         const begin = clock.now();
-        const failure = await whilePassing(clock, () => failingIn(stage, clock));
+        const failure = await whileAdvancing(clock, () => failingIn(stage, clock));
         assertEquals([failure.kind, failure.facts.accepted], ["timeout", "unknown"]);
         const waited = clock.now() - begin;
         assert(waited >= outbound.firstByteMs && waited <= outbound.firstByteMs + 60_000, String(waited));

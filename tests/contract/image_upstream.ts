@@ -7,12 +7,12 @@ import type { GeneratedImage, ImageOrder, ImageUpstream } from "../../src/upstre
 import type { Outbound } from "../../src/upstreams/outbound_call.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
-import { whilePassing } from "../support/passing_time.ts";
-import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
+import { whileAdvancing } from "../support/advancing_clock.ts";
+import { STAGE_KEY, type VendorAnswer, type VendorStage, withAnswers, withVendor } from "../support/vendor_stage.ts";
 import { CALL, imageOf } from "../upstreams/vendor.ts";
 
 /** One adapter, and the vendor's responses in each situation. */
-export interface ImageDialect {
+export interface ImageAdapterCases {
   /** @param clock The clock for the pauses between polls. */
   readonly open: (outbound: Outbound, clock: Clock) => ImageUpstream;
   /** The path of the vendor's base URL. */
@@ -41,16 +41,16 @@ export interface ImageDialect {
 const PICTURE_BYTES = new TextEncoder().encode("the bytes of a picture that nobody else has");
 
 /** Registers every contract test for an adapter. */
-export function imageUpstreamContract(vendor: string, dialect: ImageDialect): void {
+export function imageUpstreamContract(vendor: string, dialect: ImageAdapterCases): void {
   const { basePath, order } = dialect;
   const law = (promise: string, play: () => Promise<void>) => Deno.test(`${vendor} images: ${promise}`, play);
   const answering = <T>(
     answers: readonly VendorAnswer[],
-    play: (images: ImageUpstream, stage: VideoStage) => Promise<T>,
+    play: (images: ImageUpstream, stage: VendorStage) => Promise<T>,
   ) =>
     withAnswers(answers, (stage) => {
       const clock = new ManualClock();
-      return whilePassing(clock, () => play(dialect.open(stage.outbound, clock), stage));
+      return whileAdvancing(clock, () => play(dialect.open(stage.outbound, clock), stage));
     }, basePath);
   const failing = (answers: readonly VendorAnswer[]) =>
     answering(answers, (images) => assertRejects(() => images.generate(order, CALL), UpstreamFailure));

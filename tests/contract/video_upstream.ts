@@ -10,10 +10,10 @@ import type {
   VideoUpstream,
 } from "../../src/upstreams/video_upstream.ts";
 import { until } from "../support/manual_clock.ts";
-import { STAGE_KEY, type VendorAnswer, type VideoStage, withAnswers, withVendor } from "../support/video_stage.ts";
+import { STAGE_KEY, type VendorAnswer, type VendorStage, withAnswers, withVendor } from "../support/vendor_stage.ts";
 
 /** One adapter, and the vendor's responses in each situation. */
-export interface VideoDialect {
+export interface VideoAdapterCases {
   readonly open: (outbound: Outbound) => VideoUpstream;
   /** The path of the vendor's base URL. */
   readonly basePath: string;
@@ -40,12 +40,12 @@ export interface VideoDialect {
 }
 
 /** Registers every contract test for an adapter. */
-export function videoUpstreamContract(vendor: string, dialect: VideoDialect): void {
+export function videoUpstreamContract(vendor: string, dialect: VideoAdapterCases): void {
   const { basePath, order, created, job } = dialect;
   const law = (promise: string, play: () => Promise<void>) => Deno.test(`${vendor} videos: ${promise}`, play);
   const answering = <T>(
     answers: readonly VendorAnswer[],
-    play: (videos: VideoUpstream, stage: VideoStage) => Promise<T>,
+    play: (videos: VideoUpstream, stage: VendorStage) => Promise<T>,
   ) => withAnswers(answers, (stage) => play(dialect.open(stage.outbound), stage), basePath);
   const creating = (answer: VendorAnswer) =>
     answering([answer], (videos) => assertRejects(() => videos.create(order), UpstreamFailure));

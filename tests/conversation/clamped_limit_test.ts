@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import { CODECS, FORMS } from "../support/forms.ts";
+import { CODECS, FORMATS } from "../support/formats.ts";
 
-function fit(form: typeof FORMS[number], body: JsonObject, most = 16_384) {
+function fit(form: typeof FORMATS[number], body: JsonObject, most = 16_384) {
   return CODECS[form].caller.clampLimit(body, most);
 }
 
 Deno.test("clampLimit() keeps a limit that is not above the model's", () => {
-  for (const format of FORMS) assertEquals(fit(format, {}), null);
+  for (const format of FORMATS) assertEquals(fit(format, {}), null);
   assertEquals(fit("chat", { max_tokens: 16_384 }), null);
   assertEquals(fit("messages", { max_tokens: 16_384, thinking: { type: "enabled", budget_tokens: 16_000 } }), null);
 });

@@ -5,8 +5,8 @@ import type { CallerFormatName } from "../../src/conversation/reasoning_signatur
 import { promptTokensOf } from "../../src/conversation/usage.ts";
 import { replyOf } from "../support/assemble.ts";
 import { conversationOf, replyContextOf } from "../support/conversations.ts";
-import { CODECS, eventsIn, PAIRS, streamedThrough, wholeThrough } from "../support/forms.ts";
-import { leastRecordings, type Recording, recordings } from "../support/recordings.ts";
+import { CODECS, eventsIn, PAIRS, writtenAsStream, writtenWhole } from "../support/formats.ts";
+import { minRecordings, type Recording, recordings } from "../support/recordings.ts";
 
 const CONTEXT = replyContextOf({
   conversation: conversationOf({ reasoning: { effort: "medium", budgetTokens: null, visible: true } }),
@@ -114,8 +114,8 @@ for (const [from, to] of PAIRS) {
   Deno.test({
     name: `every recorded ${from} reply tells a caller of ${to} the same, whole`,
     fn() {
-      assert(own.length > leastRecordings(80));
-      for (const { name, reply } of own) assertTold(wholeThrough(to, reply!, CONTEXT), reply!, to, name);
+      assert(own.length > minRecordings(80));
+      for (const { name, reply } of own) assertTold(writtenWhole(to, reply!, CONTEXT), reply!, to, name);
     },
   });
 
@@ -123,11 +123,11 @@ for (const [from, to] of PAIRS) {
     name: `every recorded ${from} stream tells a caller of ${to} the same, streamed as whole`,
     fn() {
       const streams = own.filter(({ events }) => events !== null && events !== undefined);
-      assert(streams.length > leastRecordings(8));
+      assert(streams.length > minRecordings(8));
       for (const { name, reply, events } of streams) {
-        const streamed = streamedThrough(to, events!, CONTEXT);
+        const streamed = writtenAsStream(to, events!, CONTEXT);
         assertTold(streamed, reply!, to, name);
-        assertEquals(toldBy(streamed), toldBy(wholeThrough(to, reply!, CONTEXT)), name);
+        assertEquals(toldBy(streamed), toldBy(writtenWhole(to, reply!, CONTEXT)), name);
       }
     },
   });

@@ -3,8 +3,8 @@ import { assert, assertEquals } from "@std/assert";
 import type { Conversation, Part, Source } from "../../src/conversation/conversation.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { asRead, CODECS, FORMS, throughForm } from "../support/forms.ts";
-import { leastRecordings, type Recording, recordings } from "../support/recordings.ts";
+import { asRead, CODECS, FORMATS, throughFormat } from "../support/formats.ts";
+import { minRecordings, type Recording, recordings } from "../support/recordings.ts";
 
 const asked = recordings().filter((recording) => recording.request !== null);
 
@@ -109,7 +109,7 @@ function refusalOf({ form, request, name }: Recording, to: CallerFormatName): st
   try {
     const conversation = readChecked(CODECS[form].caller, request!);
     const sendable = inlined(conversation, to);
-    const { read, body: written, toolNames } = throughForm(to, sendable);
+    const { read, body: written, toolNames } = throughFormat(to, sendable);
     CODECS[to].caller.check(asRead(to, written, conversation.stream));
     assertKept(saidIn(sendable), saidIn(read, toolNames), `${name} as ${to}`);
     return null;
@@ -118,8 +118,8 @@ function refusalOf({ form, request, name }: Recording, to: CallerFormatName): st
   }
 }
 
-for (const from of FORMS) {
-  for (const to of FORMS) {
+for (const from of FORMATS) {
+  for (const to of FORMATS) {
     if (to === from) continue;
     Deno.test({
       name:
@@ -127,7 +127,7 @@ for (const from of FORMS) {
       fn() {
         const own = asked.filter((recording) => recording.form === from);
         const refused = own.map((recording) => refusalOf(recording, to)).filter((reason) => reason !== null);
-        assert(own.length >= leastRecordings(90), `only ${own.length} requests`);
+        assert(own.length >= minRecordings(90), `only ${own.length} requests`);
         assert(refused.length < own.length / 5, `refused: ${refused}`);
       },
     });

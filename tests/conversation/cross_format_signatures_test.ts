@@ -6,7 +6,7 @@ import type { Conversation, Part } from "../../src/conversation/conversation.ts"
 import { isToolCall, type Reply } from "../../src/conversation/reply.ts";
 import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
 import { conversationOf, replyContextOf, RESEMBLING_QUIRKS } from "../support/conversations.ts";
-import { CODECS, FORMS, framesOf, sent, TARGETS, throughForm } from "../support/forms.ts";
+import { CODECS, FORMATS, framesOf, serialized, TARGETS, throughFormat } from "../support/formats.ts";
 import { itemAt } from "../support/items.ts";
 import { streamOf } from "../support/stream_of.ts";
 
@@ -127,7 +127,7 @@ function blocksOf(chunks: readonly any[]): JsonObject[] {
 }
 
 function assertComesHome(from: CallerFormatName, to: CallerFormatName, body: JsonObject): void {
-  const read = readChecked(CODECS[to].caller, nextRequest(to, sent(body)));
+  const read = readChecked(CODECS[to].caller, nextRequest(to, serialized(body)));
   const turn = read.turns.find(({ role }) => role === "assistant")!;
   assertEquals(signaturesOf(turn.parts), signaturesOf(replyFrom(from).parts));
   assertEquals(turn.parts.filter(isToolCall).map((call) => call.callId), ["call_1", "call_2"]);
@@ -137,7 +137,7 @@ function assertComesHome(from: CallerFormatName, to: CallerFormatName, body: Jso
   for (const signature of valuesOf(from)) {
     assert(!elsewhere.includes(signature), `a proof went to who cannot read it: ${signature}`);
   }
-  for (const other of FORMS.filter((form) => form !== from)) {
+  for (const other of FORMATS.filter((form) => form !== from)) {
     const foreign = writtenFor(other, read, ISSUER);
     for (const signature of valuesOf(from)) {
       assert(!foreign.includes(signature), `a proof of ${from} went out as ${other}`);
@@ -157,11 +157,11 @@ function writtenFor(form: CallerFormatName, conversation: Conversation, provider
   const asked = { ...conversation, reasoning: ASKED.reasoning, tools: ASKED.tools };
   // Only compatible vendors of the chat format return reasoning.
   const target = { ...TARGETS[form], provider, quirks: form === "chat" ? RESEMBLING_QUIRKS : NO_QUIRKS };
-  return JSON.stringify(throughForm(form, asked, target).body);
+  return JSON.stringify(throughFormat(form, asked, target).body);
 }
 
-for (const from of FORMS) {
-  for (const to of FORMS) {
+for (const from of FORMATS) {
+  for (const to of FORMATS) {
     Deno.test(`a signature issued in ${from} returns byte for byte after a caller of ${to} replays its history`, () => {
       assertComesHome(from, to, CODECS[to].caller.writeReply(replyFrom(from), CONTEXT).body);
     });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Reply, ReplyPart, Stop } from "../../src/conversation/reply.ts";
 import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
 import { conversationOf, replyContextOf } from "../support/conversations.ts";
-import { FORMS, streamedThrough, wholeThrough } from "../support/forms.ts";
+import { FORMATS, writtenAsStream, writtenWhole } from "../support/formats.ts";
 import { streamOf } from "../support/stream_of.ts";
 
 const CONTEXT = replyContextOf({
@@ -113,12 +113,12 @@ function spelledAlike(part: ReplyPart) {
   return part.kind === "tool_call" && !part.custom ? { ...part, input: JSON.parse(part.input) } : part;
 }
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   Deno.test(`a stream in ${form} is read as the whole reply in ${form}`, () => {
     fc.assert(
       fc.property(reply, fc.integer({ min: 1, max: 9 }), (given, size) => {
-        const streamed = streamedThrough(form, streamOf(given, size), CONTEXT);
-        assertEquals(comparable(form, streamed), comparable(form, wholeThrough(form, given, CONTEXT)));
+        const streamed = writtenAsStream(form, streamOf(given, size), CONTEXT);
+        assertEquals(comparable(form, streamed), comparable(form, writtenWhole(form, given, CONTEXT)));
       }),
       { numRuns: 150 },
     );

@@ -8,7 +8,7 @@ import {
   type Turn,
 } from "../../src/conversation/conversation.ts";
 import { conversationOf } from "../support/conversations.ts";
-import { asRead, CODECS, FORMS, PAIRS, sent, TARGETS, throughForm } from "../support/forms.ts";
+import { asRead, CODECS, FORMATS, PAIRS, serialized, TARGETS, throughFormat } from "../support/formats.ts";
 import { itemAt } from "../support/items.ts";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }).filter((value) => value.trim() === value);
@@ -189,8 +189,8 @@ for (const [from, to] of PAIRS) {
   Deno.test(`a conversation read from ${from} and written as ${to} is the same except for the reported fields`, () => {
     fc.assert(
       fc.property(conversation, (asked) => {
-        const first = throughForm(from, asked);
-        const { read, body, droppedFields, toolNames } = throughForm(to, first.read);
+        const first = throughFormat(from, asked);
+        const { read, body, droppedFields, toolNames } = throughFormat(to, first.read);
         CODECS[to].caller.check(asRead(to, body, asked.stream));
         assertKept(first.read, read, droppedFields, toolNames ?? new Map());
       }),
@@ -199,7 +199,7 @@ for (const [from, to] of PAIRS) {
   });
 }
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   Deno.test(`writing a conversation as ${form} twice gives the same bytes, so that prompts stay cached`, () => {
     fc.assert(
       fc.property(conversation, (asked) => {
@@ -208,8 +208,8 @@ for (const form of FORMS) {
         const shorter = { ...asked, turns: asked.turns.slice(0, -2) };
         if (shorter.turns.length === 0) return;
         assertEquals(
-          sent(CODECS[form].upstream.writeRequest(shorter, TARGETS[form]).body).tools,
-          sent(JSON.parse(write())).tools,
+          serialized(CODECS[form].upstream.writeRequest(shorter, TARGETS[form]).body).tools,
+          serialized(JSON.parse(write())).tools,
         );
       }),
       { numRuns: 30 },

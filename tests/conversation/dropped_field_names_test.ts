@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { withCallerFieldName } from "../../src/conversation/caller_field_error.ts";
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { type GatewayError, invalidField } from "../../src/lib/gateway_error.ts";

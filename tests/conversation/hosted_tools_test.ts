@@ -1,4 +1,4 @@
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";

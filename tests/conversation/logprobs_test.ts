@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { replyContextOf, retarget } from "../support/conversations.ts";
-import { CODECS, streamedThrough, TARGETS, wholeThrough } from "../support/forms.ts";
+import { CODECS, TARGETS, writtenAsStream, writtenWhole } from "../support/formats.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply } from "../../src/conversation/reply.ts";
 
@@ -83,8 +83,8 @@ const EVENTS: readonly ReplyEvent[] = [
 for (const form of ["chat", "responses", "content"] as const) {
   Deno.test(`${form} replies keep token probabilities, whole and streamed`, () => {
     const tokensOf = ({ parts }: Reply) => parts.map((part) => part.kind === "text" && part.logprobs);
-    assertEquals(tokensOf(wholeThrough(form, REPLY, replyContextOf())), [TOKENS]);
-    assertEquals(tokensOf(streamedThrough(form, EVENTS, replyContextOf())), [TOKENS]);
+    assertEquals(tokensOf(writtenWhole(form, REPLY, replyContextOf())), [TOKENS]);
+    assertEquals(tokensOf(writtenAsStream(form, EVENTS, replyContextOf())), [TOKENS]);
   });
 }
 

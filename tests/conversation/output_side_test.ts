@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { MAX_COUNTER_TOKENS, outputSideOf } from "../../src/conversation/usage.ts";
-import { CODECS, FORMS } from "../support/forms.ts";
+import { CODECS, FORMATS } from "../support/formats.ts";
 
 /** Usage as vendors of each format report it. */
 function reportOf(form: CallerFormatName, produced: number, thought: number): Record<string, unknown> {
@@ -24,7 +24,7 @@ function reportOf(form: CallerFormatName, produced: number, thought: number): Re
   }
 }
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   Deno.test(`${form} usage: output is never less than reasoning`, () => {
     const usage = CODECS[form].upstream.readUsage(reportOf(form, 0, 50));
     assertEquals([usage?.outputTokens, usage?.reasoningTokens], [50, 50]);

@@ -7,7 +7,7 @@ import { openApiSchemaOf } from "../../src/conversation/codecs/content/upstream/
 import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
 import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
 import { conversationOf, RESEMBLING_QUIRKS, retarget } from "../support/conversations.ts";
-import { asRead, CODECS, FORMS, TARGETS, throughForm } from "../support/forms.ts";
+import { asRead, CODECS, FORMATS, TARGETS, throughFormat } from "../support/formats.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 
@@ -23,16 +23,16 @@ function turnsOf(...turns: [Turn["role"], ...Part[]][]): Turn[] {
 }
 
 function bodyIn(form: CallerFormatName, asked: Partial<Conversation>): string {
-  const { body } = throughForm(form, conversationOf(asked));
+  const { body } = throughFormat(form, conversationOf(asked));
   CODECS[form].caller.check(asRead(form, body, false));
   return JSON.stringify(body);
 }
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   Deno.test(`instructions without a conversation become a ${form} request with a user message`, () => {
     // Only OpenAI accepts instructions without a user message.
     const target = { ...TARGETS[form], quirks: form === "chat" ? RESEMBLING_QUIRKS : NO_QUIRKS };
-    const { read } = throughForm(form, conversationOf({ instructions: [text("Be brief")], turns: [] }), target);
+    const { read } = throughFormat(form, conversationOf({ instructions: [text("Be brief")], turns: [] }), target);
     assertEquals(read.instructions, [text("Be brief")]);
     assertEquals(read.turns.map(({ role }) => role), ["user"]);
   });
@@ -46,7 +46,7 @@ for (const form of FORMS) {
         RESULT,
       ]),
     });
-    const { read } = throughForm(form, asked);
+    const { read } = throughFormat(form, asked);
     const parts = read.turns.flatMap((turn) => turn.parts);
     const calls = parts.flatMap((part) => part.kind === "tool_call" ? [part.callId] : []);
     assertEquals(parts.flatMap((part) => part.kind === "tool_result" ? [part.callId] : []), calls);
@@ -65,7 +65,7 @@ for (const form of FORMS) {
         RESULT,
       ],
     );
-    const { read } = throughForm(form, conversationOf({ turns }));
+    const { read } = throughFormat(form, conversationOf({ turns }));
     const [, , answered] = atLeast(read.turns, 3);
     assert(answered.parts[0]?.kind === "tool_result");
     assertEquals(answered.parts[0].parts, [text("done")]);
@@ -73,7 +73,7 @@ for (const form of FORMS) {
 
   Deno.test(`invalid arguments of a call return from ${form} as the model wrote them`, () => {
     const turns = turnsOf(["user", text("Hi")], ["assistant", { ...CALL, input: '{"a": ' } as Part], ["user", RESULT]);
-    const { read } = throughForm(form, conversationOf({ turns }));
+    const { read } = throughFormat(form, conversationOf({ turns }));
     const call = itemAt(read.turns, 1).parts.find((part) => part.kind === "tool_call");
     assertEquals(call?.input, '{"a": ');
   });
@@ -94,13 +94,13 @@ for (const form of FORMS) {
     const body = { model: "a/m", messages: [{ role: "user", content: "Hi" }], extra_body: { provider: { type: "x" } } };
     const read = readChecked(CODECS.chat.caller, body);
     assertEquals(read.unsupportedFields, []);
-    assert(!JSON.stringify(throughForm(form, read).body).includes("extra_body"));
+    assert(!JSON.stringify(throughFormat(form, read).body).includes("extra_body"));
   });
 }
 
 Deno.test("several instructions stay separate blocks for messages, so that each keeps its cache mark", () => {
   const instructions = [{ ...text("a"), cache: { ttl: null } }, text("b")];
-  const { body } = throughForm("messages", conversationOf({ instructions }));
+  const { body } = throughFormat("messages", conversationOf({ instructions }));
   assertEquals(body.system, [
     { type: "text", text: "a", cache_control: { type: "ephemeral" } },
     { type: "text", text: "b" },
@@ -109,7 +109,7 @@ Deno.test("several instructions stay separate blocks for messages, so that each 
 
 Deno.test("a block without text never has a cache mark", () => {
   const blank = { ...text("  "), cache: { ttl: null } };
-  const { body } = throughForm("messages", conversationOf({ turns: [{ role: "user", parts: [blank, text("Hi")] }] }));
+  const { body } = throughFormat("messages", conversationOf({ turns: [{ role: "user", parts: [blank, text("Hi")] }] }));
   assert(!JSON.stringify(body).includes("cache_control"));
 });
 
@@ -117,7 +117,7 @@ Deno.test("unsigned reasoning of a chat caller is dropped for messages, and repo
   const history = { role: "assistant", content: "Yes", reasoning_content: "hm" };
   const user = { role: "user", content: "Hi" };
   const read = readChecked(CODECS.chat.caller, { model: "a/m", messages: [user, history, user] });
-  const { body, droppedFields } = throughForm("messages", read);
+  const { body, droppedFields } = throughFormat("messages", read);
   assert(!JSON.stringify(body).includes("hm"));
   assertEquals(droppedFields, ["reasoning_text"]);
 });
@@ -125,7 +125,7 @@ Deno.test("unsigned reasoning of a chat caller is dropped for messages, and repo
 Deno.test("a messages caller that requests thinking receives the reasoning of a content vendor", () => {
   const asked = (thinking: JsonObject) => {
     const body = { model: "a/m", max_tokens: 9999, messages: [{ role: "user", content: "Hi" }], thinking };
-    const config = throughForm("content", readChecked(CODECS.messages.caller, body)).body
+    const config = throughFormat("content", readChecked(CODECS.messages.caller, body)).body
       .generationConfig as JsonObject;
     return (config.thinkingConfig as JsonObject).includeThoughts;
   };
@@ -138,8 +138,8 @@ Deno.test("reasoning budgets and efforts are converted by the same shares in bot
   for (const effort of ["low", "medium", "high"] as const) {
     const reasoning = { effort, budgetTokens: null, visible: null };
     const older = retarget(TARGETS.messages, { model: "claude-sonnet-4-5" });
-    const { body } = throughForm("messages", conversationOf({ reasoning, maxOutputTokens: 30_000 }), older);
-    const { read } = throughForm("responses", readChecked(CODECS.messages.caller, asRead("messages", body, false)));
+    const { body } = throughFormat("messages", conversationOf({ reasoning, maxOutputTokens: 30_000 }), older);
+    const { read } = throughFormat("responses", readChecked(CODECS.messages.caller, asRead("messages", body, false)));
     assertEquals(read.reasoning?.effort, effort);
   }
 });
@@ -153,7 +153,7 @@ Deno.test("a forced call and thinking are not sent to messages together", () => 
     strict: null,
   }];
   const reasoning = { effort: "high" as const, budgetTokens: null, visible: true };
-  const { body } = throughForm("messages", conversationOf({ tools, toolChoice: { kind: "required" }, reasoning }));
+  const { body } = throughFormat("messages", conversationOf({ tools, toolChoice: { kind: "required" }, reasoning }));
   assertEquals([(body.thinking as JsonObject).type, (body.tool_choice as JsonObject).type], ["disabled", "any"]);
 });
 
@@ -165,7 +165,7 @@ Deno.test("a required property without a schema is not enforced, and not sent to
 
 Deno.test("a file stored at one vendor is rejected for another vendor", () => {
   const urls = ["gs://bucket/a.png", "https://generativelanguage.googleapis.com/v1beta/files/abc"];
-  for (const form of FORMS.filter((form) => form !== "content")) {
+  for (const form of FORMATS.filter((form) => form !== "content")) {
     for (const url of urls) {
       const image: Part = { kind: "image", source: { kind: "url", url, mediaType: "image/png" } };
       const written = () =>

@@ -4,8 +4,8 @@ import { PRICE_KEYS, type PriceKeysOf } from "../../src/billing/tariff.ts";
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { promptTokensOf, type Usage } from "../../src/conversation/usage.ts";
-import { CODECS } from "../support/forms.ts";
-import { leastRecordings, type Recording, RECORDINGS, recordings } from "../support/recordings.ts";
+import { CODECS } from "../support/formats.ts";
+import { minRecordings, type Recording, RECORDINGS, recordings } from "../support/recordings.ts";
 
 const ignore = RECORDINGS === null;
 const missing = ignore ? " (skipped: needs recordings of real vendors)" : "";
@@ -48,7 +48,7 @@ Deno.test({
   name: "every token of every recorded usage is charged once, by one key",
   fn() {
     const all = usages();
-    assert(all.length > leastRecordings(200), `${all.length} usages were recorded`);
+    assert(all.length > minRecordings(200), `${all.length} usages were recorded`);
     for (const [name, usage] of all) {
       const quantities = textQuantitiesOf(usage);
       const total = (keys: readonly PriceKeysOf<"text">[]) => keys.reduce((sum, key) => sum + quantities[key], 0);
@@ -77,7 +77,7 @@ Deno.test({
       compared++;
       assertEquals(pair[0], pair[1], recording.name);
     }
-    assert(compared > leastRecordings(60), `${compared} streams were compared`);
+    assert(compared > minRecordings(60), `${compared} streams were compared`);
   },
 });
 

@@ -1,4 +1,4 @@
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { JsonObject } from "../../src/lib/json_object.ts";

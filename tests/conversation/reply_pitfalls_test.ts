@@ -5,7 +5,7 @@ import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { replyContextOf } from "../support/conversations.ts";
-import { CODECS, eventsIn, FORMS, framesOf, sent, streamedThrough, wholeThrough } from "../support/forms.ts";
+import { CODECS, eventsIn, FORMATS, framesOf, serialized, writtenAsStream, writtenWhole } from "../support/formats.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { streamOf } from "../support/stream_of.ts";
 
@@ -27,7 +27,7 @@ const END_MARKS: Readonly<Record<CallerFormatName, string>> = {
   content: '"finishReason"',
 };
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   Deno.test(`a stream that was cut off never looks complete to a caller of ${form}`, () => {
     const cut = streamOf(replyOfParts([{ kind: "text", text: "half an ans" }])).slice(0, -2);
     const writer = CODECS[form].caller.eventWriter(CONTEXT);
@@ -54,22 +54,22 @@ for (const form of FORMS) {
 
   Deno.test(`a reply with a call has a stop on which a caller of ${form} continues, whatever the vendor sent`, () => {
     const reply = replyOfParts([{ kind: "text", text: "Let me see" }, CALL("c1")]);
-    assertEquals(wholeThrough(form, reply, CONTEXT).stop.reason, "tool_calls");
-    assertEquals(streamedThrough(form, streamOf(reply), CONTEXT).stop.reason, "tool_calls");
+    assertEquals(writtenWhole(form, reply, CONTEXT).stop.reason, "tool_calls");
+    assertEquals(writtenAsStream(form, streamOf(reply), CONTEXT).stop.reason, "tool_calls");
   });
 
   Deno.test(`a call that a limit cut off is not complete for a caller of ${form}, and the limit is reported`, () => {
     const reply = replyOfParts([{ kind: "text", text: "Let me" }, CALL("c1", '{"path": "/e')], {
       stop: { reason: "max_tokens", raw: null },
     });
-    const whole = wholeThrough(form, reply, CONTEXT);
+    const whole = writtenWhole(form, reply, CONTEXT);
     assertEquals([whole.parts.length, whole.stop.reason], [1, "max_tokens"]);
-    assertEquals(streamedThrough(form, streamOf(reply), CONTEXT).stop.reason, "max_tokens");
+    assertEquals(writtenAsStream(form, streamOf(reply), CONTEXT).stop.reason, "max_tokens");
   });
 
   Deno.test(`a call without arguments is an empty object to a caller of ${form}, also streamed without a delta`, () => {
     const events: ReplyEvent[] = streamOf(replyOfParts([CALL("c1")])).filter(({ type }) => type !== "part-delta");
-    const call = itemAt(streamedThrough(form, events, CONTEXT).parts, 0);
+    const call = itemAt(writtenAsStream(form, events, CONTEXT).parts, 0);
     assert(call.kind === "tool_call");
     assertEquals(call.input, "{}");
   });
@@ -83,7 +83,7 @@ for (const form of FORMS) {
     const lanes = [0, 1].map((lane) => rest.filter((event) => "index" in event && event.index === lane));
     const [first, second] = atLeast(lanes, 2);
     const mixed = first.flatMap((event, at) => [event, itemAt(second, at)]);
-    const { parts } = streamedThrough(form, [start, ...mixed, finish], CONTEXT);
+    const { parts } = writtenAsStream(form, [start, ...mixed, finish], CONTEXT);
     assertEquals(parts.map((part) => part.kind === "tool_call" && part.input), ['{"at":"one"}', '{"at":"two"}']);
   });
 
@@ -92,7 +92,7 @@ for (const form of FORMS) {
       kind: "text",
       text: "No",
     }];
-    const told = streamedThrough(form, streamOf(replyOfParts(parts)), CONTEXT).parts;
+    const told = writtenAsStream(form, streamOf(replyOfParts(parts)), CONTEXT).parts;
     assertEquals(told.filter(({ kind }) => kind === "reasoning").length, 1);
     assertEquals(told.flatMap((part) => part.kind === "text" ? [part.text] : []).join(""), "YesNo");
   });
@@ -108,10 +108,10 @@ for (const form of FORMS) {
       reasoningTokens: 30,
     };
     const reply = replyOfParts([{ kind: "text", text: "Yes" }], { usage });
-    const told = wholeThrough(form, reply, CONTEXT).usage!;
+    const told = writtenWhole(form, reply, CONTEXT).usage!;
     const prompt = told.freshTokens + told.cacheReadTokens + told.cacheWrite5mTokens + told.cacheWrite1hTokens;
     assertEquals([prompt, told.cacheReadTokens, told.outputTokens, told.reasoningTokens], [127, 20, 50, 30]);
-    assertEquals(streamedThrough(form, streamOf(reply), CONTEXT).usage, told);
+    assertEquals(writtenAsStream(form, streamOf(reply), CONTEXT).usage, told);
   });
 
   Deno.test(`web sources reach a caller of ${form} in its own shape, or are reported as dropped`, () => {
@@ -120,7 +120,7 @@ for (const form of FORMS) {
       replyOfParts([{ kind: "text", text: "é😀b", citations }]),
       CONTEXT,
     );
-    const part = itemAt(CODECS[form].upstream.readReply(sent(body)).parts, 0);
+    const part = itemAt(CODECS[form].upstream.readReply(serialized(body)).parts, 0);
     const told = (part.kind === "text" && part.citations || []).map(({ url, title, start, end }) => ({
       url,
       title,

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { Reply, ReplyPart, StopReason } from "../../src/conversation/reply.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { replyContextOf } from "../support/conversations.ts";
-import { CODECS, FORMS, framesOf } from "../support/forms.ts";
+import { CODECS, FORMATS, framesOf } from "../support/formats.ts";
 import { streamOf } from "../support/stream_of.ts";
 
 const CONTEXT = replyContextOf({});
@@ -58,7 +58,7 @@ function wordIn(form: CallerFormatName, body: JsonObject): string | undefined {
   }
 }
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   for (const [reason, words] of Object.entries(WORDS)) {
     Deno.test(`a ${form} caller receives the stop ${reason} as ${words[form]}, whole and streamed`, () => {
       const reply = replyOf(reason as StopReason);

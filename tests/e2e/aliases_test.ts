@@ -5,7 +5,15 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt, present } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
-import { askFace, assertErrorShape, CHAT, CONTENT, type Face, FACES, MESSAGES } from "./faces.ts";
+import {
+  assertErrorShape,
+  CALLER_PROTOCOLS,
+  type CallerProtocol,
+  CHAT,
+  CONTENT,
+  MESSAGES,
+  sendAs,
+} from "./caller_protocols.ts";
 
 const gateway = await startTestGateway({
   config: {
@@ -47,12 +55,12 @@ const LEADS_TO: Readonly<Record<string, string>> = {
   "gemini/1": "sandbox/content-1",
 };
 
-for (const face of FACES) {
+for (const face of CALLER_PROTOCOLS) {
   Deno.test(`an alias works in ${face.name}: translated replies have the alias, the header and the ledger the model`, async () => {
     for (const [alias, model] of Object.entries(LEADS_TO)) {
       if (model === face.ownModel) continue;
       for (const stream of [false, true]) {
-        const answer = await askFace(face, gateway, { model: alias, stream });
+        const answer = await sendAs(face, gateway, { model: alias, stream });
         assertEquals([answer.status, answer.headers.get("x-service-model")], [200, model], answer.text);
         assertEquals(modelsIn(answer.text), [alias]);
         assertEquals((await account.latestCharge())?.model, model);
@@ -63,8 +71,8 @@ for (const face of FACES) {
   Deno.test(`an alias passes through in ${face.name}, and the reply has the vendor's own bytes`, async () => {
     const [alias] = Object.entries(LEADS_TO).find(([, model]) => model === face.ownModel)!;
     for (const stream of [false, true]) {
-      const byId = await askFace(face, gateway, { stream });
-      const byAlias = await askFace(face, gateway, { model: alias, stream });
+      const byId = await sendAs(face, gateway, { stream });
+      const byAlias = await sendAs(face, gateway, { model: alias, stream });
       assertEquals([byAlias.status, byAlias.headers.get("x-service-model")], [200, face.ownModel]);
       assertEquals(modelsIn(byAlias.text), modelsIn(byId.text));
       const asked = gateway.sandbox.requests.at(-1)!;
@@ -73,7 +81,7 @@ for (const face of FACES) {
   });
 
   Deno.test(`an unknown model in ${face.name} is answered with the three nearest, in the format of its errors`, async () => {
-    const answer = await askFace(face, gateway, { model: "sandbox/chat-11" });
+    const answer = await sendAs(face, gateway, { model: "sandbox/chat-11" });
     assertEquals(answer.status, 404);
     assertErrorShape(face, answer);
     assertStringIncludes(
@@ -85,12 +93,12 @@ for (const face of FACES) {
   Deno.test(`an id with more slashes works in ${face.name}, with pins`, async () => {
     for (const provider of ["sandbox-openai", "sandbox-google"]) {
       const headers = { "x-service-provider-type": provider };
-      const answer = await askFace(face, gateway, { model: "far/meta-llama/llama-4", headers });
+      const answer = await sendAs(face, gateway, { model: "far/meta-llama/llama-4", headers });
       assertEquals([answer.status, answer.headers.get("x-service-provider")], [200, provider], answer.text);
       assertEquals((await account.latestCharge())?.model, "far/meta-llama/llama-4");
     }
     const headers = { "x-service-provider-type": "sandbox-anthropic" };
-    const refused = await askFace(face, gateway, { model: "llama", headers });
+    const refused = await sendAs(face, gateway, { model: "llama", headers });
     assertEquals(refused.status, 400);
     assertStringIncludes(refused.json.error.message, '"far/meta-llama/llama-4"');
   });
@@ -101,17 +109,17 @@ Deno.test("the content protocol accepts slashes in its path plain and percent-en
     const path of ["far/meta-llama/llama-4", "far%2Fmeta-llama%2Fllama-4", "far/meta-llama%2fllama-4", "gemini%2F1"]
   ) {
     for (const base of ["/gencompat/v1beta/models/", "/gencompat/v1beta/", "/gencompat/v1/models/models/"]) {
-      const answer = await askFace(CONTENT, gateway, { path: `${base}${path}:generateContent` });
+      const answer = await sendAs(CONTENT, gateway, { path: `${base}${path}:generateContent` });
       assertEquals(answer.status, 200, base + path);
     }
   }
 });
 
 Deno.test("a long name is rejected without being repeated", async () => {
-  const answer = await askFace(CHAT, gateway, { model: "a".repeat(1_000_000) });
+  const answer = await sendAs(CHAT, gateway, { model: "a".repeat(1_000_000) });
   assertEquals([answer.status, answer.json.error.param, answer.text.length < 1_000], [400, "model", true]);
   for (const model of ["a".repeat(500), "é".repeat(500)]) {
-    const missed = await askFace(CHAT, gateway, { model });
+    const missed = await sendAs(CHAT, gateway, { model });
     assertEquals([missed.status, missed.text.length < 1_000], [404, true]);
   }
 });
@@ -185,9 +193,9 @@ Deno.test("the catalogs list an alias only when its configuration asks for it", 
 });
 
 Deno.test("an alias in a large body resolves to the same model in the worker thread", async () => {
-  const cases: readonly (readonly [Face, string])[] = [[CHAT, "claude-opus-4-8"], [MESSAGES, "talk"]];
+  const cases: readonly (readonly [CallerProtocol, string])[] = [[CHAT, "claude-opus-4-8"], [MESSAGES, "talk"]];
   for (const [face, alias] of cases) {
-    const answer = await askFace(face, gateway, { model: alias, text: "word ".repeat(40_000) });
+    const answer = await sendAs(face, gateway, { model: alias, text: "word ".repeat(40_000) });
     assertEquals([answer.status, answer.headers.get("x-service-model")], [200, LEADS_TO[alias]], answer.text);
     assertEquals(modelsIn(answer.text), [alias]);
   }

@@ -3,18 +3,18 @@ import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 import {
-  askFace,
   assertErrorShape,
+  CALLER_PROTOCOLS,
+  type CallerProtocol,
   CHAT,
   CONTENT,
-  type Face,
-  type FaceAnswer,
-  type FaceQuestion,
-  FACES,
-  INVALID,
+  INVALID_REQUEST_TYPES,
   MESSAGES,
+  type ProtocolRequest,
+  type ProtocolResponse,
   RESPONSES,
-} from "./faces.ts";
+  sendAs,
+} from "./caller_protocols.ts";
 
 const gateway = await startTestGateway({
   config: {
@@ -31,8 +31,8 @@ const account = accountMoney(gateway);
 
 interface Refusal {
   readonly what: string;
-  readonly face: Face;
-  readonly question: FaceQuestion;
+  readonly face: CallerProtocol;
+  readonly question: ProtocolRequest;
   readonly status: number;
   readonly message: RegExp;
   /** Default: the format's type for an invalid request. */
@@ -41,8 +41,8 @@ interface Refusal {
 
 function refusal(
   what: string,
-  face: Face,
-  question: FaceQuestion,
+  face: CallerProtocol,
+  question: ProtocolRequest,
   status: number,
   message: RegExp,
   word?: string,
@@ -50,7 +50,7 @@ function refusal(
   return { what, face, question, status, message, ...(word === undefined ? {} : { word }) };
 }
 
-const NOT_FOUND: Readonly<Record<Face["name"], string>> = {
+const NOT_FOUND: Readonly<Record<CallerProtocol["name"], string>> = {
   chat: "not_found_error",
   responses: "not_found_error",
   messages: "not_found_error",
@@ -61,7 +61,7 @@ const image = (source: Record<string, unknown>) => ({
   messages: [{ role: "user", content: [{ type: "image", source }] }],
 });
 
-const ofEachForm: readonly Refusal[] = FACES.flatMap((face) => [
+const ofEachForm: readonly Refusal[] = CALLER_PROTOCOLS.flatMap((face) => [
   refusal("an unknown model", face, { model: "sandbox/nowhere" }, 404, /sandbox\/nowhere/, NOT_FOUND[face.name]),
   refusal("a body that is no JSON", face, { body: '{"model": ' }, 400, /JSON/),
   refusal("a body that is a list", face, { body: "[]" }, 400, /object/),
@@ -240,10 +240,10 @@ for (
   for (const stream of face === CONTENT && question.path ? [false] : [false, true]) {
     Deno.test(`${face.name} answers ${status} to ${what}${stream ? " of a stream" : ""}, charges and sends nothing`, async () => {
       const [before, sent] = [await account.balance(), gateway.sandbox.requests.length];
-      const answer = await askFace(face, gateway, { ...question, stream });
+      const answer = await sendAs(face, gateway, { ...question, stream });
       assertEquals(answer.status, status, answer.text);
       assertErrorShape(face, answer);
-      assertEquals(face.errorWord(answer.json), word ?? INVALID[face.name]);
+      assertEquals(face.errorType(answer.json), word ?? INVALID_REQUEST_TYPES[face.name]);
       assertMatch(answer.json.error.message, message);
       assertEquals([await account.balance(), gateway.sandbox.requests.length], [before, sent]);
     });
@@ -252,8 +252,8 @@ for (
 
 Deno.test("every protocol answers 413 to a body above 20 MB, charges and sends nothing", async () => {
   const [before, sent] = [await account.balance(), gateway.sandbox.requests.length];
-  for (const face of FACES) {
-    const answer = await askFace(face, gateway, { text: "x".repeat(21_000_000) });
+  for (const face of CALLER_PROTOCOLS) {
+    const answer = await sendAs(face, gateway, { text: "x".repeat(21_000_000) });
     assertEquals(answer.status, 413, face.name);
     assertErrorShape(face, answer);
   }
@@ -261,16 +261,16 @@ Deno.test("every protocol answers 413 to a body above 20 MB, charges and sends n
 });
 
 Deno.test("the content protocol ignores a pin in the body", async () => {
-  const answer = await askFace(CONTENT, gateway, bodyPinned("nosuch"));
+  const answer = await sendAs(CONTENT, gateway, bodyPinned("nosuch"));
   assertEquals([answer.status, CONTENT.textIn(answer.json)], [200, "You said: hello there"]);
-  const forms = await askFace(CONTENT, gateway, { ...bodyPinned("sandbox-openai"), model: "sandbox/content-1" });
+  const forms = await sendAs(CONTENT, gateway, { ...bodyPinned("sandbox-openai"), model: "sandbox/content-1" });
   assertEquals(forms.headers.get("x-service-provider"), "sandbox-google");
 });
 
 Deno.test("every protocol answers a failure before the first byte of a stream as plain JSON with its status", async () => {
-  for (const face of FACES) {
+  for (const face of CALLER_PROTOCOLS) {
     for (const model of ["sandbox/chat-1", "sandbox/messages-1", "sandbox/content-1"]) {
-      const answer: FaceAnswer = await askFace(face, gateway, { model, text: "[[fail 422 No]] x", stream: true });
+      const answer: ProtocolResponse = await sendAs(face, gateway, { model, text: "[[fail 422 No]] x", stream: true });
       assertEquals(answer.status, 422, `${face.name} ${model}`);
       assertErrorShape(face, answer);
     }
@@ -284,7 +284,7 @@ Deno.test({
   fn: () => gateway.stop(),
 });
 
-function twice(face: Face): string {
+function twice(face: CallerProtocol): string {
   const body = JSON.stringify(face.body(face.ownModel, "hello"));
   const first = itemAt(Object.entries(face.body(face.ownModel, "hello")), 0);
   return `{${JSON.stringify(first[0])}:${JSON.stringify(first[1])},${body.slice(1)}`;
@@ -299,6 +299,6 @@ function bodyPinned(type: unknown): { extra: Record<string, unknown> } {
 }
 
 /** The content protocol has the type in `error.type`, beside the status. */
-function pinWord(face: Face, word: string): string {
+function pinWord(face: CallerProtocol, word: string): string {
   return face === CONTENT ? "INVALID_ARGUMENT" : word;
 }

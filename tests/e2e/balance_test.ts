@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
-import { askFace, assertErrorShape, FACES } from "./faces.ts";
+import { assertErrorShape, CALLER_PROTOCOLS, sendAs } from "./caller_protocols.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
   chat: "insufficient_credits",
@@ -13,10 +13,10 @@ const WORDS: Readonly<Record<string, string>> = {
 
 Deno.test("an account without money is answered 402 in each protocol's error format, without a vendor request", async () => {
   const gateway = await startTestGateway({ balance: "0" });
-  for (const face of FACES) {
+  for (const face of CALLER_PROTOCOLS) {
     for (const stream of [false, true]) {
-      const answer = await askFace(face, gateway, { stream });
-      assertEquals([answer.status, face.errorWord(answer.json)], [402, WORDS[face.name]]);
+      const answer = await sendAs(face, gateway, { stream });
+      assertEquals([answer.status, face.errorType(answer.json)], [402, WORDS[face.name]]);
       assertErrorShape(face, answer);
     }
   }
@@ -28,10 +28,10 @@ Deno.test("an account without money is answered 402 in each protocol's error for
 Deno.test("fifty concurrent calls with money for some never overdraw the account", async () => {
   const gateway = await startTestGateway({ balance: "0.01" });
   const account = accountMoney(gateway);
-  const face = itemAt(FACES, 0);
+  const face = itemAt(CALLER_PROTOCOLS, 0);
   const extra = { max_completion_tokens: 500 };
   const text = "[[words 450]] [[stall 50]] go";
-  const calls = Array.from({ length: 50 }, () => askFace(face, gateway, { text, extra }));
+  const calls = Array.from({ length: 50 }, () => sendAs(face, gateway, { text, extra }));
   const answers = await Promise.all(calls);
   const served = answers.filter(({ status }) => status === 200).length;
   assertEquals(answers.filter(({ status }) => status === 402).length, 50 - served);

@@ -49,7 +49,7 @@ for (const model of MODELS) {
       await client.caches.delete({ name });
       const gone = await assertRejects(() => client.caches.get({ name }), ApiError);
       assertEquals(gone.status, 404);
-      assertEquals((await gateway.ask(model, name)).status, 404);
+      assertEquals((await gateway.send(model, name)).status, 404);
     },
   );
 }
@@ -63,7 +63,7 @@ inGateway(
       tools: [{ function_declarations: [{ name: "look", description: "Looks", parameters: { type: "OBJECT" } }] }],
     };
     const ofMessages = await gateway.create({ model: "sandbox/messages-1", ...fields });
-    await gateway.ask("sandbox/messages-1", ofMessages);
+    await gateway.send("sandbox/messages-1", ofMessages);
     const toAnthropic = itemAt(
       gateway.seen("/v1/messages").filter(({ path }) => !path.includes("count")).map(({ body }) =>
         body as Record<string, unknown>
@@ -82,7 +82,7 @@ inGateway(
     ]);
 
     const ofChat = await gateway.create({ model: "sandbox/chat-1", ...fields });
-    await gateway.ask("sandbox/chat-1", ofChat);
+    await gateway.send("sandbox/chat-1", ofChat);
     const toOpenai = gateway.seen("/openai/v1/responses").findLast(({ path }) => !path.includes("input_tokens"))!
       .body as Record<string, unknown>;
     assertEquals([toOpenai.instructions, toOpenai.prompt_cache_key], [
@@ -101,12 +101,12 @@ inGateway("a model calls a tool that only its cache declares", async (gateway) =
   for (const model of MODELS) {
     const name = await gateway.create({ model, tools });
     const contents: unknown[] = [{ role: "user", parts: [{ text: '[[tool look {"at":"sky"}]]' }] }];
-    const { json } = await gateway.ask(model, name, { contents });
+    const { json } = await gateway.send(model, name, { contents });
     const [part] = json.candidates[0].content.parts.filter((each: Record<string, unknown>) => each.functionCall);
     assertEquals([part.functionCall.name, part.functionCall.args], ["look", { at: "sky" }], model);
     const response = { id: part.functionCall.id, name: "look", response: { output: "blue" } };
     contents.push(json.candidates[0].content, { role: "user", parts: [{ functionResponse: response }] });
-    const answer = await gateway.ask(model, name, { contents });
+    const answer = await gateway.send(model, name, { contents });
     assertStringIncludes(answer.json.candidates[0].content.parts[0].text, "blue", model);
   }
 });
@@ -198,6 +198,6 @@ inGateway("the dropped fields of a cache are named", async (gateway) => {
   const body = { model: "sandbox/messages-1", contents: CONTENTS, tools: [{ googleSearch: {} }] };
   const created = await gateway.call("POST", CACHES_PATH, body);
   assertEquals(created.headers.get("x-service-dropped"), "tools.googleSearch");
-  const asked = await gateway.ask("sandbox/messages-1", created.json.name);
+  const asked = await gateway.send("sandbox/messages-1", created.json.name);
   assertEquals(asked.headers.get("x-service-dropped"), "tools.googleSearch");
 });

@@ -9,12 +9,12 @@ import {
   answer as httpAnswer,
   type ScriptedUpstream,
   startScriptedUpstream,
-  type WireSeen,
+  type WireRequest,
 } from "../support/scripted_upstream.ts";
-import { askFace, CHAT, type Face, RESPONSES } from "./faces.ts";
+import { type CallerProtocol, CHAT, RESPONSES, sendAs } from "./caller_protocols.ts";
 
 /** A vendor's response to a request, in bytes; null closes the connection without one. */
-type Script = (request: WireSeen) => string | null;
+type Script = (request: WireRequest) => string | null;
 
 const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   httpAnswer(status, JSON.stringify(body), headers);
@@ -24,7 +24,7 @@ const failure = (status: number, message: string, headers: Readonly<Record<strin
 const MODEL_LIST = json(200, { object: "list", data: [] });
 
 /** A reply of the chat or the responses format, depending on the path. */
-function reply({ path }: WireSeen): string {
+function reply({ path }: WireRequest): string {
   if (path.endsWith("/models")) return MODEL_LIST;
   if (path.endsWith("/responses")) {
     const content = [{ type: "output_text", text: "fine", annotations: [] }];
@@ -78,8 +78,8 @@ async function startStage({ first, second = reply, speaks = "chat", clock }: Sta
     scripts,
     vendors,
     /** Sends a request of an account; returns the status and the provider that answered. */
-    async ask(account: "a" | "b", text: string, face: Face = CHAT, model = "acme/m") {
-      const answer = await askFace(face, { address, key: keys[account] }, { model, text });
+    async ask(account: "a" | "b", text: string, face: CallerProtocol = CHAT, model = "acme/m") {
+      const answer = await sendAs(face, { address, key: keys[account] }, { model, text });
       return { ...answer, served: [answer.status, answer.headers.get("x-service-provider")] };
     },
     async listed(name = "first") {

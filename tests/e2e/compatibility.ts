@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Client } from "./clients/client.ts";
 import type { Feature, Gap } from "./features.ts";
-import { filled, padded } from "../support/markdown.ts";
+import { alignedTable, wrappedParagraph } from "../support/markdown.ts";
 import type { VendorModel } from "./vendors.ts";
 
 /** The result of each cell, by {@linkcode cellName}. */
@@ -89,9 +89,9 @@ function tableOf({ clients, vendors, features }: Tried, found: Findings): string
       ...features.map((feature) => markOf(cellName(client, vendor, feature), found, notes)),
     ])
   );
-  const table = padded([["Client", "Vendor", ...features.map(({ name }) => name)], ...rows]);
-  const lines = notes.map((note, at) => filled(note, `${at + 1}. `));
-  return [["# Compatibility"], filled(INTRODUCTION), table, filled(EXPLANATION), lines.flat()]
+  const table = alignedTable([["Client", "Vendor", ...features.map(({ name }) => name)], ...rows]);
+  const lines = notes.map((note, at) => wrappedParagraph(note, `${at + 1}. `));
+  return [["# Compatibility"], wrappedParagraph(INTRODUCTION), table, wrappedParagraph(EXPLANATION), lines.flat()]
     .map((block) => block.join("\n")).join("\n\n") + "\n";
 }
 

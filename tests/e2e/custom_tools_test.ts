@@ -4,7 +4,7 @@ import { wireToolName as contentName } from "../../src/conversation/codecs/conte
 import { wireToolName as messagesName } from "../../src/conversation/codecs/messages/upstream/write_tools.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { valueAt } from "../support/items.ts";
-import type { Json } from "./faces.ts";
+import type { Json } from "./caller_protocols.ts";
 
 const gateway = await startTestGateway();
 const client = () => new OpenAI({ baseURL: `${gateway.address}/v1`, apiKey: gateway.key, maxRetries: 0 });

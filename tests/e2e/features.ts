@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Sandbox } from "../../src/sandbox/mod.ts";
 import { itemAt } from "../support/items.ts";
-import { eventually, type Purse } from "../support/account_money.ts";
+import { type AccountMoney, eventually } from "../support/account_money.ts";
 import {
   type Answer,
   type Client,
@@ -10,7 +10,7 @@ import {
   ThreadRefusal,
   type Tokens,
 } from "./clients/client.ts";
-import { geminiNamed, type VendorModel } from "./vendors.ts";
+import { geminiIdOf, type VendorModel } from "./vendors.ts";
 
 /** One cell of the matrix: a client in front of a vendor's model. */
 export interface Cell {
@@ -18,7 +18,7 @@ export interface Cell {
   readonly vendor: VendorModel;
   readonly target: Target;
   readonly sandbox: Sandbox;
-  readonly purse: Purse;
+  readonly purse: AccountMoney;
 }
 
 /** The result of a cell: null where the feature is complete, otherwise what is missing, in a few words. */
@@ -69,7 +69,7 @@ export const FEATURES: readonly Feature[] = [
 ];
 
 async function plainText(cell: Cell): Promise<Gap> {
-  const { answer, charged } = await billed(cell, () => talk(cell).say(user("one two three four")));
+  const { answer, charged } = await billed(cell, () => talk(cell).send(user("one two three four")));
   assertEquals(answer.text, "You said: one two three four");
   assertEquals(answer.stop, cell.client.stops.end);
   assertEquals(answer.tokens, { fresh: 4, cacheRead: 0, cacheWrite: 0, output: 6 });
@@ -82,7 +82,7 @@ async function streamedText(cell: Cell): Promise<Gap> {
   const onText = (piece: string) => void pieces.push(piece);
   const { answer } = await billed(
     cell,
-    () => talk(cell).say(user("[[words 40]] Grüße, 世界 🌍"), { stream: true, onText }),
+    () => talk(cell).send(user("[[words 40]] Grüße, 世界 🌍"), { stream: true, onText }),
   );
   assertEquals(answer.text, Array.from({ length: 40 }, (_, index) => `word${index + 1}`).join(" "));
   assertEquals(pieces.join(""), answer.text);
@@ -96,13 +96,13 @@ async function toolsAndBack(cell: Cell, stream: boolean): Promise<Gap> {
   const asking = { tools: [WEATHER, TIME], stream };
   const first = await billed(
     cell,
-    () => conversation.say(user('[[tool weather {"city":"Zürich \\"West\\""}]] Weather?'), asking),
+    () => conversation.send(user('[[tool weather {"city":"Zürich \\"West\\""}]] Weather?'), asking),
   );
   assertEquals(first.answer.calls.map(({ name, input }) => ({ name, input })), [
     { name: "weather", input: { city: 'Zürich "West"' } },
   ]);
   assertEquals(first.answer.stop, cell.client.stops.tools);
-  const second = await billed(cell, () => conversation.say(answers(first.answer, "sunny, 21 degrees"), asking));
+  const second = await billed(cell, () => conversation.send(answers(first.answer, "sunny, 21 degrees"), asking));
   assertMatch(second.answer.text, /The tool weather answered: .*sunny, 21 degrees/);
   assertEquals([second.answer.calls, second.answer.stop], [[], cell.client.stops.end]);
   return null;
@@ -112,7 +112,7 @@ async function parallelTools(cell: Cell): Promise<Gap> {
   const conversation = talk(cell);
   const asking = { tools: [WEATHER, TIME], stream: true };
   const order = '[[tool weather {"city":"Bern"}]] [[tool time {"city":"Oslo"}]] [[tool weather {"city":"Rome"}]] All?';
-  const { answer } = await billed(cell, () => conversation.say(user(order), asking));
+  const { answer } = await billed(cell, () => conversation.send(user(order), asking));
   assertEquals(answer.calls.map(({ name, input }) => ({ name, input })), [
     { name: "weather", input: { city: "Bern" } },
     { name: "time", input: { city: "Oslo" } },
@@ -122,7 +122,7 @@ async function parallelTools(cell: Cell): Promise<Gap> {
   if (ids.some((id) => id !== "")) assertEquals(new Set(ids).size, 3);
   const texts = ["rain", "noon", "heat"];
   const back = { kind: "tools" as const, answers: answer.calls.map((call, at) => ({ call, text: itemAt(texts, at) })) };
-  const { answer: last } = await billed(cell, () => conversation.say(back, asking));
+  const { answer: last } = await billed(cell, () => conversation.send(back, asking));
   // One of the clients wraps a tool's result in an object.
   for (const said of [/weather answered: .*rain/, /time answered: .*noon/, /weather answered: .*heat/]) {
     assertMatch(last.text, said);
@@ -132,13 +132,13 @@ async function parallelTools(cell: Cell): Promise<Gap> {
 
 async function imageInput(cell: Cell): Promise<Gap> {
   const said = { kind: "user" as const, text: "What is this?", png: PNG };
-  const { answer } = await billed(cell, () => talk(cell).say(said));
+  const { answer } = await billed(cell, () => talk(cell).send(said));
   assertMatch(answer.text, /I see 1 image \(image\/png, \d+ bytes\)/);
   return null;
 }
 
 async function structuredOutput(cell: Cell): Promise<Gap> {
-  const { answer } = await billed(cell, () => talk(cell).say(user("Weather in Bern?"), { schema: SCHEMA }));
+  const { answer } = await billed(cell, () => talk(cell).send(user("Weather in Bern?"), { schema: SCHEMA }));
   const value = JSON.parse(answer.text);
   assertEquals(Object.keys(value).toSorted(), ["city", "degrees"]);
   assertEquals([typeof value.city, Number.isInteger(value.degrees)], ["string", true]);
@@ -149,11 +149,11 @@ async function thinking(cell: Cell, stream: boolean): Promise<Gap> {
   const conversation = talk(cell);
   const asking = { tools: [WEATHER], thinks: true, stream };
   const order = user('[[tool weather {"city":"Bern"}]] Weather today?');
-  const first = await billed(cell, () => conversation.say(order, asking));
+  const first = await billed(cell, () => conversation.send(order, asking));
   assertEquals(first.answer.calls.length, 1);
-  const second = await billed(cell, () => conversation.say(answers(first.answer, "sunny"), asking));
+  const second = await billed(cell, () => conversation.send(answers(first.answer, "sunny"), asking));
   assertMatch(second.answer.text, /The tool weather answered: .*sunny/);
-  const carried = cell.vendor.carriesProof(cell.sandbox.requests.at(-1)!);
+  const carried = cell.vendor.hasSignature(cell.sandbox.requests.at(-1)!);
   if (first.answer.thoughts !== "") assertMatch(first.answer.thoughts, /think about this/);
   const missing = [first.answer.thoughts === "" ? "not shown" : "", carried ? "" : "not carried on"];
   return missing.filter((word) => word !== "").join(", ") || null;
@@ -173,9 +173,9 @@ async function toolRunner({ client, target }: Cell): Promise<Gap> {
 }
 
 async function threads({ client, target }: Cell): Promise<Gap> {
-  if (client.keepThread === null) return "not offered";
+  if (client.runThread === null) return "not offered";
   try {
-    const { fresh, cacheRead, cacheWrite } = await client.keepThread(target);
+    const { fresh, cacheRead, cacheWrite } = await client.runThread(target);
     assert(fresh + cacheRead + cacheWrite > 4, "the vendor reads what it keeps");
     return null;
   } catch (thrown) {
@@ -187,12 +187,12 @@ async function threads({ client, target }: Cell): Promise<Gap> {
 async function hostedSearch(cell: Cell): Promise<Gap> {
   const { client, vendor, target } = cell;
   // This client sends a search only for model ids that look like Gemini 2 or later.
-  const model = client.name === "ai, @ai-sdk/google" ? geminiNamed(vendor) : target.model;
+  const model = client.name === "ai, @ai-sdk/google" ? geminiIdOf(vendor) : target.model;
   if (!client.offersSearch) return "not offered";
   if (client.name === "openai chat.completions" && vendor.name === "openai") return "not this model's";
   const { answer } = await billed(
     cell,
-    () => talk(cell).say(user("weather in Bern"), { searches: true, model }),
+    () => talk(cell).send(user("weather in Bern"), { searches: true, model }),
     SEARCH_PRICE,
   );
   assertEquals(answer.text, 'The web on "weather in Bern": a simulated page tells it all.');
@@ -205,7 +205,7 @@ async function hostedSearch(cell: Cell): Promise<Gap> {
 async function smallLimit(cell: Cell): Promise<Gap> {
   const speaksResponses = /responses$|openai$/.test(cell.client.name);
   const most = speaksResponses ? 16 : /google|genai/.test(cell.client.name) ? 5 : 1;
-  const { answer } = await billed(cell, () => talk(cell).say(user("[[words 40]] go"), { most }));
+  const { answer } = await billed(cell, () => talk(cell).send(user("[[words 40]] go"), { maxTokens: most }));
   assert(answer.tokens.output >= most && answer.tokens.output <= 16, `${answer.tokens.output} tokens`);
   return null;
 }
@@ -213,7 +213,7 @@ async function smallLimit(cell: Cell): Promise<Gap> {
 /** A limit above the model's: the vendor gets the model's, and the reply names the field. */
 async function largeLimit(cell: Cell): Promise<Gap> {
   const named = await droppedBy(() =>
-    billed(cell, () => talk(cell).say(user("hello"), { most: 32_000, stream: true }))
+    billed(cell, () => talk(cell).send(user("hello"), { maxTokens: 32_000, stream: true }))
   );
   const sent = JSON.stringify(cell.sandbox.requests.at(-1)!.body);
   assert(sent.includes("16384") && !sent.includes("32000"), sent);
@@ -256,9 +256,9 @@ async function vendorsRefusal(cell: Cell): Promise<Gap> {
 /** A failure before the first byte: the client's own error, without a charge. */
 async function refused(cell: Cell, text: string) {
   const before = await cell.purse.balance();
-  const thrown = await failure(talk(cell).say(user(text), { stream: true }));
+  const thrown = await failure(talk(cell).send(user(text), { stream: true }));
   assertEquals(await cell.purse.balance(), before);
-  const shown = cell.client.shownError(thrown);
+  const shown = cell.client.errorOf(thrown);
   assert(shown.isOwn, `The error is of a class of the client: ${thrown}`);
   return shown;
 }
@@ -267,8 +267,8 @@ async function errorInMidStream(cell: Cell): Promise<Gap> {
   const before = await cell.purse.balance();
   const pieces: string[] = [];
   const onText = (piece: string) => void pieces.push(piece);
-  const thrown = await failure(talk(cell).say(user("[[error 5]] [[words 40]] go"), { stream: true, onText }));
-  const shown = cell.client.shownError(thrown);
+  const thrown = await failure(talk(cell).send(user("[[error 5]] [[words 40]] go"), { stream: true, onText }));
+  const shown = cell.client.errorOf(thrown);
   assert(shown.isOwn, `The error is of a class of the client: ${thrown}`);
   assert(shown.message.length >= 10, `The message says something: "${shown.message}"`);
   assertEquals(pieces.join("").trim(), "word1 word2 word3 word4 word5");
@@ -283,7 +283,7 @@ async function cancelInMidStream(cell: Cell): Promise<Gap> {
   let pieces = 0;
   const onText = () => void (++pieces === 5 && leaving.abort());
   const order = user("[[gap 15]] [[words 500]] go");
-  await failure(talk(cell).say(order, { stream: true, onText, signal: leaving.signal }));
+  await failure(talk(cell).send(order, { stream: true, onText, signal: leaving.signal }));
   assert(pieces < 100, `The client stopped reading: ${pieces}`);
   await eventually(() => cell.sandbox.requests.at(-1)!.cancelled);
   const charged = await eventually(async () => {

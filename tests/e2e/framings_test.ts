@@ -3,11 +3,20 @@ import type { CallerFormatName } from "../../src/conversation/reasoning_signatur
 import { replyOf } from "../support/assemble.ts";
 import { FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_replies.ts";
 import { FRAMINGS } from "../support/framings.ts";
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
-import { askFace, CHAT, CONTENT, type Face, FACES, type Json, MESSAGES, RESPONSES } from "./faces.ts";
+import {
+  CALLER_PROTOCOLS,
+  type CallerProtocol,
+  CHAT,
+  CONTENT,
+  type Json,
+  MESSAGES,
+  RESPONSES,
+  sendAs,
+} from "./caller_protocols.ts";
 
 /** The vendor's next response: the chunks of a stream, or one whole reply. */
 let served: readonly Uint8Array<ArrayBuffer>[] | string = "";
@@ -39,7 +48,7 @@ const gateway = await startTestGateway({
       messages: { kind: "anthropic", base_url: root, api_key: "vendor-key-3" },
       content: { kind: "google", base_url: root, api_key: "vendor-key-4" },
     },
-    models: FACES.map(({ name }) => ({
+    models: CALLER_PROTOCOLS.map(({ name }) => ({
       ...textModel(`framed/${name}`, []),
       serves: [{ provider: name, model: "vendor-model" }],
     })),
@@ -57,8 +66,8 @@ function piecesOf(wire: string, size: number): Uint8Array<ArrayBuffer>[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size));
 }
 
-async function assertHeard(vendorForm: CallerFormatName, face: Face, name: string): Promise<void> {
-  const answer = await askFace(face, gateway, { model: `framed/${vendorForm}`, stream: true });
+async function assertHeard(vendorForm: CallerFormatName, face: CallerProtocol, name: string): Promise<void> {
+  const answer = await sendAs(face, gateway, { model: `framed/${vendorForm}`, stream: true });
   const reply = replyIn(face.name, answer.text);
   const text = reply.parts.map((part) => part.kind === "text" ? part.text : "").join("");
   assertEquals([answer.status, text, reply.stop.reason], [200, FRAMED_TEXT, "end"], name);
@@ -67,12 +76,12 @@ async function assertHeard(vendorForm: CallerFormatName, face: Face, name: strin
   assertEquals([charge?.usage.fresh_tokens, charge?.usage.output_tokens], [...FRAMED_TOKENS], name);
 }
 
-for (const form of FACES.map(({ name }) => name)) {
+for (const form of CALLER_PROTOCOLS.map(({ name }) => name)) {
   Deno.test(`a ${form} vendor's stream gives every caller the same text, charge and end in every framing`, async () => {
     for (const [nth, [framing, write]] of Object.entries(FRAMINGS).entries()) {
       served = piecesOf(write(FRAMED_REPLIES[form]), [7, 64, 1_000][nth % 3]!);
-      const others = FACES.filter(({ name }) => name !== form);
-      const own = FACES.find(({ name }) => name === form)!;
+      const others = CALLER_PROTOCOLS.filter(({ name }) => name !== form);
+      const own = CALLER_PROTOCOLS.find(({ name }) => name === form)!;
       for (const face of [own, others[nth % others.length]!]) {
         await assertHeard(form, face, `${framing} to ${face.name}`);
       }
@@ -103,19 +112,19 @@ const SIGNED = [
 Deno.test("the last block of a reply has its text where the vendor signs it at the end, and the signature is sent back", async () => {
   const thinks = { thinking: { type: "enabled", budget_tokens: 1024 } };
   served = SIGNED.map((chunk) => new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\r\n\r\n`));
-  const messages = await askFace(MESSAGES, gateway, { model: "framed/content", stream: true, extra: thinks });
+  const messages = await sendAs(MESSAGES, gateway, { model: "framed/content", stream: true, extra: thinks });
   assertEquals(replyIn("messages", messages.text).parts.map(({ kind }) => kind), ["reasoning", "text"]);
-  const responses = await askFace(RESPONSES, gateway, { model: "framed/content", stream: true });
+  const responses = await sendAs(RESPONSES, gateway, { model: "framed/content", stream: true });
   assertEquals(replyIn("responses", responses.text).parts.map(({ kind }) => kind), ["reasoning", "text"]);
   const parts = SIGNED.flatMap(({ candidates }) => itemAt(candidates, 0).content.parts);
   const whole = { candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] };
   served = JSON.stringify({ ...whole, usageMetadata: itemAt(SIGNED, 2).usageMetadata });
-  const { json } = await askFace(MESSAGES, gateway, { model: "framed/content", extra: thinks });
+  const { json } = await sendAs(MESSAGES, gateway, { model: "framed/content", extra: thinks });
   assertEquals(json.content.at(-1).text, SAID);
-  const asked = await askFace(RESPONSES, gateway, { model: "framed/content" });
+  const asked = await sendAs(RESPONSES, gateway, { model: "framed/content" });
   assertEquals(asked.json.output.at(-1).content[0].text, SAID);
   for (const [face, turns] of [[MESSAGES, { messages: HISTORY }], [RESPONSES, { input: HISTORY }]] as const) {
-    await askFace(face, gateway, { model: "framed/content", extra: turns });
+    await sendAs(face, gateway, { model: "framed/content", extra: turns });
     assertEquals(JSON.parse(received).contents[1].parts, [{ text: SAID, thoughtSignature: "c2lnbmVk" }], face.name);
   }
 });
@@ -124,7 +133,7 @@ Deno.test("a content caller gets another vendor's refusal as SAFETY, whole and s
   const stop = { stop_reason: "refusal", stop_details: { type: "refusal", explanation: "I must not." } };
   const usage = { input_tokens: 3, output_tokens: 1 };
   served = JSON.stringify({ id: "msg_1", type: "message", role: "assistant", model: "m", content: [], ...stop, usage });
-  const { json } = await askFace(CONTENT, gateway, { model: "framed/messages" });
+  const { json } = await sendAs(CONTENT, gateway, { model: "framed/messages" });
   assertEquals([json.candidates[0].finishReason, json.modelVersion], ["SAFETY", "framed/messages"]);
   const events = [
     { type: "message_start", message: { id: "msg_1", model: "m", usage } },
@@ -132,7 +141,7 @@ Deno.test("a content caller gets another vendor's refusal as SAFETY, whole and s
     { type: "message_stop" },
   ];
   served = events.map((event) => new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
-  const { text } = await askFace(CONTENT, gateway, { model: "framed/messages", stream: true });
+  const { text } = await sendAs(CONTENT, gateway, { model: "framed/messages", stream: true });
   const chunks: Json[] = text.split(/\r?\n\r?\n/).filter(Boolean).map((frame) => JSON.parse(frame.slice(6)));
   assertEquals(chunks.at(-1).candidates[0].finishReason, "SAFETY");
   assert(chunks.every(({ modelVersion }) => modelVersion === "framed/messages"));
@@ -142,7 +151,7 @@ Deno.test("a translated reply has the model name of the request, in every format
   const reply = FRAMINGS.LF!(FRAMED_REPLIES.messages);
   for (const face of [CHAT, RESPONSES, CONTENT]) {
     served = [new TextEncoder().encode(reply)];
-    const { text } = await askFace(face, gateway, { model: "framed/messages", stream: true });
+    const { text } = await sendAs(face, gateway, { model: "framed/messages", stream: true });
     assertEquals(replyIn(face.name, text).model, "framed/messages");
   }
 });

@@ -29,16 +29,16 @@ for (const client of CLIENTS) {
             const talk = client.open({ address, key, model: first.model });
             const asking = { tools: [WEATHER], thinks: true, stream };
             const there = { ...asking, model: second.model };
-            const asked = await talk.say(user('[[tool weather {"city":"Bern"}]] Weather?'), asking);
+            const asked = await talk.send(user('[[tool weather {"city":"Bern"}]] Weather?'), asking);
             assertEquals(asked.calls.length, 1);
-            const told = await talk.say(answers(asked, "sunny"), there);
+            const told = await talk.send(answers(asked, "sunny"), there);
             assertMatch(told.text, /The tool weather answered: .*sunny/);
             const order = '[[tool weather {"city":"Oslo"}]] [[tool weather {"city":"Rome"}]] And there?';
-            const again = await talk.say(user(order), there);
+            const again = await talk.send(user(order), there);
             assertEquals(again.calls.length, 2);
-            const back = await talk.say(answers(again, "windy"), asking);
+            const back = await talk.send(answers(again, "windy"), asking);
             assertMatch(back.text, /The tool weather answered: .*windy[^]*weather answered: .*windy/);
-            const last = await talk.say(user("thank you"), { ...asking, model: first.model });
+            const last = await talk.send(user("thank you"), { ...asking, model: first.model });
             assertEquals(last.text, "You said: thank you");
           },
         });

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { type ImageGateway, pictureFile, shown, startImageGateway } from "../images/image_gateway.ts";
+import { decodedImage, imageFile, type ImageGateway, startImageGateway } from "../images/image_gateway.ts";
 
 /** Models whose vendors make images as jobs, at 0.03 USD an output image and 0.01 an input image. */
 const MODELS = [
@@ -33,7 +33,7 @@ for (const { model, size: made } of MODELS) {
       assertEquals(answer.status, 200);
       const { data, size } = await answer.json();
       assertEquals([data.length, size], [2, made]);
-      const { type, width, height } = await shown(data[1].b64_json);
+      const { type, width, height } = await decodedImage(data[1].b64_json);
       assertEquals([type, `${width}x${height}`], ["image/png", made]);
       assertEquals(await gateway.balance(), "24.9400000000");
     }));
@@ -41,7 +41,7 @@ for (const { model, size: made } of MODELS) {
   Deno.test(`${model}: references and edits reach the vendor`, () =>
     withGateway(async (gateway) => {
       // Large enough for a vendor that requires such images to be uploaded.
-      const picture = await pictureFile({ width: 800, height: 800, format: "jpeg" });
+      const picture = await imageFile({ width: 800, height: 800, format: "jpeg" });
       assert(picture.length > 65_536);
       const generated = await gateway.post("/v1/images/generations", {
         model,

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import OpenAI, { toFile } from "openai";
 import { transparentPixels } from "../../src/sandbox/pictures/pixels.ts";
 import { writePicture } from "../../src/sandbox/pictures/file.ts";
-import { type ImageGateway, pictureFile, pixelAt, shown, startImageGateway } from "../images/image_gateway.ts";
+import { decodedImage, imageFile, type ImageGateway, pixelAt, startImageGateway } from "../images/image_gateway.ts";
 import { itemAt } from "../support/items.ts";
 
 const clientOf = ({ address, key }: ImageGateway) =>
@@ -21,7 +21,7 @@ Deno.test("the openai package generates through the gateway and gets the documen
     });
     assertEquals(Object.keys(answer).sort(), ["created", "data", "model", "quality", "size", "usage"]);
     assertEquals(answer.data!.map((image) => Object.keys(image)), [["b64_json", "index"], ["b64_json", "index"]]);
-    const { type, width, height } = await shown(itemAt(answer.data!, 1).b64_json!);
+    const { type, width, height } = await decodedImage(itemAt(answer.data!, 1).b64_json!);
     assertEquals([type, width, height], ["image/webp", 1536, 1024]);
     assertEquals([answer.size, answer.quality], ["1536x1024", "low"] as unknown[]);
     assertEquals(answer.usage as unknown, {
@@ -56,7 +56,7 @@ Deno.test("the openai package streams partial images and the final one", async (
     ]);
     const last = itemAt(events, 2);
     assert(last.type === "image_generation.completed");
-    assertEquals((await shown(last.b64_json)).width, 1024);
+    assertEquals((await decodedImage(last.b64_json)).width, 1024);
     assertEquals([last.size, last.quality, last.output_format], ["1024x1024", "low", "png"] as unknown[]);
     assertEquals(last.usage.total_tokens, 3 + 272 + 200);
     assertEquals(await gateway.balance(), "24.9952770000");
@@ -70,8 +70,8 @@ Deno.test("the openai package edits several images with a mask", async () => {
   try {
     const mask = transparentPixels(96, 96);
     for (let at = 3; at < mask.data.length; at += 4) mask.data[at] = at < mask.data.length / 2 ? 0 : 255;
-    const first = await pictureFile({ prompt: "first", width: 96, height: 96 });
-    const second = await pictureFile({ prompt: "second", width: 96, height: 96, format: "jpeg" });
+    const first = await imageFile({ prompt: "first", width: 96, height: 96 });
+    const second = await imageFile({ prompt: "second", width: 96, height: 96, format: "jpeg" });
     const answer = await clientOf(gateway).images.edit({
       model: "sandbox/painter-1",
       image: [await toFile(first, "a.png"), await toFile(second, "b.jpg")],
@@ -85,8 +85,8 @@ Deno.test("the openai package edits several images with a mask", async () => {
     const usage = answer.usage as unknown as Record<string, unknown>;
     assertEquals(usage.num_input_images, 2);
     assertEquals(usage.input_tokens_details, { text_tokens: 2, image_tokens: 646 });
-    const { pixels } = await shown(itemAt(answer.data!, 0).b64_json!);
-    const original = (await shown(first.toBase64())).pixels;
+    const { pixels } = await decodedImage(itemAt(answer.data!, 0).b64_json!);
+    const original = (await decodedImage(first.toBase64())).pixels;
     assertEquals(
       pixelAt(pixels, 500, 900),
       pixelAt(original, Math.floor(500 * 96 / 1024), Math.floor(900 * 96 / 1024)),
@@ -109,7 +109,7 @@ Deno.test("the openai package streams an edit", async () => {
   try {
     const stream = await clientOf(gateway).images.edit({
       model: "sandbox/painter-1",
-      image: await toFile(await pictureFile(), "a.png"),
+      image: await toFile(await imageFile(), "a.png"),
       prompt: "a hat",
       quality: "low",
       stream: true,
@@ -129,7 +129,7 @@ Deno.test("a multimodal model makes one image without its drafts, and streams it
     const asked = { model: "sandbox/muse-1", prompt: "a pond", quality: "auto", size: "1792x1024" };
     const answer = await (await gateway.post("/v1/images/generations", asked)).json();
     assertEquals(answer.data.length, 1);
-    const { type, width, height } = await shown(answer.data[0].b64_json);
+    const { type, width, height } = await decodedImage(answer.data[0].b64_json);
     assertEquals([type, `${width}x${height}`], ["image/jpeg", answer.size]);
     assertEquals(answer.usage.output_tokens, 1120);
     assertEquals("num_input_images" in answer.usage, false);
@@ -143,7 +143,7 @@ Deno.test("a multimodal model makes one image without its drafts, and streams it
 
 Deno.test("a model of the reference series uses its input images and counts them", async () => {
   const gateway = await startImageGateway();
-  const png = await pictureFile({ prompt: "seen" });
+  const png = await imageFile({ prompt: "seen" });
   const files = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, () => new Response(png));
   try {
     const address = `http://127.0.0.1:${files.addr.port}/a.png`;
@@ -160,8 +160,8 @@ Deno.test("a model of the reference series uses its input images and counts them
       assertEquals(answer.status, 200);
       assertEquals(usage.num_input_images, 3);
       assertEquals("image_tokens" in usage.input_tokens_details, false);
-      const { pixels } = await shown(data[0].b64_json);
-      const seen = (await shown(png.toBase64())).pixels;
+      const { pixels } = await decodedImage(data[0].b64_json);
+      const seen = (await decodedImage(png.toBase64())).pixels;
       // The references are along the lower edge; JPEG blurs them a little.
       pixelAt(pixels, 128, 900).forEach((channel, at) => {
         assert(Math.abs(channel - itemAt(pixelAt(seen, 48, 33), at)) < 60, `${model} ${channel}`);
@@ -183,7 +183,7 @@ Deno.test("an edit for a model of another series reports that the model does not
       form.append("model", model);
       form.append("prompt", "a hat");
       form.append("quality", "low");
-      form.append("image", new Blob([await pictureFile()]), "a.png");
+      form.append("image", new Blob([await imageFile()]), "a.png");
       const answer = await gateway.post("/v1/images/edits", form);
       assertEquals(answer.status, 400);
       const { error } = await answer.json();

@@ -3,12 +3,20 @@ import { startTestGateway, type TestGateway, textModel } from "../support/gatewa
 import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { answer, startScriptedUpstream, STREAM_HEAD } from "../support/scripted_upstream.ts";
-import { askFace, CHAT, CONTENT, type Face, FACES, MESSAGES, RESPONSES } from "./faces.ts";
+import {
+  CALLER_PROTOCOLS,
+  type CallerProtocol,
+  CHAT,
+  CONTENT,
+  MESSAGES,
+  RESPONSES,
+  sendAs,
+} from "./caller_protocols.ts";
 
 /** The counters that a vendor reports: of the prompt and of the reply. */
 type Counters = readonly [prompt: unknown, output: unknown];
 
-const KINDS: Readonly<Record<Face["name"], string>> = {
+const KINDS: Readonly<Record<CallerProtocol["name"], string>> = {
   chat: "openai",
   responses: "openai",
   messages: "anthropic",
@@ -18,11 +26,11 @@ const KINDS: Readonly<Record<Face["name"], string>> = {
 const TEXT = "one two three four five";
 
 /** A whole reply with these counters. */
-function whole(face: Face, [prompt, output]: Counters): string {
+function whole(face: CallerProtocol, [prompt, output]: Counters): string {
   return JSON.stringify(wholeBody(face, prompt, output));
 }
 
-function wholeBody(face: Face, prompt: unknown, output: unknown): Record<string, unknown> {
+function wholeBody(face: CallerProtocol, prompt: unknown, output: unknown): Record<string, unknown> {
   switch (face.name) {
     case "chat": {
       const message = { role: "assistant", content: TEXT };
@@ -50,7 +58,7 @@ function wholeBody(face: Face, prompt: unknown, output: unknown): Record<string,
 }
 
 /** A streamed reply with these counters in its reports, in their order. */
-function streamed(face: Face, reports: readonly Counters[]): string {
+function streamed(face: CallerProtocol, reports: readonly Counters[]): string {
   const frames = streamFrames(face, reports);
   return STREAM_HEAD + frames.map((frame) => {
     const event = typeof frame === "object" && "type" in frame ? `event: ${frame.type}\n` : "";
@@ -58,7 +66,7 @@ function streamed(face: Face, reports: readonly Counters[]): string {
   }).join("");
 }
 
-function streamFrames(face: Face, reports: readonly Counters[]): (string | Record<string, unknown>)[] {
+function streamFrames(face: CallerProtocol, reports: readonly Counters[]): (string | Record<string, unknown>)[] {
   const last = itemAt(reports, reports.length - 1);
   switch (face.name) {
     case "chat": {
@@ -120,7 +128,7 @@ interface Stage {
 }
 
 /** The model has a context of 100,000 tokens and 10,000 of output. */
-async function withVendor(face: Face, test: (stage: Stage) => Promise<void>): Promise<void> {
+async function withVendor(face: CallerProtocol, test: (stage: Stage) => Promise<void>): Promise<void> {
   let bytes = "";
   const vendor = startScriptedUpstream(async (side) => {
     while (await side.request() !== null) {
@@ -146,9 +154,9 @@ async function withVendor(face: Face, test: (stage: Stage) => Promise<void>): Pr
 }
 
 /** Sends a request and returns its charge. */
-async function chargeOf(gateway: TestGateway, face: Face, stream: boolean): Promise<bigint> {
+async function chargeOf(gateway: TestGateway, face: CallerProtocol, stream: boolean): Promise<bigint> {
   const before = await accountMoney(gateway).balance();
-  const { status, text } = await askFace(face, gateway, { model: "vendor/m", stream });
+  const { status, text } = await sendAs(face, gateway, { model: "vendor/m", stream });
   assertEquals(status, 200, text);
   return before - await accountMoney(gateway).balance();
 }
@@ -171,7 +179,7 @@ const WRONG: readonly (readonly [name: string, counters: Counters, least: bigint
 ];
 
 for (const vendor of [CHAT, RESPONSES, MESSAGES, CONTENT]) {
-  for (const face of FACES) {
+  for (const face of CALLER_PROTOCOLS) {
     for (const stream of [false, true]) {
       Deno.test(`an impossible usage of a ${vendor.name} vendor is not charged: ${face.name} ${stream ? "stream" : "whole"}`, async () => {
         await withVendor(vendor, async ({ gateway, say }) => {
@@ -192,7 +200,7 @@ for (const vendor of [CHAT, MESSAGES, CONTENT]) {
   Deno.test(`a last report of zero does not replace an earlier one of a ${vendor.name} stream`, async () => {
     await withVendor(vendor, async ({ gateway, say }) => {
       say(streamed(vendor, [[1_000, 500], [0, 0]]));
-      for (const face of FACES) {
+      for (const face of CALLER_PROTOCOLS) {
         assertEquals(await chargeOf(gateway, face, true), 1_000n * 10_000n + 500n * 20_000n, face.name);
       }
     });
@@ -200,7 +208,7 @@ for (const vendor of [CHAT, MESSAGES, CONTENT]) {
 }
 
 Deno.test("a plausible usage is charged unchanged, and nothing is logged", async () => {
-  for (const face of FACES) {
+  for (const face of CALLER_PROTOCOLS) {
     await withVendor(face, async ({ gateway, say }) => {
       say(answer(200, whole(face, [99_000, 9_000])));
       assertEquals(await chargeOf(gateway, face, false), 99_000n * 10_000n + 9_000n * 20_000n, face.name);

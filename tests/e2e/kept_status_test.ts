@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
-import { askFace, CHAT, CONTENT, FACES, MESSAGES, RESPONSES } from "./faces.ts";
+import { CALLER_PROTOCOLS, CHAT, CONTENT, MESSAGES, RESPONSES, sendAs } from "./caller_protocols.ts";
 
 const gateway = await startTestGateway();
 
@@ -22,12 +22,12 @@ const OVERLOAD_WORDS = {
 for (const [model, own] of Object.entries(OWN_FACES)) {
   for (const status of [503, 529]) {
     Deno.test(`${model}: a vendor's ${status} keeps its status only for callers of the vendor's own format`, async () => {
-      for (const face of FACES) {
+      for (const face of CALLER_PROTOCOLS) {
         for (const stream of [false, true]) {
-          const answer = await askFace(face, gateway, { model, text: `[[fail ${status}]] hi`, stream });
+          const answer = await sendAs(face, gateway, { model, text: `[[fail ${status}]] hi`, stream });
           const isOwn = (own as readonly unknown[]).includes(face);
           assertEquals(answer.status, isOwn ? status : 502, `${face.name} ${answer.text}`);
-          if (isOwn) assertEquals(face.errorWord(answer.json), OVERLOAD_WORDS[face.name]);
+          if (isOwn) assertEquals(face.errorType(answer.json), OVERLOAD_WORDS[face.name]);
         }
       }
     });

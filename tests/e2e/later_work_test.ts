@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
-import { askFace, assertErrorShape, CONTENT, FACES, INVALID } from "./faces.ts";
+import { assertErrorShape, CALLER_PROTOCOLS, CONTENT, INVALID_REQUEST_TYPES, sendAs } from "./caller_protocols.ts";
 
 const gateway = await startTestGateway();
 const VENDORS = ["sandbox/chat-1", "sandbox/messages-1", "sandbox/content-1", "sandbox/any-1"];
@@ -13,14 +13,14 @@ const ASKING = {
   fallbacks: [{ model: "b" }],
 };
 
-for (const face of FACES) {
+for (const face of CALLER_PROTOCOLS) {
   for (const [field, value] of Object.entries(ASKING)) {
     Deno.test(`a ${face.name} request that asks for background work by ${field} reaches no vendor`, async () => {
       const before = gateway.sandbox.requests.length;
       for (const model of VENDORS) {
         for (const stream of [false, true]) {
-          const answer = await askFace(face, gateway, { model, stream, extra: { [field]: value } });
-          assertEquals([answer.status, face.errorWord(answer.json)], [400, INVALID[face.name]]);
+          const answer = await sendAs(face, gateway, { model, stream, extra: { [field]: value } });
+          assertEquals([answer.status, face.errorType(answer.json)], [400, INVALID_REQUEST_TYPES[face.name]]);
           assertMatch(answer.json.error.message, new RegExp(`"${field}"`));
           assertErrorShape(face, answer);
         }
@@ -49,7 +49,7 @@ Deno.test("a content request with a field in both spellings reaches no vendor, n
     },
   ];
   for (const question of questions) {
-    const answer = await askFace(CONTENT, gateway, question);
+    const answer = await sendAs(CONTENT, gateway, question);
     assertEquals([answer.status, answer.json?.error?.status], [400, "INVALID_ARGUMENT"]);
     assertMatch(
       answer.json.error.message,
@@ -61,9 +61,9 @@ Deno.test("a content request with a field in both spellings reaches no vendor, n
 
 Deno.test("a request with a duplicate name in a nested object reaches no vendor", async () => {
   const before = gateway.sandbox.requests.length;
-  for (const face of FACES.filter(({ name }) => name !== "responses")) {
+  for (const face of CALLER_PROTOCOLS.filter(({ name }) => name !== "responses")) {
     const text = JSON.stringify(face.body(face.ownModel, "hi")).replace('"user"', '"user","role":"user"');
-    assertEquals((await askFace(face, gateway, { body: text })).status, 400);
+    assertEquals((await sendAs(face, gateway, { body: text })).status, 400);
   }
   assertEquals(gateway.sandbox.requests.length, before);
 });

@@ -1,9 +1,17 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
-import { askFace, assertErrorShape, CHAT, FACES, INVALID, MESSAGES, RESPONSES } from "./faces.ts";
+import {
+  assertErrorShape,
+  CALLER_PROTOCOLS,
+  CHAT,
+  INVALID_REQUEST_TYPES,
+  MESSAGES,
+  RESPONSES,
+  sendAs,
+} from "./caller_protocols.ts";
 
 const gateway = await startTestGateway();
-const NAMED_IN_LOWER_CASE = FACES.filter(({ name }) => name !== "content");
+const NAMED_IN_LOWER_CASE = CALLER_PROTOCOLS.filter(({ name }) => name !== "content");
 
 const TOP: Readonly<Record<string, unknown>> = {
   Model: "sandbox/dear-1",
@@ -22,8 +30,8 @@ for (const face of NAMED_IN_LOWER_CASE) {
     Deno.test(`a ${face.name} request with "${name}" reaches no vendor, as some vendors ignore case`, async () => {
       const before = gateway.sandbox.requests.length;
       for (const model of [face.ownModel, "sandbox/any-1"]) {
-        const answer = await askFace(face, gateway, { model, extra: { [name]: value } });
-        assertEquals([answer.status, face.errorWord(answer.json)], [400, INVALID[face.name]]);
+        const answer = await sendAs(face, gateway, { model, extra: { [name]: value } });
+        assertEquals([answer.status, face.errorType(answer.json)], [400, INVALID_REQUEST_TYPES[face.name]]);
         assertMatch(answer.json.error.message, /in lower case/);
         assertErrorShape(face, answer);
       }
@@ -38,9 +46,9 @@ Deno.test("names of stored files and items are checked in any case, at any depth
   const item = [{ Type: "item_reference", ID: "rs_of_another" }, { role: "user", content: "hi" }];
   const document = [{ role: "user", content: [{ type: "document", source: { Type: "file", FILE_ID: "file_1" } }] }];
   for (const input of [file, item]) {
-    assertEquals((await askFace(RESPONSES, gateway, { extra: { input } })).status, 400);
+    assertEquals((await sendAs(RESPONSES, gateway, { extra: { input } })).status, 400);
   }
-  assertEquals((await askFace(MESSAGES, gateway, { extra: { messages: document } })).status, 400);
+  assertEquals((await sendAs(MESSAGES, gateway, { extra: { messages: document } })).status, 400);
   assertEquals(gateway.sandbox.requests.length, before);
 });
 
@@ -50,13 +58,13 @@ Deno.test("keys that callers choose may have any case", async () => {
     function: { name: "f", parameters: { type: "object", properties: { Model: {} } } },
   }];
   const extra = { tools, metadata: { Model: "x", ID: "y" } };
-  assertEquals((await askFace(CHAT, gateway, { extra })).status, 200);
+  assertEquals((await sendAs(CHAT, gateway, { extra })).status, 200);
 });
 
 Deno.test("keys in examples of a tool's input may have any case", async () => {
   const inputSchema = { type: "object", properties: { Id: { type: "string" } } };
   const tools = [{ name: "f", input_schema: inputSchema, input_examples: [{ Id: "a", File_ID: "b" }] }];
-  assertEquals((await askFace(MESSAGES, gateway, { extra: { tools } })).status, 200);
+  assertEquals((await sendAs(MESSAGES, gateway, { extra: { tools } })).status, 200);
 });
 
 Deno.test.afterAll(() => gateway.stop());

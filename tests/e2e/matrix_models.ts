@@ -1,11 +1,11 @@
 import { PRICING, textModel } from "../support/gateway.ts";
-import { geminiNamed, type VendorModel, VENDORS } from "./vendors.ts";
+import { geminiIdOf, type VendorModel, VENDORS } from "./vendors.ts";
 
 /** The matrix models in a gateway's configuration: with a price for searches, and under Gemini's names. */
 export const MATRIX_MODELS: readonly object[] = VENDORS.flatMap((vendor) => [
   searching(vendor, vendor.model),
   {
-    ...searching(vendor, geminiNamed(vendor)),
+    ...searching(vendor, geminiIdOf(vendor)),
     serves: [{ provider: `sandbox-${vendor.name}`, model: vendor.model }],
   },
 ]);

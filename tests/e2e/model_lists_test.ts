@@ -2,7 +2,7 @@ import OpenAI from "openai";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
-import { askFace, CHAT, MESSAGES } from "./faces.ts";
+import { CHAT, MESSAGES, sendAs } from "./caller_protocols.ts";
 
 /** A vendor that resembles OpenAI: it lists models, and answers chats with two words. */
 function startVendor() {
@@ -66,14 +66,14 @@ Deno.test("models that a provider lists are in the catalogs and are served, at t
   assertEquals((await openai.models.retrieve("far/meta-llama/llama-4")).id, "far/meta-llama/llama-4");
   const account = accountMoney(gateway);
   for (const model of ["far/meta-llama/llama-4", "llama", "l-meta-llama/llama-4", "meta-llama/llama-4"]) {
-    const answer = await askFace(MESSAGES, gateway, { model });
+    const answer = await sendAs(MESSAGES, gateway, { model });
     assertEquals([answer.status, answer.json.model], [200, model], answer.text);
     const charge = (await account.latestCharge())!;
     assertEquals([charge.model, charge.cost], ["far/meta-llama/llama-4", "0.0003000000"]);
   }
-  const large = await askFace(CHAT, gateway, { model: "llama", text: "word ".repeat(40_000) });
+  const large = await sendAs(CHAT, gateway, { model: "llama", text: "word ".repeat(40_000) });
   assertEquals([large.status, large.headers.get("x-service-model")], [200, "far/meta-llama/llama-4"], large.text);
-  const unpriced = await askFace(CHAT, gateway, { model: "openai/meta-llama/llama-4" });
+  const unpriced = await sendAs(CHAT, gateway, { model: "openai/meta-llama/llama-4" });
   assertEquals([unpriced.status, unpriced.json.error.code], [404, "model_not_found"]);
   assertStringIncludes(unpriced.json.error.message, '"far/meta-llama/llama-4"');
   assert(gateway.logLines.some((line) => line.includes("model_list_read") && line.includes("2 with a name")));
@@ -92,7 +92,7 @@ Deno.test("a gateway starts and answers while a list cannot be read, and adds it
   const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 }); // accepts and never answers
   const gateway = await start(`http://127.0.0.1:${silent.addr.port}/v1`, files, [{ id: "far/*", pricing: "free" }]);
   assertEquals(await idsIn(gateway.address, "/v1/models"), []);
-  assertEquals((await askFace(CHAT, gateway, { model: "far/any" })).status, 404);
+  assertEquals((await sendAs(CHAT, gateway, { model: "far/any" })).status, 404);
   await gateway.stop();
   silent.close();
   await Deno.remove(files, { recursive: true });

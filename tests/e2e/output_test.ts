@@ -4,7 +4,7 @@ import { startSandbox } from "../../src/sandbox/mod.ts";
 import { textModel } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
-import { askFace, CHAT } from "./faces.ts";
+import { CHAT, sendAs } from "./caller_protocols.ts";
 
 /** Runs a gateway with redirected output; its port is configured. */
 async function withGateway(
@@ -57,7 +57,7 @@ for (
     await withGateway(redirects, async ({ address, key, process }) => {
       await ready(address, process);
       for (let count = 0; count < 20; count++) {
-        const answer = await askFace(CHAT, { address, key });
+        const answer = await sendAs(CHAT, { address, key });
         assertEquals([answer.status, CHAT.textIn(answer.json)], [200, "You said: hello there"]);
         await (await fetch(`${address}/nowhere`)).body?.cancel();
       }

@@ -8,9 +8,18 @@ import {
   type ScriptedUpstream,
   startScriptedUpstream,
   STREAM_HEAD,
-  type WireSeen,
+  type WireRequest,
 } from "../support/scripted_upstream.ts";
-import { askFace, CHAT, CONTENT, type Face, type FaceAnswer, FACES, MESSAGES, RESPONSES } from "./faces.ts";
+import {
+  CALLER_PROTOCOLS,
+  type CallerProtocol,
+  CHAT,
+  CONTENT,
+  MESSAGES,
+  type ProtocolResponse,
+  RESPONSES,
+  sendAs,
+} from "./caller_protocols.ts";
 
 /** Providers and models in addition to those under test. */
 interface OtherParts {
@@ -51,7 +60,7 @@ async function gatewayBefore(
   return await startTestGateway({ balance, config: { providers: { ...providers, ...others?.providers }, models } });
 }
 
-const KINDS: Readonly<Record<Face["name"], string>> = {
+const KINDS: Readonly<Record<CallerProtocol["name"], string>> = {
   chat: "openai",
   responses: "openai",
   messages: "anthropic",
@@ -59,8 +68,8 @@ const KINDS: Readonly<Record<Face["name"], string>> = {
 };
 
 const READY = (
-  side: { say(text: string): Promise<boolean>; request(): Promise<WireSeen | null> },
-  body: (seen: WireSeen) => string,
+  side: { say(text: string): Promise<boolean>; request(): Promise<WireRequest | null> },
+  body: (seen: WireRequest) => string,
 ) =>
   (async () => {
     for (let seen = await side.request(); seen !== null; seen = await side.request()) {
@@ -71,7 +80,10 @@ const READY = (
   })();
 
 /** The reply of a vendor that uses everything it was allowed. */
-function fullReply(face: Face, { prompt, output }: { readonly prompt: number; readonly output: number }): string {
+function fullReply(
+  face: CallerProtocol,
+  { prompt, output }: { readonly prompt: number; readonly output: number },
+): string {
   switch (face.name) {
     case "chat":
       return JSON.stringify({
@@ -118,7 +130,7 @@ function fullReply(face: Face, { prompt, output }: { readonly prompt: number; re
 }
 
 /** The limit of output tokens that a request on the wire sets; null for none. */
-function limitIn({ body }: WireSeen): number | null {
+function limitIn({ body }: WireRequest): number | null {
   const sent = JSON.parse(body);
   return sent.max_completion_tokens ?? sent.max_tokens ?? sent.max_output_tokens ??
     sent.generationConfig?.maxOutputTokens ??
@@ -126,7 +138,7 @@ function limitIn({ body }: WireSeen): number | null {
 }
 
 /** A vendor that counts `prompt` tokens and uses the full limit of every choice. */
-function obeyingVendor(face: Face, prompt: number): ScriptedUpstream {
+function obeyingVendor(face: CallerProtocol, prompt: number): ScriptedUpstream {
   return startScriptedUpstream((side) =>
     READY(side, (seen) => {
       const { n = 1, generationConfig } = JSON.parse(seen.body);
@@ -141,7 +153,7 @@ function obeyingVendor(face: Face, prompt: number): ScriptedUpstream {
 }
 
 async function withVendor(
-  face: Face,
+  face: CallerProtocol,
   options: {
     readonly balance: string;
     readonly prompt?: number;
@@ -163,32 +175,36 @@ async function withVendor(
   }
 }
 
-const ask = (gateway: TestGateway, face: Face, question: Parameters<typeof askFace>[2] = {}): Promise<FaceAnswer> =>
-  askFace(face, gateway, { model: "vendor/m", ...question });
+const ask = (
+  gateway: TestGateway,
+  face: CallerProtocol,
+  question: Parameters<typeof sendAs>[2] = {},
+): Promise<ProtocolResponse> => sendAs(face, gateway, { model: "vendor/m", ...question });
 
-const atOnce = (count: number, call: () => Promise<FaceAnswer>): Promise<FaceAnswer[]> =>
+const atOnce = (count: number, call: () => Promise<ProtocolResponse>): Promise<ProtocolResponse[]> =>
   Promise.all(Array.from({ length: count }, call));
 
-const served = (answers: readonly FaceAnswer[]): number => answers.filter(({ status }) => status === 200).length;
+const served = (answers: readonly ProtocolResponse[]): number => answers.filter(({ status }) => status === 200).length;
 
 /** Cases in which a request consumes more than its bytes suggest. */
-const COSTLY: readonly (readonly [what: string, face: Face, count: number, extra: Record<string, unknown>])[] = [
-  ["a file of 190,000 tokens by its address", CONTENT, 60, {
-    contents: [{
-      role: "user",
-      parts: [{ fileData: { fileUri: "https://files.example/long.txt", mimeType: "text/plain" } }],
+const COSTLY:
+  readonly (readonly [what: string, face: CallerProtocol, count: number, extra: Record<string, unknown>])[] = [
+    ["a file of 190,000 tokens by its address", CONTENT, 60, {
+      contents: [{
+        role: "user",
+        parts: [{ fileData: { fileUri: "https://files.example/long.txt", mimeType: "text/plain" } }],
+      }],
     }],
-  }],
-  ["an earlier response", RESPONSES, 60, { previous_response_id: "resp_0" }],
-  ["a document by its address", MESSAGES, 60, {
-    messages: [{
-      role: "user",
-      content: [{ type: "document", source: { type: "url", url: "https://a.example/x.pdf" } }],
+    ["an earlier response", RESPONSES, 60, { previous_response_id: "resp_0" }],
+    ["a document by its address", MESSAGES, 60, {
+      messages: [{
+        role: "user",
+        content: [{ type: "document", source: { type: "url", url: "https://a.example/x.pdf" } }],
+      }],
     }],
-  }],
-  ["128 choices", CHAT, 10, { n: 128, max_completion_tokens: 20_000 }],
-  ["8 candidates", CONTENT, 10, { generationConfig: { candidateCount: 8, maxOutputTokens: 20_000 } }],
-];
+    ["128 choices", CHAT, 10, { n: 128, max_completion_tokens: 20_000 }],
+    ["8 candidates", CONTENT, 10, { generationConfig: { candidateCount: 8, maxOutputTokens: 20_000 } }],
+  ];
 
 for (const [what, face, count, extra] of COSTLY) {
   Deno.test(`an account with a cent that names ${what} in ${count} concurrent ${face.name} calls spends no more than its balance`, async () => {
@@ -223,7 +239,7 @@ for (const face of [CHAT, RESPONSES, CONTENT]) {
 }
 
 for (const vendorFace of [CHAT, MESSAGES, CONTENT]) {
-  for (const face of FACES.filter(({ name }) => name !== vendorFace.name && name !== "messages")) {
+  for (const face of CALLER_PROTOCOLS.filter(({ name }) => name !== vendorFace.name && name !== "messages")) {
     Deno.test(`a ${face.name} caller's limit is translated for a ${vendorFace.name} vendor`, async () => {
       await withVendor(vendorFace, { balance: "1" }, async (gateway, vendor) => {
         const { status, headers } = await ask(gateway, face);
@@ -246,13 +262,15 @@ Deno.test("fields beside the limit stay as they were sent", async () => {
 });
 
 Deno.test("a caller's limit above the balance is rejected with one that the balance covers", async () => {
-  const fields: Readonly<Record<Face["name"], readonly [string, (tokens: number) => Record<string, unknown>]>> = {
+  const fields: Readonly<
+    Record<CallerProtocol["name"], readonly [string, (tokens: number) => Record<string, unknown>]>
+  > = {
     chat: ["max_tokens", (max_tokens) => ({ max_tokens })],
     responses: ["max_output_tokens", (max_output_tokens) => ({ max_output_tokens })],
     messages: ["max_tokens", (max_tokens) => ({ max_tokens })],
     content: ["generationConfig.maxOutputTokens", (maxOutputTokens) => ({ generationConfig: { maxOutputTokens } })],
   };
-  for (const face of FACES) {
+  for (const face of CALLER_PROTOCOLS) {
     await withVendor(face, { balance: "0.1", prompt: 20 }, async (gateway, vendor) => {
       const [field, limit] = fields[face.name];
       const refused = await ask(gateway, face, { extra: limit(50_000) });
@@ -278,7 +296,7 @@ Deno.test("a single small call is accepted when the balance covers its prompt an
 });
 
 /** The first frames of a stream that sends "one" and then waits. */
-const BEGINNINGS: Readonly<Record<Face["name"], readonly Record<string, unknown>[]>> = {
+const BEGINNINGS: Readonly<Record<CallerProtocol["name"], readonly Record<string, unknown>[]>> = {
   chat: [{
     ...{ id: "c", object: "chat.completion.chunk", created: 1, model: "m" },
     choices: [{ index: 0, delta: { role: "assistant", content: "one" }, finish_reason: null }],
@@ -299,7 +317,7 @@ const BEGINNINGS: Readonly<Record<Face["name"], readonly Record<string, unknown>
 };
 
 /** A vendor that streams one word and then nothing, and reports an excessive usage for whole replies. */
-function disobeyingVendor(face: Face): ScriptedUpstream {
+function disobeyingVendor(face: CallerProtocol): ScriptedUpstream {
   return startScriptedUpstream(async (side) => {
     for (let seen = await side.request(); seen !== null; seen = await side.request()) {
       const isStream = JSON.parse(seen.body).stream === true || seen.path.includes("streamGenerateContent");
@@ -314,8 +332,8 @@ function disobeyingVendor(face: Face): ScriptedUpstream {
   });
 }
 
-for (const vendorFace of FACES) {
-  for (const face of FACES) {
+for (const vendorFace of CALLER_PROTOCOLS) {
+  for (const face of CALLER_PROTOCOLS) {
     Deno.test(`a ${face.name} stream of an account that a ${vendorFace.name} vendor overdraws ends with an error and a charge`, async () => {
       const kind = vendorFace === CHAT || vendorFace === RESPONSES ? { speaks: vendorFace.name } : {};
       await withVendor(

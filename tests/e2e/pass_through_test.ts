@@ -1,10 +1,18 @@
 import { assertEquals } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { answer as httpAnswer, startScriptedUpstream } from "../support/scripted_upstream.ts";
-import { askFace, CHAT, CONTENT, type Face, FACES, MESSAGES, RESPONSES } from "./faces.ts";
+import {
+  CALLER_PROTOCOLS,
+  type CallerProtocol,
+  CHAT,
+  CONTENT,
+  MESSAGES,
+  RESPONSES,
+  sendAs,
+} from "./caller_protocols.ts";
 
 /** A reply of each format with unknown fields, unusual white space and numbers that a parser would change. */
-const REPLIES: Readonly<Record<Face["name"], string>> = {
+const REPLIES: Readonly<Record<CallerProtocol["name"], string>> = {
   chat: `{ "id":"c1", "tomorrow" : [1.0, 1e400, 12345678901234567890],
     "choices":[{"index":0,"message":{"role":"assistant","content":"h\\u00e9","mood":"fine"},"finish_reason":"stop"}],
     "usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4} }`,
@@ -22,7 +30,7 @@ const REPLIES: Readonly<Record<Face["name"], string>> = {
 };
 
 /** The same as a stream, with comments and unknown fields. */
-const STREAMS: Readonly<Record<Face["name"], string>> = {
+const STREAMS: Readonly<Record<CallerProtocol["name"], string>> = {
   chat: ': hello\n\ndata: {"id":"c1","choices":[{"index":0,"delta":{"content":"a","mood":"fine"},' +
     '"finish_reason":null}], "tomorrow":1.0}\n\ndata: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' +
     'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}\n\ndata: [DONE]\n\n',
@@ -41,7 +49,7 @@ const STREAMS: Readonly<Record<Face["name"], string>> = {
     '"candidatesTokenCount":1,"totalTokenCount":4}}\r\n\r\n',
 };
 
-function formOf(path: string): Face["name"] {
+function formOf(path: string): CallerProtocol["name"] {
   if (path.includes("/chat/")) return "chat";
   if (path.includes("/responses")) return "responses";
   return path.includes("/messages") ? "messages" : "content";
@@ -75,7 +83,7 @@ const gateway = await startTestGateway({
 /**
  * A body with a gateway field, unknown fields, and spelling that a parser would change; and the body that is forwarded.
  */
-function bodiesOf(face: Face, stream: boolean): { given: string; sent: string } {
+function bodiesOf(face: CallerProtocol, stream: boolean): { given: string; sent: string } {
   const good = JSON.stringify(face.body("MODEL", "h\u00e9 \ud83d\ude00", stream)).slice(1, -1).replace(
     '"MODEL"',
     "MODEL",
@@ -91,11 +99,11 @@ function bodiesOf(face: Face, stream: boolean): { given: string; sent: string } 
 
 const compact = (text: string) => text.replaceAll(/,?\s*\}$/g, "}");
 
-for (const face of FACES) {
+for (const face of CALLER_PROTOCOLS) {
   for (const stream of [false, true]) {
     Deno.test(`${face.name} ${stream ? "streams" : "replies"} of a vendor of that format pass byte by byte, both ways`, async () => {
       const { given, sent } = bodiesOf(face, stream);
-      const answer = await askFace(face, gateway, { body: given, stream });
+      const answer = await sendAs(face, gateway, { body: given, stream });
       assertEquals(answer.text, stream ? STREAMS[face.name] : REPLIES[face.name]);
       const request = vendor.seen.at(-1)!;
       assertEquals(compact(request.body), compact(sent));
@@ -107,13 +115,13 @@ for (const face of FACES) {
 
 Deno.test("beta flags of new features reach a vendor of the messages format", async () => {
   const headers = { "anthropic-beta": "interleaved-thinking-2025-05-14,tomorrow-2027-01-01" };
-  await askFace(MESSAGES, gateway, { headers });
+  await sendAs(MESSAGES, gateway, { headers });
   assertEquals(vendor.seen.at(-1)!.headers.get("anthropic-beta"), headers["anthropic-beta"]);
 });
 
 Deno.test("the caller's key and header fields reach no vendor", async () => {
-  for (const face of FACES) {
-    await askFace(face, gateway, { headers: { cookie: "a=1", "x-forwarded-for": "10.0.0.1", "x-secret": "no" } });
+  for (const face of CALLER_PROTOCOLS) {
+    await sendAs(face, gateway, { headers: { cookie: "a=1", "x-forwarded-for": "10.0.0.1", "x-secret": "no" } });
     const { headers, path } = vendor.seen.at(-1)!;
     assertEquals([...headers].some(([, value]) => value.includes(gateway.key)) || path.includes(gateway.key), false);
     assertEquals([headers.get("cookie"), headers.get("x-forwarded-for"), headers.get("x-secret")], [null, null, null]);
@@ -121,8 +129,8 @@ Deno.test("the caller's key and header fields reach no vendor", async () => {
 });
 
 Deno.test("a field that a vendor of another format does not support is named in X-Service-Dropped, by the caller's own name", async () => {
-  const dropped = async (face: Face, model: string, extra: Record<string, unknown>) => {
-    const answer = await askFace(face, gateway, { model, extra });
+  const dropped = async (face: CallerProtocol, model: string, extra: Record<string, unknown>) => {
+    const answer = await sendAs(face, gateway, { model, extra });
     return [answer.status, ...(answer.headers.get("x-service-dropped") ?? "").split(", ").toSorted()];
   };
   assertEquals(await dropped(CHAT, "sandbox/messages-1", { seed: 7, frequency_penalty: 1, logit_bias: { "5": 1 } }), [

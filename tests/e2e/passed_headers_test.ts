@@ -3,7 +3,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import OpenAI from "openai";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { answer as httpAnswer, startScriptedUpstream } from "../support/scripted_upstream.ts";
-import { askFace, CONTENT, MESSAGES } from "./faces.ts";
+import { CONTENT, MESSAGES, sendAs } from "./caller_protocols.ts";
 
 /** Headers that the scripted vendors send with every response, in any format. */
 const TOLD = {
@@ -114,13 +114,13 @@ for (const stream of [false, true]) {
   Deno.test(`a ${kind} of a vendor of the caller's format has its limits and waits, and no header of the operator's`, async () => {
     assertEquals(toldIn(await chatHeaders("sandbox/chat-1", stream)), { ...WAIT, ...CHAT_LIMITS });
     assertEquals(toldIn(await messageHeaders("sandbox/messages-1", stream)), { ...WAIT, ...MESSAGE_LIMITS });
-    assertEquals(toldIn((await askFace(CONTENT, gateway, { stream })).headers), WAIT);
+    assertEquals(toldIn((await sendAs(CONTENT, gateway, { stream })).headers), WAIT);
   });
 
   Deno.test(`a ${kind} of a vendor of another format has only its waits`, async () => {
     assertEquals(toldIn(await chatHeaders("sandbox/messages-1", stream)), WAIT);
     assertEquals(toldIn(await messageHeaders("sandbox/chat-1", stream)), WAIT);
-    assertEquals(toldIn((await askFace(CONTENT, gateway, { model: "sandbox/chat-1", stream })).headers), WAIT);
+    assertEquals(toldIn((await sendAs(CONTENT, gateway, { model: "sandbox/chat-1", stream })).headers), WAIT);
   });
 
   Deno.test(`a ${kind} has the gateway's own headers, whatever the vendor sends under their names`, async () => {
@@ -151,7 +151,7 @@ Deno.test("features that a client asks for reach a vendor of its format, and no 
   ]);
   assertEquals(await sentBy(messageHeaders("sandbox/chat-1", false, betas)), [null, null, null]);
   const foreign = { headers: { "openai-beta": "responses=v1" } };
-  assertEquals(await sentBy(askFace(MESSAGES, gateway, foreign)), [null, null, "2023-06-01"]);
+  assertEquals(await sentBy(sendAs(MESSAGES, gateway, foreign)), [null, null, "2023-06-01"]);
 });
 
 Deno.test({

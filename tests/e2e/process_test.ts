@@ -6,7 +6,7 @@ import { textModel } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
-import { askFace, CHAT, CONTENT, FACES } from "./faces.ts";
+import { CALLER_PROTOCOLS, CHAT, CONTENT, sendAs } from "./caller_protocols.ts";
 
 /** A folder with a configuration, and a vendor. */
 interface Place {
@@ -62,8 +62,8 @@ Deno.test("SIGTERM lets a stream finish, exits with 0 and loses no charge", asyn
   const process = place.start();
   const address = await addressOf(process);
   const { key } = place;
-  assertEquals((await askFace(CHAT, { address, key })).status, 200);
-  const streaming = askFace(CHAT, { address, key }, { text: "[[gap 8]] [[words 100]] go", stream: true });
+  assertEquals((await sendAs(CHAT, { address, key })).status, 200);
+  const streaming = sendAs(CHAT, { address, key }, { text: "[[gap 8]] [[words 100]] go", stream: true });
   await eventually(() => place.sandbox.requests.length === 2);
   process.kill("SIGTERM");
   const { text } = await streaming;
@@ -86,7 +86,9 @@ Deno.test("SIGTERM ends what exceeds the grace period with an error event of its
   const address = await addressOf(process);
   const { key } = place;
   const text = "[[gap 20]] [[words 5000]] go";
-  const streams = FACES.map((face) => askFace(face, { address, key }, { model: "sandbox/chat-1", text, stream: true }));
+  const streams = CALLER_PROTOCOLS.map((face) =>
+    sendAs(face, { address, key }, { model: "sandbox/chat-1", text, stream: true })
+  );
   await eventually(() => place.sandbox.requests.length === 4);
   process.kill("SIGTERM");
   for (const answer of await Promise.all(streams)) {
@@ -106,7 +108,7 @@ Deno.test("kill -9 loses no charge of a delivered reply", async () => {
   const callers = Array.from({ length: 8 }, async () => {
     for (;;) {
       told.begun++;
-      const answer = await askFace(CHAT, { address, key }).catch(() => null);
+      const answer = await sendAs(CHAT, { address, key }).catch(() => null);
       if (answer?.status !== 200) return;
       told.answered++;
     }
@@ -137,7 +139,7 @@ Deno.test("a second process on the same store is rejected with one clear line", 
   const said = (second.output() + second.log()).trim().split("\n");
   assertEquals(said.length, 1, said.join("\n"));
   assertMatch(itemAt(said, 0), new RegExp(`store\\.db.*in use by process ${first.pid}`));
-  assertEquals((await askFace(CHAT, { address, key: place.key })).status, 200);
+  assertEquals((await sendAs(CHAT, { address, key: place.key })).status, 200);
   first.kill("SIGTERM");
   await first.ended;
   await place.remove();
@@ -159,7 +161,7 @@ Deno.test("the gateway survives more connections than there are file descriptors
   assert(connections.length > 200, `${refused} connections were refused`);
   connections.forEach((connection) => connection.close());
   const answer = await eventually(async () => {
-    const asked = await askFace(CHAT, { address, key }).catch(() => null);
+    const asked = await sendAs(CHAT, { address, key }).catch(() => null);
     return asked?.status === 200 && asked;
   });
   assertEquals(CHAT.textIn(answer.json), "You said: hello there");
@@ -185,7 +187,7 @@ Deno.test("dev prints an address, a key and curl lines that work unchanged", asy
     assertEquals(code, 0, `${line}: ${said}`);
     assertMatch(said, /You|"created"|polling_url/, line);
   }
-  const answer = await askFace(CONTENT, { address, key }, { model: "sandbox/any-1" });
+  const answer = await sendAs(CONTENT, { address, key }, { model: "sandbox/any-1" });
   assertEquals([answer.status, CONTENT.textIn(answer.json)], [200, "You said: hello there"]);
   process.kill("SIGTERM");
   assertEquals((await process.ended).code, 0);

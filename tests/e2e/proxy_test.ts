@@ -4,7 +4,7 @@ import { itemAt } from "../support/items.ts";
 import { answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 import { sendText, startReceiver } from "../webhooks/receiver.ts";
-import { askFace, CHAT } from "./faces.ts";
+import { CHAT, sendAs } from "./caller_protocols.ts";
 
 const CREDENTIALS = btoa("me:pass-word-123");
 const COMPLETION = answer(
@@ -84,7 +84,7 @@ async function withProxy(
   test: (parts: {
     readonly proxy: LocalProxy;
     readonly vendor: ReturnType<typeof startReceiver>;
-    ask(): ReturnType<typeof askFace>;
+    ask(): ReturnType<typeof sendAs>;
     readonly logLines: readonly string[];
   }) => Promise<void>,
 ): Promise<void> {
@@ -110,7 +110,7 @@ async function withProxy(
       egress: { allow: ["127.0.0.1/32"], ca_file: caFile },
     },
   });
-  const ask = () => askFace(CHAT, gateway, { model: "sandbox/far", text: "hello" });
+  const ask = () => sendAs(CHAT, gateway, { model: "sandbox/far", text: "hello" });
   try {
     await test({ proxy, vendor, ask, logLines: gateway.logLines });
   } finally {
@@ -177,7 +177,7 @@ Deno.test("calls of an http vendor go to the proxy with their full URL, and its 
     },
   });
   try {
-    const ask = () => askFace(CHAT, gateway, { model: "sandbox/far", text: "hello" });
+    const ask = () => sendAs(CHAT, gateway, { model: "sandbox/far", text: "hello" });
     assertEquals((await ask()).status, 200);
     const { path, headers } = itemAt(proxy.seen, 0);
     assertEquals(path, "http://far.example:8080/v1/chat/completions");

@@ -6,8 +6,8 @@ import type { CallerFormatName } from "../../src/conversation/reasoning_signatur
 import { promptTokensOf } from "../../src/conversation/usage.ts";
 import { encodeFrames } from "../../src/lib/sse.ts";
 import { replyOf } from "../support/assemble.ts";
-import { CODECS, eventsIn, framesOf, PAIRS } from "../support/forms.ts";
-import { leastRecordings, type Recording, recordings } from "../support/recordings.ts";
+import { CODECS, eventsIn, framesOf, PAIRS } from "../support/formats.ts";
+import { minRecordings, type Recording, recordings } from "../support/recordings.ts";
 import { anthropicMessages } from "./clients/anthropic_messages.ts";
 import type { Answer, Client } from "./clients/client.ts";
 import { googleContent } from "./clients/google_content.ts";
@@ -124,14 +124,14 @@ for (const [from, to] of PAIRS) {
         compared++;
         try {
           const said = { kind: "user", text: "?" } as const;
-          const answer = await CLIENTS[to].open(talkTo).say(said, { stream: written.isStream });
+          const answer = await CLIENTS[to].open(talkTo).send(said, { stream: written.isStream });
           assertEquals(shownBy(answer, written.reply, to), shownOf(written.reply, to));
         } catch (error) {
           failed.push(`${recording.name}: ${(error as Error).message}`);
         }
       }
       assertEquals(failed, [], `${failed.length} of ${compared} differ`);
-      assertEquals(compared > leastRecordings(10), true, `${compared} were compared`);
+      assertEquals(compared > minRecordings(10), true, `${compared} were compared`);
     },
   });
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { startTestGateway, textModel } from "../support/gateway.ts";
-import { askFace, FACES } from "./faces.ts";
+import { CALLER_PROTOCOLS, sendAs } from "./caller_protocols.ts";
 
 /** Secret texts, with characters that every escaping changes. */
 const CANARIES = {
@@ -69,15 +69,15 @@ Deno.test("no log line at any level and no error body has a key, a prompt or an 
     "[[refuse]]",
     "[[close 1]]",
   ];
-  for (const face of FACES) {
+  for (const face of CALLER_PROTOCOLS) {
     for (const stream of [false, true]) {
       for (const order of orders) {
         const text = `${order} [[say ${CANARIES.output} and more]] ${CANARIES.prompt}`;
-        const answer = await askFace(face, gateway, { text, stream });
+        const answer = await sendAs(face, gateway, { text, stream });
         if (answer.status !== 200) errorBodies.push(answer.text);
       }
       for (const model of ["sandbox/refusing", "sandbox/gone"]) {
-        const answer = await askFace(face, broken, { model, text: CANARIES.prompt, stream });
+        const answer = await sendAs(face, broken, { model, text: CANARIES.prompt, stream });
         assert(answer.status >= 400, answer.text);
         errorBodies.push(answer.text);
       }
@@ -91,10 +91,10 @@ Deno.test("no log line at any level and no error body has a key, a prompt or an 
       { path: `/nowhere?key=${CANARIES.unknownKey}` },
     ];
     for (const question of refusals) {
-      const { status, text } = await askFace(face, gateway, question);
+      const { status, text } = await sendAs(face, gateway, question);
       if (status !== 200) errorBodies.push(text);
     }
-    const unknown = await askFace(face, { address: gateway.address, key: CANARIES.unknownKey });
+    const unknown = await sendAs(face, { address: gateway.address, key: CANARIES.unknownKey });
     assertEquals(unknown.status, 401);
     errorBodies.push(unknown.text);
   }

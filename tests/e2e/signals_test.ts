@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { atLeast } from "../support/items.ts";
-import { askFace, CHAT } from "./faces.ts";
+import { CHAT, sendAs } from "./caller_protocols.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const STREAMS = 8;
@@ -107,7 +107,7 @@ Deno.test("SIGHUP and SIGPIPE end nothing, and SIGHUP is logged", async () => {
     signal("SIGPIPE");
     for (let copies = 0; copies < 3; copies++) signal("SIGHUP");
     assertWhole(await texts);
-    assertEquals((await askFace(CHAT, { address, key })).status, 200);
+    assertEquals((await sendAs(CHAT, { address, key })).status, 200);
     assertStringIncludes(log(), '"event":"reload_unsupported"');
     signal("SIGTERM");
   });

@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { askFace, type Json, MESSAGES } from "./faces.ts";
+import { type Json, MESSAGES, sendAs } from "./caller_protocols.ts";
 
 const OTHER_KEY = newApiKey();
 const OWN_KEY = newApiKey();
@@ -87,25 +87,25 @@ Deno.test({
 
 Deno.test("a request for a thread at a vendor without threads is rejected with the client's field names", async () => {
   const extra = { thread: { type: "create" } };
-  const { status, json } = await askFace(MESSAGES, own, { model: "sandbox/chat-1", extra, headers: BETA });
+  const { status, json } = await sendAs(MESSAGES, own, { model: "sandbox/chat-1", extra, headers: BETA });
   assertEquals(status, 400);
   assertEquals(json.error.type, "invalid_request_error");
   assertEquals(json.error.details, { error_code: "thread_unsupported_request", unsupported: ["thread"] });
 });
 
 Deno.test("a thread belongs to the account that started it", async () => {
-  const begun = await askFace(MESSAGES, own, { extra: { thread: { type: "create" } }, headers: BETA });
+  const begun = await sendAs(MESSAGES, own, { extra: { thread: { type: "create" } }, headers: BETA });
   assertEquals(begun.status, 200, begun.text);
   const extra = { thread: { type: "continue", previous_message_id: begun.json.id } };
   const other = { ...own, key: OTHER_KEY };
-  const stolen = await askFace(MESSAGES, other, { extra, headers: BETA });
+  const stolen = await sendAs(MESSAGES, other, { extra, headers: BETA });
   assertEquals([stolen.status, stolen.json.error.details], [404, { error_code: "thread_not_found" }]);
   const unknown = { thread: { type: "continue", previous_message_id: "msg_unknown" } };
-  const missing = await askFace(MESSAGES, own, { extra: unknown, headers: BETA });
+  const missing = await sendAs(MESSAGES, own, { extra: unknown, headers: BETA });
   assertEquals([missing.status, missing.json.error.details], [404, { error_code: "thread_not_found" }]);
-  const continued = await askFace(MESSAGES, own, { extra, headers: BETA });
+  const continued = await sendAs(MESSAGES, own, { extra, headers: BETA });
   assertEquals(continued.status, 200, continued.text);
-  const twice = await askFace(MESSAGES, own, { extra, headers: BETA });
+  const twice = await sendAs(MESSAGES, own, { extra, headers: BETA });
   assertEquals([twice.status, twice.json.error.details], [400, { error_code: "thread_already_continued" }]);
 });
 
@@ -117,11 +117,11 @@ Deno.test("an invalid thread is rejected, naming the field", async () => {
       [{ type: "continue" }, /thread\.previous_message_id/],
     ] as const
   ) {
-    const { status, json } = await askFace(MESSAGES, own, { extra: { thread }, headers: BETA });
+    const { status, json } = await sendAs(MESSAGES, own, { extra: { thread }, headers: BETA });
     assertEquals([status, field.test(json.error.message)], [400, true]);
   }
   const pairing = { messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1" }] }] };
-  assertEquals((await askFace(MESSAGES, own, { extra: pairing })).status, 400);
+  assertEquals((await sendAs(MESSAGES, own, { extra: pairing })).status, 400);
 });
 
 Deno.test({ name: "the gateway of the threads stops", sanitizeResources: false, sanitizeOps: false, fn: gateway.stop });

@@ -3,7 +3,7 @@ import { startTestGateway, textModel } from "../support/gateway.ts";
 import { valueAt } from "../support/items.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
 import { answer as httpAnswer, startScriptedUpstream, STREAM_HEAD } from "../support/scripted_upstream.ts";
-import { askFace, assertErrorShape, CHAT, type Face, FACES, MESSAGES } from "./faces.ts";
+import { assertErrorShape, CALLER_PROTOCOLS, type CallerProtocol, CHAT, MESSAGES, sendAs } from "./caller_protocols.ts";
 
 const VENDOR_KEY = "vk-live-0123456789abcdef";
 const ORGANIZATION = "org-a1B2c3D4e5F6g7H8";
@@ -86,12 +86,12 @@ const gateway = await startTestGateway({
   },
 });
 const account = accountMoney(gateway);
-const ask = (face: Face, word: string, stream = false) =>
-  askFace(face, gateway, { model: "sandbox/scripted", text: `please ${word}`, stream });
+const ask = (face: CallerProtocol, word: string, stream = false) =>
+  sendAs(face, gateway, { model: "sandbox/scripted", text: `please ${word}`, stream });
 
 Deno.test("a response that is no reply becomes a 502 in each protocol, and costs nothing", async () => {
   for (const word of ["html", "nothing", "truncated", "othershape", "aList", "redirect"]) {
-    for (const face of FACES) {
+    for (const face of CALLER_PROTOCOLS) {
       const before = await account.balance();
       const answer = await ask(face, word);
       assertEquals(answer.status, 502, `${face.name} ${word}: ${answer.text}`);
@@ -103,7 +103,7 @@ Deno.test("a response that is no reply becomes a 502 in each protocol, and costs
 
 Deno.test("a stream whose response is no stream becomes a 502 in each protocol, and costs nothing", async () => {
   for (const word of ["html", "nothing", "othershape"]) {
-    for (const face of FACES) {
+    for (const face of CALLER_PROTOCOLS) {
       const before = await account.balance();
       const answer = await ask(face, word, true);
       assertEquals(answer.status, 502, `${face.name} ${word}: ${answer.text}`);
@@ -128,7 +128,7 @@ Deno.test("usage that is missing or impossible is counted or capped: no charge i
 });
 
 Deno.test("header fields of the vendor are not passed to the caller", async () => {
-  for (const face of FACES) {
+  for (const face of CALLER_PROTOCOLS) {
     const { status, headers } = await ask(face, "headers");
     assertEquals(status, 200);
     for (const name of ["set-cookie", "content-encoding", "x-powered-by", "keep-alive"]) {
@@ -139,7 +139,7 @@ Deno.test("header fields of the vendor are not passed to the caller", async () =
 });
 
 Deno.test("a vendor that declares a wrong content coding breaks only that response", async () => {
-  for (const face of FACES) {
+  for (const face of CALLER_PROTOCOLS) {
     const { status, headers } = await ask(face, "lying");
     assert(status === 200 || status === 502, `${face.name}: ${status}`);
     assertEquals([headers.get("content-encoding"), headers.get("transfer-encoding")], [null, null]);
@@ -148,7 +148,7 @@ Deno.test("a vendor that declares a wrong content coding breaks only that respon
 });
 
 Deno.test("the gateway's key and its account's name are removed from a vendor's messages", async () => {
-  for (const face of FACES) {
+  for (const face of CALLER_PROTOCOLS) {
     for (const stream of [false, true]) {
       for (const [word, status] of [["secret", 400], ["wrongKey", 401]] as const) {
         const answer = await ask(face, word, stream);
@@ -166,7 +166,7 @@ Deno.test("the gateway's key and its account's name are removed from a vendor's 
 
 Deno.test("a stream without its end mark ends with an error event of each protocol, and the delivered part is charged", async () => {
   for (const word of ["noEnd", "halfFrame"]) {
-    for (const face of FACES) {
+    for (const face of CALLER_PROTOCOLS) {
       const before = await account.balance();
       const { status, text } = await ask(face, word, true);
       assertEquals(status, 200);
@@ -180,7 +180,7 @@ Deno.test("a stream without its end mark ends with an error event of each protoc
 
 Deno.test("line ends of any kind, comments, a byte order mark and a missing last blank line are accepted", async () => {
   for (const word of ["carriageReturns", "noFinalBlank"]) {
-    for (const face of FACES) {
+    for (const face of CALLER_PROTOCOLS) {
       const { status, text } = await ask(face, word, true);
       assertEquals(status, 200);
       assertStringIncludes(text, "one ");
@@ -212,7 +212,7 @@ Deno.test({
 });
 
 /** Checks the last event of a failed stream, in the format of each protocol. */
-function assertErrorEvent(face: Face, text: string): void {
+function assertErrorEvent(face: CallerProtocol, text: string): void {
   const last = text.trimEnd().split(/\r?\n\r?\n/).at(-1)!;
   switch (face.name) {
     case "chat":

@@ -4,8 +4,13 @@ import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
 import { ioTurn } from "../support/io_turn.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { eventually } from "../support/account_money.ts";
-import { answer, type ScriptedUpstream, startScriptedUpstream, type VendorSide } from "../support/scripted_upstream.ts";
-import { CHAT } from "./faces.ts";
+import {
+  answer,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  type VendorConnection,
+} from "../support/scripted_upstream.ts";
+import { CHAT } from "./caller_protocols.ts";
 
 /** A reply of the chat format whose text names its request. */
 function reply(text: string): string {
@@ -36,7 +41,7 @@ interface Callers {
 
 /** Runs a test with a gateway with two accounts in front of a vendor that follows a script. */
 async function withCallers(
-  script: (side: VendorSide) => Promise<void>,
+  script: (side: VendorConnection) => Promise<void>,
   test: (callers: Callers) => Promise<void>,
   clock?: ManualClock,
 ): Promise<void> {

@@ -5,7 +5,7 @@ export interface VendorModel {
   readonly name: string;
   readonly model: string;
   /** Whether a request has a signature of earlier thoughts that the vendor itself issued. */
-  carriesProof(seen: LoggedRequest): boolean;
+  hasSignature(seen: LoggedRequest): boolean;
 }
 
 /** One model of each simulated vendor. */
@@ -13,22 +13,22 @@ export const VENDORS: readonly VendorModel[] = [
   {
     name: "openai",
     model: "sandbox/chat-1",
-    carriesProof: ({ body }) => textOf(body).includes('"encrypted_content":"'),
+    hasSignature: ({ body }) => textOf(body).includes('"encrypted_content":"'),
   },
   {
     name: "anthropic",
     model: "sandbox/messages-1",
-    carriesProof: ({ body }) => textOf(body).includes('"signature":"'),
+    hasSignature: ({ body }) => textOf(body).includes('"signature":"'),
   },
   {
     name: "google",
     model: "sandbox/content-1",
-    carriesProof: ({ body }) => /"thought_?[sS]ignature":"(?!skip_)/.test(textOf(body)),
+    hasSignature: ({ body }) => /"thought_?[sS]ignature":"(?!skip_)/.test(textOf(body)),
   },
 ];
 
 /** A model id of the matrix gateway that a client recognises as a Gemini model. */
-export function geminiNamed({ name }: VendorModel): string {
+export function geminiIdOf({ name }: VendorModel): string {
   return `sandbox/gemini-3-pro-by-${name}`;
 }
 

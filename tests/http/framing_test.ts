@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import http2 from "node:http2";
 import { itemAt } from "../support/items.ts";
 import { rawAnswer, rawExchange } from "../support/raw_http.ts";
-import { openToyDoor, renderAs } from "./test_server.ts";
+import { openTestServer, renderAs } from "./test_server.ts";
 
 const get = (path: string, fields = "Host: a") => `GET ${path} HTTP/1.1\r\n${fields}\r\n\r\n`;
 const post = (fields: string, body = "", path = "/v1/read") =>
@@ -11,7 +11,7 @@ const JSON_BODY = '{"a":1}';
 const CHUNKED = "Transfer-Encoding: chunked";
 
 Deno.test("the server rejects framing that two parsers could read differently, and closes the connection", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const length = `Content-Length: ${JSON_BODY.length}`;
   const cases: Record<string, string> = {
     "length and coding": post(`${length}\r\n${CHUNKED}`, JSON_BODY),
@@ -46,7 +46,7 @@ Deno.test("the server rejects framing that two parsers could read differently, a
 });
 
 Deno.test("the server rejects every transfer coding but chunked before it reads the body", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   for (const coding of ["gzip, chunked", "chunked, chunked", "deflate, chunked"]) {
     const answer = await rawAnswer(
       door.port,
@@ -64,7 +64,7 @@ Deno.test("the server rejects every transfer coding but chunked before it reads 
 });
 
 Deno.test("the server reads two equal Content-Length headers as one, and one request", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const { answers } = await rawExchange(
     door.port,
     post(`Content-Length: 7\r\nContent-Length: 7`, JSON_BODY) + get("/v1/models"),
@@ -76,7 +76,7 @@ Deno.test("the server reads two equal Content-Length headers as one, and one req
 });
 
 Deno.test("the server reads a head with bare line feeds as one request", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const { answers } = await rawExchange(door.port, "GET /v1/models HTTP/1.1\nHost: a\nX-A: b\n\n" + get("/v1/models"), {
     answers: 2,
   });
@@ -85,7 +85,7 @@ Deno.test("the server reads a head with bare line feeds as one request", async (
 });
 
 Deno.test("a body with invalid chunks never reaches a handler", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   for (
     const body of ["fffffffffffffffff\r\nabc\r\n0\r\n\r\n", "0x7\r\n{}\r\n0\r\n\r\n", `7\r\n${JSON_BODY}0\r\n\r\n`]
   ) {
@@ -97,7 +97,7 @@ Deno.test("a body with invalid chunks never reaches a handler", async () => {
 });
 
 Deno.test("a body that stops arriving is answered 408 and reaches no handler", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const chunkEndedByLineFeed = post(CHUNKED, "7\n{}"); // the platform waits for more bytes here
   for (const request of [chunkEndedByLineFeed, post("Content-Length: 7", '{"a')]) {
     const answer = await rawAnswer(door.port, request, { onWritten: () => door.wheel.expire() });
@@ -109,7 +109,7 @@ Deno.test("a body that stops arriving is answered 408 and reaches no handler", a
 });
 
 Deno.test("a long body that stops arriving has its connection closed after the 408", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   for (const request of [post(CHUNKED, '3\r\n{"a\r\n'), post("Content-Length: 99999", '{"a')]) {
     const { answers, closed } = await rawExchange(door.port, request, {
       untilClosed: true,
@@ -120,7 +120,7 @@ Deno.test("a long body that stops arriving has its connection closed after the 4
 });
 
 Deno.test("trailer fields are not added to the headers", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const answer = await rawAnswer(
     door.port,
     post(CHUNKED, `7\r\n${JSON_BODY}\r\n0\r\nAuthorization: Bearer x\r\n\r\n`),
@@ -129,7 +129,7 @@ Deno.test("trailer fields are not added to the headers", async () => {
 });
 
 Deno.test("the server rejects a request whose Host is missing or could change the path", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const hosts = [
     "a/v1/models?x=",
     "a#",
@@ -160,14 +160,14 @@ Deno.test("the server rejects a request whose Host is missing or could change th
 });
 
 Deno.test("the server routes the absolute form by its path", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const answer = await rawAnswer(door.port, get("http://other:99999/v1/models?x=1"));
   assertEquals(answer.status, 200);
   assertEquals(door.served, ["GET /v1/models?x=1"]);
 });
 
 Deno.test("unknown paths are 404, whatever they normalise to", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const paths = [
     "//evil.example/x",
     "/v1/../../etc/passwd",
@@ -194,7 +194,7 @@ Deno.test("unknown paths are 404, whatever they normalise to", async () => {
 });
 
 Deno.test("methods that a path does not have are 405 with Allow, in the error format of the path", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const every = "GET, HEAD, POST, PUT, PATCH, DELETE";
   const cases: [string, string, string][] = [
     ["PUT /v1/videos/x", "GET, DELETE", "video"],
@@ -215,7 +215,7 @@ Deno.test("methods that a path does not have are 405 with Allow, in the error fo
 });
 
 Deno.test("HEAD on a GET route returns the headers of GET and no body", async () => {
-  await using door = await openToyDoor([{
+  await using door = await openTestServer([{
     method: "GET",
     path: "/v1/file",
     handler: () =>
@@ -237,7 +237,7 @@ Deno.test("HEAD on a GET route returns the headers of GET and no body", async ()
 });
 
 Deno.test("an address of more than 8 KB is 414", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   for (const path of [`/v1/${"a".repeat(8200)}`, `/v1/models?${"a".repeat(40_000)}`]) {
     const answer = await rawAnswer(door.port, get(path));
     assertEquals(answer.status, 414);
@@ -246,7 +246,7 @@ Deno.test("an address of more than 8 KB is 414", async () => {
 });
 
 Deno.test("the body of a GET is ignored and the next request on the connection is answered correctly", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const { answers } = await rawExchange(
     door.port,
     get("/v1/models", "Host: a\r\nContent-Length: 5") + "hello" + get("/v1/videos/x"),
@@ -257,7 +257,7 @@ Deno.test("the body of a GET is ignored and the next request on the connection i
 });
 
 Deno.test("an unread body does not affect the next request", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const unread = `POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\n${JSON_BODY}`;
   const removed = `DELETE /v1/videos/x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}`;
   const { answers } = await rawExchange(door.port, unread + removed + get("/v1/models"), { answers: 3 });
@@ -265,7 +265,7 @@ Deno.test("an unread body does not affect the next request", async () => {
 });
 
 Deno.test("a body announced above the limit is 413 at once, also with Expect: 100-continue", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   for (const fields of ["Content-Length: 100001", "Content-Length: 100001\r\nExpect: 100-continue"]) {
     const answer = await rawAnswer(door.port, post(fields));
     assertEquals(answer.status, 413);
@@ -275,7 +275,7 @@ Deno.test("a body announced above the limit is 413 at once, also with Expect: 10
 });
 
 Deno.test("a body one byte above the limit is 413 without a length as well", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const text = (length: number) => `{"a":"${"x".repeat(length - 8)}"}`;
   const chunked = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
   const fits = await rawAnswer(door.port, post(CHUNKED, chunked(text(100_000))));
@@ -285,7 +285,7 @@ Deno.test("a body one byte above the limit is 413 without a length as well", asy
 });
 
 Deno.test("a body with a content coding is 415 and the error names the coding to use", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const answer = await rawAnswer(
     door.port,
     post("Content-Encoding: gzip\r\nContent-Length: 7", JSON_BODY),
@@ -300,7 +300,7 @@ Deno.test("a body with a content coding is 415 and the error names the coding to
 });
 
 Deno.test("HTTP/2 by prior knowledge is served, its authority checked as a Host", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const statusOf = async (path: string, authority: string) => {
     const session = http2.connect(`http://127.0.0.1:${door.port}`);
     const { promise, resolve, reject } = Promise.withResolvers<number>();

@@ -2,7 +2,7 @@ import type { CallerFormatName } from "../../src/conversation/reasoning_signatur
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
-import { CODECS, FORMS } from "../support/forms.ts";
+import { CODECS, FORMATS } from "../support/formats.ts";
 
 /** All response headers that vendors of all formats send, and those that a proxy may add. */
 const ANSWER = new Headers({
@@ -79,7 +79,7 @@ const PASSED: Readonly<Record<CallerFormatName, readonly string[]>> = {
   content: ["retry-after", "retry-after-ms"],
 };
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   Deno.test(`responseHeadersOf() passes waits and the limits of the ${form} format, and no header of another format`, () => {
     const passed = responseHeadersOf((name) => ANSWER.get(name), CODECS[form].upstream.reportedHeaders);
     assertEquals(passed.map(([name]) => name), [...PASSED[form]]);
@@ -127,7 +127,7 @@ const REQUEST = {
 
 Deno.test("requestHeadersOf() passes only the features of the format", () => {
   const headers = new Headers(REQUEST);
-  const passed = FORMS.map((form) =>
+  const passed = FORMATS.map((form) =>
     requestHeadersOf((name) => headers.get(name), CODECS[form].upstream.forwardedHeaders)
   );
   assertEquals(passed, [

@@ -6,7 +6,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type LogFields, silentLog } from "../../src/lib/log.ts";
 import { createRouter } from "../../src/app/router.ts";
 import { itemAt } from "../support/items.ts";
-import { openToyDoor, renderAs } from "./test_server.ts";
+import { openTestServer, renderAs } from "./test_server.ts";
 
 const route = (path: string, handler: Handler, method: Route["method"] = "GET"): Route => ({
   method,
@@ -17,7 +17,7 @@ const route = (path: string, handler: Handler, method: Route["method"] = "GET"):
 const addressOf = (door: { port: number }) => `http://127.0.0.1:${door.port}`;
 
 Deno.test("every response has its request id in the three headers that clients read", async () => {
-  await using door = await openToyDoor([route("/boom", () => {
+  await using door = await openTestServer([route("/boom", () => {
     throw new TypeError("secret prompt");
   })]);
   const seen = new Set<string>();
@@ -33,7 +33,7 @@ Deno.test("every response has its request id in the three headers that clients r
 });
 
 Deno.test("an unexpected failure is a 500 in the route's error format, and its message is neither returned nor logged", async () => {
-  await using door = await openToyDoor([
+  await using door = await openTestServer([
     route("/boom", () => {
       throw new TypeError("secret prompt");
     }),
@@ -58,7 +58,7 @@ Deno.test("the details of a failure become headers in every error format", async
   const fail = (details: ConstructorParameters<typeof GatewayError>[2]) => () => {
     throw new GatewayError("rate_limited", "Cannot serve now", details);
   };
-  await using door = await openToyDoor([
+  await using door = await openTestServer([
     route("/wait", fail({ retryAfterSeconds: 7, provider: "openai" })),
     route("/end", fail({ closeConnection: true })),
   ]);
@@ -82,13 +82,13 @@ Deno.test("a failure whose renderer throws is still answered with its status", a
       throw new Error("no shape");
     },
   };
-  await using door = await openToyDoor([broken]);
+  await using door = await openTestServer([broken]);
   const response = await fetch(`${addressOf(door)}/broken`);
   assertEquals([response.status, (await response.json()).error.code], [404, "not_found"]);
 });
 
 Deno.test("the base address answers tools that probe it", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const response = await fetch(addressOf(door));
   assertEquals([response.status, await response.json()], [200, { service: "switchyard", status: "ok" }]);
   const head = await fetch(addressOf(door), { method: "HEAD" });
@@ -99,7 +99,7 @@ Deno.test("the base address answers tools that probe it", async () => {
 });
 
 Deno.test("a browser's preflight allows everything and its page may read the response", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   const asked = await fetch(`${addressOf(door)}/v1/read`, {
     method: "OPTIONS",
     headers: {
@@ -122,7 +122,7 @@ Deno.test("a browser's preflight allows everything and its page may read the res
 });
 
 Deno.test("the log has one line for each request, without its query", async () => {
-  await using door = await openToyDoor();
+  await using door = await openTestServer();
   await (await fetch(`${addressOf(door)}/v1/models?key=sk-canary`)).body?.cancel();
   await (await fetch(`${addressOf(door)}/v1/videos/${"v".repeat(500)}?key=sk-canary`, { method: "PUT" })).body
     ?.cancel();
@@ -169,7 +169,7 @@ Deno.test("the log has the protocol of each request, and the time until its resp
 });
 
 Deno.test("a response with immutable headers gets its request id as well", async () => {
-  await using door = await openToyDoor([
+  await using door = await openTestServer([
     route("/moved", () => Response.redirect("https://files.example/x", 302)),
   ]);
   const response = await fetch(`${addressOf(door)}/moved`, { redirect: "manual" });
@@ -190,7 +190,7 @@ Deno.test("a server that shuts down asks its clients to reconnect", async () => 
 });
 
 Deno.test("a handler gets its peer, the raw path and the query", async () => {
-  await using door = await openToyDoor([
+  await using door = await openTestServer([
     route(
       "/echo/:model",
       ({ remote, path, query, params, method, receivedAt }) =>

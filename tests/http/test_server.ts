@@ -8,16 +8,16 @@ import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
 import { createRouter } from "../../src/app/router.ts";
 
 /** A server with a few simple routes behind the gateway's real HTTP stack. */
-export interface ToyDoor extends AsyncDisposable {
+export interface TestServer extends AsyncDisposable {
   readonly port: number;
   /** The requests that reached a handler: method, path, query. */
   readonly served: string[];
   readonly lines: (LogFields & { event: string; level: string })[];
-  readonly wheel: HandWheel;
+  readonly wheel: ManualDeadlineWheel;
 }
 
 /** A deadline wheel whose deadlines pass when the test says so. */
-export class HandWheel implements DeadlineWheel {
+export class ManualDeadlineWheel implements DeadlineWheel {
   readonly watched = new Set<Watched>();
   #changed = Promise.withResolvers<void>();
   now = Date.now;
@@ -49,10 +49,10 @@ export function renderAs(shape: string): ErrorRenderer {
 }
 
 /** Opens a test server on a free port. */
-export async function openToyDoor(extra: readonly Route[] = []): Promise<ToyDoor> {
+export async function openTestServer(extra: readonly Route[] = []): Promise<TestServer> {
   const served: string[] = [];
-  const lines: ToyDoor["lines"][number][] = [];
-  const wheel = new HandWheel();
+  const lines: TestServer["lines"][number][] = [];
+  const wheel = new ManualDeadlineWheel();
   const renderError = renderAs("default");
   const note = (inbound: Inbound) => void served.push(`${inbound.method} ${inbound.path}?${inbound.query}`);
   const echo = (inbound: Inbound) => {

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
+  decodedImage,
+  imageFile,
   type ImageGateway,
   type ImageGatewayOptions,
   imageModel,
-  pictureFile,
-  shown,
   startImageGateway,
 } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
@@ -32,11 +32,11 @@ function stubbed(address: string, fields: Record<string, unknown> = {}): ImageGa
 }
 
 Deno.test("an account without money is refused before any download or vendor call", async () => {
-  await using files = startStubVendor(async () => new Response(await pictureFile()));
+  await using files = startStubVendor(async () => new Response(await imageFile()));
   await withGateway({ balance: "0" }, async (gateway) => {
     const answer = await ask(gateway, { model: "sandbox/seer-1", input_images: [`${files.address}/a.png`] });
     assertEquals([answer.status, (await answer.json()).error.type], [402, "insufficient_credits"]);
-    assertEquals([gateway.sandbox.requests.length, files.asked.length], [0, 0]);
+    assertEquals([gateway.sandbox.requests.length, files.requestedPaths.length], [0, 0]);
   });
 });
 
@@ -96,7 +96,7 @@ Deno.test("tokens that a vendor does not report are estimated, and reported and 
 });
 
 Deno.test("cached tokens are charged at the prices of cached tokens", async () => {
-  const b64_json = (await pictureFile()).toBase64();
+  const b64_json = (await imageFile()).toBase64();
   const usage = {
     input_tokens: 400,
     input_tokens_details: { text_tokens: 100, image_tokens: 300, cached_tokens: 200 },
@@ -118,7 +118,7 @@ Deno.test("cached tokens are charged at the prices of cached tokens", async () =
 });
 
 Deno.test("images at a URL are downloaded, measured and returned as base64", async () => {
-  const png = await pictureFile({ width: 96, height: 64 });
+  const png = await imageFile({ width: 96, height: 64 });
   let address = "";
   await using vendor = startStubVendor((request) =>
     request.method === "GET" ? new Response(png) : Response.json({ data: [{ url: `${address}/made.png` }] })
@@ -150,7 +150,7 @@ Deno.test("an image that cannot be downloaded is an upstream failure and costs n
 });
 
 Deno.test("several calls return and cost what they made, also when one of them fails", async () => {
-  const b64_json = (await pictureFile({ width: 1280, height: 720 })).toBase64();
+  const b64_json = (await imageFile({ width: 1280, height: 720 })).toBase64();
   await using vendor = startStubVendor((_, nth) =>
     nth === 1
       ? Response.json({ error: { code: "x", message: "busy" } }, { status: 503 })
@@ -162,8 +162,8 @@ Deno.test("several calls return and cost what they made, also when one of them f
   }, async (gateway) => {
     const { data } = await (await ask(gateway, { model: "stub/seer-1", n: 3 })).json();
     assertEquals(data.map(({ index }: { index: number }) => index), [0, 1]);
-    assertEquals((await shown(data[0].b64_json)).width, 1280);
-    assertEquals(vendor.asked.length, 3);
+    assertEquals((await decodedImage(data[0].b64_json)).width, 1280);
+    assertEquals(vendor.requestedPaths.length, 3);
     assertEquals(await gateway.balance(), "24.0000000000");
   });
 });

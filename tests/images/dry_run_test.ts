@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { type ImageGateway, imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
+import { imageFile, type ImageGateway, imageModel, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
 const DRY_RUN_HEADER = { "x-service-dry-run": "true" };
@@ -31,7 +31,7 @@ const generate = (change: Record<string, unknown> = {}, headers: Record<string, 
 async function edit(fields: Record<string, string>, headers: Record<string, string> = DRY_RUN_HEADER) {
   const form = new FormData();
   for (const [name, value] of Object.entries({ prompt: "a fox", quality: "low", ...fields })) form.append(name, value);
-  form.append("image", new File([await pictureFile()], "a.png"));
+  form.append("image", new File([await imageFile()], "a.png"));
   return await answerOf(gateway.post("/v1/images/edits", form, headers));
 }
 
@@ -107,12 +107,12 @@ for (const change of INVALID_FIELDS) {
 }
 
 Deno.test("a dry run downloads a reference once, and none that the balance does not cover", async () => {
-  await using files = startStubVendor(async () => new Response(await pictureFile()));
+  await using files = startStubVendor(async () => new Response(await imageFile()));
   const input_images = [`${files.address}/a.png`];
   assertEquals((await generate({ input_images })).json.balance_covers, true);
-  assertEquals(files.asked.length, 1);
+  assertEquals(files.requestedPaths.length, 1);
   assertEquals((await generate({ input_images, n: 9 })).json.balance_covers, false);
-  assertEquals(files.asked.length, 1);
+  assertEquals(files.requestedPaths.length, 1);
 });
 
 Deno.test("any other value of X-Service-Dry-Run is 400, and false generates images", async () => {

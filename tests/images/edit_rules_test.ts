@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { itemAt } from "../support/items.ts";
-import { type ImageGateway, pictureFile, startImageGateway } from "./image_gateway.ts";
+import { imageFile, type ImageGateway, startImageGateway } from "./image_gateway.ts";
 
 type Part = readonly [
   name: string,
@@ -9,7 +9,7 @@ type Part = readonly [
   type?: string,
 ];
 
-const png = await pictureFile();
+const png = await imageFile();
 const BASE: readonly Part[] = [["model", "sandbox/painter-1"], ["prompt", "a hat"], ["quality", "low"]];
 const IMAGE: Part = ["image", png, "a.png", "image/png"];
 
@@ -109,7 +109,7 @@ Deno.test("POST /v1/images/edits requires the image as a file upload, never as t
 
 Deno.test("POST /v1/images/edits recognises PNG and JPEG by their content, whatever their names", async () => {
   await withGateway(async (gateway) => {
-    const jpeg = await pictureFile({ format: "jpeg" });
+    const jpeg = await imageFile({ format: "jpeg" });
     const good: Part[] = [
       ["image", png, "../../etc/passwd", "text/html"],
       ["image", jpeg, "a\0b.png", "image/png"],
@@ -121,7 +121,7 @@ Deno.test("POST /v1/images/edits recognises PNG and JPEG by their content, whate
       const answer = await edit(gateway, [...BASE, part]);
       assertEquals([answer.status, (await answer.json()).usage?.num_input_images], [200, 1], String(part[2]));
     }
-    const webp = await pictureFile({ format: "webp" });
+    const webp = await imageFile({ format: "webp" });
     const text = (content: string) => new TextEncoder().encode(content);
     const bad = [text("<html></html>"), text("<svg/>"), text("GIF89a\x01\0\x01\0"), text(""), webp, png.slice(0, 20)];
     for (const bytes of bad) {

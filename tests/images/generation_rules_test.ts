@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type ImageGateway, imageModel, pictureFile, shown, startImageGateway } from "./image_gateway.ts";
+import { decodedImage, imageFile, type ImageGateway, imageModel, startImageGateway } from "./image_gateway.ts";
 
 const REQUEST = { model: "sandbox/painter-1", prompt: "a fox", quality: "low" };
 
@@ -77,7 +77,7 @@ Deno.test("POST /v1/images/generations answers 404 for a model that does not exi
 
 Deno.test("POST /v1/images/generations ignores other spellings of input_images and unknown fields", async () => {
   await withGateway(async (gateway) => {
-    const png = (await pictureFile()).toBase64();
+    const png = (await imageFile()).toBase64();
     const others = { images: [png], image: png, image_urls: [png], style: "vivid", response_format: "url", seed: 1 };
     for (const model of ["sandbox/painter-1", "sandbox/seer-1"]) {
       const answer = await gateway.post("/v1/images/generations", { ...REQUEST, model, ...others });
@@ -98,7 +98,7 @@ Deno.test("POST /v1/images/generations ignores other spellings of input_images a
 
 Deno.test("POST /v1/images/generations rejects input_images that cannot be used, naming the item", async () => {
   await withGateway(async (gateway) => {
-    const png = await pictureFile();
+    const png = await imageFile();
     const good = png.toBase64();
     const huge = png.slice();
     new DataView(huge.buffer).setUint32(16, 65_535);
@@ -144,7 +144,7 @@ Deno.test("a model's catalog limits its sizes and maps those that its vendor has
     const asked = { ...REQUEST, model: "sandbox/narrow-1", quality: "hd", size: "1792x1024" };
     const answer = await (await gateway.post("/v1/images/generations", asked)).json();
     assertEquals([answer.size, answer.quality], ["1536x1024", "high"]);
-    assertEquals((await shown(answer.data[0].b64_json)).width, 1536);
+    assertEquals((await decodedImage(answer.data[0].b64_json)).width, 1536);
     for (const change of [{ size: "256x256" }, { quality: "standard" }]) {
       const { status, message } = await refusalOf(gateway, { ...asked, ...change });
       assertEquals(status, 400);
@@ -157,11 +157,11 @@ Deno.test("the returned image has the requested format and background", async ()
   await withGateway(async (gateway) => {
     for (const output_format of ["png", "jpeg", "webp"]) {
       const answer = await (await gateway.post("/v1/images/generations", { ...REQUEST, output_format })).json();
-      assertEquals((await shown(answer.data[0].b64_json)).type, `image/${output_format}`);
+      assertEquals((await decodedImage(answer.data[0].b64_json)).type, `image/${output_format}`);
     }
     const clear = await (await gateway.post("/v1/images/generations", { ...REQUEST, background: "transparent" }))
       .json();
-    const { pixels } = await shown(clear.data[0].b64_json);
+    const { pixels } = await decodedImage(clear.data[0].b64_json);
     assert(pixels.data.some((value, at) => at % 4 === 3 && value === 0));
   });
 });

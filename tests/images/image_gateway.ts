@@ -153,14 +153,16 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
 }
 
 /** A generated image as a file. */
-export async function pictureFile(
+export async function imageFile(
   { prompt = "a picture", width = 96, height = 64, format = "png" as PictureFormat } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   return await writePicture(paint({ prompt, width, height, isTransparent: false, nth: 0 }), format);
 }
 
 /** The type, size and pixels of a returned image. */
-export async function shown(base64: string): Promise<{ type: string; width: number; height: number; pixels: Pixels }> {
+export async function decodedImage(
+  base64: string,
+): Promise<{ type: string; width: number; height: number; pixels: Pixels }> {
   const bytes = Uint8Array.from(Buffer.from(base64, "base64"));
   const type = bytes[0] === 0x89 ? "image/png" : bytes[0] === 0xff ? "image/jpeg" : "image/webp";
   const picture = await readPicture(bytes, type);

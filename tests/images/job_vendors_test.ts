@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { itemAt } from "../support/items.ts";
-import { imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
+import { imageFile, imageModel, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
 /**
@@ -8,7 +8,7 @@ import { startStubVendor } from "./stub_vendor.ts";
  * given polls the image is ready.
  */
 function startVendor(orders: readonly (() => Response)[], polls: readonly (() => Response)[]) {
-  const picture = pictureFile();
+  const picture = imageFile();
   let [ordered, polled] = [0, 0];
   return startStubVendor(async (request) => {
     const { pathname, origin } = new URL(request.url);
@@ -39,7 +39,8 @@ async function generated(first: ReturnType<typeof startVendor>, second: ReturnTy
     });
     const served = response.headers.get("x-service-provider");
     await response.body?.cancel();
-    const ordersAt = ({ asked }: typeof first) => asked.filter((path) => path === "/v1/flux-2-pro").length;
+    const ordersAt = ({ requestedPaths: asked }: typeof first) =>
+      asked.filter((path) => path === "/v1/flux-2-pro").length;
     return [response.status, served, ordersAt(first), ordersAt(second), await gateway.balance()];
   } finally {
     await gateway.stop();

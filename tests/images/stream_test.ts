@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { atLeast, itemAt } from "../support/items.ts";
-import { type ImageGateway, imageModel, pictureFile, startImageGateway } from "./image_gateway.ts";
+import { imageFile, type ImageGateway, imageModel, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
 const REQUEST = { model: "sandbox/painter-1", prompt: "a fox", quality: "low", stream: true };
@@ -83,7 +83,7 @@ Deno.test("a caller who disconnects from a stream pays for what the vendor finis
 for (const stream of [false, true]) {
   const kind = stream ? "streamed" : "whole";
   Deno.test(`a caller who disconnects before a ${kind} response starts pays for what the vendor makes`, async () => {
-    const b64_json = (await pictureFile()).toBase64();
+    const b64_json = (await imageFile()).toBase64();
     const left = Promise.withResolvers<void>();
     const came = Promise.withResolvers<void>();
     let stopped = false;
@@ -122,7 +122,7 @@ for (const stream of [false, true]) {
 }
 
 Deno.test("a vendor that makes more images than requested is paid for the requested number", async () => {
-  const b64_json = (await pictureFile()).toBase64();
+  const b64_json = (await imageFile()).toBase64();
   await using vendor = startStubVendor(() =>
     Promise.resolve(Response.json({ data: Array.from({ length: 40 }, () => ({ b64_json })) }))
   );

@@ -3,7 +3,7 @@ export interface StubVendor extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`. */
   readonly address: string;
   /** The requested paths in order. */
-  readonly asked: readonly string[];
+  readonly requestedPaths: readonly string[];
 }
 
 /** Starts the vendor. @param answer Gets the request and the number of requests before it. */
@@ -18,7 +18,7 @@ export function startStubVendor(answer: (request: Request, nth: number) => Respo
   });
   return {
     address: `http://127.0.0.1:${server.addr.port}`,
-    asked,
+    requestedPaths: asked,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { PAIRS } from "../support/forms.ts";
+import { PAIRS } from "../support/formats.ts";
 import { outcomeOf } from "./outcome.ts";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

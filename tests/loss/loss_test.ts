@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { FORMS } from "../support/forms.ts";
+import { FORMATS } from "../support/formats.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { DONE, doneByGateway } from "./done_by_gateway.ts";
 import { isSilent } from "./judgement.ts";
@@ -7,8 +7,8 @@ import { isSent, type Outcome, outcomeOf } from "./outcome.ts";
 import { parametersOf } from "./parameters.ts";
 import { probesOf } from "./probes.ts";
 
-for (const from of FORMS) {
-  for (const to of FORMS.filter((form) => form !== from)) {
+for (const from of FORMATS) {
+  for (const to of FORMATS.filter((form) => form !== from)) {
     Deno.test(`every parameter of ${from} requests is sent to ${to}, reported as dropped, or rejected by name`, async () => {
       const baselines = new Map<string, Promise<Outcome>>();
       const silent = new Set<string>();
@@ -30,7 +30,7 @@ for (const from of FORMS) {
 
 Deno.test("the parameter tables are not older than the clients that the tests use", async () => {
   const { imports } = JSON.parse(await Deno.readTextFile(new URL("../../deno.json", import.meta.url)));
-  for (const form of FORMS) {
+  for (const form of FORMATS) {
     const { package: name, version } = await parametersOf(form);
     const used = String(imports[name]).split("@").at(-1)!;
     assert(compareVersions(version, used) >= 0, `${name} is at ${used}: run "deno task parameters"`);
@@ -38,7 +38,7 @@ Deno.test("the parameter tables are not older than the clients that the tests us
 });
 
 Deno.test("every parameter in the list of defaults exists", async () => {
-  const titles = await Promise.all(FORMS.map(async (form) => {
+  const titles = await Promise.all(FORMATS.map(async (form) => {
     return [form, probesOf(form, await parametersOf(form)).map(({ title }) => title)] as const;
   }));
   const all = new Map(titles);

@@ -9,7 +9,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
 import { inlineMedia } from "../../src/texts/inline_media.ts";
-import { CODECS, TARGETS } from "../support/forms.ts";
+import { CODECS, TARGETS } from "../support/formats.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
 

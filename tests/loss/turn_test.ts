@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { FORMS, PAIRS } from "../support/forms.ts";
+import { FORMATS, PAIRS } from "../support/formats.ts";
 import { itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "../texts/text_gateway.ts";
 import { requestOf } from "../texts/support.ts";
@@ -19,7 +19,7 @@ const MODEL = {
 
 /** All parameters of the request itself and their direct members. */
 const probes = new Map<CallerFormatName, readonly Probe[]>();
-for (const form of FORMS) {
+for (const form of FORMATS) {
   const all = probesOf(form, await parametersOf(form));
   probes.set(form, all.filter(({ steps }) => steps.length <= 2 && itemAt(steps, 0).key !== "stream"));
 }

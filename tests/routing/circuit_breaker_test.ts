@@ -2,13 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { itemAt } from "../support/items.ts";
-import { type BreakerStage, breakerStage, failureOf, NO_CONNECTION, SERVICE_FAILURES } from "./support.ts";
+import { failureOf, NO_CONNECTION, openTestBreaker, SERVICE_FAILURES, type TestBreaker } from "./support.ts";
 
 const CIRCUIT = { provider: "acme", model: "m" };
 
 /** A circuit that is open for all accounts, as two accounts saw failures. */
-function open(): BreakerStage {
-  const stage = breakerStage();
+function open(): TestBreaker {
+  const stage = openTestBreaker();
   stage.fail("a");
   stage.fail("b");
   stage.fail("a");
@@ -17,7 +17,7 @@ function open(): BreakerStage {
 
 for (const [name, failure] of Object.entries(SERVICE_FAILURES)) {
   Deno.test(`circuit breaker opens for all accounts at "${name}" after two accounts had failures in a row`, () => {
-    const { fail, isResting } = breakerStage();
+    const { fail, isResting } = openTestBreaker();
     fail("a", failure);
     fail("b", failure);
     assertEquals(isResting("a"), false);
@@ -26,21 +26,21 @@ for (const [name, failure] of Object.entries(SERVICE_FAILURES)) {
   });
 
   Deno.test(`circuit breaker stays closed at "${name}" of one account while another uses the provider`, () => {
-    const { fail, succeed, isResting } = breakerStage();
+    const { fail, succeed, isResting } = openTestBreaker();
     succeed("b");
     for (let time = 0; time < 20; time++) fail("a", failure);
     assertEquals([isResting("a"), isResting("b")], [false, false]);
   });
 
   Deno.test(`circuit breaker opens at "${name}" only for an account that is all the traffic`, () => {
-    const { fail, isResting } = breakerStage();
+    const { fail, isResting } = openTestBreaker();
     for (let time = 0; time < 3; time++) fail("a", failure);
     assertEquals([isResting("a"), isResting("b")], [true, false]);
   });
 }
 
 Deno.test("circuit breaker opens for all models and accounts at failures to connect of any account", () => {
-  const { fail, succeed, isResting } = breakerStage();
+  const { fail, succeed, isResting } = openTestBreaker();
   succeed("b");
   for (const model of ["m", "m", "other"]) fail("a", NO_CONNECTION, model);
   assertEquals([isResting("a"), isResting("b"), isResting("c", "never tried")], [true, true, true]);
@@ -48,7 +48,7 @@ Deno.test("circuit breaker opens for all models and accounts at failures to conn
 
 Deno.test("circuit breaker counts any response of the vendor as a successful connection", () => {
   for (const answer of [failureOf("invalid", { status: 400 }), failureOf("broken", { status: 200 })]) {
-    const { fail, isResting } = breakerStage();
+    const { fail, isResting } = openTestBreaker();
     fail("a", NO_CONNECTION);
     fail("a", NO_CONNECTION);
     fail("a", answer);
@@ -58,7 +58,7 @@ Deno.test("circuit breaker counts any response of the vendor as a successful con
 });
 
 Deno.test("circuit breaker ignores outcomes that are not about the provider", () => {
-  const { fail, isResting, breaker } = breakerStage();
+  const { fail, isResting, breaker } = openTestBreaker();
   const silent = [
     failureOf("broken", { status: 200, accepted: "unknown" }),
     failureOf("invalid", { status: 400 }),
@@ -78,7 +78,7 @@ Deno.test("circuit breaker keeps models and providers apart", () => {
 });
 
 Deno.test("circuit breaker resets failures at a success, and drops those before the window", () => {
-  const { fail, succeed, isResting, clock } = breakerStage();
+  const { fail, succeed, isResting, clock } = openTestBreaker();
   fail("a");
   fail("b");
   succeed("c");
@@ -129,7 +129,7 @@ Deno.test("circuit breaker doubles the open time at a failed probe, up to the ma
 });
 
 Deno.test("circuit breaker doubles the open time of a connection circuit at a failed probe too", () => {
-  const { clock, fail, isResting } = breakerStage();
+  const { clock, fail, isResting } = openTestBreaker();
   for (let time = 0; time < 3; time++) fail("a", NO_CONNECTION);
   for (const openMs of [1000, 2000, 4000, 4000]) {
     clock.advance(openMs - 1);
@@ -141,7 +141,7 @@ Deno.test("circuit breaker doubles the open time of a connection circuit at a fa
 });
 
 Deno.test("circuit breaker is not extended by attempts that started before it opened", () => {
-  const { clock, breaker, isResting } = breakerStage();
+  const { clock, breaker, isResting } = openTestBreaker();
   const attempts = ["a", "b", "a", "b", "a", "b", "a"].map((account) => breaker.onStart(CIRCUIT, account));
   for (const attempt of attempts) attempt.failed(SERVICE_FAILURES["500"]);
   clock.advance(1000);
@@ -158,7 +158,7 @@ Deno.test("circuit breaker does not stay open for others when one account fails 
 });
 
 Deno.test("circuit breaker computes the open time for all accounts apart from that of one account", () => {
-  const { clock, fail, isResting } = breakerStage({ maxRestMs: 64_000 });
+  const { clock, fail, isResting } = openTestBreaker({ maxRestMs: 64_000 });
   for (let time = 0; time < 3; time++) fail("a");
   for (const openMs of [1000, 2000, 4000]) {
     clock.advance(openMs);
@@ -171,7 +171,7 @@ Deno.test("circuit breaker computes the open time for all accounts apart from th
 
 Deno.test("circuit breaker stays open for as long as the vendor asks, up to the maximum", () => {
   for (const [seconds, openMs] of [[3, 3000], [3600, 4000]] as const) {
-    const { clock, fail, isResting } = breakerStage();
+    const { clock, fail, isResting } = openTestBreaker();
     const failure = failureOf("rate_limited", { status: 429, retryAfterSeconds: seconds });
     fail("a", failure);
     fail("b", failure);
@@ -184,7 +184,7 @@ Deno.test("circuit breaker stays open for as long as the vendor asks, up to the 
 });
 
 Deno.test("circuit breaker opens for nobody else at one account's 429 with Retry-After", () => {
-  const { fail, succeed, isResting } = breakerStage();
+  const { fail, succeed, isResting } = openTestBreaker();
   succeed("b");
   const failure = failureOf("rate_limited", { status: 429, retryAfterSeconds: 3600 });
   for (let time = 0; time < 10; time++) fail("a", failure);
@@ -216,17 +216,17 @@ Deno.test("circuit breaker counts successes and failures since the start, also w
 });
 
 Deno.test("circuit breaker returns how many circuits of a provider are open", () => {
-  const stateOf = ({ breaker }: BreakerStage) => itemAt(breaker.health(), 0).state;
+  const stateOf = ({ breaker }: TestBreaker) => itemAt(breaker.health(), 0).state;
   const whole = open();
   assertEquals(stateOf(whole), "resting");
   whole.succeed("a", "other");
   assertEquals(stateOf(whole), "degraded");
   whole.succeed("a");
   assertEquals(stateOf(whole), "ready");
-  const alone = breakerStage();
+  const alone = openTestBreaker();
   for (let time = 0; time < 3; time++) alone.fail("a");
   assertEquals([stateOf(alone), alone.breaker.health()[0]?.models[0]?.accountId], ["ready", "a"]);
-  const unreached = breakerStage();
+  const unreached = openTestBreaker();
   unreached.succeed("a", "other");
   for (let time = 0; time < 3; time++) unreached.fail("a", NO_CONNECTION);
   assertEquals(stateOf(unreached), "resting");
@@ -240,7 +240,7 @@ const hostile = fc.oneof(
 Deno.test("circuit breaker property: failures of one account never redirect another", () => {
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 60 }), fc.boolean(), (steps, isEarly) => {
-      const { clock, fail, succeed, isResting } = breakerStage();
+      const { clock, fail, succeed, isResting } = openTestBreaker();
       if (isEarly) succeed("honest");
       for (const step of steps) {
         if ("failure" in step) fail("hostile", step.failure);
@@ -254,7 +254,7 @@ Deno.test("circuit breaker property: failures of one account never redirect anot
 Deno.test("circuit breaker property: with other traffic in the window, failures of one account never open a circuit", () => {
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 60 }), (steps) => {
-      const { clock, fail, succeed, isResting } = breakerStage();
+      const { clock, fail, succeed, isResting } = openTestBreaker();
       succeed("honest");
       for (const step of steps) {
         if ("failure" in step) fail("hostile", step.failure);
@@ -277,7 +277,7 @@ Deno.test("circuit breaker property: failures to connect in a row always open it
   const accounts = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 3, maxLength: 8 });
   fc.assert(
     fc.property(fc.array(attempt, { maxLength: 30 }), accounts, (before, connecting) => {
-      const { fail, succeed, isResting } = breakerStage();
+      const { fail, succeed, isResting } = openTestBreaker();
       for (const { account, model, failure } of before) {
         if (failure === null) succeed(account, model);
         else fail(account, failure, model);

@@ -23,7 +23,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, UpstreamFailure>> = {
 export const NO_CONNECTION = failureOf("unreachable");
 
 /** A circuit breaker with short times, and ways to end attempts at the provider `acme`. */
-export interface BreakerStage {
+export interface TestBreaker {
   readonly clock: ManualClock;
   readonly breaker: CircuitBreaker;
   /** One attempt that fails. */
@@ -34,7 +34,7 @@ export interface BreakerStage {
 }
 
 /** Opens a breaker: three failures open a circuit, for 1 to 4 s, in a window of 60 s. */
-export function breakerStage(options: Partial<CircuitBreakerOptions> = {}): BreakerStage {
+export function openTestBreaker(options: Partial<CircuitBreakerOptions> = {}): TestBreaker {
   const clock = new ManualClock();
   const breaker = createCircuitBreaker({ clock, failuresToOpen: 3, restMs: 1000, maxRestMs: 4000, ...options });
   const target = (model: string) => ({ provider: "acme", model });

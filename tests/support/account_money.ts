@@ -40,7 +40,7 @@ export function accountMoney({ address, adminKey, account = "demo" }: AccountMon
 }
 
 /** The balance and charges of an account. */
-export type Purse = ReturnType<typeof accountMoney>;
+export type AccountMoney = ReturnType<typeof accountMoney>;
 
 /** Waits until `look` returns a value; for effects that follow a server's response. */
 export async function eventually<T>(look: () => Promise<T | null | false> | T | null | false): Promise<T> {

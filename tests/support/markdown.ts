@@ -1,7 +1,7 @@
 import { atLeast, itemAt } from "./items.ts";
 
 /** A table as the repository's formatter lays it out. */
-export function padded(rows: readonly (readonly string[])[]): string[] {
+export function alignedTable(rows: readonly (readonly string[])[]): string[] {
   const widths = itemAt(rows, 0).map((_, column) => Math.max(3, ...rows.map((row) => itemAt(row, column).length)));
   const [head, ...body] = atLeast(
     rows.map((row) => line(row.map((cell, column) => cell.padEnd(itemAt(widths, column))))),
@@ -17,7 +17,7 @@ function line(cells: readonly string[]): string {
 const LINE_CHARACTERS = 120;
 
 /** A paragraph in lines as the formatter wraps them; later lines are indented by the width of the mark. */
-export function filled(text: string, mark = ""): string[] {
+export function wrappedParagraph(text: string, mark = ""): string[] {
   const lines = [mark];
   let isEmpty = true;
   for (const word of text.split(" ")) {

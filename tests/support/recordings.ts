@@ -14,7 +14,7 @@ export const RECORDING_FOLDERS: readonly string[] = [
 /**
  * The number of recordings that a test must have checked: `count`, or at most 10 without recordings of real vendors.
  */
-export function leastRecordings(count: number): number {
+export function minRecordings(count: number): number {
   return RECORDINGS === null ? Math.min(count, 10) : count;
 }
 

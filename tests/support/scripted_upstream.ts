@@ -1,7 +1,7 @@
 import { atLeast } from "./items.ts";
 
 /** One request as it was on the wire. */
-export interface WireSeen {
+export interface WireRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
@@ -11,11 +11,11 @@ export interface WireSeen {
 }
 
 /** One connection to the scripted vendor, seen from the vendor's side. */
-export interface VendorSide {
+export interface VendorConnection {
   /** The index of the connection, from 0. */
   readonly nth: number;
   /** The next request on the connection; null when the client closed it. */
-  request(): Promise<WireSeen | null>;
+  request(): Promise<WireRequest | null>;
   /** Writes bytes; false when the client has disconnected. */
   say(text: string | Uint8Array): Promise<boolean>;
   /** Closes the connection. */
@@ -29,17 +29,17 @@ export interface ScriptedUpstream {
   readonly baseUrl: string;
   readonly port: number;
   /** All requests so far, in order of arrival. */
-  readonly seen: readonly WireSeen[];
+  readonly seen: readonly WireRequest[];
   /** The number of connections. */
   readonly connections: number;
   stop(): Promise<void>;
 }
 
 /** Starts a vendor; `script` runs for each connection, which is closed at its end. */
-export function startScriptedUpstream(script: (side: VendorSide) => Promise<void>): ScriptedUpstream {
+export function startScriptedUpstream(script: (side: VendorConnection) => Promise<void>): ScriptedUpstream {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
-  const seen: WireSeen[] = [];
+  const seen: WireRequest[] = [];
   const running = new Set<Promise<void>>();
   const open = new Set<Deno.Conn>();
   let connections = 0;
@@ -80,7 +80,7 @@ export function answer(status: number, body: string, headers: Readonly<Record<st
 export const STREAM_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
 /** A script that answers every request on every connection with the same bytes. */
-export function always(bytes: string): (side: VendorSide) => Promise<void> {
+export function always(bytes: string): (side: VendorConnection) => Promise<void> {
   return async (side) => {
     while (await side.request() !== null) await side.say(bytes);
   };
@@ -89,7 +89,7 @@ export function always(bytes: string): (side: VendorSide) => Promise<void> {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-function vendorSide(connection: Deno.Conn, nth: number, seen: WireSeen[]): VendorSide {
+function vendorSide(connection: Deno.Conn, nth: number, seen: WireRequest[]): VendorConnection {
   const buffer = new Uint8Array(65_536);
   let text = "";
   async function more(): Promise<boolean> {

@@ -50,7 +50,7 @@ export interface VideoGatewayOptions {
 export const ALL_MODES = ["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"];
 
 /** A valid create body. */
-export const GOOD = { model: "sandbox/video-1", prompt: "A lighthouse at dusk [[queue 0]] [[run 0]]" };
+export const VALID_BODY = { model: "sandbox/video-1", prompt: "A lighthouse at dusk [[queue 0]] [[run 0]]" };
 
 /**
  * Starts a gateway with the models `sandbox/video-1` (all modes), `video-2` (text only) and `chat-1`. Each further
@@ -83,7 +83,7 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
     logLines,
     call,
     async create(fields = {}) {
-      const { status, json, text } = await call("POST", "/v1/videos", { ...GOOD, ...fields });
+      const { status, json, text } = await call("POST", "/v1/videos", { ...VALID_BODY, ...fields });
       if (status !== 202) throw new Error(`The create was answered ${status}: ${text}`);
       return json.id;
     },

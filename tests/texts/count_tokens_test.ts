@@ -1,4 +1,4 @@
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";

@@ -4,7 +4,7 @@ import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
 import { conversationOf } from "../support/conversations.ts";
-import { CODECS, FORMS } from "../support/forms.ts";
+import { CODECS, FORMATS } from "../support/formats.ts";
 import { wireOf } from "./support.ts";
 import { createFrameReader } from "../../src/lib/sse.ts";
 
@@ -71,7 +71,7 @@ Deno.test("emulation keeps the first of several calls, in a whole reply and in a
     { type: "finish", stop: { reason: "tool_calls", raw: null }, usage: null },
   ];
   // Content callers cannot ask for this, so their writer sees no gap in the indexes.
-  for (const form of FORMS.filter((one) => one !== "content")) {
+  for (const form of FORMATS.filter((one) => one !== "content")) {
     const frames = createFrameReader().push(new TextEncoder().encode(wireOf(form, events.flatMap(emulation.events()))));
     const reader = eventReaderOf(CODECS[form]);
     const told = [...frames.flatMap((frame) => reader.read(frame)), ...reader.end()];

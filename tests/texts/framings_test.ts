@@ -10,7 +10,7 @@ import { withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
 import { replyOf } from "../support/assemble.ts";
 import { FRAMED_IDS, FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_replies.ts";
 import { FRAMINGS } from "../support/framings.ts";
-import { CODECS, FORMS } from "../support/forms.ts";
+import { CODECS, FORMATS } from "../support/formats.ts";
 import { valueAt } from "../support/items.ts";
 import { admissionRecorder, attemptOf, bodyOf, cutAt, passRelayOf, relayAll } from "./support.ts";
 
@@ -82,7 +82,7 @@ function* cutsOf(wire: string): Generator<readonly [string, Uint8Array<ArrayBuff
   yield ["whole", [bytes]];
 }
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   for (const [framing, write] of Object.entries(FRAMINGS)) {
     const wire = write(FRAMED_REPLIES[form]);
 

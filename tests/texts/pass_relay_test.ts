@@ -8,7 +8,7 @@ import { createFrameReader } from "../../src/lib/sse.ts";
 import type { Bytes } from "../../src/calls/stream_relay.ts";
 import type { Frame } from "../../src/lib/frame.ts";
 import { MemoryBudget } from "../../src/lib/memory_budget.ts";
-import { CODECS, FORMS } from "../support/forms.ts";
+import { CODECS, FORMATS } from "../support/formats.ts";
 import { FRAMED_REPLIES } from "../support/framed_replies.ts";
 import { FRAMINGS } from "../support/framings.ts";
 import {
@@ -52,7 +52,7 @@ function failureIn(form: CallerFormatName, text: string): { message: string; fra
   return failures.length === 0 ? null : { message: failures.at(-1)!, frames: failures.length };
 }
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   for (const [name, lineEnd] of Object.entries(LINE_ENDS)) {
     const wire = wireOf(form, REPLY, lineEnd);
 
@@ -257,7 +257,7 @@ Deno.test("PassRelay estimates the usage of a complete reply that reports none",
 });
 
 Deno.test("PassRelay gives a heartbeat only where a frame ends, and none to content callers", () => {
-  for (const form of FORMS) {
+  for (const form of FORMATS) {
     const { relay } = relayFor(form);
     const beats: boolean[] = [];
     const wire = wireOf(form, REPLY);
@@ -272,7 +272,7 @@ Deno.test("PassRelay gives a heartbeat only where a frame ends, and none to cont
 });
 
 Deno.test("PassRelay sends no failure behind a reply that was complete, however the connection ended", async () => {
-  for (const form of FORMS) {
+  for (const form of FORMATS) {
     const { relay, till } = relayFor(form);
     await relay.take(new TextEncoder().encode(wireOf(form, REPLY)));
     assertEquals(await relay.fail(new Error("connection reset")), null);

@@ -6,10 +6,10 @@ import { replyOf } from "../support/assemble.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";
 import { errorOf, streamed, textGatewayOf, wholeReply } from "./text_gateway.ts";
-import { CODECS, FORMS } from "../support/forms.ts";
+import { CODECS, FORMATS } from "../support/formats.ts";
 import { bodyOf, REPLY, requestOf, responseOf, USAGE, wireOf } from "./support.ts";
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   Deno.test(`TextTurns passes a whole ${form} reply byte for byte, and charges it before it leaves`, async () => {
     const { body } = CODECS[form].caller.writeReply(replyOf(REPLY), replyContextOf());
     const bytes = JSON.stringify({ ...body, a_new_field: { of: "the vendor's" } }, null, 1);
@@ -46,7 +46,7 @@ for (const form of FORMS) {
     ] as const
   ) {
     Deno.test(`TextTurns answers 502 and charges nothing when a ${form} vendor says ${name}`, async () => {
-      for (const vendor of [form, FORMS.find((other) => other !== form)!]) {
+      for (const vendor of [form, FORMATS.find((other) => other !== form)!]) {
         const { service: turns, recorder: till } = textGatewayOf({
           providers: { one: [vendor, () => responseOf([bytes], "application/json")] },
         });
@@ -59,7 +59,7 @@ for (const form of FORMS) {
   }
 
   Deno.test(`TextTurns estimates the usage of a whole ${form} reply that reports none`, async () => {
-    for (const vendor of [form, FORMS.find((other) => other !== form)!]) {
+    for (const vendor of [form, FORMATS.find((other) => other !== form)!]) {
       const reply = CODECS[vendor].caller.writeReply({ ...replyOf(REPLY), usage: null }, replyContextOf()).body;
       const { usage: _usage, usageMetadata: _metadata, ...bare } = reply;
       const { service: turns, recorder: till } = textGatewayOf({
@@ -123,7 +123,7 @@ Deno.test("TextTurns hands a content vendor the bytes with the model in the path
 });
 
 Deno.test("TextTurns gives a content caller one JSON list where that was asked for, from any vendor", async () => {
-  for (const vendor of FORMS) {
+  for (const vendor of FORMATS) {
     const { service: turns, recorder: till } = textGatewayOf({ providers: { one: [vendor, streamed(vendor)] } });
     const response = await turns.handle(requestOf("content", { stream: true, framing: "json_array" }));
     assertEquals(response.headers.get("content-type"), "application/json");

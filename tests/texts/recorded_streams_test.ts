@@ -2,8 +2,8 @@ import { itemAt } from "../support/items.ts";
 import { passRelayOf } from "./support.ts";
 import { assert, assertEquals } from "@std/assert";
 import { encodeFrames } from "../../src/lib/sse.ts";
-import { leastRecordings, recordings } from "../support/recordings.ts";
-import { CODECS } from "../support/forms.ts";
+import { minRecordings, recordings } from "../support/recordings.ts";
+import { CODECS } from "../support/formats.ts";
 import { admissionRecorder, attemptOf, bodyOf, cutAt, relayAll } from "./support.ts";
 
 const PLACES = Array.from({ length: 40 }, (_, at) => (at * 0.618) % 1);
@@ -32,6 +32,6 @@ Deno.test({
       complete++;
       assertEquals(itemAt(till.charges, 0).usage, follower.usage()!, name);
     }
-    assert(complete > leastRecordings(40), `${complete} streams were complete`);
+    assert(complete > minRecordings(40), `${complete} streams were complete`);
   },
 });

@@ -1,4 +1,4 @@
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 import { assert, assertEquals } from "@std/assert";
 import { NO_USAGE } from "../../src/conversation/usage.ts";
 import { promptTokensOfRequest, usageSoFar } from "../../src/texts/request_usage.ts";

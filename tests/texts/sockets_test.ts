@@ -5,7 +5,7 @@ import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { openProviders } from "../../src/upstreams/providers.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
-import { answer, startScriptedUpstream, STREAM_HEAD, type VendorSide } from "../support/scripted_upstream.ts";
+import { answer, startScriptedUpstream, STREAM_HEAD, type VendorConnection } from "../support/scripted_upstream.ts";
 import { errorOf, type TextGateway, textGatewayOf } from "./text_gateway.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { bodyOf, REPLY, requestOf, wireOf } from "./support.ts";
@@ -25,7 +25,7 @@ interface Play extends TextGateway {
 /** A gateway's text part before a vendor that a script plays on a real socket. */
 async function play(
   form: CallerFormatName,
-  script: (side: VendorSide) => Promise<void>,
+  script: (side: VendorConnection) => Promise<void>,
   act: (play: Play) => Promise<void>,
 ) {
   const vendor = startScriptedUpstream(script);

@@ -20,7 +20,7 @@ import type { Outbound, OutboundResponse } from "../../src/upstreams/outbound_ca
 import type { Provider } from "../../src/upstreams/provider.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { replyContextOf } from "../support/conversations.ts";
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";

@@ -24,7 +24,7 @@ import type { OutboundCall } from "../../src/upstreams/outbound_call.ts";
 import { replyOf } from "../support/assemble.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 import {
   type AdmissionRecorder,
   admissionRecorder,

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { readRate } from "../../src/lib/money.ts";
 import { measureOf } from "../../src/texts/text_measure.ts";
-import { CODECS } from "../support/forms.ts";
+import { CODECS } from "../support/formats.ts";
 
 const PRICES = {
   prompt: "0.000003",

@@ -6,10 +6,10 @@ import type { TextRequest } from "../../src/texts/attempt.ts";
 import { routeTo } from "../../src/texts/text_options.ts";
 import { itemAt, valueAt } from "../support/items.ts";
 import { type Behaviour, errorOf, failing, streamed, textGatewayOf, wholeReply } from "./text_gateway.ts";
-import { FORMS } from "../support/forms.ts";
+import { FORMATS } from "../support/formats.ts";
 import { bodyOf, requestOf, responseOf } from "./support.ts";
 
-for (const form of FORMS) {
+for (const form of FORMATS) {
   Deno.test(`TextTurns lowers a ${form} limit above the model's, names the field and reserves what is sent`, async () => {
     const { service: turns, sent, estimates } = textGatewayOf({ providers: { one: [form, wholeReply(form)] } });
     const fields: Record<CallerFormatName, readonly [JsonObject, string][]> = {

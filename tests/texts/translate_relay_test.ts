@@ -18,7 +18,7 @@ import { replyOf } from "../support/assemble.ts";
 import { conversationOf, replyContextOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { CODECS, FORMS } from "../support/forms.ts";
+import { CODECS, FORMATS } from "../support/formats.ts";
 import {
   admissionRecorder,
   attemptOf,
@@ -31,8 +31,8 @@ import {
   wireOf,
 } from "./support.ts";
 
-const PAIRS = FORMS.flatMap((caller) =>
-  FORMS.filter((vendor) => vendor !== caller).map((vendor) => ({ caller, vendor }))
+const PAIRS = FORMATS.flatMap((caller) =>
+  FORMATS.filter((vendor) => vendor !== caller).map((vendor) => ({ caller, vendor }))
 );
 const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
 

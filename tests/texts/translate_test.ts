@@ -2,11 +2,11 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "./text_gateway.ts";
-import { CODECS, FORMS } from "../support/forms.ts";
+import { CODECS, FORMATS } from "../support/formats.ts";
 import { bodyOf, requestOf, USAGE } from "./support.ts";
 
-for (const form of FORMS) {
-  for (const vendor of FORMS.filter((other) => other !== form)) {
+for (const form of FORMATS) {
+  for (const vendor of FORMATS.filter((other) => other !== form)) {
     Deno.test(`TextTurns translates a ${form} request for a ${vendor} vendor, and its reply back`, async () => {
       const { service: turns, recorder: till, sent } = textGatewayOf({
         providers: { one: [vendor, wholeReply(vendor)] },

@@ -17,7 +17,7 @@ import {
   type ScriptedUpstream,
   startScriptedUpstream,
   STREAM_HEAD,
-  type VendorSide,
+  type VendorConnection,
 } from "../support/scripted_upstream.ts";
 
 const KEY = "a-key-of-ours/77";
@@ -32,7 +32,7 @@ interface Stage {
   readonly clock: ManualClock;
 }
 
-async function onStage(script: (side: VendorSide) => Promise<void>, play: (stage: Stage) => Promise<void>) {
+async function onStage(script: (side: VendorConnection) => Promise<void>, play: (stage: Stage) => Promise<void>) {
   const vendor = startScriptedUpstream(script);
   const clock = new ManualClock(Date.UTC(2026, 10, 21, 9, 0, 0));
   const client = createHttpClient({ clock });
@@ -272,7 +272,7 @@ Deno.test("outbound times out if a vendor does not respond, by its clock", async
 });
 
 Deno.test("outbound times out if a stream is silent during a read, and not for a slow reader", async () => {
-  let side: VendorSide | null = null;
+  let side: VendorConnection | null = null;
   await onStage(async (one) => {
     side = one;
     await one.request();

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { videoExchange } from "../../src/upstreams/video_exchange.ts";
 import { until } from "../support/manual_clock.ts";
-import { ok, withAnswers, withVendor } from "../support/video_stage.ts";
+import { ok, withAnswers, withVendor } from "../support/vendor_stage.ts";
 
 const NOTHING = { message: "", code: null, field: null, retryAfterSeconds: null };
 

@@ -14,7 +14,7 @@ import { runwayVideos } from "../../src/upstreams/runway/videos.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
 import { refuseOptions } from "../../src/videos/request/priced_options.ts";
-import { withAnswers } from "../support/video_stage.ts";
+import { withAnswers } from "../support/vendor_stage.ts";
 
 interface Vendor {
   readonly name: string;

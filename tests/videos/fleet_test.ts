@@ -41,7 +41,7 @@ function onFleet(name: string, test: (fleet: Fleet) => Promise<void>): void {
       folder,
       at: ENDS_AT + 60_000,
       pollsPerSecond: POLLS_PER_SECOND,
-      seen(store) {
+      wrapStore(store) {
         const counting = countingStore(store);
         reads = counting.reads;
         return counting.store;

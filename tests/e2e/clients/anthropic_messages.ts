@@ -2,13 +2,13 @@ import Anthropic, { APIError } from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import {
   type Answer,
-  type Asking,
+  type CallOptions,
   type Client,
-  type Said,
+  type ClientConversation,
   schemaOf,
-  type Talk,
   ThreadRefusal,
   type Tokens,
+  type TurnInput,
 } from "./client.ts";
 
 type Body = Anthropic.MessageCreateParamsNonStreaming;
@@ -29,7 +29,7 @@ export const anthropicMessages: Client = {
     }).runUntilDone();
     return message.content.map((block) => block.type === "text" ? block.text : "").join("");
   },
-  async keepThread({ address, key, model }) {
+  async runThread({ address, key, model }) {
     const client = new Anthropic({ baseURL: `${address}/msgcompat`, apiKey: key, maxRetries: 0 });
     const thread = client.beta.messages.thread({ model, max_tokens: 100 });
     try {
@@ -41,11 +41,11 @@ export const anthropicMessages: Client = {
     const { usage } = await thread.send({ role: "user", content: "four" });
     return tokensOf(usage);
   },
-  open({ address, key, model }): Talk {
+  open({ address, key, model }): ClientConversation {
     const client = new Anthropic({ baseURL: `${address}/msgcompat`, apiKey: key, maxRetries: 0 });
     const messages: Anthropic.MessageParam[] = [];
     return {
-      async say(said, asking = {}) {
+      async send(said, asking = {}) {
         messages.push({ role: "user", content: contentOf(said) });
         const settings = settingsOf(asking);
         const body: Body = { model: asking.model ?? model, max_tokens: 2048, messages: [...messages], ...settings };
@@ -57,13 +57,13 @@ export const anthropicMessages: Client = {
       },
     };
   },
-  shownError(thrown) {
+  errorOf(thrown) {
     const isOwn = thrown instanceof APIError;
     return { isOwn, status: isOwn ? thrown.status ?? null : null, message: (thrown as Error).message };
   },
 };
 
-function contentOf(said: Said): Anthropic.ContentBlockParam[] {
+function contentOf(said: TurnInput): Anthropic.ContentBlockParam[] {
   if (said.kind === "tools") {
     return said.answers.map(({ call, text }) => ({ type: "tool_result", tool_use_id: call.id, content: text }));
   }
@@ -72,7 +72,7 @@ function contentOf(said: Said): Anthropic.ContentBlockParam[] {
   return [{ type: "image", source: { type: "base64", media_type: "image/png", data: said.png } }, text];
 }
 
-function settingsOf({ tools, schema, thinks, most, searches }: Asking) {
+function settingsOf({ tools, schema, thinks, maxTokens: most, searches }: CallOptions) {
   return {
     ...(tools && {
       tools: tools.map((tool) => ({
@@ -88,7 +88,7 @@ function settingsOf({ tools, schema, thinks, most, searches }: Asking) {
   };
 }
 
-async function streamed(client: Anthropic, body: Body, { onText, signal }: Asking): Promise<Anthropic.Message> {
+async function streamed(client: Anthropic, body: Body, { onText, signal }: CallOptions): Promise<Anthropic.Message> {
   const stream = client.messages.stream(body, { signal });
   if (onText) stream.on("text", onText);
   return await stream.finalMessage();

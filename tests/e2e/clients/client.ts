@@ -15,12 +15,12 @@ export interface OfferedTool {
 }
 
 /** A user message or tool results. */
-export type Said =
+export type TurnInput =
   | { readonly kind: "user"; readonly text: string; readonly png?: string }
-  | { readonly kind: "tools"; readonly answers: readonly ToolAnswer[] };
+  | { readonly kind: "tools"; readonly answers: readonly ToolResult[] };
 
 /** The result of one call. */
-export interface ToolAnswer {
+export interface ToolResult {
   readonly call: Call;
   readonly text: string;
 }
@@ -34,7 +34,7 @@ export interface Call {
 }
 
 /** Options of one call. */
-export interface Asking {
+export interface CallOptions {
   /** Replaces the target's model: the conversation continues with another one. */
   readonly model?: string;
   readonly stream?: boolean;
@@ -44,7 +44,7 @@ export interface Asking {
   /** Asks for visible thoughts, with the client's own option. */
   readonly thinks?: boolean;
   /** The maximum number of output tokens. */
-  readonly most?: number;
+  readonly maxTokens?: number;
   /** Offers the vendor's web search. */
   readonly searches?: boolean;
   /** Called with each chunk of text of a stream. */
@@ -73,13 +73,13 @@ export interface Answer {
 }
 
 /** One conversation. Its history is in the client's own types, as in a program that uses the client. */
-export interface Talk {
+export interface ClientConversation {
   /** Rejects with the client's error. */
-  say(said: Said, asking?: Asking): Promise<Answer>;
+  send(said: TurnInput, asking?: CallOptions): Promise<Answer>;
 }
 
 /** A failure in the terms of the client. */
-export interface ShownError {
+export interface ClientError {
   /** False where the error is not one of the client's own classes. */
   readonly isOwn: boolean;
   /** Null where the client has none, as for failures inside a stream. */
@@ -98,23 +98,23 @@ export interface Client {
    * The client's own loop: runs a tool until the model answers, and returns the answer's text; null where there is
    * none.
    */
-  readonly runTools: ((target: Target, wish: ToolWish) => Promise<string>) | null;
+  readonly runTools: ((target: Target, wish: ToolRun) => Promise<string>) | null;
   /**
    * Runs two turns of a conversation that the vendor stores, and returns the tokens of the second; null where the
    * client has none.
    */
-  readonly keepThread: ((target: Target) => Promise<Tokens>) | null;
-  open(target: Target): Talk;
-  shownError(thrown: unknown): ShownError;
+  readonly runThread: ((target: Target) => Promise<Tokens>) | null;
+  open(target: Target): ClientConversation;
+  errorOf(thrown: unknown): ClientError;
 }
 
 /** A failure that a client returns as an event of its stream instead of throwing it. */
-export class EventOfFailure extends Error {
+export class StreamFailureEvent extends Error {
   override readonly name = "EventOfFailure";
 }
 
 /** The arguments of a client's own loop. */
-export interface ToolWish {
+export interface ToolRun {
   readonly text: string;
   readonly tool: OfferedTool;
   /** Returns the result of a call. */

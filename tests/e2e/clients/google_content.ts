@@ -1,5 +1,12 @@
 import { ApiError, type GenerateContentResponse, GoogleGenAI, type Part } from "@google/genai";
-import { type Answer, type Asking, type Client, type Said, schemaOf, type Talk } from "./client.ts";
+import {
+  type Answer,
+  type CallOptions,
+  type Client,
+  type ClientConversation,
+  schemaOf,
+  type TurnInput,
+} from "./client.ts";
 
 /**
  * `@google/genai`, `chats`, which store the history themselves. Each chunk of a stream becomes a content of its own.
@@ -9,13 +16,13 @@ export const googleContent: Client = {
   stops: { end: "STOP", tools: "STOP" },
   offersSearch: true,
   runTools: null,
-  keepThread: null,
-  open({ address, key, model }): Talk {
+  runThread: null,
+  open({ address, key, model }): ClientConversation {
     const client = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: `${address}/gencompat` } });
     let chat = client.chats.create({ model });
     let talksTo = model;
     return {
-      async say(said, asking = {}) {
+      async send(said, asking = {}) {
         if ((asking.model ?? model) !== talksTo) {
           talksTo = asking.model ?? model;
           chat = client.chats.create({ model: talksTo, history: chat.getHistory() });
@@ -28,13 +35,13 @@ export const googleContent: Client = {
       },
     };
   },
-  shownError(thrown) {
+  errorOf(thrown) {
     const isOwn = thrown instanceof ApiError;
     return { isOwn, status: isOwn ? thrown.status : null, message: (thrown as Error).message };
   },
 };
 
-function partsOf(said: Said): Part[] {
+function partsOf(said: TurnInput): Part[] {
   if (said.kind === "tools") {
     return said.answers.map(({ call, text }) => ({
       functionResponse: { ...(call.id && { id: call.id }), name: call.name, response: { output: text } },
@@ -44,7 +51,7 @@ function partsOf(said: Said): Part[] {
   return [{ inlineData: { mimeType: "image/png", data: said.png } }, { text: said.text }];
 }
 
-function configOf({ tools, schema, thinks, signal, most, searches }: Asking) {
+function configOf({ tools, schema, thinks, signal, maxTokens: most, searches }: CallOptions) {
   return {
     ...(signal && { abortSignal: signal }),
     ...(tools && {
@@ -65,7 +72,7 @@ function configOf({ tools, schema, thinks, signal, most, searches }: Asking) {
 
 async function streamed(
   stream: AsyncGenerator<GenerateContentResponse>,
-  { onText }: Asking,
+  { onText }: CallOptions,
 ): Promise<GenerateContentResponse[]> {
   const replies: GenerateContentResponse[] = [];
   for await (const reply of stream) {

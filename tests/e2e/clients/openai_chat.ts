@@ -1,6 +1,13 @@
 import OpenAI, { APIError } from "openai";
 import { itemAt } from "../../support/items.ts";
-import { type Answer, type Asking, type Client, type Said, schemaOf, type Talk } from "./client.ts";
+import {
+  type Answer,
+  type CallOptions,
+  type Client,
+  type ClientConversation,
+  schemaOf,
+  type TurnInput,
+} from "./client.ts";
 
 type Message = OpenAI.ChatCompletionMessageParam;
 
@@ -22,12 +29,12 @@ export const openaiChat: Client = {
     });
     return await runner.finalContent() ?? "";
   },
-  keepThread: null,
-  open({ address, key, model }): Talk {
+  runThread: null,
+  open({ address, key, model }): ClientConversation {
     const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
     const messages: Message[] = [];
     return {
-      async say(said, asking = {}) {
+      async send(said, asking = {}) {
         messages.push(...messagesOf(said));
         const body = { model: asking.model ?? model, messages: [...messages], ...settingsOf(asking) };
         const { completion, thoughts } = asking.stream
@@ -38,13 +45,13 @@ export const openaiChat: Client = {
       },
     };
   },
-  shownError(thrown) {
+  errorOf(thrown) {
     const isOwn = thrown instanceof APIError;
     return { isOwn, status: isOwn ? thrown.status ?? null : null, message: (thrown as Error).message };
   },
 };
 
-function messagesOf(said: Said): Message[] {
+function messagesOf(said: TurnInput): Message[] {
   if (said.kind === "tools") {
     return said.answers.map(({ call, text }) => ({ role: "tool", tool_call_id: call.id, content: text }));
   }
@@ -53,7 +60,7 @@ function messagesOf(said: Said): Message[] {
   return [{ role: "user", content: [{ type: "text", text: said.text }, { type: "image_url", image_url: { url } }] }];
 }
 
-function settingsOf({ tools, schema, thinks, most, searches }: Asking) {
+function settingsOf({ tools, schema, thinks, maxTokens: most, searches }: CallOptions) {
   return {
     ...(tools && {
       tools: tools.map((tool) => ({
@@ -72,7 +79,7 @@ function settingsOf({ tools, schema, thinks, most, searches }: Asking) {
 
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming;
 
-async function streamed(client: OpenAI, body: Body, { onText, signal }: Asking) {
+async function streamed(client: OpenAI, body: Body, { onText, signal }: CallOptions) {
   const stream = client.chat.completions.stream({ ...body, stream: true, stream_options: { include_usage: true } }, {
     signal,
   });

@@ -1,5 +1,13 @@
 import OpenAI, { APIError } from "openai";
-import { type Answer, type Asking, type Client, EventOfFailure, type Said, schemaOf, type Talk } from "./client.ts";
+import {
+  type Answer,
+  type CallOptions,
+  type Client,
+  type ClientConversation,
+  schemaOf,
+  StreamFailureEvent,
+  type TurnInput,
+} from "./client.ts";
 
 type Item = OpenAI.Responses.ResponseInputItem;
 type Response = OpenAI.Responses.Response;
@@ -10,12 +18,12 @@ export const openaiResponses: Client = {
   stops: { end: "completed", tools: "completed" },
   offersSearch: true,
   runTools: null,
-  keepThread: null,
-  open({ address, key, model }): Talk {
+  runThread: null,
+  open({ address, key, model }): ClientConversation {
     const client = new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
     const input: Item[] = [];
     return {
-      async say(said, asking = {}) {
+      async send(said, asking = {}) {
         input.push(...itemsOf(said));
         const body = { model: asking.model ?? model, input: [...input], store: false, ...settingsOf(asking) };
         const response = asking.stream
@@ -26,8 +34,8 @@ export const openaiResponses: Client = {
       },
     };
   },
-  shownError(thrown) {
-    const isOwn = thrown instanceof APIError || thrown instanceof EventOfFailure;
+  errorOf(thrown) {
+    const isOwn = thrown instanceof APIError || thrown instanceof StreamFailureEvent;
     return {
       isOwn,
       status: thrown instanceof APIError ? thrown.status ?? null : null,
@@ -36,7 +44,7 @@ export const openaiResponses: Client = {
   },
 };
 
-function itemsOf(said: Said): Item[] {
+function itemsOf(said: TurnInput): Item[] {
   if (said.kind === "tools") {
     return said.answers.map(({ call, text }) => ({ type: "function_call_output", call_id: call.id, output: text }));
   }
@@ -48,7 +56,7 @@ function itemsOf(said: Said): Item[] {
   }];
 }
 
-function settingsOf({ tools, schema, thinks, most, searches }: Asking) {
+function settingsOf({ tools, schema, thinks, maxTokens: most, searches }: CallOptions) {
   return {
     ...(tools && {
       tools: tools.map((tool) => ({
@@ -71,7 +79,7 @@ function settingsOf({ tools, schema, thinks, most, searches }: Asking) {
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 
-async function streamed(client: OpenAI, body: Body, { onText, signal }: Asking): Promise<Response> {
+async function streamed(client: OpenAI, body: Body, { onText, signal }: CallOptions): Promise<Response> {
   const stream = await client.responses.create({ ...body, stream: true }, { signal });
   for await (const event of stream) {
     switch (event.type) {
@@ -79,9 +87,9 @@ async function streamed(client: OpenAI, body: Body, { onText, signal }: Asking):
         onText?.(event.delta);
         break;
       case "error":
-        throw new EventOfFailure(event.message);
+        throw new StreamFailureEvent(event.message);
       case "response.failed":
-        throw new EventOfFailure(event.response.error?.message ?? "");
+        throw new StreamFailureEvent(event.response.error?.message ?? "");
       case "response.completed":
       case "response.incomplete":
         return event.response;

@@ -14,7 +14,15 @@ import {
   streamText,
   tool,
 } from "ai";
-import { type Answer, type Asking, type Client, EventOfFailure, type Said, schemaOf, type Target } from "./client.ts";
+import {
+  type Answer,
+  type CallOptions,
+  type Client,
+  schemaOf,
+  StreamFailureEvent,
+  type Target,
+  type TurnInput,
+} from "./client.ts";
 
 /** `ai` with `@ai-sdk/openai`, whose models use responses by default. */
 export const toolkitResponses = toolkitClient(
@@ -86,11 +94,11 @@ function toolkitClient(
       });
       return text;
     },
-    keepThread: null,
+    runThread: null,
     open(target) {
       const messages: ModelMessage[] = [];
       return {
-        async say(said, asking = {}) {
+        async send(said, asking = {}) {
           messages.push(messageOf(said));
           const model = modelOf({ ...target, model: asking.model ?? target.model });
           const request = { model, messages: [...messages], maxRetries: 0, ...settingsOf(asking, thinking, search) };
@@ -101,15 +109,15 @@ function toolkitClient(
         },
       };
     },
-    shownError(thrown) {
-      const isOwn = AISDKError.isInstance(thrown) || thrown instanceof EventOfFailure;
+    errorOf(thrown) {
+      const isOwn = AISDKError.isInstance(thrown) || thrown instanceof StreamFailureEvent;
       const status = APICallError.isInstance(thrown) ? thrown.statusCode ?? null : null;
       return { isOwn, status, message: (thrown as Error).message };
     },
   };
 }
 
-function messageOf(said: Said): ModelMessage {
+function messageOf(said: TurnInput): ModelMessage {
   if (said.kind === "tools") {
     return {
       role: "tool",
@@ -132,7 +140,7 @@ function messageOf(said: Said): ModelMessage {
 }
 
 function settingsOf(
-  { tools = [], schema, thinks, signal, most, searches }: Asking,
+  { tools = [], schema, thinks, signal, maxTokens: most, searches }: CallOptions,
   thinking: ThinkingOptions,
   search: Tools | null,
 ) {
@@ -150,12 +158,14 @@ function settingsOf(
   };
 }
 
-async function streamed(request: Parameters<typeof streamText>[0], { onText }: Asking) {
+async function streamed(request: Parameters<typeof streamText>[0], { onText }: CallOptions) {
   const result = streamText({ ...request, onError() {} });
   for await (const part of result.fullStream) {
     if (part.type === "text-delta") onText?.(part.text);
     if (part.type === "abort") throw request.abortSignal?.reason;
-    if (part.type === "error") throw part.error instanceof Error ? part.error : new EventOfFailure(saidIn(part.error));
+    if (part.type === "error") {
+      throw part.error instanceof Error ? part.error : new StreamFailureEvent(saidIn(part.error));
+    }
   }
   return result;
 }

@@ -77,7 +77,7 @@ Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice
       child.kill("SIGKILL");
       for (const load of loads) load.stop();
     };
-    const [moment, count] = [random.of(KILL_POINTS), random.between(1, MAX_MOMENTS)];
+    const [moment, count] = [random.pick(KILL_POINTS), random.between(1, MAX_MOMENTS)];
     const patience = setTimeout(() => moments.stopWaiting(), MAX_LIFE_MS);
     moments.await(moment, count, end);
     await Promise.all([loads[0].run(), loads[1].run(nextNumber), child.ended]);

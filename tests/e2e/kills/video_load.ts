@@ -74,7 +74,7 @@ export class VideoLoad {
     const { ids } = this.facts;
     if (ids.length === 0) return;
     // Mostly recent ones, which change.
-    const id = this.random.of(this.random.chance(0.7) ? ids.slice(-12) : ids);
+    const id = this.random.pick(this.random.chance(0.7) ? ids.slice(-12) : ids);
     const deed = this.random.next();
     if (deed < 0.15) await this.#cancel(id);
     else if (deed < 0.25) await this.#purge(id);

@@ -47,14 +47,14 @@ const TROUBLES = ["", "", "", "[[cut]]", "[[stall 300]]", "[[stall 900]]", "[[sl
 
 /** Returns a video with random vendor, duration, progress and end. */
 export function orderOf(number: number, random: SeededRandom, callbackUrl: string): VideoOrder {
-  const model = random.of(MODELS);
+  const model = random.pick(MODELS);
   const failures = random.chance(0.15) ? random.between(1, 2) : 0;
-  const end = random.of(ENDS);
+  const end = random.pick(ENDS);
   const course = [
-    `[[queue ${random.of([0, 0, 200, 800])}]]`,
-    `[[run ${random.of([0, 100, 600, 1_500])}]]`,
-    failures > 0 ? `[[fail ${random.of([429, 503])} ${failures}]]` : "",
-    random.of(TROUBLES),
+    `[[queue ${random.pick([0, 0, 200, 800])}]]`,
+    `[[run ${random.pick([0, 100, 600, 1_500])}]]`,
+    failures > 0 ? `[[fail ${random.pick([429, 503])} ${failures}]]` : "",
+    random.pick(TROUBLES),
     end,
   ];
   const prompt = `Video ${number} ${course.join(" ")}`;

@@ -8,7 +8,7 @@ import { type Money, readMoney } from "../../../src/lib/money.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
 import { eventually } from "../../support/account_money.ts";
 import { SeededRandom } from "./random.ts";
-import { CONTEXT_TOKENS, type Manner, startWalkVendor } from "./vendor.ts";
+import { CONTEXT_TOKENS, startWalkVendor, type VendorBehaviour } from "./vendor.ts";
 
 /** The environment can raise it for a longer run. */
 const CALLS = Number(Deno.env.get("SWITCHYARD_TEST_WALK_CALLS") ?? "150");
@@ -56,7 +56,7 @@ for (const manner of ["obeying", "hostile"] as const) {
 
     async function walk(): Promise<void> {
       while (left-- > 0) {
-        const walker = random.of(walkers);
+        const walker = random.pick(walkers);
         const status = await callOnce(app.address, walker, random);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         await checkBound(walker.account);
@@ -82,13 +82,13 @@ for (const manner of ["obeying", "hostile"] as const) {
 }
 
 /** Zero where vendors respect the limits of requests; otherwise each open call may cost the maximum. */
-function boundOf(manner: Manner): Money {
+function boundOf(manner: VendorBehaviour): Money {
   return manner === "obeying" ? 0n : BigInt(AT_ONCE) * CEILING;
 }
 
 /** Makes one call of any kind; returns its status. */
 async function callOnce(address: string, { key }: Walker, random: SeededRandom): Promise<number> {
-  const { path, body } = random.of([textCall, textCall, fileCall, pictureCall, cacheCall, videoCall])(random);
+  const { path, body } = random.pick([textCall, textCall, fileCall, pictureCall, cacheCall, videoCall])(random);
   const isLeft = random.chance(0.1);
   const leaving = new AbortController();
   const headers = { authorization: `Bearer ${key}`, "x-content-api-key": key, "content-type": "application/json" };
@@ -141,7 +141,7 @@ function cacheCall(random: SeededRandom): Call {
 }
 
 function videoCall(random: SeededRandom): Call {
-  const end = random.of(["", "", "[[failure]]", "[[seconds 9]]", "[[expire]]", "[[reject]]"]);
+  const end = random.pick(["", "", "[[failure]]", "[[seconds 9]]", "[[expire]]", "[[reject]]"]);
   const prompt = `A lighthouse [[queue 0]] [[run 0]] ${end} ${random.between(0, 1e9)}`;
   return { path: "/v1/videos", body: { model: "walk/video", prompt, duration: random.between(2, 12) } };
 }

@@ -22,7 +22,7 @@ export class SeededRandom {
   }
 
   /** One of these values. */
-  of<T>(choices: readonly T[]): T {
+  pick<T>(choices: readonly T[]): T {
     return itemAt(choices, this.between(0, choices.length - 1));
   }
 

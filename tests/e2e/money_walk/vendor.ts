@@ -4,7 +4,7 @@ import type { SeededRandom } from "./random.ts";
 export const CONTEXT_TOKENS = 20_000;
 
 /** How a vendor behaves: an obeying one respects the limits of requests, a hostile one reports any usage. */
-export type Manner = "obeying" | "hostile";
+export type VendorBehaviour = "obeying" | "hostile";
 
 /** A vendor of texts, images and cached contents. */
 export interface WalkVendor {
@@ -19,13 +19,13 @@ const ABSURD = [-5, 0, 0.5, 1e9, 1e18, 1e308, "12", null] as const;
  * A vendor with random usage, cuts and failures. It supports the chat format, streamed and whole, the Images API, and
  * the content format with cached contents.
  */
-export function startWalkVendor(random: SeededRandom, manner: Manner): WalkVendor {
+export function startWalkVendor(random: SeededRandom, manner: VendorBehaviour): WalkVendor {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const { pathname } = new URL(request.url);
     const text = await request.text();
     const body = text === "" ? {} : JSON.parse(text);
     if (random.chance(0.1)) {
-      return Response.json({ error: { message: "busy" } }, { status: random.of([429, 500, 503]) });
+      return Response.json({ error: { message: "busy" } }, { status: random.pick([429, 500, 503]) });
     }
     const usage = new Usage(random, manner, text.length, body);
     if (pathname.endsWith("/chat/completions")) return body.stream ? chatStream(usage, random) : chatReply(usage);
@@ -40,7 +40,7 @@ export function startWalkVendor(random: SeededRandom, manner: Manner): WalkVendo
 class Usage {
   constructor(
     readonly random: SeededRandom,
-    readonly manner: Manner,
+    readonly manner: VendorBehaviour,
     readonly bytes: number,
     // deno-lint-ignore no-explicit-any -- whatever the gateway sent
     readonly body: any,
@@ -64,7 +64,7 @@ class Usage {
   }
 
   #counter(most: number): unknown {
-    if (this.manner === "hostile" && this.random.chance(0.3)) return this.random.of(ABSURD);
+    if (this.manner === "hostile" && this.random.chance(0.3)) return this.random.pick(ABSURD);
     const tokens = this.random.between(1, most);
     return this.manner === "hostile" && this.random.chance(0.3) ? tokens * 3 : tokens;
   }

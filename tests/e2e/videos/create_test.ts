@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { closedOrigin, GOOD, startVideoGateway } from "../../support/video_gateway.ts";
+import { closedOrigin, startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
 /** An image of one pixel. */
 const PIXEL = "data:image/png;base64," +
@@ -19,7 +19,7 @@ const { call, create, until, money } = gateway;
 
 Deno.test("POST /v1/videos returns 202 with id, status and polling_url, and the task ends with its result and its price", async () => {
   const before = await money();
-  const { status, json } = await call("POST", "/v1/videos", GOOD);
+  const { status, json } = await call("POST", "/v1/videos", VALID_BODY);
   assertEquals(status, 202);
   assertEquals(Object.keys(json), ["id", "status", "polling_url", "estimate"]);
   assertMatch(json.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -27,7 +27,7 @@ Deno.test("POST /v1/videos returns 202 with id, status and polling_url, and the 
   const task = await until(json.id, "completed", "failed");
   assertEquals(task.status, "completed");
   assertEquals(task.usage, { video_seconds: 5, video_cost: "0.5000000000", cost: 0.5 });
-  assertEquals([task.model, task.prompt, task.provider], ["sandbox/video-1", GOOD.prompt, "ark"]);
+  assertEquals([task.model, task.prompt, task.provider], ["sandbox/video-1", VALID_BODY.prompt, "ark"]);
   const after = await money();
   assertEquals([before.held, after.held], ["0.0000000000", "0.0000000000"]);
   assertEquals(Number(before.balance) - Number(after.balance), 0.5);
@@ -166,7 +166,7 @@ const REFUSALS: readonly Refusal[] = [
 for (const [what, fields, code, says] of REFUSALS) {
   Deno.test(`POST /v1/videos rejects ${what} as ${code}; nothing is held, stored or sent`, async () => {
     const [before, sent, tasks] = [await money(), gateway.created().length, await ids()];
-    const { status, json, text } = await call("POST", "/v1/videos", { ...GOOD, ...fields });
+    const { status, json, text } = await call("POST", "/v1/videos", { ...VALID_BODY, ...fields });
     assertEquals([status, json.error?.code], [code === "model_not_found" ? 404 : 400, code], text);
     assertEquals(Object.keys(json.error), ["code", "message"]);
     assertMatch(json.error.message, says);
@@ -177,19 +177,19 @@ for (const [what, fields, code, says] of REFUSALS) {
 }
 
 Deno.test("POST /v1/videos returns routing errors in type as well, and the providers that serve the model", async () => {
-  const unknown = await call("POST", "/v1/videos", { ...GOOD, provider: { type: "nobody" } });
+  const unknown = await call("POST", "/v1/videos", { ...VALID_BODY, provider: { type: "nobody" } });
   assertEquals([unknown.status, unknown.json.error.code, unknown.json.error.type], [
     400,
     "invalid_provider_type",
     "invalid_provider_type",
   ]);
-  const other = await call("POST", "/v1/videos", { ...GOOD, provider: { type: "sandbox-openai" } });
+  const other = await call("POST", "/v1/videos", { ...VALID_BODY, provider: { type: "sandbox-openai" } });
   assertEquals([other.status, other.json.error.type], [400, "provider_type_unavailable"]);
   assertMatch(other.json.error.message, /"ark"/);
 });
 
 Deno.test("POST /v1/videos without a key, and with a wrong one, is 401 in the shape of videos", async () => {
-  const without = await call("POST", "/v1/videos", GOOD, { authorization: "" });
+  const without = await call("POST", "/v1/videos", VALID_BODY, { authorization: "" });
   assertEquals([without.status, without.json.error.code], [401, "unauthorized"]);
   const wrong = await call("GET", "/v1/videos/abc", undefined, { authorization: "Bearer sk-sy-wrong-key-of-nobody" });
   assertEquals([wrong.status, wrong.json.error.code], [401, "invalid_api_key"]);

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
-import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
+import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
 /**
  * Models of Ark, which supports all fields, and of vendors without a seed, without a sound switch, or without both.
@@ -10,7 +10,7 @@ const ark = { provider: "ark", model: "seedance-sandbox" };
 const gateway = await startVideoGateway({
   config: {
     models: [
-      { id: GOOD.model, video: video("switch"), serves: [ark] },
+      { id: VALID_BODY.model, video: video("switch"), serves: [ark] },
       { id: "sandbox/loud", video: video("always"), serves: [ark] },
       { id: "sandbox/silent", video: video("never"), serves: [ark] },
       { id: "sandbox/h3", video: video("always"), serves: [{ provider: "mini", model: "MiniMax-H3" }] },
@@ -38,7 +38,7 @@ const gateway = await startVideoGateway({
 });
 
 const CASES: readonly [model: string, fields: JsonObject, dropped: readonly string[]][] = [
-  [GOOD.model, { seed: 7, generate_audio: false }, []],
+  [VALID_BODY.model, { seed: 7, generate_audio: false }, []],
   ["sandbox/loud", { generate_audio: false }, ["generate_audio"]],
   ["sandbox/loud", { generate_audio: true }, []],
   ["sandbox/loud", {}, []],
@@ -63,7 +63,7 @@ const UNTOLD: readonly JsonObject[] = [{ duration: 2 }, { duration: 9 }, { resol
 for (const fields of UNTOLD) {
   Deno.test(`a field that changes the price must be supported by every candidate: ${JSON.stringify(fields)} is 400`, async () => {
     const { status, json, text } = await gateway.call("POST", "/v1/videos", {
-      ...GOOD,
+      ...VALID_BODY,
       model: "sandbox/set",
       ...fields,
     });
@@ -75,7 +75,7 @@ for (const fields of UNTOLD) {
 for (const [model, fields, dropped] of CASES) {
   Deno.test(`a create returns the dropped fields: ${model} ${JSON.stringify(fields)}`, async () => {
     const header = dropped.length === 0 ? null : dropped.join(", ");
-    const body = { ...GOOD, model, ...fields };
+    const body = { ...VALID_BODY, model, ...fields };
     const tried = await gateway.call("POST", "/v1/videos", body, { "x-service-dry-run": "true" });
     assertEquals([tried.status, tried.json.dropped, tried.headers.get("x-service-dropped")], [200, dropped, header]);
     const key = { "idempotency-key": JSON.stringify([model, fields]) };

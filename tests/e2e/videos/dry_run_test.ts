@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
-import { GOOD, startVideoGateway, type VideoGateway } from "../../support/video_gateway.ts";
+import { startVideoGateway, VALID_BODY, type VideoGateway } from "../../support/video_gateway.ts";
 
 const DRY = { "x-service-dry-run": "true" };
 const PIXEL = "data:image/png;base64," +
@@ -9,7 +9,7 @@ const PIXEL = "data:image/png;base64," +
 const gateway = await startVideoGateway({ balance: "1.00" });
 const { call, until } = gateway;
 const dry = (fields: JsonObject = {}, headers = {}) =>
-  call("POST", "/v1/videos", { ...GOOD, ...fields }, { ...DRY, ...headers });
+  call("POST", "/v1/videos", { ...VALID_BODY, ...fields }, { ...DRY, ...headers });
 
 /** Returns all traces of a create. */
 async function traces({ call, created, money, filesFolder }: VideoGateway) {
@@ -26,7 +26,7 @@ Deno.test("a dry run returns mode, providers, estimate and balance, and stores n
   assertEquals(status, 200);
   assertEquals(json, {
     dry_run: true,
-    model: GOOD.model,
+    model: VALID_BODY.model,
     mode: "img2video",
     providers: ["ark"],
     estimate: { video_seconds: 5, video_cost: "0.5000000000", cost: 0.5 },
@@ -46,7 +46,7 @@ Deno.test("a dry run returns the candidates, the most likely first, or the reque
 Deno.test("a dry run reports an insufficient balance, for which a create is 402", async () => {
   const { status, json } = await dry({ duration: 12 });
   assertEquals([status, json.balance_covers, json.estimate.video_cost], [200, false, "1.2000000000"]);
-  assertEquals((await call("POST", "/v1/videos", { ...GOOD, duration: 12 })).status, 402);
+  assertEquals((await call("POST", "/v1/videos", { ...VALID_BODY, duration: 12 })).status, 402);
 });
 
 const MISTAKES: readonly JsonObject[] = [
@@ -66,7 +66,7 @@ const MISTAKES: readonly JsonObject[] = [
 
 for (const fields of MISTAKES) {
   Deno.test(`a dry run rejects what a create rejects: ${JSON.stringify(fields).slice(0, 60)}`, async () => {
-    const [tried, created] = [await dry(fields), await call("POST", "/v1/videos", { ...GOOD, ...fields })];
+    const [tried, created] = [await dry(fields), await call("POST", "/v1/videos", { ...VALID_BODY, ...fields })];
     assertEquals(created.status >= 400, true);
     assertEquals([tried.status, tried.text], [created.status, created.text]);
   });
@@ -86,16 +86,16 @@ Deno.test("X-Service-Dry-Run is true, false or 400", async () => {
 Deno.test("a dry run does not use up its Idempotency-Key", async () => {
   const key = { "idempotency-key": "tried-first" };
   assertEquals((await dry({ duration: 3 }, key)).json.dry_run, true);
-  const { status, headers } = await call("POST", "/v1/videos", { ...GOOD, duration: 2 }, key);
+  const { status, headers } = await call("POST", "/v1/videos", { ...VALID_BODY, duration: 2 }, key);
   assertEquals([status, headers.get("idempotent-replayed")], [202, null]);
   assertEquals((await dry({}, { "idempotency-key": "two words" })).status, 400);
 });
 
 Deno.test("a create returns its estimate, and a repeat with the same key returns the same one", async () => {
   const key = { "idempotency-key": "estimate" };
-  const first = await call("POST", "/v1/videos", { ...GOOD, duration: 2 }, key);
+  const first = await call("POST", "/v1/videos", { ...VALID_BODY, duration: 2 }, key);
   assertEquals(first.json.estimate, { video_seconds: 2, video_cost: "0.2000000000", cost: 0.2 });
-  const again = await call("POST", "/v1/videos", { ...GOOD, duration: 2 }, key);
+  const again = await call("POST", "/v1/videos", { ...VALID_BODY, duration: 2 }, key);
   assertEquals([again.text, again.headers.get("idempotent-replayed")], [first.text, "true"]);
 });
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
+import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
 const gateway = await startVideoGateway();
 const { call, create, until, money } = gateway;
@@ -109,7 +109,7 @@ Deno.test("unknown, malformed and foreign tasks are 404 in identical bytes, for 
 Deno.test("GET /v1/videos lists a credential's own tasks, newest first, page by page", async () => {
   const headers = { authorization: `Bearer ${gateway.otherKey}` };
   const ids: string[] = [];
-  for (let n = 0; n < 5; n++) ids.unshift((await call("POST", "/v1/videos", GOOD, headers)).json.id);
+  for (let n = 0; n < 5; n++) ids.unshift((await call("POST", "/v1/videos", VALID_BODY, headers)).json.id);
   const first = await call("GET", "/v1/videos?limit=3", undefined, headers);
   const second = await call("GET", `/v1/videos?limit=3&after=${first.json.next}`, undefined, headers);
   const found = [...first.json.data, ...second.json.data].map(({ id }: { id: string }) => id);

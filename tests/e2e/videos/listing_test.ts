@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
+import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
 const gateway = await startVideoGateway();
 const { call, create, until } = gateway;
@@ -84,7 +84,7 @@ const METADATA: readonly [what: string, metadata: unknown, status: number][] = [
 for (const [what, metadata, expected] of METADATA) {
   Deno.test(`metadata of ${what} returns ${expected}`, async () => {
     const headers = { authorization: `Bearer ${gateway.otherKey}` };
-    const { status, json } = await call("POST", "/v1/videos", { ...GOOD, metadata }, headers);
+    const { status, json } = await call("POST", "/v1/videos", { ...VALID_BODY, metadata }, headers);
     assertEquals(status, expected);
     if (status === 400) assertMatch(json.error.message, /"metadata/);
     else assertEquals((await call("GET", `/v1/videos/${json.id}`, undefined, headers)).json.metadata, metadata ?? {});

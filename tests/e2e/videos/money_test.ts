@@ -1,7 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
+import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
-const LATER = { ...GOOD, prompt: "Later [[queue 600000]]" };
+const LATER = { ...VALID_BODY, prompt: "Later [[queue 600000]]" };
 
 Deno.test("POST /v1/videos returns 402 and stores no task if the estimate exceeds the balance by one unit; 202 if equal", async () => {
   const gateway = await startVideoGateway({ balance: "0.4999999999" });
@@ -40,8 +40,8 @@ Deno.test("without preauthorization nothing is held, the cost is charged at the 
   const task = await gateway.until(id, "completed");
   assertEquals(task.usage, { video_seconds: 5, video_cost: "0.5000000000", cost: 0.5 });
   assertEquals(await gateway.money(), { balance: "-0.4000000000", held: "0.0000000000" });
-  assertEquals((await gateway.call("POST", "/v1/videos", GOOD)).json.error.code, "insufficient_credits");
-  assertEquals((await gateway.call("POST", "/v1/videos", { ...GOOD, model: "sandbox/video-free" })).status, 202);
+  assertEquals((await gateway.call("POST", "/v1/videos", VALID_BODY)).json.error.code, "insufficient_credits");
+  assertEquals((await gateway.call("POST", "/v1/videos", { ...VALID_BODY, model: "sandbox/video-free" })).status, 202);
   await gateway.stop();
 });
 

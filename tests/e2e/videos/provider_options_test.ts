@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
-import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
+import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
 const gateway = await startVideoGateway();
 const { call, create, until, money } = gateway;
@@ -14,7 +14,7 @@ async function sentFor(id: string): Promise<JsonObject> {
 }
 
 const post = (provider: JsonObject, fields: JsonObject = {}) =>
-  call("POST", "/v1/videos", { ...GOOD, ...fields, provider });
+  call("POST", "/v1/videos", { ...VALID_BODY, ...fields, provider });
 
 Deno.test("options keyed by provider reach that provider, without its name", async () => {
   const options = { ark: { watermark: false, seed: 9 } };
@@ -99,15 +99,18 @@ for (const [options, path] of REFUSED) {
 
 for (const words of ["--dur 12", "--duration 12", "--frames 289", "--rs 1080p", "--fps 60", "\u2014dur 12 --DUR 12"]) {
   Deno.test(`a prompt in which the vendor would read "${words}" as an option is 400`, async () => {
-    const prompt = `${GOOD.prompt} ${words}`;
-    const { status, json, text } = await call("POST", "/v1/videos", { ...GOOD, prompt, duration: 2 });
+    const prompt = `${VALID_BODY.prompt} ${words}`;
+    const { status, json, text } = await call("POST", "/v1/videos", { ...VALID_BODY, prompt, duration: 2 });
     assertEquals([status, json.error?.code], [400, "invalid_request"], text);
     assertMatch(json.error.message, /"prompt"/);
   });
 }
 
 Deno.test("a prompt with dashes that no vendor reads is accepted", async () => {
-  assertEquals((await call("POST", "/v1/videos", { ...GOOD, prompt: `${GOOD.prompt} --durable --x 1` })).status, 202);
+  assertEquals(
+    (await call("POST", "/v1/videos", { ...VALID_BODY, prompt: `${VALID_BODY.prompt} --durable --x 1` })).status,
+    202,
+  );
 });
 
 Deno.test({

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
-import { GOOD, startVideoGateway, type VideoGateway } from "../../support/video_gateway.ts";
+import { startVideoGateway, VALID_BODY, type VideoGateway } from "../../support/video_gateway.ts";
 
 /** A video of 5 s for 0.50 USD, reported with another duration. The model supports 2 to 12 s. */
 const reporting = (seconds: number) => `Seconds [[queue 0]] [[run 0]] [[seconds ${seconds}]]`;
@@ -37,7 +37,7 @@ Deno.test("a cost above the balance is logged as underpriced and not charged", a
   assertEquals(task.usage, { video_seconds: 9, video_cost: "0.7000000000", cost: 0.7 });
   assertEquals(await gateway.money(), { balance: "0.0000000000", held: "0.0000000000" });
   const [{ ref, accountId, model, provider, cost }] = logged(gateway, "underpriced");
-  assertEquals([ref, accountId, model, provider, cost], [task.id, "demo", GOOD.model, "ark", "0.2000000000"]);
+  assertEquals([ref, accountId, model, provider, cost], [task.id, "demo", VALID_BODY.model, "ark", "0.2000000000"]);
   const line = await captureOf(gateway);
   assertEquals([line.balance, line.detail.underpriced], ["-0.2000000000", "0.2000000000"]);
   await gateway.stop();
@@ -81,10 +81,10 @@ Deno.test("a continued video without a duration is sent none if the model decide
 
 Deno.test("duration -1 is 400 for a model with fixed durations", async () => {
   const gateway = await startVideoGateway();
-  const { status, json } = await gateway.call("POST", "/v1/videos", { ...GOOD, duration: -1 });
+  const { status, json } = await gateway.call("POST", "/v1/videos", { ...VALID_BODY, duration: -1 });
   assertEquals([status, json.error.code], [400, "invalid_request"]);
   assertMatch(json.error.message, /"duration".*2 to 12/);
-  const other = await gateway.call("POST", "/v1/videos", { ...GOOD, model: "sandbox/video-auto", duration: 13 });
+  const other = await gateway.call("POST", "/v1/videos", { ...VALID_BODY, model: "sandbox/video-auto", duration: 13 });
   assertMatch(other.json.error.message, /"duration".*2 to 12.*-1/);
   await gateway.stop();
 });

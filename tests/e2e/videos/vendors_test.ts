@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import type { LoggedRequest } from "../../../src/sandbox/request_log.ts";
 import { itemAt } from "../../support/items.ts";
-import { GOOD, startVideoGateway } from "../../support/video_gateway.ts";
+import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
 /** A simulated vendor and its differences visible to a caller. */
 interface Vendor {
@@ -74,7 +74,7 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
   const made = (prompt: string, fields: object = {}) => create({ model, prompt, ...fields });
 
   Deno.test(`${name}: a video is generated, charged and copied`, async () => {
-    const task = await until(await made(GOOD.prompt), "completed", "failed");
+    const task = await until(await made(VALID_BODY.prompt), "completed", "failed");
     assertEquals([task.status, task.provider], ["completed", name]);
     assertEquals(task.usage, { ...task.usage as object, video_seconds: 5, video_cost: "0.5000000000" });
     assertEquals((task.unsigned_urls as string[]).length, 1);
@@ -85,13 +85,13 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
 
   Deno.test(`${name}: frames reach the vendor in the form it accepts`, async () => {
     const fields = { frame_images: [frame("first_frame"), frame("last_frame")], resolution: "1080p" };
-    assertEquals((await until(await made(GOOD.prompt, fields), "completed", "failed")).status, "completed");
+    assertEquals((await until(await made(VALID_BODY.prompt, fields), "completed", "failed")).status, "completed");
   });
 
   if (takesReferences) {
     Deno.test(`${name}: reference images reach the vendor in the form it accepts`, async () => {
       const picture = { type: "image_url", image_url: { url: PIXEL } };
-      const id = await made(GOOD.prompt, { input_references: [picture, picture], aspect_ratio: "1:1" });
+      const id = await made(VALID_BODY.prompt, { input_references: [picture, picture], aspect_ratio: "1:1" });
       assertEquals((await until(id, "completed", "failed")).status, "completed");
     });
   }
@@ -134,14 +134,14 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
 
   if (reports === "seconds") {
     Deno.test(`${name}: the duration that the vendor reports is charged`, async () => {
-      const task = await until(await made(`${GOOD.prompt} [[seconds 3]]`), "completed", "failed");
+      const task = await until(await made(`${VALID_BODY.prompt} [[seconds 3]]`), "completed", "failed");
       assertEquals((task.usage as { video_seconds: number }).video_seconds, 3);
     });
   }
 
   if (reports === "cost") {
     Deno.test(`${name}: a cost above the price is charged`, async () => {
-      const task = await until(await made(`${GOOD.prompt} [[seconds 12]]`), "completed", "failed");
+      const task = await until(await made(`${VALID_BODY.prompt} [[seconds 12]]`), "completed", "failed");
       const { video_seconds, video_cost } = task.usage as { video_seconds: number; video_cost: string };
       assertEquals([video_seconds, video_cost], [5, "0.6000000000"]);
     });
@@ -149,7 +149,7 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
 
   Deno.test(`${name}: options that change the price are rejected`, async () => {
     for (const option of [{ duration: 30 }, { callback_url: "https://evil.example" }, { mode: "pro" }]) {
-      const body = { model, prompt: GOOD.prompt, provider: { options: { [name]: option } } };
+      const body = { model, prompt: VALID_BODY.prompt, provider: { options: { [name]: option } } };
       const { status, json } = await call("POST", "/v1/videos", body);
       assertEquals([status, json.error.code], [400, "invalid_request"], JSON.stringify(option));
       assert(json.error.message.includes(`provider.options.${name}.`), json.error.message);

@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { readWebhookSecrets } from "../../../src/billing/webhook_secret.ts";
-import { administration } from "./support.ts";
+import { openTestAdmin } from "./support.ts";
 
 Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this time, the webhook secret", async () => {
-  const { call, clock } = await administration();
+  const { call, clock } = await openTestAdmin();
   const { status, headers, body } = await call("POST", "", { id: "acme", balance: "25.00" });
   const { webhook_secret: secret, ...account } = body;
   assertEquals([status, headers.get("cache-control")], [201, "no-store"]);
@@ -20,7 +20,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
 });
 
 Deno.test("POST /admin/v1/accounts answers 400 naming the field, and 409 for an existing id", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   const mistakes: [unknown, string][] = [
     [{}, "id"],
     [{ id: "" }, "id"],
@@ -44,7 +44,7 @@ Deno.test("POST /admin/v1/accounts answers 400 naming the field, and 409 for an 
 });
 
 Deno.test("GET /admin/v1/accounts lists all accounts page by page", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   for (const id of ["b", "a", "c"]) await call("POST", "", { id });
   const first = (await call("GET", "?limit=2")).body;
   assertEquals([first.data.map(({ id }: { id: string }) => id), first.next], [["a", "b"], "b"]);
@@ -53,7 +53,7 @@ Deno.test("GET /admin/v1/accounts lists all accounts page by page", async () => 
 });
 
 Deno.test("lists answer 400 to an invalid limit or cursor", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   for (
     const query of ["limit=0", "limit=101", "limit=-1", "limit=1.5", "limit=", "limit=ten", `limit=${"9".repeat(400)}`]
   ) {
@@ -65,7 +65,7 @@ Deno.test("lists answer 400 to an invalid limit or cursor", async () => {
 });
 
 Deno.test("POST …/credit credits once for each reference and returns the new balance", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   const first = await call("POST", "/acme/credit", { amount: "10.5", reference: "invoice-1" });
   assertEquals([first.status, first.body.balance, first.body.replayed], [200, "10.5000000000", false]);
@@ -76,7 +76,7 @@ Deno.test("POST …/credit credits once for each reference and returns the new b
 });
 
 Deno.test("POST …/credit answers 400 to amounts that are invalid, negative, zero, too precise or too large", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   for (const amount of ["-1", "NaN", "0.00000000001", "1e30", "0", "", "10000001", " 1", 1, null, -1, undefined]) {
     const { status, body } = await call("POST", "/acme/credit", { amount });
@@ -89,7 +89,7 @@ Deno.test("POST …/credit answers 400 to amounts that are invalid, negative, ze
 });
 
 Deno.test("POST …/credit allows the next call of the account", async () => {
-  const { call, meter } = await administration();
+  const { call, meter } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   await Promise.resolve(meter.admit("acme", 1n)).catch(() => {});
   await call("POST", "/acme/credit", { amount: "1" });
@@ -97,7 +97,7 @@ Deno.test("POST …/credit allows the next call of the account", async () => {
 });
 
 Deno.test("POST …/suspend rejects the account's keys at once, and …/resume accepts them again", async () => {
-  const { call, keys } = await administration();
+  const { call, keys } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   const { secret } = (await call("POST", "/acme/keys")).body;
   await keys.resolve(secret);
@@ -108,7 +108,7 @@ Deno.test("POST …/suspend rejects the account's keys at once, and …/resume a
 });
 
 Deno.test("POST …/webhook-secret returns a new secret and keeps the old one valid for a while", async () => {
-  const { call, store } = await administration();
+  const { call, store } = await openTestAdmin();
   const { webhook_secret: first } = (await call("POST", "", { id: "acme" })).body;
   const { webhook_secret: second } = (await call("POST", "/acme/webhook-secret")).body;
   assertNotEquals(second, first);
@@ -116,7 +116,7 @@ Deno.test("POST …/webhook-secret returns a new secret and keeps the old one va
 });
 
 Deno.test("every endpoint of an account answers 404 for an unknown account", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   const endpoints: [string, string, unknown?][] = [
     ["GET", ""],
     ["POST", "/credit", { amount: "1" }],

@@ -1,8 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { administration } from "./support.ts";
+import { openTestAdmin } from "./support.ts";
 
 Deno.test("POST …/adjust debits and credits, once for each reference, and returns the new balance", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   await call("POST", "", { id: "acme", balance: "10" });
   const body = { amount: "-4.20", reason: "charged twice for req_17", reference: "ticket-17" };
   const first = await call("POST", "/acme/adjust", body);
@@ -21,7 +21,7 @@ Deno.test("POST …/adjust debits and credits, once for each reference, and retu
 });
 
 Deno.test("POST …/adjust answers 409 to a debit above the balance, unless allow_negative is true", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   await call("POST", "", { id: "acme", balance: "10" });
   const body = { amount: "-10.5", reason: "chargeback" };
   const refused = await call("POST", "/acme/adjust", body);
@@ -32,7 +32,7 @@ Deno.test("POST …/adjust answers 409 to a debit above the balance, unless allo
 });
 
 Deno.test("POST …/adjust answers 400 naming the field, and changes nothing", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   await call("POST", "", { id: "acme", balance: "10" });
   const good = { amount: "1", reason: "goodwill" };
   const amounts = [
@@ -67,7 +67,7 @@ Deno.test("POST …/adjust answers 400 naming the field, and changes nothing", a
 });
 
 Deno.test("POST …/adjust applies to the next call of the account", async () => {
-  const { call, meter } = await administration();
+  const { call, meter } = await openTestAdmin();
   await call("POST", "", { id: "acme", balance: "1" });
   (await meter.admit("acme", 1n)).release();
   await call("POST", "/acme/adjust", { amount: "-1", reason: "chargeback" });

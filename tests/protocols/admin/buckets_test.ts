@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { administration } from "./support.ts";
+import { openTestAdmin } from "./support.ts";
 
 Deno.test("POST /admin/v1/accounts/:account/buckets replaces the account's buckets", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   const created = await call("POST", "", { id: "acme", allow_buckets: ["gs://acme/"] });
   assertEquals([created.status, created.body.allow_buckets], [201, ["gs://acme/"]]);
   const set = await call("POST", "/acme/buckets", { allow_buckets: ["s3://other/folder/"] });
@@ -13,7 +13,7 @@ Deno.test("POST /admin/v1/accounts/:account/buckets replaces the account's bucke
 });
 
 Deno.test("POST /admin/v1/accounts/:account/buckets rejects an invalid bucket, naming the field", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   const mistakes = [
     ["gs://acme"],

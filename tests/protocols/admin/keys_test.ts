@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { eventLoopTurn } from "../../billing/support.ts";
-import { administration } from "./support.ts";
+import { openTestAdmin } from "./support.ts";
 
 Deno.test("POST …/keys returns the secret once, and lists never do", async () => {
-  const { call, clock } = await administration();
+  const { call, clock } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   const { status, body: { secret, ...key } } = await call("POST", "/acme/keys");
   assertEquals(status, 201);
@@ -20,7 +20,7 @@ Deno.test("POST …/keys returns the secret once, and lists never do", async () 
 });
 
 Deno.test("GET …/keys returns when a key was last used, to the hour", async () => {
-  const { call, keys, clock } = await administration();
+  const { call, keys, clock } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   const { secret } = (await call("POST", "/acme/keys")).body;
   clock.advance(60_000);
@@ -30,7 +30,7 @@ Deno.test("GET …/keys returns when a key was last used, to the hour", async ()
 });
 
 Deno.test("DELETE …/keys/:key revokes the key at once, and is idempotent", async () => {
-  const { call, keys, clock } = await administration();
+  const { call, keys, clock } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   const { id, secret } = (await call("POST", "/acme/keys")).body;
   await keys.resolve(secret);
@@ -42,7 +42,7 @@ Deno.test("DELETE …/keys/:key revokes the key at once, and is idempotent", asy
 });
 
 Deno.test("DELETE …/keys/:key answers 404 to another account's key and to an unknown one", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   await call("POST", "", { id: "zeta" });
   const { id } = (await call("POST", "/acme/keys")).body;

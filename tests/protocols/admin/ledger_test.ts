@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { addHold, captureHold, readHold } from "../../../src/billing/hold.ts";
 import { NO_USAGE } from "../../../src/conversation/usage.ts";
-import { administration } from "./support.ts";
+import { openTestAdmin } from "./support.ts";
 
 Deno.test("GET …/ledger lists entries as decimal strings, charges with their requests", async () => {
-  const { call, meter, clock } = await administration();
+  const { call, meter, clock } = await openTestAdmin();
   await call("POST", "", { id: "acme", balance: "1" });
   const usage = { ...NO_USAGE, freshTokens: 7, cacheWrite5mTokens: 2, outputTokens: 3 };
   const charge = { requestId: "req_1", kind: "text" as const, model: "acme/large", provider: "acme", usage };
@@ -31,7 +31,7 @@ Deno.test("GET …/ledger lists entries as decimal strings, charges with their r
 });
 
 Deno.test("GET …/ledger lists a hold and its capture with their details", async () => {
-  const { call, store } = await administration();
+  const { call, store } = await openTestAdmin();
   await call("POST", "", { id: "acme", balance: "1" });
   const hold = { account: "acme", reference: "task-1", amount: 60n };
   await store.commit(null, addHold({}, hold, store.now()));
@@ -45,7 +45,7 @@ Deno.test("GET …/ledger lists a hold and its capture with their details", asyn
 });
 
 Deno.test("GET …/ledger continues after an entry and rejects an invalid order", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   await call("POST", "", { id: "acme", balance: "1" });
   await call("POST", "/acme/credit", { amount: "2", reference: "invoice-1" });
   const first = (await call("GET", "/acme/ledger?limit=1")).body;

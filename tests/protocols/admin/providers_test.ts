@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { askFace, CHAT } from "../../e2e/faces.ts";
+import { CHAT, sendAs } from "../../e2e/caller_protocols.ts";
 import { startTestGateway, type TestGateway, textModel } from "../../support/gateway.ts";
 
 async function providersOf({ address, adminKey }: TestGateway) {
@@ -35,7 +35,7 @@ Deno.test("GET /admin/v1/providers reports an open circuit, its end, and that a 
   const gateway = await startTestGateway({ config: { models: [{ ...textModel("sandbox/two", []), serves }] } });
   const ask = (text: string, provider?: string) => {
     const headers: Record<string, string> = provider === undefined ? {} : { "x-service-provider-type": provider };
-    return askFace(CHAT, gateway, { model: "sandbox/two", text, headers });
+    return sendAs(CHAT, gateway, { model: "sandbox/two", text, headers });
   };
   for (let failures = 0; failures < 5; failures++) await ask("[[openai: fail 503]] hi");
   const [openai, , google] = (await providersOf(gateway)).data;
@@ -73,7 +73,7 @@ Deno.test("GET /admin/v1/providers reports an open circuit, its end, and that a 
 
 Deno.test("GET /admin/v1/providers does not count a refusal of the request, and shows no key", async () => {
   const gateway = await startTestGateway();
-  assertEquals((await askFace(CHAT, gateway, { model: "sandbox/chat-1", text: "[[fail 400 Not that]]" })).status, 400);
+  assertEquals((await sendAs(CHAT, gateway, { model: "sandbox/chat-1", text: "[[fail 400 Not that]]" })).status, 400);
   const answer = await providersOf(gateway);
   assertEquals([answer.data[0].succeeded, answer.data[0].failed], [0, 0]);
   assert(!JSON.stringify(answer).includes("sandbox-key"));

@@ -2,10 +2,10 @@ import { assertEquals } from "@std/assert";
 import { GatewayError } from "../../../src/lib/gateway_error.ts";
 import { renderAdminError } from "../../../src/protocols/admin/answer.ts";
 import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
-import { ADMIN_KEY, administration } from "./support.ts";
+import { ADMIN_KEY, openTestAdmin } from "./support.ts";
 
 Deno.test("every admin endpoint answers 401 without the admin key and has no effect", async () => {
-  const { call, store, keys, meter } = await administration();
+  const { call, store, keys, meter } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
   const { secret } = (await call("POST", "/acme/keys")).body;
   const options = {
@@ -34,14 +34,14 @@ Deno.test("every admin endpoint answers 401 without the admin key and has no eff
 });
 
 Deno.test("the admin key is accepted as a bearer token: the scheme in any case, blanks around it", async () => {
-  const { call } = await administration();
+  const { call } = await openTestAdmin();
   for (const authorization of [`bearer ${ADMIN_KEY}`, `BEARER   ${ADMIN_KEY}  `]) {
     assertEquals((await call("GET", "", undefined, { authorization })).status, 200);
   }
 });
 
 Deno.test("without an admin key the admin endpoints do not exist", async () => {
-  const { store, keys, meter } = await administration();
+  const { store, keys, meter } = await openTestAdmin();
   const readJson = () => Promise.resolve({});
   assertEquals(adminRoutes({ adminKey: "", store, keys, meter, readJson }), []);
 });

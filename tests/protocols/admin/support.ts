@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 /** The admin endpoints over a memory store, called as the router would. */
-export interface Administration {
+export interface TestAdmin {
   readonly store: Store;
   readonly clock: ManualClock;
   readonly keys: KeyRing;
@@ -29,11 +29,11 @@ export interface Administration {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
-/** The operator's key of {@linkcode administration}. */
+/** The operator's key of {@linkcode openTestAdmin}. */
 export const ADMIN_KEY = "admin-key-of-the-tests";
 
 /** Opens the admin endpoints over a new store. */
-export async function administration(): Promise<Administration> {
+export async function openTestAdmin(): Promise<TestAdmin> {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });
   const keys = createKeyRing({ store, clock });

@@ -3,7 +3,7 @@ import { qwenImages } from "../../../src/upstreams/alibaba/images.ts";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
-import { ok } from "../../support/video_stage.ts";
+import { ok } from "../../support/vendor_stage.ts";
 import { CALL, imageOf, orderOf, withImageVendor } from "../vendor.ts";
 
 const URL = "https://example.invalid/picture.png";

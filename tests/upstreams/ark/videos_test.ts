@@ -5,7 +5,7 @@ import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
-import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
+import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/vendor_stage.ts";
 
 const BASE = "/api/v3";
 const TASKS = `${BASE}/contents/generations/tasks`;

@@ -5,9 +5,9 @@ import type { GeneratedImage, ImageOrder } from "../../../src/upstreams/image_up
 import { imageJobContract } from "../../contract/image_job.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { ok, withAnswers } from "../../support/video_stage.ts";
+import { ok, withAnswers } from "../../support/vendor_stage.ts";
 import { CALL, imageOf, orderOf, RECORDED, recordedAnswer } from "../vendor.ts";
-import { whilePassing } from "../../support/passing_time.ts";
+import { whileAdvancing } from "../../support/advancing_clock.ts";
 
 const SAMPLE = "https://delivery-us1.bfl.example/sample.jpeg";
 const created = ok({ id: "job-1", polling_url: "https://elsewhere.example/v1/get_result?id=job-1", cost: null });
@@ -39,7 +39,7 @@ imageJobContract("bfl", {
 async function sent(order: Partial<ImageOrder>) {
   return await withAnswers([created, ready], async ({ outbound, vendor }) => {
     const clock = new ManualClock();
-    const outcome = await whilePassing(clock, () => bflImages(outbound, clock).generate(orderOf(order), CALL));
+    const outcome = await whileAdvancing(clock, () => bflImages(outbound, clock).generate(orderOf(order), CALL));
     return { path: itemAt(vendor.seen, 0).path, body: JSON.parse(itemAt(vendor.seen, 0).body), size: outcome.size };
   });
 }
@@ -107,7 +107,7 @@ Deno.test("FLUX: the format is sent if the vendor supports it", async () => {
   await withAnswers([created, ready], async ({ outbound, vendor }) => {
     const clock = new ManualClock();
     const order = orderOf({ model: "flux-2-pro", outputFormat: "png" });
-    const { images } = await whilePassing(clock, () => bflImages(outbound, clock).generate(order, CALL));
+    const { images } = await whileAdvancing(clock, () => bflImages(outbound, clock).generate(order, CALL));
     assertEquals([images, JSON.parse(itemAt(vendor.seen, 0).body).output_format], [made("image/png"), "png"]);
   });
 });
@@ -118,7 +118,7 @@ Deno.test("FLUX: a polling URL below the base URL is used, else the job is polle
     return withAnswers(answers, async ({ outbound, vendor }) => {
       answers.push(ok({ id: "job 1", polling_url: address(vendor.port) }), ready);
       const clock = new ManualClock();
-      await whilePassing(clock, () => bflImages(outbound, clock).generate(orderOf(), CALL));
+      await whileAdvancing(clock, () => bflImages(outbound, clock).generate(orderOf(), CALL));
       return itemAt(vendor.seen, 1).path;
     }, "/v1");
   };
@@ -138,7 +138,7 @@ Deno.test("FLUX: a job has several pending states, and a job that is not found y
   const answers = [created, ...message.map((status) => ok({ status })), ready];
   await withAnswers(answers, async ({ outbound }) => {
     const clock = new ManualClock();
-    const { images } = await whilePassing(clock, () => bflImages(outbound, clock).generate(orderOf(), CALL));
+    const { images } = await whileAdvancing(clock, () => bflImages(outbound, clock).generate(orderOf(), CALL));
     assertEquals(images, made(null));
   });
 });
@@ -186,7 +186,7 @@ for (
     const failure = await withAnswers(answers, ({ outbound }) => {
       const clock = new ManualClock();
       const images = bflImages(outbound, clock);
-      return whilePassing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
+      return whileAdvancing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
     });
     assertEquals([failure.kind, failure.facts.accepted, failure.message], [kind, accepted, message]);
   });
@@ -201,7 +201,7 @@ Deno.test({
       const answers = names.map((name) => recordedAnswer(`bfl/${name}`)).map(({ body }) => ok(body));
       await withAnswers(answers, async ({ outbound }) => {
         const clock = new ManualClock();
-        const { images } = await whilePassing(clock, () => bflImages(outbound, clock).generate(orderOf(), CALL));
+        const { images } = await whileAdvancing(clock, () => bflImages(outbound, clock).generate(orderOf(), CALL));
         const { result } = itemAt(images, 0);
         assertEquals(result.kind === "url" && new URL(result.url).hostname, "delivery-us1.bfl.ai");
       });

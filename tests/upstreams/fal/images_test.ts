@@ -5,8 +5,8 @@ import type { GeneratedImage, ImageOrder, ImageOutcome } from "../../../src/upst
 import { imageJobContract } from "../../contract/image_job.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { whilePassing } from "../../support/passing_time.ts";
-import { ok, type VendorAnswer, withAnswers } from "../../support/video_stage.ts";
+import { whileAdvancing } from "../../support/advancing_clock.ts";
+import { ok, type VendorAnswer, withAnswers } from "../../support/vendor_stage.ts";
 import { CALL, imageOf, orderOf, RECORDED, recordedAnswer } from "../vendor.ts";
 
 const URL = "https://v3.fal.example/files/1.png";
@@ -64,7 +64,7 @@ imageJobContract("fal", {
 async function play(answers: readonly VendorAnswer[], order: Partial<ImageOrder>) {
   return await withAnswers(answers, async ({ outbound, vendor }) => {
     const clock = new ManualClock();
-    const outcome = await whilePassing(clock, () => falImages(outbound, clock).generate(orderOf(order), CALL));
+    const outcome = await whileAdvancing(clock, () => falImages(outbound, clock).generate(orderOf(order), CALL));
     return { outcome, seen: vendor.seen };
   });
 }
@@ -170,7 +170,7 @@ Deno.test("fal images: status, result and cancel use the vendor's URLs, on its o
     const named = `http://127.0.0.1:${vendor.port}/owner/app/requests/r-1`;
     answers.push(ok({ request_id: "r-1", response_url: named }), ended, result);
     const clock = new ManualClock();
-    await whilePassing(clock, () => falImages(outbound, clock).generate(orderOf({ model: "owner/app/a/b" }), CALL));
+    await whileAdvancing(clock, () => falImages(outbound, clock).generate(orderOf({ model: "owner/app/a/b" }), CALL));
     assertEquals(vendor.seen.slice(1).map(({ path }) => path), [
       "/owner/app/requests/r-1/status",
       "/owner/app/requests/r-1",
@@ -191,7 +191,7 @@ for (
     const failure = await withAnswers([created, ended, answer], ({ outbound }) => {
       const clock = new ManualClock();
       const images = falImages(outbound, clock);
-      return whilePassing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
+      return whileAdvancing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
     });
     assertEquals([failure.kind, failure.facts.accepted], [kind, accepted]);
   });
@@ -240,7 +240,7 @@ Deno.test({
       withAnswers([...before, recordedAnswer(`fal/${name}`) as VendorAnswer], ({ outbound }) => {
         const clock = new ManualClock();
         const images = falImages(outbound, clock);
-        return whilePassing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
+        return whileAdvancing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
       });
     const unknown = await failed("post-fal-ai_lora-422-2", [created, ended]);
     assertEquals([unknown.kind, unknown.message.slice(0, 15)], ["invalid", "Model directory"]);

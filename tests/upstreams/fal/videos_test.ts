@@ -5,7 +5,7 @@ import type { VideoOrder, VideoProgress } from "../../../src/upstreams/video_ups
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
-import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
+import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/vendor_stage.ts";
 
 const MODEL = "fal-ai/veo3.1";
 const PLACE = "/fal-ai/veo3.1/requests/r-1";

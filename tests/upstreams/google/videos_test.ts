@@ -5,7 +5,7 @@ import type { OpenedResult, VideoMedia, VideoOrder } from "../../../src/upstream
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
-import { ok, recordedAnswer, type VendorAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
+import { ok, recordedAnswer, type VendorAnswer, videoOrder, withAnswers } from "../../support/vendor_stage.ts";
 
 const JOB = { id: "v1_abc", place: null };
 const URI = "https://generativelanguage.googleapis.com/v1beta/files/abc:download?alt=media";

@@ -5,7 +5,7 @@ import type { VideoJobHandle, VideoOrder, VideoProgress } from "../../../src/ups
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
-import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
+import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/vendor_stage.ts";
 
 const JOB: VideoJobHandle = { id: "task-1", place: null };
 const URL = "https://example.invalid/out.mp4";

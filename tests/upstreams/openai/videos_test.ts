@@ -10,11 +10,11 @@ import {
   mediaAt,
   ok,
   STAGE_KEY,
+  type VendorStage,
   videoOrder,
-  type VideoStage,
   withAnswers,
   withVendor,
-} from "../../support/video_stage.ts";
+} from "../../support/vendor_stage.ts";
 
 const BASE = "/api/v1";
 const ID = "gen-vid-1793491200-abcdefghijklmnopqrst";
@@ -166,7 +166,7 @@ Deno.test("OpenRouter videos: options for size, quality and an earlier job are r
 /** Runs with a vendor whose responses depend on the origin of the request. */
 function replying<T>(
   answers: readonly ((origin: string) => string)[],
-  play: (videos: VideoUpstream, vendor: VideoStage["vendor"]) => Promise<T>,
+  play: (videos: VideoUpstream, vendor: VendorStage["vendor"]) => Promise<T>,
 ): Promise<T> {
   let nth = 0;
   return withVendor(

@@ -5,8 +5,8 @@ import { replicateImages } from "../../../src/upstreams/replicate/images.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { whilePassing } from "../../support/passing_time.ts";
-import { ok, type VendorAnswer, withAnswers } from "../../support/video_stage.ts";
+import { whileAdvancing } from "../../support/advancing_clock.ts";
+import { ok, type VendorAnswer, withAnswers } from "../../support/vendor_stage.ts";
 import { CALL, imageOf, orderOf, RECORDED, recordedAnswer } from "../vendor.ts";
 
 const FIRST = "https://replicate.example/out-0.webp";
@@ -65,7 +65,7 @@ imageJobContract("replicate", {
 async function play(answers: readonly VendorAnswer[], order: Partial<ImageOrder>) {
   return await withAnswers(answers, async ({ outbound, vendor }) => {
     const clock = new ManualClock();
-    const outcome = await whilePassing(clock, () => replicateImages(outbound, clock).generate(orderOf(order), CALL));
+    const outcome = await whileAdvancing(clock, () => replicateImages(outbound, clock).generate(orderOf(order), CALL));
     return { outcome, seen: vendor.seen };
   });
 }
@@ -180,7 +180,7 @@ for (const status of ["canceled", "aborted"]) {
     const failure = await withAnswers([created, ok(prediction(status))], ({ outbound }) => {
       const clock = new ManualClock();
       const images = replicateImages(outbound, clock);
-      return whilePassing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
+      return whileAdvancing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
     });
     assertEquals([failure.kind, failure.facts.accepted], ["unavailable", "no"]);
   });
@@ -214,7 +214,7 @@ Deno.test({
       withAnswers([...before, recordedAnswer(`replicate/${name}`) as VendorAnswer], ({ outbound }) => {
         const clock = new ManualClock();
         const images = replicateImages(outbound, clock);
-        return whilePassing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
+        return whileAdvancing(clock, () => assertRejects(() => images.generate(orderOf(), CALL), UpstreamFailure));
       });
     const refused = await failed("post-v1_models_black-forest-labs_flux-schnell_predictions-422-1");
     assertEquals([refused.kind, refused.message], ["invalid", "- Additional property provider is not allowed"]);

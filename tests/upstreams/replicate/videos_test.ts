@@ -5,7 +5,7 @@ import type { VideoMedia, VideoOrder, VideoProgress } from "../../../src/upstrea
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
-import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
+import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/vendor_stage.ts";
 
 const MODEL = "kwaivgi/kling-v2.6";
 const URL = "https://replicate.example/out.mp4";

@@ -6,7 +6,7 @@ import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
-import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
+import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/vendor_stage.ts";
 import { withVendor } from "../vendor.ts";
 
 const JOB = { id: "17f20503-6c24-4c16-946b-35dbbce2af2f", place: null };

@@ -3,7 +3,7 @@ import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { xaiImages } from "../../../src/upstreams/xai/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
-import { ok } from "../../support/video_stage.ts";
+import { ok } from "../../support/vendor_stage.ts";
 import type { ImageOrder } from "../../../src/upstreams/image_upstream.ts";
 import { CALL, imageOf, orderOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 

@@ -5,7 +5,7 @@ import { xaiVideos } from "../../../src/upstreams/xai/videos.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
-import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/video_stage.ts";
+import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/vendor_stage.ts";
 
 const BASE = "/v1";
 const JOB = { id: "r-1", place: null };

@@ -7,7 +7,7 @@ import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
 import { promptTokensOf } from "../../../../src/conversation/usage.ts";
 import { replyOf } from "../../../support/assemble.ts";
-import { leastRecordings, namesIn, RECORDING_FOLDERS } from "../../../support/recordings.ts";
+import { minRecordings, namesIn, RECORDING_FOLDERS } from "../../../support/recordings.ts";
 import type { Loose } from "./conversations.ts";
 import { RESEMBLING_QUIRKS, targetOf } from "../../../support/conversations.ts";
 
@@ -110,7 +110,7 @@ Deno.test({
       }
       read++;
     }
-    assert(read > leastRecordings(100));
+    assert(read > minRecordings(100));
   },
 });
 
@@ -156,7 +156,7 @@ Deno.test({
       }
       read++;
     }
-    assert(read > leastRecordings(10));
+    assert(read > minRecordings(10));
   },
 });
 
@@ -202,7 +202,7 @@ Deno.test({
       }
       read++;
     }
-    assert(read > leastRecordings(80));
+    assert(read > minRecordings(80));
   },
 });
 

@@ -6,7 +6,7 @@ import { content, needsInlining } from "../../../../src/conversation/codecs/cont
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { NO_USAGE, promptTokensOf } from "../../../../src/conversation/usage.ts";
 import { replyOf } from "../../../support/assemble.ts";
-import { leastRecordings } from "../../../support/recordings.ts";
+import { minRecordings } from "../../../support/recordings.ts";
 import { contentRecordings } from "./recordings.ts";
 import { targetOf } from "../../../support/conversations.ts";
 
@@ -81,7 +81,7 @@ Deno.test({
   name: "readReply keeps text, thoughts, calls, pictures, stop and usage of every recorded reply",
   fn() {
     const wholes = recordings.filter((recording) => recording.whole !== null);
-    assert(wholes.length > leastRecordings(60));
+    assert(wholes.length > minRecordings(60));
     for (const { name, whole } of wholes) assertHolds(content.upstream.readReply(whole), extractOf([whole]), name);
   },
 });
@@ -90,7 +90,7 @@ Deno.test({
   name: "eventReader keeps the same of every recorded stream",
   fn() {
     const streams = recordings.filter((recording) => recording.chunks !== null);
-    assert(streams.length > leastRecordings(15));
+    assert(streams.length > minRecordings(15));
     for (const { name, chunks } of streams) assertHolds(replyOfChunks(chunks!), extractOf(chunks!), name);
   },
 });
@@ -143,6 +143,6 @@ Deno.test({
       assertEquals(again.turns.slice(fillers), read.turns, name);
       count++;
     }
-    assert(count > leastRecordings(60));
+    assert(count > minRecordings(60));
   },
 });

@@ -12,7 +12,7 @@ import type { Reply } from "../../../../src/conversation/reply.ts";
 import { GatewayError } from "../../../../src/lib/gateway_error.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
 import { itemAt } from "../../../support/items.ts";
-import { leastRecordings, namesIn, RECORDING_FOLDERS, RECORDINGS } from "../../../support/recordings.ts";
+import { minRecordings, namesIn, RECORDING_FOLDERS, RECORDINGS } from "../../../support/recordings.ts";
 import { contextWith, targetWith } from "./samples.ts";
 
 interface Exchange {
@@ -165,7 +165,7 @@ Deno.test({
   name: "messages codec reads every recorded reply without loss",
   fn() {
     const replies = wholeReplies();
-    assert(replies.length > leastRecordings(100));
+    assert(replies.length > minRecordings(100));
     for (const [name, body] of replies) {
       const reply = messages.upstream.readReply(body);
       assertEquals(saidIn(reply), saidInBlocks(body.content as JsonObject[], body.stop_reason), name);
@@ -178,7 +178,7 @@ Deno.test({
   name: "messages codec reads every recorded stream without loss, and follows its usage",
   fn() {
     const recorded = streams();
-    assert(recorded.length >= leastRecordings(20));
+    assert(recorded.length >= minRecordings(20));
     for (const [name, payloads] of recorded) {
       const reply = readStream(payloads);
       assertEquals(saidIn(reply), saidInPayloads(payloads), name);

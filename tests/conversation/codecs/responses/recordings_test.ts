@@ -7,7 +7,7 @@ import type { ReplyEvent } from "../../../../src/conversation/events.ts";
 import type { Reply } from "../../../../src/conversation/reply.ts";
 import { promptTokensOf } from "../../../../src/conversation/usage.ts";
 import { replyOf } from "../../../support/assemble.ts";
-import { leastRecordings } from "../../../support/recordings.ts";
+import { minRecordings } from "../../../support/recordings.ts";
 import { valueAt } from "../../../support/items.ts";
 import { CONTEXT, TARGET } from "./context.ts";
 import { recordedReplies, recordedRequests, recordedStreams } from "./fixtures.ts";
@@ -53,7 +53,7 @@ Deno.test({
   name: "every recorded reply is read with its text, calls, thoughts, stop and usage",
   fn() {
     const recorded = recordedReplies();
-    assert(recorded.length > leastRecordings(50), `expected more recordings, got ${recorded.length}`);
+    assert(recorded.length > minRecordings(50), `expected more recordings, got ${recorded.length}`);
     for (const { name, body } of recorded) {
       const reply = responses.upstream.readReply(body);
       assertEquals(saidIn(reply), saidBy(body), name);
@@ -66,7 +66,7 @@ Deno.test({
   name: "every recorded stream is read to what its last event holds",
   fn() {
     const recorded = recordedStreams().filter(({ body }) => body.at(-1)!.type === "response.completed");
-    assert(recorded.length > leastRecordings(25), `expected more recordings, got ${recorded.length}`);
+    assert(recorded.length > minRecordings(25), `expected more recordings, got ${recorded.length}`);
     for (const { name, body } of recorded) {
       const reply = replyOf(readAll(body));
       assertEquals(saidIn(reply), saidBy(body.at(-1)!.response as JsonObject), name);
@@ -114,7 +114,7 @@ Deno.test({
   name: "every recorded request passes the check; those without state are read and written again",
   fn() {
     const recorded = recordedRequests();
-    assert(recorded.length > leastRecordings(50), `expected more recordings, got ${recorded.length}`);
+    assert(recorded.length > minRecordings(50), `expected more recordings, got ${recorded.length}`);
     let translated = 0;
     for (const { name, body } of recorded) {
       responses.caller.check(body);
@@ -128,6 +128,6 @@ Deno.test({
       assertEquals(again.turns.map(({ role }) => role), told.turns.map(({ role }) => role), name);
       translated++;
     }
-    assert(translated > leastRecordings(40), `expected more requests, got ${translated}`);
+    assert(translated > minRecordings(40), `expected more requests, got ${translated}`);
   },
 });

@@ -1,7 +1,7 @@
 import { type ManualClock, until } from "./manual_clock.ts";
 
 /** Advances `clock` from timer to timer until `play` has ended. */
-export async function whilePassing<T>(clock: ManualClock, play: () => Promise<T>): Promise<T> {
+export async function whileAdvancing<T>(clock: ManualClock, play: () => Promise<T>): Promise<T> {
   let isOver = false;
   const playing = play().finally(() => isOver = true);
   playing.catch(() => {});

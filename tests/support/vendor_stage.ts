@@ -7,7 +7,7 @@ import { createOutbound } from "../../src/upstreams/outbound.ts";
 import type { VideoMedia, VideoOrder } from "../../src/upstreams/video_upstream.ts";
 import { ManualClock } from "./manual_clock.ts";
 import { RECORDINGS } from "./recordings.ts";
-import { answer, type ScriptedUpstream, startScriptedUpstream, type VendorSide } from "./scripted_upstream.ts";
+import { answer, type ScriptedUpstream, startScriptedUpstream, type VendorConnection } from "./scripted_upstream.ts";
 
 /** A vendor's response to one request. */
 export interface VendorAnswer {
@@ -18,7 +18,7 @@ export interface VendorAnswer {
 }
 
 /** A vendor that answers from a list, and an outbound that reaches it. */
-export interface VideoStage {
+export interface VendorStage {
   readonly outbound: Outbound;
   readonly vendor: ScriptedUpstream;
   readonly clock: ManualClock;
@@ -40,7 +40,7 @@ export function ok(body: unknown): VendorAnswer {
  */
 export async function withAnswers<T>(
   answers: readonly VendorAnswer[],
-  play: (stage: VideoStage) => Promise<T>,
+  play: (stage: VendorStage) => Promise<T>,
   path = "",
 ): Promise<T> {
   let index = 0;
@@ -61,8 +61,8 @@ export async function withAnswers<T>(
 
 /** The same with a vendor that follows a script. */
 export async function withVendor<T>(
-  script: (side: VendorSide) => Promise<void>,
-  play: (stage: VideoStage) => Promise<T>,
+  script: (side: VendorConnection) => Promise<void>,
+  play: (stage: VendorStage) => Promise<T>,
   path = "",
 ): Promise<T> {
   const vendor = startScriptedUpstream(script);

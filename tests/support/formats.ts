@@ -20,9 +20,9 @@ import { targetOf } from "./conversations.ts";
 export const CODECS: Readonly<Record<CallerFormatName, WireFormat>> = { chat, responses, messages, content };
 
 /** The formats, and every ordered pair of two of them. */
-export const FORMS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
-export const PAIRS: readonly (readonly [from: CallerFormatName, to: CallerFormatName])[] = FORMS.flatMap((from) =>
-  FORMS.filter((to) => to !== from).map((to) => [from, to] as const)
+export const FORMATS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
+export const PAIRS: readonly (readonly [from: CallerFormatName, to: CallerFormatName])[] = FORMATS.flatMap((from) =>
+  FORMATS.filter((to) => to !== from).map((to) => [from, to] as const)
 );
 
 /** A recent model of each format's author. */
@@ -34,20 +34,20 @@ export const TARGETS: Readonly<Record<CallerFormatName, RequestTarget>> = {
 };
 
 /** The value after it was serialised and parsed. */
-export function sent(body: unknown): JsonObject {
+export function serialized(body: unknown): JsonObject {
   return JSON.parse(JSON.stringify(body));
 }
 
 /** A written request as its format's reader gets it: one format has model and streaming in the path. */
 export function asRead(form: CallerFormatName, body: JsonObject, stream: boolean): JsonObject {
-  return form === "content" ? { model: TARGETS.content.model, stream, ...sent(body) } : sent(body);
+  return form === "content" ? { model: TARGETS.content.model, stream, ...serialized(body) } : serialized(body);
 }
 
 /** A conversation after it was written and read in a format. */
-export function throughForm(form: CallerFormatName, conversation: Conversation, target = TARGETS[form]) {
+export function throughFormat(form: CallerFormatName, conversation: Conversation, target = TARGETS[form]) {
   const { body, droppedFields, toolNames } = CODECS[form].upstream.writeRequest(conversation, target);
   const read = readChecked(CODECS[form].caller, asRead(form, body, conversation.stream));
-  return { read, body: sent(body), droppedFields, toolNames };
+  return { read, body: serialized(body), droppedFields, toolNames };
 }
 
 /** The events that a format's reader returns for frames. */
@@ -63,11 +63,11 @@ export function framesOf(form: CallerFormatName, events: readonly ReplyEvent[], 
 }
 
 /** A reply after it was streamed and read in a format. */
-export function streamedThrough(form: CallerFormatName, events: readonly ReplyEvent[], context: ReplyContext): Reply {
+export function writtenAsStream(form: CallerFormatName, events: readonly ReplyEvent[], context: ReplyContext): Reply {
   return replyOf(eventsIn(form, framesOf(form, events, context)));
 }
 
 /** A reply after it was written whole and read in a format. */
-export function wholeThrough(form: CallerFormatName, reply: Reply, context: ReplyContext): Reply {
-  return CODECS[form].upstream.readReply(sent(CODECS[form].caller.writeReply(reply, context).body));
+export function writtenWhole(form: CallerFormatName, reply: Reply, context: ReplyContext): Reply {
+  return CODECS[form].upstream.readReply(serialized(CODECS[form].caller.writeReply(reply, context).body));
 }

@@ -1,5 +1,5 @@
 /** The wire formats of callers and upstreams. */
-export type Wire = "chat" | "messages" | "content";
+export type BenchFormat = "chat" | "messages" | "content";
 
 /**
  * The upstream's kind of reply. `json`: a whole JSON reply. `burst`: a stream in one write. `paced`: a stream with one
@@ -12,7 +12,7 @@ export type Mode = "json" | "burst" | "paced" | "brief";
 export const MODES: readonly Mode[] = ["json", "burst", "paced", "brief"];
 
 /** Every wire format. */
-export const WIRES: readonly Wire[] = ["chat", "messages", "content"];
+export const BENCH_FORMATS: readonly BenchFormat[] = ["chat", "messages", "content"];
 
 /** Text chunks in every stream. */
 export const CHUNKS_PER_STREAM = 200;
@@ -21,7 +21,7 @@ export const CHUNKS_PER_STREAM = 200;
 export const PACE_MS = 5;
 
 /** A request that is sent repeatedly. */
-export interface Ask {
+export interface LoadRequest {
   /** A port on loopback. */
   readonly port: number;
   /** Path with query. */
@@ -37,7 +37,7 @@ export interface Ask {
 const PROMPT = "hello ".repeat(80);
 
 /** A request body of a wire format; the content format has model and streaming in its path. */
-export function bodyOf(wire: Wire, model: string, mode: Mode): string {
+export function bodyOf(wire: BenchFormat, model: string, mode: Mode): string {
   const stream = isStream(mode) ? { stream: true } : {};
   const messages = [{ role: "user", content: PROMPT }];
   switch (wire) {
@@ -56,7 +56,7 @@ export function isStream(mode: Mode): boolean {
 }
 
 /** The request as bytes on the wire. */
-export function writeAsk({ port, path, headers, body }: Ask): Uint8Array<ArrayBuffer> {
+export function encodeRequest({ port, path, headers, body }: LoadRequest): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(body);
   let head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`;
   for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;

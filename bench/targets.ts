@@ -2,7 +2,7 @@ import type { Figures } from "./contest.ts";
 import { figure, signed } from "./markdown.ts";
 
 /** A performance target of the gateway relative to the bare proxy, and the measurement. */
-export interface Mark {
+export interface Target {
   readonly text: string;
   /** Null when it could not be measured. */
   readonly measured: string | null;
@@ -14,7 +14,7 @@ const STREAM_SHARE = 0.8;
 const FIRST_TOKEN_MS = 1;
 
 /** The gateway's targets for passed replies. */
-export function marksOf(figures: Figures): Mark[] {
+export function targetsOf(figures: Figures): Target[] {
   const first = (id: "bare" | "pass") => figures.median(id, "brief", (run) => run.firstMs?.p50);
   const [bareFirst, passFirst] = [first("bare"), first("pass")];
   const added = bareFirst === null || passFirst === null ? null : passFirst - bareFirst;
@@ -37,6 +37,6 @@ export function marksOf(figures: Figures): Mark[] {
   ];
 }
 
-function share(text: string, ratio: number | null, min: number): Mark {
+function share(text: string, ratio: number | null, min: number): Target {
   return { text, measured: ratio === null ? null : figure(ratio, 2), isMet: ratio === null ? null : ratio >= min };
 }

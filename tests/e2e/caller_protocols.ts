@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 
 /** One protocol of the gateway with handwritten requests: for what no client library would send or return. */
-export interface Face {
+export interface CallerProtocol {
   readonly name: "chat" | "responses" | "messages" | "content";
   /** The model whose vendor uses the same format. */
   readonly ownModel: string;
@@ -12,7 +12,7 @@ export interface Face {
   /** The text of a whole reply. */
   textIn(json: Json): string;
   /** The type of the error in a body. */
-  errorWord(json: Json): string;
+  errorType(json: Json): string;
 }
 
 // deno-lint-ignore no-explicit-any -- a test looks wherever it likes
@@ -20,27 +20,27 @@ export type Json = any;
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-export const CHAT: Face = {
+export const CHAT: CallerProtocol = {
   name: "chat",
   ownModel: "sandbox/chat-1",
   path: () => "/v1/chat/completions",
   headers: (key) => ({ ...JSON_TYPE, authorization: `Bearer ${key}` }),
   body: (model, text, stream) => ({ model, ...(stream && { stream }), messages: [{ role: "user", content: text }] }),
   textIn: (json) => json.choices[0].message.content,
-  errorWord: (json) => json.error.type,
+  errorType: (json) => json.error.type,
 };
 
-export const RESPONSES: Face = {
+export const RESPONSES: CallerProtocol = {
   name: "responses",
   ownModel: "sandbox/chat-1",
   path: () => "/v1/responses",
   headers: CHAT.headers,
   body: (model, text, stream) => ({ model, ...(stream && { stream }), input: text }),
   textIn: (json) => json.output.find(({ type }: Json) => type === "message").content[0].text,
-  errorWord: CHAT.errorWord,
+  errorType: CHAT.errorType,
 };
 
-export const MESSAGES: Face = {
+export const MESSAGES: CallerProtocol = {
   name: "messages",
   ownModel: "sandbox/messages-1",
   path: () => "/msgcompat/v1/messages",
@@ -52,10 +52,10 @@ export const MESSAGES: Face = {
     messages: [{ role: "user", content: text }],
   }),
   textIn: (json) => json.content.find(({ type }: Json) => type === "text").text,
-  errorWord: (json) => json.error.type,
+  errorType: (json) => json.error.type,
 };
 
-export const CONTENT: Face = {
+export const CONTENT: CallerProtocol = {
   name: "content",
   ownModel: "sandbox/content-1",
   path: (model, stream) =>
@@ -63,13 +63,13 @@ export const CONTENT: Face = {
   headers: (key) => ({ ...JSON_TYPE, "x-content-api-key": key }),
   body: (_model, text) => ({ contents: [{ role: "user", parts: [{ text }] }] }),
   textIn: (json) => json.candidates[0].content.parts.find(({ text }: Json) => text).text,
-  errorWord: (json) => json.error.status,
+  errorType: (json) => json.error.status,
 };
 
-export const FACES: readonly Face[] = [CHAT, RESPONSES, MESSAGES, CONTENT];
+export const CALLER_PROTOCOLS: readonly CallerProtocol[] = [CHAT, RESPONSES, MESSAGES, CONTENT];
 
 /** A response, read. */
-export interface FaceAnswer {
+export interface ProtocolResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -78,7 +78,7 @@ export interface FaceAnswer {
 }
 
 /** Options of a request. */
-export interface FaceQuestion {
+export interface ProtocolRequest {
   readonly model?: string;
   readonly text?: string;
   readonly stream?: boolean;
@@ -92,11 +92,11 @@ export interface FaceQuestion {
 }
 
 /** Sends a request of this protocol to a gateway. */
-export async function askFace(
-  face: Face,
+export async function sendAs(
+  face: CallerProtocol,
   { address, key }: { readonly address: string; readonly key: string },
-  question: FaceQuestion = {},
-): Promise<FaceAnswer> {
+  question: ProtocolRequest = {},
+): Promise<ProtocolResponse> {
   const { model = face.ownModel, text = "hello there", stream = false } = question;
   const body = question.body ?? { ...face.body(model, text, stream), ...question.extra };
   const response = await fetch(address + (question.path ?? face.path(model, stream)), {
@@ -117,7 +117,7 @@ function parsed(text: string): Json {
 }
 
 /** The type by which each format names an error of docs/api/errors.md#codes. */
-export const INVALID: Readonly<Record<Face["name"], string>> = {
+export const INVALID_REQUEST_TYPES: Readonly<Record<CallerProtocol["name"], string>> = {
   chat: "invalid_request_error",
   responses: "invalid_request_error",
   messages: "invalid_request_error",
@@ -125,7 +125,7 @@ export const INVALID: Readonly<Record<Face["name"], string>> = {
 };
 
 /** Checks that an error has exactly the fields of its format. */
-export function assertErrorShape(face: Face, { json, headers }: FaceAnswer): void {
+export function assertErrorShape(face: CallerProtocol, { json, headers }: ProtocolResponse): void {
   assertEquals(headers.get("content-type"), "application/json");
   switch (face.name) {
     case "messages":
