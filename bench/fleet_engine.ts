@@ -118,7 +118,7 @@ export async function openFleetEngine(options: FleetEngineOptions): Promise<Flee
     },
     onTerminal: webhooks.onTerminal,
     onRemoval: webhooks.onRemoval,
-    isOwed: webhooks.isOwed,
+    hasPendingDelivery: webhooks.hasPendingDelivery,
     random: Math.random,
   };
   const videos = createVideos(parts, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });

@@ -160,7 +160,7 @@ function engineOf(store: Store, { onTerminal }: Webhooks, files: string): Videos
     find: null,
     open: () => Promise.resolve({ bytes: someBytes() }),
   };
-  const polling = { firstMs: 100, leastMs: 100, mostMs: 1_000, perSecond: 1_000 };
+  const polling = { firstMs: 100, minMs: 100, maxMs: 1_000, perSecond: 1_000 };
   return videoEngineFor({ store, vendor, files, polling, egress: EGRESS, onTerminal });
 }
 

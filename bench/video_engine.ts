@@ -60,7 +60,7 @@ export function videoEngineFor({ store, vendor, files, polling, ...options }: Be
       unknownCreates: "release",
     },
     onRemoval: () => Promise.resolve(true),
-    isOwed: () => Promise.resolve(false),
+    hasPendingDelivery: () => Promise.resolve(false),
     onTerminal: options.onTerminal ?? ((commit) => commit),
     random: Math.random,
   }, { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 100 });

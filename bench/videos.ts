@@ -121,7 +121,7 @@ class PollRecorder {
 }
 
 function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs: number): Videos {
-  const polling = { firstMs: intervalMs, leastMs: intervalMs, mostMs: intervalMs, perSecond: 1_000 };
+  const polling = { firstMs: intervalMs, minMs: intervalMs, maxMs: intervalMs, perSecond: 1_000 };
   return videoEngineFor({ store, vendor, files, polling });
 }
 

@@ -43,9 +43,9 @@ export function createAdminRoutes(
   const providers = Object.entries(config.providers).map(([name, { kind }]) => ({ name, kind }));
   return [
     ...adminRoutes({ adminKey, store, keys, meter, readJson }),
-    ...adminDeliveryRoutes({ adminKey, desk: deliveries, readJson }),
+    ...adminDeliveryRoutes({ adminKey, admin: deliveries, readJson }),
     ...adminEventRoutes({ adminKey, feed, readJson, baseUrl, now: () => clock.now() }),
-    ...adminTaskRoutes({ adminKey, desk: openTaskAdmin(store) }),
+    ...adminTaskRoutes({ adminKey, admin: openTaskAdmin(store) }),
     ...adminProviderRoutes({ adminKey, providers, breaker, startedAt: clock.now() }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys }),
   ];

@@ -48,7 +48,7 @@ function gatewayRoutes(services: OwnedServices, features: Features, state: Gatew
     ...createImageRoutes(services),
     videoModelRoute(catalog, renderVideoError),
     ...videos.routes,
-    ...deliveryRoutes({ videos: videos.videos, desk: webhooks.deliveries, authenticate }),
+    ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
     ...defaultModelRoutes(catalog, renderDefaultError),
     ...messageModelRoutes(catalog, (model) => messageServiceOf(model, texts), renderMessageError),
     ...contentModelRoutes(catalog, renderContentError),

@@ -13,7 +13,7 @@ import type { OwnedServices } from "./own.ts";
 import type { Sweep } from "./retention.ts";
 
 /** What {@linkcode createVideoFeature} needs beside the services. */
-export interface VideoFeatureOptions extends Pick<VideoParts, "onTerminal" | "onRemoval" | "isOwed"> {
+export interface VideoFeatureOptions extends Pick<VideoParts, "onTerminal" | "onRemoval" | "hasPendingDelivery"> {
   /** Gives the gateway's own address without a final slash. Called only after the gateway listens. */
   readonly baseUrl: () => string;
 }

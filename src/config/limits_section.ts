@@ -79,8 +79,8 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
     per_second: number(0.1, 1_000).default(20),
   }).transform(({ first, least, most, per_second: perSecond }) => ({
     firstMs: first,
-    leastMs: least,
-    mostMs: Math.max(least, most),
+    minMs: least,
+    maxMs: Math.max(least, most),
     perSecond,
   }))
     .prefault({}),

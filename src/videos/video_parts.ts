@@ -71,7 +71,7 @@ export interface VideoParts {
   readonly onTerminal: TerminalHook;
   readonly onRemoval: RemovalHook;
   /** Whether the follow-up work of a task's end is pending. */
-  readonly isOwed: (taskId: string) => Promise<boolean>;
+  readonly hasPendingDelivery: (taskId: string) => Promise<boolean>;
   /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;
 }

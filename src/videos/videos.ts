@@ -108,7 +108,8 @@ export interface Videos {
   readonly concurrency: Readonly<Record<VideoHandlerKind, number>>;
   readonly poller: Poller;
   /**
-   * Accepts a vendor's notification about a task; false if the token is not the task's. See {@linkcode Poller.onCallback}.
+   * Accepts a vendor's notification about a task; false if the token is not the task's.
+   * See {@linkcode Poller.onCallback}.
    */
   acceptCallback(id: string, token: string): boolean;
 }

@@ -55,7 +55,8 @@ const PAGE = 100;
 export function openEventFeed(store: Store, clock: Clock): EventFeed {
   let activeUntilMs = -Infinity;
   let lastPosition = 0;
-  const nextPosition = () => lastPosition = Math.max(lastPosition + 1, clock.now()); // increases even if the clock moves backwards
+  // Increases even if the clock moves backwards.
+  const nextPosition = () => lastPosition = Math.max(lastPosition + 1, clock.now());
   const isHeard = () => clock.monotonicMs() < activeUntilMs;
 
   async function eventOf(record: FeedRecord): Promise<FeedEvent | null> {

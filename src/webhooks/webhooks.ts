@@ -40,7 +40,7 @@ export interface Webhooks {
   /** Removes the delivery of a task, if it has one; false if it is pending. */
   readonly onRemoval: (taskId: string) => Promise<boolean>;
   /** Whether a task has a pending delivery. */
-  readonly isOwed: (taskId: string) => Promise<boolean>;
+  readonly hasPendingDelivery: (taskId: string) => Promise<boolean>;
   readonly deliveries: DeliveryAdmin;
   /** The feed for developing receivers. */
   readonly feed: EventFeed;
@@ -58,7 +58,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   return {
     onTerminal: (commit, ended) => feed.addEvent(addEvent(commit, ended), ended),
     onRemoval: (taskId) => removeDeliveryOf(store, taskId),
-    isOwed: async (taskId) => (await readDelivery(store, taskId))?.value.state === "pending",
+    hasPendingDelivery: async (taskId) => (await readDelivery(store, taskId))?.value.state === "pending",
     deliveries: openDeliveryAdmin(store),
     feed,
     startJobs() {

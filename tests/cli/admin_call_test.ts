@@ -131,8 +131,8 @@ function everyRoute(): Route[] {
   const nothing = {} as never;
   return [
     ...adminRoutes({ adminKey, store: nothing, keys: nothing, meter: nothing, readJson: nothing }),
-    ...adminDeliveryRoutes({ adminKey, desk: nothing, readJson: nothing }),
-    ...adminTaskRoutes({ adminKey, desk: nothing }),
+    ...adminDeliveryRoutes({ adminKey, admin: nothing, readJson: nothing }),
+    ...adminTaskRoutes({ adminKey, admin: nothing }),
     ...adminProviderRoutes({ adminKey, providers: [], breaker: nothing, startedAt: 0 }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys: nothing }),
   ];

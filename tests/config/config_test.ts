@@ -85,7 +85,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       cachedContents: { count: 1_000, bytes: 1_000_000_000 },
       videoPolling: { requests: 60, perMs: 60_000, burst: 10 },
       videoEventStreams: 100,
-      vendorPolling: { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000, perSecond: 20 },
+      vendorPolling: { firstMs: 10_000, minMs: 5_000, maxMs: 30_000, perSecond: 20 },
       textBodyBytes: 20_000_000,
       largeBodyBytes: 128_000,
       imageBodyBytes: 50_000_000,

@@ -138,7 +138,7 @@ onFleet(
       while ((await Promise.all(steps.map((step) => step()))).includes(true));
       return (await store.scan(["video", "task"], { limit: 1_000 })).map(({ key }) => String(key[2])).toSorted();
     };
-    /** Tasks that have files; not those whose event, which has the files' addresses, is pendingEvents. */
+    /** Tasks with files, without those whose event, which has the files' addresses, is pending. */
     const copied = () =>
       [...Deno.readDirSync(files)].map(({ name }) => name.slice(0, 36)).filter((id) => !pendingEvents.includes(id))
         .toSorted();

@@ -16,7 +16,7 @@ import { CALLER, createWith, DEADLINE_MS, DONE, failure, openStage, runDue, type
 const SEEDS = 200;
 const ACTIONS = 80;
 
-/** A small generator of its own, so that a seed is a whole scenario (mulberry32). */
+/** A separate generator, so that a seed determines the whole scenario (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -27,7 +27,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** One run of the process: once it is killed, nothing it does reaches the store or the vendor any more. */
+/** One run of the process. After it is killed, its operations no longer reach the store or the vendor. */
 class ProcessRun {
   isOver = false;
 

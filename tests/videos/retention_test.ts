@@ -97,7 +97,7 @@ onResultStage(
     const others = Array.from({ length: 100 }, (_, n) => ({ id: newTaskId(n), copiedAt: 1 }));
     for (const kept of others) await on.stage.store.commit(null, addCopiedTask({}, kept));
     const isPending = new Set([...undelivered.slice(0, 2), ...others.map(({ id }) => id)]);
-    const parts = { ...on.parts, isOwed: (id: string) => Promise.resolve(isPending.has(id)) };
+    const parts = { ...on.parts, hasPendingDelivery: (id: string) => Promise.resolve(isPending.has(id)) };
     on.stage.clock.advance(FILES_MS);
     const sweep = fileSweep(parts, FILES_MS);
     assertEquals([await sweep(), await sweep()], [true, false]);

@@ -142,7 +142,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
       unknownCreates: "release",
     },
     onRemoval: () => Promise.resolve(true),
-    isOwed: () => Promise.resolve(false),
+    hasPendingDelivery: () => Promise.resolve(false),
     onTerminal(commit, { taskId, status }) {
       events.push({ taskId, status });
       return mergeCommits(commit, { set: [{ key: ["event", taskId, status], value: true }] });

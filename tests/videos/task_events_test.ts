@@ -17,7 +17,7 @@ const encoder = new TextEncoder();
 let isKeyGood = true;
 
 const WRITER: TaskEventReader = {
-  mayGoOn: () => Promise.resolve(isKeyGood),
+  isAuthorized: () => Promise.resolve(isKeyGood),
   opening: encoder.encode("opening"),
   heartbeat: encoder.encode("heartbeat"),
   write: ({ id, status, task }) => encoder.encode(`${id} ${status} ${task.progress ?? "-"}`),

@@ -21,7 +21,7 @@ function limiterOf(options: Partial<AttemptLimiterOptions> = {}) {
   return { clock, limiter };
 }
 
-/** What an attempt that request for a place was answered so far. */
+/** The result of an attempt's request for a place so far. */
 interface PlaceRequest {
   answer: Permit | Postponement | null;
 }

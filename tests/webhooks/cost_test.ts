@@ -7,7 +7,7 @@ import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET } from "./support.ts";
 
-/** A store that counts what it is calls, by the name of the member. */
+/** A store that counts its calls by member. */
 function counting(store: Store): { readonly counted: Store; readonly calls: Map<string, number> } {
   const calls = new Map<string, number>();
   const counted = new Proxy(store, {

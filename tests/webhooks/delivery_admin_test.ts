@@ -34,15 +34,15 @@ async function exhaust({ clock, webhooks }: WebhookStage, id: string): Promise<v
 
 Deno.test("an exhausted delivery is redelivered with the same key and bytes, and its attempt count continues", async () => {
   const at = await openAdminStage();
-  const { deliveries: desk } = at.webhooks;
+  const { deliveries: admin } = at.webhooks;
   const { taskId } = endedTask({ endedAt: at.clock.now() });
   await end(at, endedTask({ taskId, endedAt: at.clock.now() }));
   await exhaust(at, taskId);
   at.receiver.isDown = false;
-  assertEquals((await desk.redeliver(taskId)).state, "pending");
+  assertEquals((await admin.redeliver(taskId)).state, "pending");
   await until(() => at.receiver.posts.length === 12);
   await exhaust(at, taskId);
-  const { delivery, attempts } = (await desk.read(taskId))!;
+  const { delivery, attempts } = (await admin.read(taskId))!;
   assertEquals([delivery.state, delivery.attempts], ["delivered", 12]);
   assertEquals(attempts.map(({ number }) => number), Array.from({ length: 12 }, (_, index) => index + 1));
   assertEquals(new Set(at.receiver.posts).size, 1);
@@ -106,13 +106,13 @@ Deno.test("a pending or unknown delivery cannot be redelivered", async () => {
   const at = await openAdminStage();
   const ended = endedTask({ endedAt: at.clock.now() });
   await end(at, ended);
-  const { deliveries: desk } = at.webhooks;
-  const pending = await assertRejects(() => desk.redeliver(ended.taskId), GatewayError);
+  const { deliveries: admin } = at.webhooks;
+  const pending = await assertRejects(() => admin.redeliver(ended.taskId), GatewayError);
   assertEquals([pending.code, pending.status], ["conflict", 409]);
-  const unknown = await assertRejects(() => desk.redeliver(crypto.randomUUID()), GatewayError);
+  const unknown = await assertRejects(() => admin.redeliver(crypto.randomUUID()), GatewayError);
   assertEquals(unknown.code, "not_found");
   await exhaust(at, ended.taskId);
-  const both = await Promise.allSettled([desk.redeliver(ended.taskId), desk.redeliver(ended.taskId)]);
+  const both = await Promise.allSettled([admin.redeliver(ended.taskId), admin.redeliver(ended.taskId)]);
   assertEquals(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"], "of two at once one begins");
   await at.runner.drain(0);
 });
@@ -121,7 +121,7 @@ Deno.test("the admin API lists deliveries by time and state, page by page, and r
   const at = await openAdminStage();
   const call = caller(adminDeliveryRoutes({
     adminKey: ADMIN_KEY,
-    desk: at.webhooks.deliveries,
+    admin: at.webhooks.deliveries,
     readJson: async ({ request }) => await request.json(),
   }));
   const ids: string[] = [];
@@ -162,7 +162,7 @@ Deno.test("the admin API lists deliveries by time and state, page by page, and r
 Deno.test("the admin API rejects invalid fields by name, and requests without its key", async () => {
   const at = await openAdminStage();
   const parts = {
-    desk: at.webhooks.deliveries,
+    admin: at.webhooks.deliveries,
     readJson: async ({ request }: { request: Request }) => await request.json(),
   };
   const call = caller(adminDeliveryRoutes({ ...parts, adminKey: ADMIN_KEY }));
@@ -194,18 +194,18 @@ Deno.test("a range above the maximum of one call continues after its next", asyn
   const now = at.clock.now();
   await Promise.all(Array.from({ length: count }, () => end(at, endedTask({ endedAt: now }))));
   const range = { state: "delivered", from: now, to: now + 1 } as const;
-  const { deliveries: desk } = at.webhooks;
+  const { deliveries: admin } = at.webhooks;
   const untilSettled = async () => {
-    while ((await desk.list({ ...range, state: "pending" }, PAGE)).deliveries.length > 0) {
+    while ((await admin.list({ ...range, state: "pending" }, PAGE)).deliveries.length > 0) {
       at.clock.advance(1_000); // most were postponed by the one host
       await settled();
     }
   };
   await untilSettled();
-  const first = await desk.redeliverRange(range, null);
+  const first = await admin.redeliverRange(range, null);
   assert(first.next !== null);
   assertEquals(first.redelivered, 500);
-  const second = await desk.redeliverRange(range, first.next);
+  const second = await admin.redeliverRange(range, first.next);
   assertEquals([second.redelivered, second.next], [20, null]);
   await untilSettled();
   assertEquals(at.receiver.posts.length, 2 * count);

@@ -52,9 +52,9 @@ Deno.test("kill -9 around a receiver's response loses no event, and repeats have
   assertEquals((await last.status).code, 0);
 
   const store = await openKvStore({ path, clock, log: silentLog });
-  const { deliveries: desk } = webhooksOn(store, clock);
+  const { deliveries: admin } = webhooksOn(store, clock);
   for (const key of new Set(receiver.received.map(keyOf))) {
-    const found = (await desk.read(key.slice(0, 36)))!;
+    const found = (await admin.read(key.slice(0, 36)))!;
     assertEquals(found.delivery.state, "delivered", `${key}: ${JSON.stringify(found.attempts)}`);
     assertGreater(acknowledged.get(key) ?? 0, 0);
     const bodies = receiver.received.filter((each) => keyOf(each) === key).map(({ body }) =>

@@ -31,7 +31,7 @@ interface Sent {
   readonly status: number;
 }
 
-/** Plays the outcomes one after another, then lets all go well; gives what receivers saw and the found in the end. */
+/** Plays the outcomes in order, then lets everything succeed. Returns the received requests and the final delivery. */
 async function runOutcomes(outcomes: readonly AttemptOutcome[]) {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });

@@ -5,8 +5,8 @@ import { end, endedTask, openWebhookStage, settled } from "./support.ts";
 
 const acknowledged = { status: 204, bytes: 0, header: () => null };
 
-async function delivered({ deliveries: desk }: Webhooks, id: string): Promise<void> {
-  while ((await desk.read(id))?.delivery.state !== "delivered") await settled();
+async function delivered({ deliveries: admin }: Webhooks, id: string): Promise<void> {
+  while ((await admin.read(id))?.delivery.state !== "delivered") await settled();
 }
 
 /** Returns all stored keys of deliveries. */

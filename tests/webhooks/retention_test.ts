@@ -62,11 +62,11 @@ Deno.test("a task's delivery is pending until its event is delivered, and is rem
   const { clock, store, webhooks } = await openWebhookStage(() => Promise.resolve(answer(204)));
   const ended = endedTask({ endedAt: clock.now() });
   const { taskId } = ended;
-  assertEquals([await webhooks.isOwed(taskId), await webhooks.onRemoval(taskId)], [false, true]);
+  assertEquals([await webhooks.hasPendingDelivery(taskId), await webhooks.onRemoval(taskId)], [false, true]);
   await end({ store, webhooks }, ended);
-  assertEquals([await webhooks.isOwed(taskId), await webhooks.onRemoval(taskId)], [true, false]);
+  assertEquals([await webhooks.hasPendingDelivery(taskId), await webhooks.onRemoval(taskId)], [true, false]);
   const runner = webhooks.startJobs();
-  while (await webhooks.isOwed(taskId)) await settled();
+  while (await webhooks.hasPendingDelivery(taskId)) await settled();
   await runner.drain(0);
   assertEquals([await webhooks.onRemoval(taskId), await webhooks.deliveries.read(taskId)], [true, null]);
 });

@@ -16,7 +16,7 @@ import { formatCursor, parseCursor, readRange, readTimePage } from "./time_page.
 export interface AdminDeliveryOptions {
   /** The operator's key; if empty, the admin API is disabled. */
   readonly adminKey: string;
-  readonly desk: DeliveryAdmin;
+  readonly admin: DeliveryAdmin;
   readonly readJson: ReadJson;
 }
 
@@ -33,15 +33,15 @@ const Range = z.strictObject({
 });
 
 /** The delivery endpoints of the admin API; empty without an admin key. */
-export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryOptions): Route[] {
+export function adminDeliveryRoutes({ adminKey, admin, readJson }: AdminDeliveryOptions): Route[] {
   if (adminKey === "") return [];
   const route = guardedRoute(adminKey, ROOT);
   return [
-    route("GET", "", listHandler(desk)),
-    route("POST", "/redeliver", redeliverRangeHandler(desk, readJson)),
-    route("GET", "/:task", getHandler(desk)),
-    route("GET", "/:task/request", requestHandler(desk)),
-    route("POST", "/:task/redeliver", redeliverHandler(desk)),
+    route("GET", "", listHandler(admin)),
+    route("POST", "/redeliver", redeliverRangeHandler(admin, readJson)),
+    route("GET", "/:task", getHandler(admin)),
+    route("GET", "/:task/request", requestHandler(admin)),
+    route("POST", "/:task/redeliver", redeliverHandler(admin)),
   ];
 }
 
@@ -49,34 +49,34 @@ export function adminDeliveryRoutes({ adminKey, desk, readJson }: AdminDeliveryO
  * `GET /admin/v1/deliveries?from&to&state&order&limit&after`: `{data, next}` by the time of the event in whole Unix
  * seconds, from `from` inclusive to `to` exclusive; newest first unless `order=asc`.
  */
-function listHandler(desk: DeliveryAdmin): Handler {
+function listHandler(admin: DeliveryAdmin): Handler {
   return async ({ query }) => {
     const page = readTimePage(query);
     const range = { state: stateIn(new URLSearchParams(query).get("state")), ...readRange(query) };
-    const { deliveries, next } = await desk.list(range, page);
+    const { deliveries, next } = await admin.list(range, page);
     return answerJson({ data: deliveries.map(writeDelivery), next: next && formatCursor(next) });
   };
 }
 
 /** `GET /admin/v1/deliveries/:task`: the delivery with its attempts. */
-function getHandler(desk: DeliveryAdmin): Handler {
+function getHandler(admin: DeliveryAdmin): Handler {
   return async ({ params }) => {
-    const story = await desk.read(pathParam(params, "task"));
-    if (!story) throw new GatewayError("not_found", "Cannot find a delivery: the task has none");
-    return answerJson({ ...writeDelivery(story.delivery), attempt_log: story.attempts.map(writeAttempt) });
+    const found = await admin.read(pathParam(params, "task"));
+    if (!found) throw new GatewayError("not_found", "Cannot find a delivery: the task has none");
+    return answerJson({ ...writeDelivery(found.delivery), attempt_log: found.attempts.map(writeAttempt) });
   };
 }
 
 /** `GET /admin/v1/deliveries/:task/request`: `{headers, body}`, the signed request as it would be sent now. */
-function requestHandler(desk: DeliveryAdmin): Handler {
-  return async ({ params }) => answerJson(await desk.requestOf(pathParam(params, "task")));
+function requestHandler(admin: DeliveryAdmin): Handler {
+  return async ({ params }) => answerJson(await admin.requestOf(pathParam(params, "task")));
 }
 
 /** `POST /admin/v1/deliveries/:task/redeliver`: 202 with the delivery, pending again; 409 while it is pending. */
-function redeliverHandler(desk: DeliveryAdmin): Handler {
+function redeliverHandler(admin: DeliveryAdmin): Handler {
   return async ({ params, request }) => {
     await request.body?.cancel();
-    return answerJson(writeDelivery(await desk.redeliver(pathParam(params, "task"))), 202);
+    return answerJson(writeDelivery(await admin.redeliver(pathParam(params, "task"))), 202);
   };
 }
 
@@ -84,12 +84,12 @@ function redeliverHandler(desk: DeliveryAdmin): Handler {
  * `POST /admin/v1/deliveries/redeliver` `{from, to, state?, after?}`: 202 with `{redelivered, next}`. A call restarts
  * up to 500 deliveries; pass `next` as `after` to continue.
  */
-function redeliverRangeHandler(desk: DeliveryAdmin, readJson: ReadJson): Handler {
+function redeliverRangeHandler(admin: DeliveryAdmin, readJson: ReadJson): Handler {
   return async (inbound) => {
     const { from, to, state, after } = readFields(Range, await readJson(inbound));
     if (to <= from) throw invalidField("to", "expected a time after from");
     const range = { state, from: from * 1_000, to: to * 1_000 };
-    const { redelivered, next } = await desk.redeliverRange(range, after === undefined ? null : parseCursor(after));
+    const { redelivered, next } = await admin.redeliverRange(range, after === undefined ? null : parseCursor(after));
     return answerJson({ redelivered, next: next && formatCursor(next) }, 202);
   };
 }

@@ -15,17 +15,17 @@ import { formatCursor, readRange, readTimePage } from "./time_page.ts";
 export interface AdminTaskOptions {
   /** The operator's key; if empty, the admin API is disabled. */
   readonly adminKey: string;
-  readonly desk: TaskAdmin;
+  readonly admin: TaskAdmin;
 }
 
 /** The task endpoints of the admin API; empty without an admin key. */
-export function adminTaskRoutes({ adminKey, desk }: AdminTaskOptions): Route[] {
+export function adminTaskRoutes({ adminKey, admin }: AdminTaskOptions): Route[] {
   if (adminKey === "") return [];
   const route = guardedRoute(adminKey, "/admin/v1/tasks");
   return [
-    route("GET", "", listHandler(desk)),
-    route("GET", "/:task", getHandler(desk)),
-    route("POST", "/:task/mirror", mirrorHandler(desk)),
+    route("GET", "", listHandler(admin)),
+    route("GET", "/:task", getHandler(admin)),
+    route("POST", "/:task/mirror", mirrorHandler(admin)),
   ];
 }
 
@@ -34,29 +34,29 @@ export function adminTaskRoutes({ adminKey, desk }: AdminTaskOptions): Route[] {
  * seconds, from `from` inclusive to `to` exclusive; newest first unless `order=asc`. With `model` a page may be short
  * or empty even if it has a `next`.
  */
-function listHandler(desk: TaskAdmin): Handler {
+function listHandler(admin: TaskAdmin): Handler {
   return async ({ query }) => {
     const page = readTimePage(query);
     const filter = { ...filterIn(query), ...readRange(query) };
-    const { tasks: stories, next } = await desk.list(filter, page);
-    return answerJson({ data: stories.map(writeTask), next: next && formatCursor(next) });
+    const { tasks, next } = await admin.list(filter, page);
+    return answerJson({ data: tasks.map(writeTask), next: next && formatCursor(next) });
   };
 }
 
 /** `GET /admin/v1/tasks/:task`: the task. */
-function getHandler(desk: TaskAdmin): Handler {
+function getHandler(admin: TaskAdmin): Handler {
   return async ({ params }) => {
-    const story = await desk.read(pathParam(params, "task"));
-    if (!story) throw new GatewayError("not_found", "Cannot find the task: no such task");
-    return answerJson(writeTask(story));
+    const found = await admin.read(pathParam(params, "task"));
+    if (!found) throw new GatewayError("not_found", "Cannot find the task: no such task");
+    return answerJson(writeTask(found));
   };
 }
 
 /** `POST /admin/v1/tasks/:task/mirror`: 202 with the task, whose results are copied again; 409 if it has none. */
-function mirrorHandler(desk: TaskAdmin): Handler {
+function mirrorHandler(admin: TaskAdmin): Handler {
   return async ({ params, request }) => {
     await request.body?.cancel();
-    return answerJson(writeTask(await desk.mirror(pathParam(params, "task"))), 202);
+    return answerJson(writeTask(await admin.mirror(pathParam(params, "task"))), 202);
   };
 }
 

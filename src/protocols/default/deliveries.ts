@@ -11,7 +11,7 @@ import { renderVideoError } from "./videos.ts";
 /** The dependencies of a task's delivery endpoints. */
 export interface DeliveryRouteParts {
   readonly videos: Pick<Videos, "read">;
-  readonly desk: DeliveryAdmin;
+  readonly admin: DeliveryAdmin;
   readonly authenticate: Authenticate;
 }
 
@@ -30,15 +30,15 @@ export function deliveryRoutes(parts: DeliveryRouteParts): Route[] {
 
 /** At most one delivery: `data` is empty before the task ends, and without a callback_url. */
 async function list(inbound: Inbound, parts: DeliveryRouteParts): Promise<Response> {
-  const story = await parts.desk.read(await ownTask(inbound, parts));
-  const data = story ? [{ ...writeDelivery(story.delivery), attempts: story.attempts.map(writeAttempt) }] : [];
+  const found = await parts.admin.read(await ownTask(inbound, parts));
+  const data = found ? [{ ...writeDelivery(found.delivery), attempts: found.attempts.map(writeAttempt) }] : [];
   return Response.json({ object: "list", data });
 }
 
 async function redeliver(inbound: Inbound, parts: DeliveryRouteParts): Promise<Response> {
   await inbound.request.body?.cancel(); // the body is not used
   const id = await ownTask(inbound, parts);
-  return Response.json(writeDelivery(await parts.desk.redeliver(id)), { status: 202 });
+  return Response.json(writeDelivery(await parts.admin.redeliver(id)), { status: 202 });
 }
 
 /** The id of the caller's task; throws `not_found` for any other. */

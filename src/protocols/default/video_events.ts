@@ -16,7 +16,7 @@ const encoder = new TextEncoder();
  * Writes task events as server-sent events, with the webhook's event name and the task object as data. Source: HTML
  * standard, "Server-sent events".
  */
-export const EVENT_WRITER: Omit<TaskEventReader, "mayGoOn"> = {
+export const EVENT_WRITER: Omit<TaskEventReader, "isAuthorized"> = {
   opening: encoder.encode("retry: 2000\n\n"),
   heartbeat: encoder.encode(": heartbeat\n\n"),
   write: ({ id, status, task }) =>

@@ -104,7 +104,7 @@ async function events(inbound: Inbound, { videos, authenticate }: VideoRoutePart
   const { keyId } = await authenticate(inbound);
   return await underPollingLimit(videos, keyId, async (headers) => {
     const { request, params, method } = inbound;
-    const reader = { ...EVENT_WRITER, mayGoOn: () => isGood(inbound, authenticate) };
+    const reader = { ...EVENT_WRITER, isAuthorized: () => isGood(inbound, authenticate) };
     const stream = await videos.events(keyId, pathParam(params, "id"), lastEventIdIn(request.headers), reader);
     if (stream === null) return new Response(null, { status: 204, headers });
     if (method === "HEAD") await stream.cancel();

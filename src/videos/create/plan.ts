@@ -136,8 +136,8 @@ function refuseUnsupportedPrice(
     const name = PRICED_FIELDS.get(field);
     if (name === undefined) continue;
     if (priceOf(model, fitOrder({ ...request, [name]: null }, model), price.held).estimate === price.estimate) continue;
-    const expected =
-      'it changes the price, and not every provider of the model supports it; omit it, or select a provider with "provider.type"';
+    const expected = "it changes the price, and not every provider of the model supports it; " +
+      'omit it, or select a provider with "provider.type"';
     throw invalidField(field, expected);
   }
 }

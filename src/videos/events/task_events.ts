@@ -14,7 +14,7 @@ export interface TaskEvent {
 /** The reader of an event stream, and the encoding of its events. */
 export interface TaskEventReader {
   /** Whether the reader's credential is still valid; called on each tick. */
-  mayGoOn(): Promise<boolean>;
+  isAuthorized(): Promise<boolean>;
 
   /** Sent first, so that the response starts immediately. */
   readonly opening: Uint8Array;
@@ -103,7 +103,7 @@ class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
     if (controller === null) return;
     if ((controller.desiredSize ?? 0) > 0) controller.enqueue(this.parts.reader.heartbeat);
     else if (++this.#stalledTicks >= MAX_STALLED_TICKS) return this.#end();
-    void this.parts.reader.mayGoOn().then((may) => may || this.#end());
+    void this.parts.reader.isAuthorized().then((isAuthorized) => isAuthorized || this.#end());
   }
 
   #send(): void {

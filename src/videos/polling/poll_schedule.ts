@@ -3,15 +3,15 @@ export interface PollSchedule {
   /** Time from the submission to the first poll of a task. Default: 10 s. */
   readonly firstMs: number;
   /** Minimum interval between two polls of a task. Default: 5 s. */
-  readonly leastMs: number;
+  readonly minMs: number;
   /** Maximum interval, while the provider's rate limit suffices. Default: 30 s. */
-  readonly mostMs: number;
+  readonly maxMs: number;
   /** Requests per second to one provider for all of its tasks. Default: 20. */
   readonly perSecond: number;
 }
 
 /** Most videos take one to five minutes, some half an hour. */
-export const DEFAULT_POLL_SCHEDULE: PollSchedule = { firstMs: 10_000, leastMs: 5_000, mostMs: 30_000, perSecond: 20 };
+export const DEFAULT_POLL_SCHEDULE: PollSchedule = { firstMs: 10_000, minMs: 5_000, maxMs: 30_000, perSecond: 20 };
 
 /** Maximum `Retry-After` that is honoured. */
 export const MAX_RETRY_AFTER_SECONDS = 3_600;
@@ -32,6 +32,6 @@ export function nextPollMs(
   random: () => number,
 ): number {
   const requested = Math.min(Math.max(retryAfterSeconds ?? 0, 0), MAX_RETRY_AFTER_SECONDS) * 1_000;
-  const interval = ageMs <= 0 ? schedule.firstMs : Math.min(Math.max(ageMs / 10, schedule.leastMs), schedule.mostMs);
+  const interval = ageMs <= 0 ? schedule.firstMs : Math.min(Math.max(ageMs / 10, schedule.minMs), schedule.maxMs);
   return Math.round(Math.max(interval * (0.9 + 0.2 * random()), requested));
 }

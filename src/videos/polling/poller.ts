@@ -273,8 +273,8 @@ class TaskPoller implements Poller {
     const postpone = jobs.map((job) => ({ job, dueAt: store.now(), attempt: job.attempt }));
     try {
       const { ok } = await store.commit(null, { postponeJobs: postpone });
-      if (!ok && jobs.length > 1) { for (const job of jobs) await this.#giveBack([job]); // one is taken
-       }
+      // A commit fails as a whole if another process has one of the jobs.
+      if (!ok && jobs.length > 1) { for (const job of jobs) await this.#giveBack([job]); }
     } catch (error) {
       log.warn("job_postpone_failed", { jobKind: POLL_JOB, count: jobs.length, reason: String(error).slice(0, 200) });
     }

@@ -144,7 +144,7 @@ export class ProviderPolls {
     const { upstream, schedule } = this.#parts;
     const alone = () => this.#unlisted.take(now, 1, 0);
     const many = () =>
-      this.#listed.take(now, upstream?.pollMany?.limit ?? 1, upstream?.pollMany ? schedule.leastMs / 2 : 0);
+      this.#listed.take(now, upstream?.pollMany?.limit ?? 1, upstream?.pollMany ? schedule.minMs / 2 : 0);
     const isAlonesTurn = this.#unlisted.nextAt <= this.#listed.nextAt;
     const [first, second] = isAlonesTurn ? [alone, many] : [many, alone];
     const tasks = first();

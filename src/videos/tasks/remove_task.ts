@@ -5,9 +5,10 @@ import { removeCopies } from "../results/task_files.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /**
- * Result of removing a task. `owed`: its event is still being delivered. `changed`: the task changed since it was read.
+ * Result of removing a task. `pending`: its event is still being delivered. `changed`: the task changed since it was
+ * read.
  */
-export type RemovalResult = "removed" | "owed" | "changed";
+export type RemovalResult = "removed" | "pending" | "changed";
 
 /**
  * Maximum number of conflicting commits. An ended task changes when its copies are complete, and rarely after that.
@@ -22,7 +23,7 @@ const MAX_RACES = 8;
 export async function removeEndedTask(parts: VideoParts, entry: TaskEntry): Promise<RemovalResult> {
   const { store, files, onRemoval } = parts;
   const { id, inputs } = entry.value;
-  if (!await onRemoval(id)) return "owed";
+  if (!await onRemoval(id)) return "pending";
   await removeCopies(files, entry.value);
   for (const name of inputs) await files.remove(name);
   return (await store.commit(null, removeTask({}, entry))).ok ? "removed" : "changed";
@@ -47,7 +48,7 @@ export async function purgeVideo(parts: VideoParts, keyId: string, id: string): 
     if (removal === "removed") {
       return parts.log.info("video_purged", { ref: id, accountId: entry.value.account, keyId });
     }
-    if (removal === "owed") {
+    if (removal === "pending") {
       throw new GatewayError("conflict", "Cannot remove the task yet: its event is still being delivered");
     }
   }

@@ -32,8 +32,8 @@ export function fileSweep(parts: VideoParts, filesMs: number | null): () => Prom
   };
 }
 
-async function removeFiles({ store, files, log, isOwed }: VideoParts, copied: CopiedTask): Promise<void> {
-  if (await isOwed(copied.id)) return;
+async function removeFiles({ store, files, log, hasPendingDelivery }: VideoParts, copied: CopiedTask): Promise<void> {
+  if (await hasPendingDelivery(copied.id)) return;
   const entry = await readTask(store, copied.id);
   if (entry?.value.mirroring) return;
   // The results were copied again since; another entry exists for the new copies.

@@ -30,7 +30,7 @@ export class VideoLoad {
     await Promise.all([
       this.createAgain(),
       ...Array.from({ length: CREATORS }, () => this.#repeat(() => this.#create(this.#newOrder(nextNumber())))),
-      ...Array.from({ length: READERS }, () => this.#repeat(() => this.#deed())),
+      ...Array.from({ length: READERS }, () => this.#repeat(() => this.#action())),
     ]);
   }
 
@@ -57,7 +57,7 @@ export class VideoLoad {
   }
 
   /** Polls a task. */
-  async #look(id: string): Promise<ReportedTask | null> {
+  async #poll(id: string): Promise<ReportedTask | null> {
     const known = this.facts.knownOf(id);
     const answer = await this.#call("GET", `/v1/videos/${id}`);
     const task = await answer.json();
@@ -70,18 +70,18 @@ export class VideoLoad {
     return orderOf(number, this.random, this.target.callbackUrl);
   }
 
-  async #deed(): Promise<void> {
+  async #action(): Promise<void> {
     const { ids } = this.facts;
     if (ids.length === 0) return;
     // Mostly recent ones, which change.
     const id = this.random.pick(this.random.chance(0.7) ? ids.slice(-12) : ids);
-    const deed = this.random.next();
-    if (deed < 0.15) await this.#cancel(id);
-    else if (deed < 0.25) await this.#purge(id);
-    else if (deed < 0.40) await this.#readEvents(id);
-    else if (deed < 0.65) await this.#readResults(id);
-    else if (deed < 0.70) await this.#copyAnew(id);
-    else await this.#look(id);
+    const action = this.random.next();
+    if (action < 0.15) await this.#cancel(id);
+    else if (action < 0.25) await this.#purge(id);
+    else if (action < 0.40) await this.#readEvents(id);
+    else if (action < 0.65) await this.#readResults(id);
+    else if (action < 0.70) await this.#recopy(id);
+    else await this.#poll(id);
   }
 
   async #cancel(id: string): Promise<void> {
@@ -115,7 +115,7 @@ export class VideoLoad {
   }
 
   async #readResults(id: string): Promise<void> {
-    const task = await this.#look(id);
+    const task = await this.#poll(id);
     for (const url of task?.mirror_urls ?? []) {
       const answer = await fetch(url, { signal: this.#left.signal });
       const bytes = await answer.bytes();
@@ -124,7 +124,7 @@ export class VideoLoad {
     }
   }
 
-  async #copyAnew(id: string): Promise<void> {
+  async #recopy(id: string): Promise<void> {
     const { address, adminKey } = this.target;
     const headers = { authorization: `Bearer ${adminKey}` };
     const path = `${address}/admin/v1/tasks/${id}/mirror`;
