@@ -7,7 +7,7 @@ import { isObject } from "./wire_value.ts";
  *
  * @param fields Paths in the caller's spelling: `generationConfig.maxOutputTokens`.
  */
-export function largestLimit(body: JsonObject, fields: readonly string[]): RequestedLimit | null {
+export function maxRequestedLimit(body: JsonObject, fields: readonly string[]): RequestedLimit | null {
   let largest: RequestedLimit | null = null;
   for (const field of fields) {
     const tokens = field.split(".").reduce<unknown>((inner, key) => isObject(inner) ? inner[key] : undefined, body);

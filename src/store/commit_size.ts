@@ -161,7 +161,7 @@ const MAX_DEPTH = 16;
  */
 export function estimateBytes(value: unknown, depth = 0): number {
   if (typeof value === "string") {
-    return 8 + (value.length < SHORT_TEXT_CHARACTERS || BEYOND_LATIN1.test(value) ? 2 : 1) * value.length;
+    return 8 + (value.length < SHORT_TEXT_CHARACTERS || NON_LATIN1.test(value) ? 2 : 1) * value.length;
   }
   if (typeof value === "bigint") return 8 + value.toString(16).length / 2;
   if (typeof value !== "object" || value === null) return 10;
@@ -180,4 +180,4 @@ export function estimateBytes(value: unknown, depth = 0): number {
 /** Up to this length the characters are not examined. */
 const SHORT_TEXT_CHARACTERS = 64;
 // deno-lint-ignore no-control-regex -- the range is that of one-byte texts
-const BEYOND_LATIN1 = /[^\x00-\xff]/;
+const NON_LATIN1 = /[^\x00-\xff]/;

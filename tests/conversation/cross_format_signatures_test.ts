@@ -10,11 +10,11 @@ import { CODECS, FORMATS, framesOf, serialized, TARGETS, throughFormat } from ".
 import { itemAt } from "../support/items.ts";
 import { streamOf } from "../support/stream_of.ts";
 
-const ASKED = conversationOf({
+const REQUEST = conversationOf({
   reasoning: { effort: "high", budgetTokens: null, visible: true },
   tools: [{ kind: "function", name: "look", description: null, parameters: null, strict: null }],
 });
-const CONTEXT = replyContextOf({ conversation: ASKED, includeUsage: true });
+const CONTEXT = replyContextOf({ conversation: REQUEST, includeUsage: true });
 const ISSUER = "acme";
 
 /** A signature as vendors of each format spell it. */
@@ -154,7 +154,7 @@ function valuesOf(form: CallerFormatName): string[] {
 }
 
 function writtenFor(form: CallerFormatName, conversation: Conversation, provider: string): string {
-  const asked = { ...conversation, reasoning: ASKED.reasoning, tools: ASKED.tools };
+  const asked = { ...conversation, reasoning: REQUEST.reasoning, tools: REQUEST.tools };
   // Only compatible vendors of the chat format return reasoning.
   const target = { ...TARGETS[form], provider, quirks: form === "chat" ? RESEMBLING_QUIRKS : NO_QUIRKS };
   return JSON.stringify(throughFormat(form, asked, target).body);

@@ -4,7 +4,7 @@ import OpenAI from "openai";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/mod.ts";
 
 /** A sandbox and the vendors' own clients for it, none of which retries. */
-export interface SandboxWorld {
+export interface SandboxUnderTest {
   readonly sandbox: Sandbox;
   readonly openai: OpenAI;
   readonly anthropic: Anthropic;
@@ -13,7 +13,7 @@ export interface SandboxWorld {
 
 /** Runs a test against a sandbox of its own. */
 export async function inSandbox(
-  test: (world: SandboxWorld) => Promise<void>,
+  test: (world: SandboxUnderTest) => Promise<void>,
   options: Partial<SandboxOptions> = {},
 ): Promise<void> {
   const sandbox = await startSandbox({ port: 0, ...options });

@@ -26,10 +26,10 @@ import {
 
 const LINE_ENDS = { LF: "\n", CRLF: "\r\n", CR: "\r" };
 const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
-const ASKS_FOR_USAGE = { body: bodyOf("chat", { stream_options: { include_usage: true } }) };
+const INCLUDES_USAGE = { body: bodyOf("chat", { stream_options: { include_usage: true } }) };
 
 /** A relay for a caller who gets all that the vendor sends, and what is charged. */
-function relayFor(form: CallerFormatName, turn = form === "chat" ? ASKS_FOR_USAGE : {}) {
+function relayFor(form: CallerFormatName, turn = form === "chat" ? INCLUDES_USAGE : {}) {
   const till = admissionRecorder();
   return { till, relay: passRelayOf(attemptOf(form, { recorder: till, request: turn })) };
 }

@@ -9,7 +9,7 @@ import { taskOf } from "./tasks.ts";
 /** Characters of two bytes each in the store. */
 const wide = (count: number) => "長".repeat(count);
 
-const LONGEST = {
+const MAX_REQUEST = {
   prompt: wide(10_000),
   metadata: Object.fromEntries(Array.from({ length: 16 }, (_, n) => [wide(62) + (n + 10), wide(512)])),
 };
@@ -34,10 +34,10 @@ async function complete(stage: Stage, results: readonly ReturnType<typeof longRe
 
 Deno.test("a task with the longest prompt and metadata completes, with as many addresses as its record can store", async () => {
   const stage = await openStage();
-  const id = await stage.create(LONGEST);
+  const id = await stage.create(MAX_REQUEST);
   await complete(stage, Array.from({ length: 8 }, (_, n) => longResult(n)));
   const task = await stage.read(id);
-  assertEquals([task.status, task.metadata, task.prompt], ["completed", LONGEST.metadata, LONGEST.prompt]);
+  assertEquals([task.status, task.metadata, task.prompt], ["completed", MAX_REQUEST.metadata, MAX_REQUEST.prompt]);
   assertEquals(task.unsigned_urls, [0, 1, 2, 3].map((n) => longResult(n).url));
 });
 
@@ -46,7 +46,7 @@ Deno.test("refuseOversized() rejects a task whose record has no room to grow, an
     ({ medium: "image", at: "url", url: `https://media.example/${n}${"a".repeat(2_000)}` }) as const;
   const task = (references: number) => {
     const kept = { references: Array.from({ length: references }, (_, n) => at(n)) } as unknown as VideoTask["order"];
-    return taskOf(1, { ...LONGEST, order: kept });
+    return taskOf(1, { ...MAX_REQUEST, order: kept });
   };
   refuseOversized(task(8), MIN_STORE_LIMITS);
   const error = assertThrows(() => refuseOversized(task(13), MIN_STORE_LIMITS), GatewayError);

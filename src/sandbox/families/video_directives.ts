@@ -27,7 +27,7 @@ export interface VideoDirectives {
   readonly seconds: number | null;
 }
 
-const USUAL: VideoDirectives = {
+const DEFAULT_DIRECTIVES: VideoDirectives = {
   queueMs: 300,
   runMs: 700,
   end: "success",
@@ -68,7 +68,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 /** Parses the directives of a prompt. Other text in double brackets is ignored. */
 export function readVideoDirectives(prompt: string): VideoDirectives {
-  let directives = USUAL;
+  let directives = DEFAULT_DIRECTIVES;
   for (const [, word, argument] of prompt.matchAll(/\[\[(\w+)\s*([^\]]*)\]\]/g)) {
     if (word === undefined || argument === undefined) continue;
     directives = { ...directives, ...ownValue(READERS, word)?.(argument.trim()) };

@@ -5,7 +5,7 @@ import { writeWebp } from "./webp.ts";
 /** The file formats that can be written. */
 export type PictureFormat = "png" | "jpeg" | "webp";
 
-const LARGEST_READ_PIXELS = 1024;
+const MAX_READ_PIXELS = 1024;
 
 /** Encodes a picture as a file. */
 export async function writePicture(picture: Pixels, format: PictureFormat): Promise<Uint8Array<ArrayBuffer>> {
@@ -33,7 +33,7 @@ export async function readPicture(bytes: Uint8Array<ArrayBuffer>, type: string):
   try {
     const whole = await createImageBitmap(new Blob([bytes], { type }));
     const { width, height } = whole;
-    const scale = Math.min(1, LARGEST_READ_PIXELS / Math.max(width, height));
+    const scale = Math.min(1, MAX_READ_PIXELS / Math.max(width, height));
     const size = { resizeWidth: Math.ceil(width * scale), resizeHeight: Math.ceil(height * scale) };
     const bitmap = scale < 1 ? await createImageBitmap(whole, size) : whole;
     const png = await canvasOf(bitmap).convertToBlob({ type: "image/png" });

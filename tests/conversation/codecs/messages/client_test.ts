@@ -23,7 +23,7 @@ function streamOf(frames: readonly Frame[]): Response {
   return new Response(text, { headers: { "content-type": "text/event-stream" } });
 }
 
-const ASK: Anthropic.MessageCreateParamsNonStreaming = {
+const REQUEST: Anthropic.MessageCreateParamsNonStreaming = {
   model: "anthropic/claude",
   max_tokens: 100,
   messages: [{ role: "user", content: "hi" }],
@@ -52,7 +52,7 @@ Deno.test("the official client joins a stream to the whole reply", async () => {
   });
   const writer = messages.caller.eventWriter(contextWith());
   const frames = eventsOf(reply, [3, 1, 0, 2]).flatMap((event) => writer.write(event));
-  const stream = clientOf(() => streamOf(frames)).messages.stream(ASK);
+  const stream = clientOf(() => streamOf(frames)).messages.stream(REQUEST);
   const { content, stop_reason: stopReason, usage } = await stream.finalMessage();
   const whole = messages.caller.writeReply(reply, contextWith()).body;
   assertEquals(JSON.parse(JSON.stringify(content)), whole.content as never);
@@ -63,7 +63,7 @@ Deno.test("the official client joins a stream to the whole reply", async () => {
 Deno.test("the official client accepts a reply without usage or content", async () => {
   const writer = messages.caller.eventWriter(contextWith());
   const frames = eventsOf(replyWith([]), []).flatMap((event) => writer.write(event));
-  const { content, usage } = await clientOf(() => streamOf(frames)).messages.stream(ASK).finalMessage();
+  const { content, usage } = await clientOf(() => streamOf(frames)).messages.stream(REQUEST).finalMessage();
   assertEquals([content, usage.output_tokens], [[], 0]);
 });
 
@@ -71,13 +71,13 @@ Deno.test("the official client throws for a failure in a stream", async () => {
   const writer = messages.caller.eventWriter(contextWith());
   const begin: ReplyEvent = { type: "start", id: "", model: "m", createdAt: null, usage: null };
   const frames = [...writer.write(begin), ...writer.fail(new GatewayError("upstream_error", "Vendor failed"))];
-  const stream = clientOf(() => streamOf(frames)).messages.stream(ASK);
+  const stream = clientOf(() => streamOf(frames)).messages.stream(REQUEST);
   await assertRejects(() => stream.finalMessage(), Anthropic.APIError, "Vendor failed");
 });
 
 Deno.test("the official client distinguishes errors before the first byte by their type", async () => {
   const error = new GatewayError("rate_limited", "Slow down");
   const answer = () => Response.json(messages.caller.writeError(error, "req_1"), { status: error.status });
-  const thrown = await assertRejects(() => clientOf(answer).messages.create(ASK), Anthropic.RateLimitError);
+  const thrown = await assertRejects(() => clientOf(answer).messages.create(REQUEST), Anthropic.RateLimitError);
   assertEquals((thrown as InstanceType<typeof Anthropic.APIError>).type, "rate_limit_error");
 });

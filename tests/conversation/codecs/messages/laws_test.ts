@@ -75,8 +75,8 @@ function withoutLastSignatures(reply: Reply): Reply {
 Deno.test("messages codec: no reply ends with a signature block, whole or streamed", () => {
   fc.assert(
     fc.property(fc.oneof(aReply, aForeignReply.map(replyOfParts)), someOrder, (reply, order) => {
-      const { content } = messages.caller.writeReply(reply, ASKED).body as { content: JsonObject[] };
-      for (const block of [content.at(-1), contentIn(framesOf(eventsOf(reply, order), ASKED)).at(-1)]) {
+      const { content } = messages.caller.writeReply(reply, REQUEST).body as { content: JsonObject[] };
+      for (const block of [content.at(-1), contentIn(framesOf(eventsOf(reply, order), REQUEST)).at(-1)]) {
         assert(block === undefined || (block.type !== "redacted_thinking" && block.thinking !== ""));
       }
     }),
@@ -154,9 +154,9 @@ Deno.test("messages codec: signatures of other formats return to their parts, by
   fc.assert(
     fc.property(aForeignReply, someOrder, (parts, order) => {
       const reply = replyOfParts(parts);
-      const whole = messages.caller.writeReply(reply, ASKED).body.content;
+      const whole = messages.caller.writeReply(reply, REQUEST).body.content;
       assertEquals(partsIn(whole), parts);
-      const streamed = partsIn(contentIn(framesOf(eventsOf(reply, order), ASKED)));
+      const streamed = partsIn(contentIn(framesOf(eventsOf(reply, order), REQUEST)));
       // The signature of the last call, if it arrived after the arguments, is stored by the gateway.
       const expected = isSigned(parts.at(-1)) && !isSigned(streamed.at(-1)) ? withoutLastSignature(parts) : parts;
       assertEquals(streamed, expected);
@@ -166,7 +166,7 @@ Deno.test("messages codec: signatures of other formats return to their parts, by
 });
 
 /** A request for reasoning in the reply. */
-const ASKED = contextWith({
+const REQUEST = contextWith({
   conversation: conversationWith({ reasoning: { effort: "high", budgetTokens: null, visible: true } }),
 });
 

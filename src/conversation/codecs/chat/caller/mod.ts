@@ -2,7 +2,7 @@ import { firstInstruction, firstSetField } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeDefaultError } from "../../../default_error.ts";
 import { clampedTopLevelLimits } from "../../../clamped_limit.ts";
-import { largestLimit } from "../../../requested_limit.ts";
+import { maxRequestedLimit } from "../../../requested_limit.ts";
 import { wantsUsage } from "../shared/wants_usage.ts";
 import { droppedFieldNames } from "../../../dropped_field_names.ts";
 import { checkRequest } from "./check.ts";
@@ -49,7 +49,7 @@ export const caller: CallerFormat = {
   writeError: writeDefaultError,
   heartbeat: "comment",
   wantsUsage,
-  requestedLimit: (body) => largestLimit(body, ["max_completion_tokens", "max_tokens"]),
+  requestedLimit: (body) => maxRequestedLimit(body, ["max_completion_tokens", "max_tokens"]),
   clampLimit: (body, most) => clampedTopLevelLimits(body, ["max_completion_tokens", "max_tokens"], most),
   limitIncludesReasoning: false,
   tierFields: ["service_tier"],

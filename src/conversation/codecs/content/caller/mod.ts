@@ -1,7 +1,7 @@
 import { firstSetField } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeError } from "./error.ts";
-import { largestLimit } from "../../../requested_limit.ts";
+import { maxRequestedLimit } from "../../../requested_limit.ts";
 import { droppedFieldNames } from "../../../dropped_field_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
@@ -65,7 +65,7 @@ export const caller: CallerFormat = {
   writeError,
   heartbeat: null,
   wantsUsage: () => true,
-  requestedLimit: (body) => largestLimit(body, LIMIT_FIELDS),
+  requestedLimit: (body) => maxRequestedLimit(body, LIMIT_FIELDS),
   clampLimit: clampLimit,
   limitIncludesReasoning: false,
   tierFields: ["serviceTier", "service_tier"],

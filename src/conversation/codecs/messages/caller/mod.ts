@@ -1,7 +1,7 @@
 import { firstSetField } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeError } from "./error.ts";
-import { largestLimit } from "../../../requested_limit.ts";
+import { maxRequestedLimit } from "../../../requested_limit.ts";
 import { droppedFieldNames } from "../../../dropped_field_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
@@ -49,7 +49,7 @@ export const caller: CallerFormat = {
   writeError,
   heartbeat: { event: "ping", data: '{"type":"ping"}' },
   wantsUsage: () => true,
-  requestedLimit: (body) => largestLimit(body, ["max_tokens"]),
+  requestedLimit: (body) => maxRequestedLimit(body, ["max_tokens"]),
   clampLimit: clampLimit,
   limitIncludesReasoning: true,
   tierFields: ["service_tier", "speed"],
