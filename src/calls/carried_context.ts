@@ -10,7 +10,7 @@ export interface CarriedContext {
    * False if the request refers to context that it does not contain: stored files, responses, conversations and
    * prompts, documents, audio and video, hosted tools. Its size then does not bound its prompt.
    */
-  readonly isCarried: boolean;
+  readonly isSizeKnown: boolean;
   /** The number of images in the request. Vendors limit the tokens of each. */
   readonly pictures: number;
   /** The number of images given by a web address. */
@@ -56,7 +56,7 @@ const MEDIA: ReadonlySet<string> = new Set([
 export function carriedContextOf(grammar: RequestGrammar, body: JsonObject, isCacheKnown: boolean): CarriedContext {
   const hostedTools = vendorToolsIn(grammar, body);
   const found: Found = {
-    isCarried: hostedTools === 0,
+    isSizeKnown: hostedTools === 0,
     pictures: 0,
     picturesByAddress: 0,
     pictureCharacters: 0,
@@ -77,8 +77,8 @@ function note(grammar: RequestGrammar, member: RequestMember, isCacheKnown: bool
   else if (name === "source" && isObject(value)) addSource(owner.type, value, found);
   else if (depth === 0 && TOP_TOOLS.has(name)) {
     found.hostedTools++;
-    found.isCarried = false;
-  } else if (namesContext(grammar, member, isCacheKnown)) found.isCarried = false;
+    found.isSizeKnown = false;
+  } else if (namesContext(grammar, member, isCacheKnown)) found.isSizeKnown = false;
 }
 
 function namesContext(grammar: RequestGrammar, { name, value, depth }: RequestMember, isCacheKnown: boolean): boolean {
@@ -93,21 +93,21 @@ function namesContext(grammar: RequestGrammar, { name, value, depth }: RequestMe
 
 /** An image of the chat or responses format: an address, or a data: URI. */
 function addAddress(url: unknown, found: Found): void {
-  if (typeof url !== "string") found.isCarried = false;
+  if (typeof url !== "string") found.isSizeKnown = false;
   else if (/^data:image\//i.test(url)) addPicture(url.length, found);
   else if (/^https?:/i.test(url)) {
     found.picturesByAddress++;
     addPicture(0, found);
-  } else found.isCarried = false;
+  } else found.isSizeKnown = false;
 }
 
 /** A blob of the content format. */
 function addInline(blob: unknown, found: Found): void {
   const { mimeType, mime_type, data } = isObject(blob) ? blob : {};
   const type = mime_type ?? mimeType;
-  if (typeof type !== "string" || typeof data !== "string") found.isCarried = false;
+  if (typeof type !== "string" || typeof data !== "string") found.isSizeKnown = false;
   else if (/^image\//i.test(type)) addPicture(data.length, found);
-  else if (!/^text\//i.test(type)) found.isCarried = false;
+  else if (!/^text\//i.test(type)) found.isSizeKnown = false;
 }
 
 /** The source of an image or document of the messages format. */
@@ -116,7 +116,7 @@ function addSource(type: unknown, source: JsonObject, found: Found): void {
   if (type === "image" && source.type === "url") addAddress(source.url, found);
   else if (type === "image" && source.type === "base64" && typeof source.data === "string") {
     addPicture(source.data.length, found);
-  } else found.isCarried = false;
+  } else found.isSizeKnown = false;
 }
 
 function addPicture(characters: number, found: Found): void {

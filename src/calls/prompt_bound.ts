@@ -30,7 +30,7 @@ export interface PromptBound {
   /** The number of tools that the vendor runs. */
   readonly hostedTools: number;
   /** False if the whole context counts because the request refers to context that it does not contain. */
-  readonly isCarried: boolean;
+  readonly isSizeKnown: boolean;
 }
 
 /** Text has at least this many bytes per token. */
@@ -51,13 +51,13 @@ export function promptBoundOf(request: PromptRequest): PromptBound {
   const contextTokens = model.contextLength || DEFAULT_CONTEXT_TOKENS;
   const found = contextOf(request, contextTokens);
   const { pictures, pictureCharacters, picturesByAddress, hostedTools } = found;
-  const isCarried = found.isCarried && !(takesAnyFile && picturesByAddress > 0);
-  const rate = rateOf(model.tariff, { ...found, isCarried });
-  if (!isCarried) return { tokens: contextTokens, rate, pictures, hostedTools, isCarried };
+  const isSizeKnown = found.isSizeKnown && !(takesAnyFile && picturesByAddress > 0);
+  const rate = rateOf(model.tariff, { ...found, isSizeKnown });
+  if (!isSizeKnown) return { tokens: contextTokens, rate, pictures, hostedTools, isSizeKnown };
   const text = Math.ceil(Math.max(0, bytes.length - pictureCharacters) / MIN_BYTES_PER_TOKEN);
   const tools = Array.isArray(body.tools) && body.tools.length > 0 ? TOOLS_TOKENS : 0;
   const tokens = Math.min(contextTokens, text + pictures * MAX_PICTURE_TOKENS + tools);
-  return { tokens, rate, pictures, hostedTools, isCarried };
+  return { tokens, rate, pictures, hostedTools, isSizeKnown };
 }
 
 /** A body whose text alone fills the context need not be inspected. */
@@ -74,7 +74,7 @@ function mayHoldPictures(bytes: Uint8Array<ArrayBuffer>): boolean {
 /** Not inspected, so the most expensive content is assumed. */
 function filledContext(hostedTools: number): CarriedContext {
   return {
-    isCarried: hostedTools === 0,
+    isSizeKnown: hostedTools === 0,
     pictures: 0,
     picturesByAddress: 0,
     pictureCharacters: 0,
@@ -84,10 +84,10 @@ function filledContext(hostedTools: number): CarriedContext {
 }
 
 /** Vendors also write prompts to caches without a request for it. */
-function rateOf(tariff: Tariff, { isCarried, pictures, isKeptForAnHour }: CarriedContext): Rate {
+function rateOf(tariff: Tariff, { isSizeKnown, pictures, isKeptForAnHour }: CarriedContext): Rate {
   const rates = [tariff.prompt, tariff.input_cache_read, tariff.input_cache_write_5m];
-  if (!isCarried || isKeptForAnHour) rates.push(tariff.input_cache_write_1h);
-  if (!isCarried || pictures > 0) rates.push(tariff.image_input, tariff.image_input_cache_read);
-  if (!isCarried) rates.push(tariff.audio, tariff.audio_cache_read);
+  if (!isSizeKnown || isKeptForAnHour) rates.push(tariff.input_cache_write_1h);
+  if (!isSizeKnown || pictures > 0) rates.push(tariff.image_input, tariff.image_input_cache_read);
+  if (!isSizeKnown) rates.push(tariff.audio, tariff.audio_cache_read);
   return highestRate(rates);
 }

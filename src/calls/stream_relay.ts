@@ -92,7 +92,7 @@ export function relayStream<T>(
   source: StreamSource<T>,
   relay: Relay<T>,
   admission: Pick<Admission, "onOverdrawn">,
-  { clock, openStreams: live }: RelayParts,
+  { clock, openStreams }: RelayParts,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let aborted: GatewayError | null = null;
   let isGone = false;
@@ -103,7 +103,7 @@ export function relayStream<T>(
     aborted = error;
     source.cancel();
   };
-  const forget = live.add(abort);
+  const forget = openStreams.add(abort);
   admission.onOverdrawn(() => abort(overdrawn()));
 
   function over(): void {

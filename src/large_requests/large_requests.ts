@@ -273,7 +273,7 @@ export class LargeRequests {
   }
 
   #left(request: LargeRequest): void {
-    const gone = new GatewayError("route_error", "The caller left");
+    const gone = new GatewayError("route_error", "The caller disconnected");
     if (this.#queue.remove(request.accountId, request)) return request.fail(gone);
     for (const member of this.#members) {
       if (member.open.get(request.id) !== request) continue;
@@ -323,11 +323,11 @@ function post(thread: WorkerThread, message: ToThread): void {
 }
 
 function ended(): GatewayError {
-  const message = "Cannot finish the request: the part of the gateway that worked on it ended; send it again";
+  const message = "Cannot finish the request: the worker that handled it ended; send it again";
   return new GatewayError("route_error", message);
 }
 
 function overloaded(): GatewayError {
-  const message = "Cannot take the request now: too many large ones wait; try again in some seconds";
+  const message = "Too many large requests are queued; retry in a few seconds";
   return new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

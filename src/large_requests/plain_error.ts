@@ -36,7 +36,7 @@ export function errorOf(plain: PlainError): Error {
     case "range":
       return new RangeError(plain.message);
     case "other": {
-      const error = new Error("An unforeseen failure in another thread");
+      const error = new Error("Unexpected error in another thread");
       error.name = plain.name;
       error.stack = `${error.name}: ${error.message}${plain.place}`;
       return error;

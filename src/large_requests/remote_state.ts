@@ -108,7 +108,7 @@ export class RemoteState {
         const admission = await this.#call({ name: "admit", accountId, reserved }) as number | null;
         if (admission !== null) return this.#admission(admission, reserved);
         // Other calls of the account were admitted in the meantime.
-        if (tries === MAX_ADMISSION_TRIES) throw insufficientCredits("other calls reserve its balance", 0n);
+        if (tries === MAX_ADMISSION_TRIES) throw insufficientCredits("other requests have reserved the balance", 0n);
       }
     },
     invalidate: (accountId) => this.post({ type: "invalidate", accountId }),
@@ -219,7 +219,7 @@ export class RemoteState {
     this.post({ type: "question", question });
     const waited = Atomics.wait(this.#flag, 0, 0, ANSWER_MS);
     const got = receiveMessageOnPort(this.answers);
-    if (waited === "timed-out" || got === undefined) throw new Error("The main thread did not answer");
+    if (waited === "timed-out" || got === undefined) throw new Error("The main thread did not respond");
     return got.message as BlockingCallResults[Q["name"]];
   }
 

@@ -197,7 +197,7 @@ export class SharedState {
     try {
       return await this.parts.meter.admit(accountId, (spendable) => {
         isShort = reserved.amount > 0n && reserved.amount > spendable;
-        if (isShort) throw insufficientCredits("other calls reserve its balance", spendable);
+        if (isShort) throw insufficientCredits("other requests have reserved the balance", spendable);
         return reserved;
       });
     } catch (error) {

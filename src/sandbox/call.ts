@@ -29,7 +29,7 @@ export interface VendorApi {
   /** @throws {SimulatedError} With the vendor's own message. */
   handle(call: Call): Response | Promise<Response>;
   /** Writes an error in the vendor's format. */
-  writeError(refusal: SimulatedError, call: Call): Response;
+  writeError(error: SimulatedError, call: Call): Response;
 }
 
 /**
@@ -46,9 +46,9 @@ export function bodyOf(call: Call, message: string): JsonObject {
 
 /** Creates a JSON response. */
 export function jsonResponse(body: unknown, headers: HeadersInit = {}, status: number = 200): Response {
-  const answer = new Response(JSON.stringify(body), { status, headers });
-  answer.headers.set("content-type", "application/json");
-  return answer;
+  const response = new Response(JSON.stringify(body), { status, headers });
+  response.headers.set("content-type", "application/json");
+  return response;
 }
 
 /** Returns the `retry-after` header field, which two of the vendors send. */

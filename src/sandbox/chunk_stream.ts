@@ -26,7 +26,7 @@ export interface ChunkStreamOptions {
 const FLUSH_MS = 20;
 
 /** Returns the chunks as a body. Each is written when it is due. */
-export function chunkStream(beats: Iterator<Chunk>, options: ChunkStreamOptions): ReadableStream<Uint8Array> {
+export function chunkStream(chunks: Iterator<Chunk>, options: ChunkStreamOptions): ReadableStream<Uint8Array> {
   const { encoder, clock, onDisconnect: onLeave } = options;
   const text = new TextEncoder();
   const left = new AbortController();
@@ -36,21 +36,21 @@ export function chunkStream(beats: Iterator<Chunk>, options: ChunkStreamOptions)
    */
   async function cut(controller: ReadableStreamDefaultController): Promise<void> {
     await delay(systemClock, FLUSH_MS, left.signal);
-    if (!left.signal.aborted) controller.error(new RequestedBreak("The sandbox cuts the answer"));
+    if (!left.signal.aborted) controller.error(new RequestedBreak("The sandbox broke the connection on purpose"));
   }
 
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       while (!left.signal.aborted) {
-        const { done, value: beat } = beats.next();
+        const { done, value: chunk } = chunks.next();
         if (done) {
           const end = encoder.end();
           if (end !== "") controller.enqueue(text.encode(end));
           return controller.close();
         }
-        if (beat.kind === "frames") return controller.enqueue(text.encode(encoder.encode(beat.frames)));
-        if (beat.kind === "end") return beat.how === "cut" ? await cut(controller) : controller.close();
-        await delay(clock, beat.ms, left.signal);
+        if (chunk.kind === "frames") return controller.enqueue(text.encode(encoder.encode(chunk.frames)));
+        if (chunk.kind === "end") return chunk.how === "cut" ? await cut(controller) : controller.close();
+        await delay(clock, chunk.ms, left.signal);
       }
     },
     cancel() {

@@ -92,8 +92,8 @@ export function readDirectives(prompt: string, vendor: Vendor): Directives {
     at = close + 2;
     const inner = prompt.slice(open + 2, close).trim();
     const addressee = /^(openai|anthropic|google|ark|xai|alibaba):/.exec(inner)?.[1];
-    const order = addressee === undefined ? inner : inner.slice(addressee.length + 1).trimStart();
-    const change = changeOf(order, directives);
+    const directive = addressee === undefined ? inner : inner.slice(addressee.length + 1).trimStart();
+    const change = changeOf(directive, directives);
     if (change === null) {
       text += prompt.slice(open, at);
       continue;
@@ -127,9 +127,9 @@ function lastOfRun(prompt: string, close: number): number {
 type Change = Partial<Directives>;
 
 /** Returns the change that one directive makes. Null if it is not a directive, or its argument is invalid. */
-function changeOf(order: string, before: Directives): Change | null {
-  const end = order.search(/\W|$/);
-  return ownValue(READERS, order.slice(0, end))?.(order.slice(end).trim(), before) ?? null;
+function changeOf(text: string, before: Directives): Change | null {
+  const end = text.search(/\W|$/);
+  return ownValue(READERS, text.slice(0, end))?.(text.slice(end).trim(), before) ?? null;
 }
 
 const MAX_DURATION_MS = 600_000;
@@ -172,8 +172,8 @@ const READERS: Readonly<Record<string, (argument: string, before: Directives) =>
   nousage: (argument) => bare(argument, { noUsage: true }),
 };
 
-function numbered(argument: string, most: number, change: (number: number) => Change): Change | null {
-  if (!/^\d{1,6}$/.test(argument) || Number(argument) > most) return null;
+function numbered(argument: string, max: number, change: (number: number) => Change): Change | null {
+  if (!/^\d{1,6}$/.test(argument) || Number(argument) > max) return null;
   return change(Number(argument));
 }
 

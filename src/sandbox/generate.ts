@@ -46,7 +46,7 @@ export interface SimulatedEndpoint {
    * Returns the visible parts of a reply plan. The vendor may hide or sign reasoning, and may have no text for a
    * refusal.
    */
-  partsOf(speech: ReplyPlan, ask: GenerationRequest): { readonly parts: readonly ReplyPart[]; readonly stop: Stop };
+  partsOf(plan: ReplyPlan, request: GenerationRequest): { readonly parts: readonly ReplyPart[]; readonly stop: Stop };
   /** Whether the stream reports usage, if the format leaves that to the caller. */
   reportsUsage(body: JsonObject): boolean;
   /** Removes usage from a body or a frame's data, because the codec always writes it. */
@@ -55,7 +55,7 @@ export interface SimulatedEndpoint {
   defaultMessage(status: number): string;
   /** Returns the frames that report the vendor's own failure in a stream. */
   failureFrames(writer: EventWriter): readonly Frame[];
-  encoder(ask: GenerationRequest): FrameEncoder;
+  encoder(request: GenerationRequest): FrameEncoder;
   headersOf(call: Call): Readonly<Record<string, string>>;
   readonly streamType: string;
 }
@@ -65,17 +65,17 @@ export interface SimulatedEndpoint {
  *
  * @throws {SimulatedError} If a failure is ordered, or the format's codec cannot parse the request.
  */
-export async function generate(question: ValidRequest, voice: SimulatedEndpoint): Promise<Response> {
+export async function generate(question: ValidRequest, endpoint: SimulatedEndpoint): Promise<Response> {
   const { call, streamed } = question;
-  const conversation = readWith((body) => readChecked(voice.format, body), question.body);
+  const conversation = readWith((body) => readChecked(endpoint.format, body), question.body);
   const prompt = promptTextOf(conversation);
-  const directives = readDirectives(prompt, voice.vendor);
+  const directives = readDirectives(prompt, endpoint.vendor);
   if (directives.stallMs > 0) await stall(call, directives.stallMs);
-  failAsOrdered(prompt, directives, question, voice);
+  throwRequestedFailure(prompt, directives, question, endpoint);
   if (directives.html) return page();
-  const ask: GenerationRequest = { ...question, conversation, directives };
-  const reply = replyTo(ask, voice);
-  return streamed ? streamAnswer(reply, ask, voice) : wholeAnswer(reply, ask, voice);
+  const request: GenerationRequest = { ...question, conversation, directives };
+  const reply = replyTo(request, endpoint);
+  return streamed ? streamAnswer(reply, request, endpoint) : wholeAnswer(reply, request, endpoint);
 }
 
 /**
@@ -92,26 +92,26 @@ export function readWith(read: (body: JsonObject) => Conversation, body: JsonObj
   }
 }
 
-async function stall({ vendors: world, signal: gone, onDisconnect: leave }: Call, ms: number): Promise<void> {
-  await delay(world.clock, ms, gone);
-  if (gone.aborted) leave();
+async function stall({ vendors, signal, onDisconnect }: Call, ms: number): Promise<void> {
+  await delay(vendors.clock, ms, signal);
+  if (signal.aborted) onDisconnect();
 }
 
-function failAsOrdered(
+function throwRequestedFailure(
   prompt: string,
   directives: Directives,
   { call, streamed }: ValidRequest,
-  voice: SimulatedEndpoint,
+  endpoint: SimulatedEndpoint,
 ): void {
   const { fail, flaky, errorAfter } = directives;
   if (fail !== null) {
     const { status, message, retryAfterSeconds } = fail;
-    throw new SimulatedError(status, message ?? voice.defaultMessage(status), {
+    throw new SimulatedError(status, message ?? endpoint.defaultMessage(status), {
       retryAfterSeconds: retryAfterSeconds ?? undefined,
     });
   }
   const fails = (flaky > 0 && call.vendors.attemptsOf(prompt) <= flaky) || (errorAfter !== null && !streamed);
-  if (fails) throw new SimulatedError(503, voice.defaultMessage(503));
+  if (fails) throw new SimulatedError(503, endpoint.defaultMessage(503));
 }
 
 function page(): Response {
@@ -119,100 +119,104 @@ function page(): Response {
   return new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } });
 }
 
-function replyTo(ask: GenerationRequest, voice: SimulatedEndpoint): Reply {
-  const { call, conversation, directives, model } = ask;
-  const speech = planReply(conversation, directives, () => voice.newCallId(call));
-  const { parts, stop } = voice.partsOf(speech, ask);
+function replyTo(request: GenerationRequest, endpoint: SimulatedEndpoint): Reply {
+  const { call, conversation, directives, model } = request;
+  const plan = planReply(conversation, directives, () => endpoint.newCallId(call));
+  const { parts, stop } = endpoint.partsOf(plan, request);
   return {
-    id: voice.newReplyId(call),
+    id: endpoint.newReplyId(call),
     model,
     createdAt: Math.floor(call.vendors.clock.now() / 1000),
     parts,
     stop,
-    usage: directives.noUsage ? null : usageOf(speech, ask, voice),
+    usage: directives.noUsage ? null : usageOf(plan, request, endpoint),
     unsupportedFields: [],
   };
 }
 
 function usageOf(
-  { reasoning: thoughts, parts, search: finding }: ReplyPlan,
+  { reasoning, parts, search }: ReplyPlan,
   { call, conversation, model, cachedTokens = 0 }: GenerationRequest,
-  voice: SimulatedEndpoint,
+  endpoint: SimulatedEndpoint,
 ): Usage {
   const segments = segmentsOf(conversation);
-  const scope = `${voice.format.name} ${model}`;
+  const scope = `${endpoint.format.name} ${model}`;
   const { promptCache } = call.vendors;
-  const shares = promptCache.account(scope, segments, voice.cachesOnlyAtMarkers);
+  const shares = promptCache.account(scope, segments, endpoint.cachesOnlyAtMarkers);
   const { written5mTokens, written1hTokens } = shares;
   const readTokens = Math.max(shares.readTokens, cachedTokens);
-  const reasoningTokens = thoughts === null ? 0 : tokensOf(thoughts.text);
-  const found = finding === null ? 0 : tokensOf(finding.uncitedText + finding.citedText);
+  const reasoningTokens = reasoning === null ? 0 : tokensOf(reasoning.text);
+  const searchTokens = search === null ? 0 : tokensOf(search.uncitedText + search.citedText);
   return {
     freshTokens: Math.max(0, promptTokensIn(segments) - readTokens - written5mTokens - written1hTokens),
     cacheReadTokens: readTokens,
     cacheWrite5mTokens: written5mTokens,
     cacheWrite1hTokens: written1hTokens,
     toolPromptTokens: 0,
-    outputTokens: replyTokensOf(parts) + found + reasoningTokens,
+    outputTokens: replyTokensOf(parts) + searchTokens + reasoningTokens,
     reasoningTokens,
-    ...(finding === null ? {} : { webSearches: 1 }),
+    ...(search === null ? {} : { webSearches: 1 }),
   };
 }
 
-function contextOf({ model, call, body, conversation }: GenerationRequest, voice: SimulatedEndpoint): ReplyContext {
+function contextOf({ model, call, body, conversation }: GenerationRequest, endpoint: SimulatedEndpoint): ReplyContext {
   return {
     model,
     requestId: call.requestId,
     createdAt: Math.floor(call.vendors.clock.now() / 1000),
     conversation,
-    includeUsage: voice.reportsUsage(body),
+    includeUsage: endpoint.reportsUsage(body),
   };
 }
 
-function wholeAnswer(reply: Reply, ask: GenerationRequest, voice: SimulatedEndpoint): Response {
-  const { directives, call } = ask;
-  const written = voice.format.writeReply(reply, contextOf(ask, voice)).body;
-  const body = directives.noUsage ? voice.withoutUsage(written) : written;
-  const headers = voice.headersOf(call);
+function wholeAnswer(reply: Reply, request: GenerationRequest, endpoint: SimulatedEndpoint): Response {
+  const { directives, call } = request;
+  const written = endpoint.format.writeReply(reply, contextOf(request, endpoint)).body;
+  const body = directives.noUsage ? endpoint.withoutUsage(written) : written;
+  const headers = endpoint.headersOf(call);
   const { cutAfter, closeAfter, truncates } = directives;
   if (cutAfter === null && closeAfter === null && !truncates) return jsonResponse(body, headers);
   const text = JSON.stringify(body);
   const half = text.slice(0, Math.ceil(text.length / 2));
-  const beats = [
+  const chunks = [
     { kind: "frames" as const, frames: [{ event: null, data: half }] },
     { kind: "end" as const, how: cutAfter === null ? "close" as const : "cut" as const },
   ];
   const encoder = { encode: (frames: readonly Frame[]) => frames.map(({ data }) => data).join(""), end: () => "" };
-  return bodyAnswer(beats.values(), encoder, ask, { ...headers, "content-type": "application/json" });
+  return bodyAnswer(chunks.values(), encoder, request, { ...headers, "content-type": "application/json" });
 }
 
-function streamAnswer(reply: Reply, ask: GenerationRequest, voice: SimulatedEndpoint): Response {
-  const writer = voice.format.eventWriter(contextOf(ask, voice));
-  const startUsage = voice.startsWithUsage && reply.usage ? { ...reply.usage, ...NO_OUTPUT } : null;
-  const beats = chunksOf([...eventsOf(reply, startUsage)], {
+function streamAnswer(reply: Reply, request: GenerationRequest, endpoint: SimulatedEndpoint): Response {
+  const writer = endpoint.format.eventWriter(contextOf(request, endpoint));
+  const startUsage = endpoint.startsWithUsage && reply.usage ? { ...reply.usage, ...NO_OUTPUT } : null;
+  const chunks = chunksOf([...eventsOf(reply, startUsage)], {
     write: (event) => {
       const frames = writer.write(event);
-      return ask.directives.noUsage ? frames.map((frame) => usagelessFrame(frame, voice)) : frames;
+      return request.directives.noUsage ? frames.map((frame) => usagelessFrame(frame, endpoint)) : frames;
     },
-    fail: () => voice.failureFrames(writer),
-  }, ask.directives);
-  const headers = { ...voice.headersOf(ask.call), "content-type": voice.streamType, "cache-control": "no-cache" };
-  return bodyAnswer(beats, voice.encoder(ask), ask, headers);
+    fail: () => endpoint.failureFrames(writer),
+  }, request.directives);
+  const headers = {
+    ...endpoint.headersOf(request.call),
+    "content-type": endpoint.streamType,
+    "cache-control": "no-cache",
+  };
+  return bodyAnswer(chunks, endpoint.encoder(request), request, headers);
 }
 
 const NO_OUTPUT = { outputTokens: 0, reasoningTokens: 0 };
 
-function usagelessFrame(frame: Frame, voice: SimulatedEndpoint): Frame {
+function usagelessFrame(frame: Frame, endpoint: SimulatedEndpoint): Frame {
   if (!frame.data.includes('"usage"')) return frame;
-  return { ...frame, data: JSON.stringify(voice.withoutUsage(JSON.parse(frame.data))) };
+  return { ...frame, data: JSON.stringify(endpoint.withoutUsage(JSON.parse(frame.data))) };
 }
 
 function bodyAnswer(
-  beats: Parameters<typeof chunkStream>[0],
+  chunks: Parameters<typeof chunkStream>[0],
   encoder: FrameEncoder,
   { call }: GenerationRequest,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const body = chunkStream(beats, { encoder, clock: call.vendors.clock, onDisconnect: call.onDisconnect });
+  const body = chunkStream(chunks, { encoder, clock: call.vendors.clock, onDisconnect: call.onDisconnect });
   return new Response(body, { headers });
 }

@@ -36,23 +36,23 @@ export interface ReplyPlan {
  * @param newCallId Returns an id in the vendor's spelling.
  */
 export function planReply(conversation: Conversation, directives: Directives, newCallId: () => string): ReplyPlan {
-  const thoughts = thoughtsFor(conversation, directives);
+  const thoughts = reasoningFor(conversation, directives);
   if (directives.refuses) {
-    const explanation = "The sandbox was told to refuse";
+    const explanation = "A directive requested a refusal";
     const refusal: RefusalPart = { kind: "refusal", text: "I cannot help with that." };
     return { reasoning: thoughts, parts: [refusal], stop: { reason: "refusal", raw: null, explanation }, search: null };
   }
   const calls = callsFor(conversation, directives);
-  const finding = calls.length === 0 ? searchFor(conversation, directives) : null;
+  const found = calls.length === 0 ? searchFor(conversation, directives) : null;
   const isOrdered = directives.say !== null || directives.words !== null;
-  const spoken = isOrdered || (calls.length === 0 && finding === null);
+  const spoken = isOrdered || (calls.length === 0 && found === null);
   const { text, stop } = limited(spoken ? textFor(conversation, directives) : "", thoughts, conversation);
   const callParts = calls.map((call) => callPart(call, conversation.tools, newCallId));
   return {
     reasoning: thoughts,
     parts: [...(text === "" ? [] : [{ kind: "text" as const, text }]), ...callParts],
     stop: stopOf(directives, stop, calls.length > 0),
-    search: finding && (isOrdered ? { ...finding, uncitedText: "", citedText: "" } : finding),
+    search: found && (isOrdered ? { ...found, uncitedText: "", citedText: "" } : found),
   };
 }
 
@@ -61,7 +61,7 @@ function stopOf({ stop }: Directives, natural: Stop, calls: boolean): Stop {
   return calls && natural.reason === "end" ? { reason: "tool_calls", raw: null } : natural;
 }
 
-function thoughtsFor(
+function reasoningFor(
   conversation: Conversation,
   { reasoning: thoughts, redactsReasoning: redacts, text }: Directives,
 ): PlannedReasoning | null {

@@ -68,7 +68,7 @@ export interface Sandbox {
 }
 
 // The first entry whose prefix matches a path handles it.
-const FAMILIES: readonly VendorApi[] = [
+const VENDOR_APIS: readonly VendorApi[] = [
   arkVideos,
   arkImages,
   openai,
@@ -91,7 +91,7 @@ const FAMILIES: readonly VendorApi[] = [
  */
 export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, hostname = "127.0.0.1", clock = systemClock, onRequest: record } = options;
-  const world = new SimulatedVendors(clock);
+  const vendors = new SimulatedVendors(clock);
   const log = new RequestLog();
   const stopped = new AbortController();
   const handler = async (request: Request): Promise<Response> => {
@@ -99,12 +99,12 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const text = form ? "" : await request.text();
     const entry = log.add(request, form ? describeForm(form) : text === "" ? null : parsedOrNull(text) ?? text);
     record?.(entry);
-    return await answer(request, { text, form }, world, stopped.signal, () => entry.cancelled = true);
+    return await handle(request, { text, form }, vendors, stopped.signal, () => entry.cancelled = true);
   };
   // Also receives errors of responses that broke while they were sent, which cuts do on purpose.
   const onError = (error: unknown) => {
-    const words = error instanceof RequestedBreak ? null : `The sandbox failed: ${error}`;
-    return new Response(words, { status: 500 });
+    const message = error instanceof RequestedBreak ? null : `The sandbox failed: ${error}`;
+    return new Response(message, { status: 500 });
   };
   const server = Deno.serve({ port, hostname, signal: stopped.signal, onListen() {}, onError }, handler);
   const origin = `http://${hostname}:${server.addr.port}`;
@@ -131,35 +131,35 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
 }
 
-async function answer(
+async function handle(
   request: Request,
   { text, form }: Pick<Call, "text" | "form">,
-  world: SimulatedVendors,
+  vendors: SimulatedVendors,
   stopped: AbortSignal,
-  leave: () => void,
+  onDisconnect: () => void,
 ): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
-  const family = FAMILIES.find(({ prefix }) => pathname === prefix || pathname.startsWith(`${prefix}/`));
-  if (!family) {
-    const known = new Set(FAMILIES.map(({ prefix }) => `/${prefix.split("/")[1]}`));
+  const api = VENDOR_APIS.find(({ prefix }) => pathname === prefix || pathname.startsWith(`${prefix}/`));
+  if (!api) {
+    const known = new Set(VENDOR_APIS.map(({ prefix }) => `/${prefix.split("/")[1]}`));
     return new Response(`Not found: the sandbox has ${[...known].join(", ")}\n`, { status: 404 });
   }
   const call: Call = {
     method: request.method,
-    path: pathname.slice(family.prefix.length),
+    path: pathname.slice(api.prefix.length),
     query: searchParams,
     headers: request.headers,
     text,
     form,
-    requestId: `req_${world.nextId()}`,
+    requestId: `req_${vendors.nextId()}`,
     signal: AbortSignal.any([request.signal, stopped]),
-    vendors: world,
-    onDisconnect: leave,
+    vendors,
+    onDisconnect,
   };
   try {
-    return await family.handle(call);
+    return await api.handle(call);
   } catch (error) {
-    if (error instanceof SimulatedError) return family.writeError(error, call);
+    if (error instanceof SimulatedError) return api.writeError(error, call);
     throw error;
   }
 }

@@ -52,28 +52,28 @@ export function searchFor(conversation: Conversation, { search, text }: Directiv
 /**
  * Returns the first parts of a reply with a search, for formats that cite ranges of a text: the search and the text.
  */
-export function searchTextParts(finding: SimulatedSearch | null, form: WireFormatName): ReplyPart[] {
-  if (finding === null) return [];
-  const { uncitedText: opening, citedText: cited, pages: [page] } = finding;
-  const citation = { ...page, start: opening.length, end: opening.length + cited.length };
-  const search = searchPart(finding, form, "", finding.pages.map((each) => ({ ...each, age: null })));
-  return cited === "" ? [search] : [search, { kind: "text", text: opening + cited, citations: [citation] }];
+export function searchTextParts(found: SimulatedSearch | null, form: WireFormatName): ReplyPart[] {
+  if (found === null) return [];
+  const { uncitedText, citedText, pages: [page] } = found;
+  const citation = { ...page, start: uncitedText.length, end: uncitedText.length + citedText.length };
+  const search = searchPart(found, form, "", found.pages.map((each) => ({ ...each, age: null })));
+  return citedText === "" ? [search] : [search, { kind: "text", text: uncitedText + citedText, citations: [citation] }];
 }
 
 /**
  * Returns the same for formats whose citations apply to a whole text, and whose pages and citations carry the vendor's
  * own signatures.
  */
-export function searchBlocks(finding: SimulatedSearch | null, form: WireFormatName, callId: () => string): ReplyPart[] {
-  if (finding === null) return [];
-  const { uncitedText: opening, citedText: cited, pages } = finding;
+export function searchBlocks(found: SimulatedSearch | null, form: WireFormatName, callId: () => string): ReplyPart[] {
+  if (found === null) return [];
+  const { uncitedText, citedText, pages } = found;
   const [{ url, title }] = pages;
   const marked = pages.map((page) => ({ ...page, age: "1 day ago", signature: issueSignature(form, page.url) }));
-  const search = searchPart(finding, form, callId(), marked);
-  if (cited === "") return [search];
-  const place = { url, title, start: 0, end: cited.length, citedText: "All of it is told here." };
+  const search = searchPart(found, form, callId(), marked);
+  if (citedText === "") return [search];
+  const place = { url, title, start: 0, end: citedText.length, citedText: "All of it is told here." };
   const citation = { ...place, signature: issueSignature(form, `cited ${url}`) };
-  return [search, { kind: "text", text: opening }, { kind: "text", text: cited, citations: [citation] }];
+  return [search, { kind: "text", text: uncitedText }, { kind: "text", text: citedText, citations: [citation] }];
 }
 
 function searchPart(

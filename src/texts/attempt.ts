@@ -54,7 +54,7 @@ export interface TextRequest {
 
 /** One attempt to serve a request at one provider. */
 export interface TextAttempt {
-  readonly turn: TextRequest;
+  readonly request: TextRequest;
   readonly model: Model;
   /** Contains the prices of other models that contribute to a reply. */
   readonly catalog: Catalog;

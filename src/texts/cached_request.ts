@@ -30,7 +30,7 @@ export function candidatesOfCache(
   const others = candidates.filter((candidate) => candidate.provider !== provider);
   if (kind === "emulated" && home.length + others.length > 0) return [...home, ...others];
   if (home.length > 0) return home;
-  throw new GatewayError("not_found", "Cannot use the cached content: its provider does not serve the model any more", {
+  throw new GatewayError("not_found", "Cannot use the cached content: its provider no longer serves the model", {
     field,
   });
 }
@@ -43,7 +43,7 @@ export function errorOfCache(error: unknown, cache: CacheReference): unknown {
   const isGone = cache.kind === "native" && error instanceof UpstreamFailure &&
     (error.facts.status === 403 || error.facts.status === 404);
   if (!isGone) return error;
-  const message = `Cannot use the cached content: provider "${cache.provider}" does not have it any more`;
+  const message = `Cannot use the cached content: provider "${cache.provider}" no longer has it`;
   return new GatewayError("not_found", message, { field: cache.field, provider: cache.provider, cause: error });
 }
 
@@ -51,8 +51,8 @@ export function errorOfCache(error: unknown, cache: CacheReference): unknown {
  * Returns the content of a request's cache if the gateway keeps it, else null. Throws `not_found` after the cache has
  * expired.
  */
-export async function openPrefixOf({ turn }: TextAttempt): Promise<OpenPrefix | null> {
-  return turn.cache?.kind === "emulated" ? await turn.cache.open() : null;
+export async function openPrefixOf({ request }: TextAttempt): Promise<OpenPrefix | null> {
+  return request.cache?.kind === "emulated" ? await request.cache.open() : null;
 }
 
 /**
@@ -62,7 +62,7 @@ export async function openPrefixOf({ turn }: TextAttempt): Promise<OpenPrefix | 
 export function withPrefix(
   conversation: Conversation,
   prefix: OpenPrefix | null,
-  { turn, endpoint, provider }: TextAttempt,
+  { request, endpoint, provider }: TextAttempt,
 ): Conversation {
   if (prefix === null) return conversation;
   const hint = endpoint.format.cacheHint(provider.quirks);
@@ -70,7 +70,7 @@ export function withPrefix(
     conversation,
     isMarked: hint === "marks",
     isKeyed: hint === "key",
-    cacheKey: turn.cache?.id ?? "",
+    cacheKey: request.cache?.id ?? "",
   });
 }
 

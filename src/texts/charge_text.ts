@@ -18,8 +18,8 @@ export async function chargeText(attempt: TextAttempt, usage: Usage, state: EndS
  * names.
  */
 function partsOf(attempt: TextAttempt, usage: Usage): readonly PricedQuantities[] {
-  const { turn, model } = attempt;
-  const own = { quantities: textQuantitiesOf(withoutModels(usage), inputImagesOf(turn, model)) };
+  const { request, model } = attempt;
+  const own = { quantities: textQuantitiesOf(withoutModels(usage), inputImagesOf(request, model)) };
   return [
     { ...own, tariff: tariffOf(model, usage, attempt) },
     ...(usage.otherModels ?? []).map((other) => ({

@@ -53,27 +53,27 @@ const COUNT_MS = 30_000;
  *
  * @throws {GatewayError} The same errors as the text request itself.
  */
-export async function countTokens(turn: CountRequest, parts: TextParts): Promise<TokenCount> {
-  const model = textModel(parts.catalog, turn.model, turn.format);
-  const route = routeOf(model, turn, parts);
-  const request = { ...turn, grammar: turn.format.grammar, model, passesTo: () => false };
-  const candidates = await permittedCandidates(request, route.candidates, parts);
-  const counters = () => candidates.filter((candidate) => hasCounter(candidate, parts));
-  const counting = counters();
+export async function countTokens(request: CountRequest, parts: TextParts): Promise<TokenCount> {
+  const model = textModel(parts.catalog, request.model, request.format);
+  const route = routeOf(model, request, parts);
+  const query = { ...request, grammar: request.format.grammar, model, passesTo: () => false };
+  const candidates = await permittedCandidates(query, route.candidates, parts);
+  const candidatesWithCounter = () => candidates.filter((candidate) => hasCounter(candidate, parts));
+  const withCounter = candidatesWithCounter();
   try {
-    if (counting.length > 0) {
-      const attempt = (candidate: Candidate) => askCounter(candidate, turn, model, parts);
-      const { accountId } = turn;
-      return await tryCandidates({ candidates: counting, attempt, accountId, rule: TEXT_FALLBACK }, parts);
+    if (withCounter.length > 0) {
+      const attempt = (candidate: Candidate) => requestCount(candidate, request, model, parts);
+      const { accountId } = request;
+      return await tryCandidates({ candidates: withCounter, attempt, accountId, rule: TEXT_FALLBACK }, parts);
     }
   } catch (error) {
-    if (counters().length === candidates.length || !isFallbackAllowed(error, TEXT_FALLBACK)) {
-      throw errorForCaller(error, { providers: parts.providers, author: turn.format.author });
+    if (candidatesWithCounter().length === candidates.length || !isFallbackAllowed(error, TEXT_FALLBACK)) {
+      throw errorForCaller(error, { providers: parts.providers, author: request.format.author });
     }
     parts.log.warn("count_estimated", { model: model.id, ...failureLogFields(error) });
   }
   // A count of our own sends no request, so it must not report to the circuit breaker that a provider is healthy.
-  return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
+  return { tokens: await countPromptTokens(request.conversation), countedBy: null };
 }
 
 /** The endpoint and the method of a provider's counter. */
@@ -106,16 +106,16 @@ type Counted = Pick<CountRequest, "conversation" | "callerSignal" | "memory">;
  */
 export async function countAt(
   candidate: Candidate,
-  turn: Counted,
+  request: Counted,
   model: Model,
   parts: TextParts,
 ): Promise<TokenCount> {
   try {
-    if (hasCounter(candidate, parts)) return await askCounter(candidate, turn, model, parts);
+    if (hasCounter(candidate, parts)) return await requestCount(candidate, request, model, parts);
   } catch (error) {
     if (hasCounter(candidate, parts)) throw error;
   }
-  return { tokens: await countPromptTokens(turn.conversation), countedBy: null };
+  return { tokens: await countPromptTokens(request.conversation), countedBy: null };
 }
 
 /**
@@ -124,7 +124,12 @@ export async function countAt(
  * @throws {UpstreamFailure} `forbidden` if there is none, so that the next provider is tried and no failure is recorded
  * for this one.
  */
-async function askCounter(candidate: Candidate, turn: Counted, model: Model, parts: TextParts): Promise<TokenCount> {
+async function requestCount(
+  candidate: Candidate,
+  request: Counted,
+  model: Model,
+  parts: TextParts,
+): Promise<TokenCount> {
   const provider = parts.providers.get(candidate.provider)!;
   const { endpoint, counter } = counterAt(provider)!;
   const target: RequestTarget = {
@@ -136,11 +141,11 @@ async function askCounter(candidate: Candidate, turn: Counted, model: Model, par
     // Counting does not search, so it needs no price for searches.
     hasWebSearch: !provider.quirks.has("no_web_search"),
   };
-  const conversation = await inlineMedia(turn.conversation, endpoint.mustInline, parts.mediaInliner, turn);
+  const conversation = await inlineMedia(request.conversation, endpoint.mustInline, parts.mediaInliner, request);
   const { body } = counter.write(conversation, target);
   try {
-    const { callerSignal } = turn;
-    const tokens = await ask({ provider, endpoint, counter, model: target.model, body, callerSignal });
+    const { callerSignal } = request;
+    const tokens = await sendCountRequest({ provider, endpoint, counter, model: target.model, body, callerSignal });
     return { tokens, countedBy: provider.name };
   } catch (error) {
     if (!(error instanceof UpstreamFailure) || !isMissingTokenCounter(error, target.model)) throw error;
@@ -155,7 +160,7 @@ async function askCounter(candidate: Candidate, turn: Counted, model: Model, par
   }
 }
 
-interface Question {
+interface CounterCall {
   readonly provider: Provider;
   readonly endpoint: TextEndpoint;
   readonly counter: TokenCounter;
@@ -165,7 +170,9 @@ interface Question {
   readonly callerSignal: () => AbortSignal;
 }
 
-async function ask({ provider, endpoint, counter, model, body, callerSignal }: Question): Promise<number> {
+async function sendCountRequest(
+  { provider, endpoint, counter, model, body, callerSignal }: CounterCall,
+): Promise<number> {
   const response = await provider.outbound.send({
     method: "POST",
     path: counter.path(model),
@@ -179,7 +186,7 @@ async function ask({ provider, endpoint, counter, model, body, callerSignal }: Q
   try {
     return counter.readCount(JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
-    const message = `Provider "${provider.name}" sent a count that cannot be read`;
+    const message = `Provider "${provider.name}" returned an invalid token count`;
     const facts = { status: response.status, accepted: "unknown", cause } as const;
     throw new UpstreamFailure(provider.name, "broken", message, facts);
   }

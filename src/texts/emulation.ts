@@ -18,19 +18,19 @@ export function emulationFor(
   { sampling, parallelToolCalls }: Conversation,
   droppedFields: readonly string[],
 ): { readonly emulation: Emulation; readonly droppedFields: readonly string[] } {
-  const cuts = droppedFields.includes("stop") && sampling.stop.length > 0;
-  const singles = droppedFields.includes("parallel_tool_calls") && parallelToolCalls === false;
-  const mended = new Set([...cuts ? ["stop"] : [], ...singles ? ["parallel_tool_calls"] : []]);
+  const cutsText = droppedFields.includes("stop") && sampling.stop.length > 0;
+  const keepsOneCall = droppedFields.includes("parallel_tool_calls") && parallelToolCalls === false;
+  const emulated = new Set([...cutsText ? ["stop"] : [], ...keepsOneCall ? ["parallel_tool_calls"] : []]);
   return {
-    droppedFields: droppedFields.filter((loss) => !mended.has(loss)),
+    droppedFields: droppedFields.filter((field) => !emulated.has(field)),
     emulation: {
       reply(reply) {
-        const single = singles ? { ...reply, parts: withoutLaterCalls(reply.parts) } : reply;
-        return cuts ? cutReply(single, sampling.stop) : single;
+        const single = keepsOneCall ? { ...reply, parts: withoutLaterCalls(reply.parts) } : reply;
+        return cutsText ? cutReply(single, sampling.stop) : single;
       },
       events() {
-        const single = singles ? laterCallDropper() : null;
-        const cutter = cuts ? new StopSequenceFilter(sampling.stop) : null;
+        const single = keepsOneCall ? laterCallDropper() : null;
+        const cutter = cutsText ? new StopSequenceFilter(sampling.stop) : null;
         return (event) => {
           const kept = single ? single(event) : [event];
           return cutter ? kept.flatMap((one) => cutter.push(one)) : kept;

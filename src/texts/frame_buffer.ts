@@ -63,7 +63,7 @@ export class FrameBuffer {
 
   #hold(rest: string, seam: string, isFolded: boolean): void {
     if (rest.length > MAX_PICTURE_FRAME_BYTES) {
-      throw new RangeError(`Cannot read a stream event of more than ${MAX_PICTURE_FRAME_BYTES} bytes`);
+      throw new RangeError(`Stream event exceeds ${MAX_PICTURE_FRAME_BYTES} bytes`);
     }
     this.memory.hold(rest.length);
     this.#held = rest;

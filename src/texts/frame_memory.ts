@@ -31,7 +31,7 @@ export class FrameMemory {
     try {
       this.#lease.reserve(bytes);
     } catch (cause) {
-      const message = "Not enough memory for the reply: too much is under way. Retry later";
+      const message = "Not enough memory for the reply: too many requests are in progress; retry later";
       throw new GatewayError("overloaded", message, { cause });
     }
   }

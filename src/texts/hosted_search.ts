@@ -42,10 +42,10 @@ export interface CandidateRoute<C> {
 }
 
 /** The fields of a request that can offer a search. */
-type SearchingTurn = Pick<TextRequest, "format" | "body">;
+type SearchRequest = Pick<TextRequest, "format" | "body">;
 
 /** Whether a request offers a search. */
-export function offersSearch({ format, body }: SearchingTurn): boolean {
+export function offersSearch({ format, body }: SearchRequest): boolean {
   if (!isAbsent(body.web_search_options)) return true;
   const holdsSearch = (tools: unknown) =>
     (isObject(tools) ? [tools] : objectsOf(tools)).some((tool) =>
@@ -62,13 +62,13 @@ export function offersSearch({ format, body }: SearchingTurn): boolean {
  * @throws {GatewayError} `invalid_request` that names the tool, if none is left.
  */
 export function searchingCandidates<C extends Candidate>(
-  turn: SearchingTurn,
+  request: SearchRequest,
   model: Model,
   routes: readonly CandidateRoute<C>[],
 ): readonly C[] {
   const all = routes.map(({ candidate }) => candidate);
   if (routes.every(({ endpoint }) => endpoint === null)) return all;
-  const conversation = readOrNull(turn);
+  const conversation = readOrNull(request);
   if (conversation === null || !isSearchNeeded(conversation)) return all;
   const able = routes.filter(({ candidate, provider, endpoint }) =>
     endpoint === null || canSearch({ model, provider, endpoint, name: candidate.model })
@@ -78,7 +78,7 @@ export function searchingCandidates<C extends Candidate>(
 }
 
 /** A request that cannot be parsed for another format is rejected by the attempt that needs it parsed. */
-function readOrNull({ format, body }: SearchingTurn): Conversation | null {
+function readOrNull({ format, body }: SearchRequest): Conversation | null {
   try {
     return format.read(body);
   } catch (error) {

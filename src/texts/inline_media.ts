@@ -53,17 +53,17 @@ export async function inlineMedia(
   const count = conversation.turns.flatMap(({ parts }) => parts.flatMap(mediaOf)).filter(isFetched).length;
   if (count === 0) return conversation;
   if (count > MAX_MEDIA) {
-    throw invalidField("url", `expected at most ${MAX_MEDIA} media to fetch for this model's vendor, got ${count}`);
+    throw invalidField("url", `expected at most ${MAX_MEDIA} media to download for this model's vendor, got ${count}`);
   }
   const downloads = new Downloads(inline, asker);
   try {
-    const turns = await Promise.all(conversation.turns.map(async (turn, at) => {
-      const parts = await Promise.all(turn.parts.map((part) => inlined(part, `turn ${at + 1}`)));
-      return { ...turn, parts };
+    const turns = await Promise.all(conversation.turns.map(async (message, at) => {
+      const parts = await Promise.all(message.parts.map((part) => inlined(part, `message ${at + 1}`)));
+      return { ...message, parts };
     }));
     return { ...conversation, turns };
   } catch (error) {
-    downloads.giveUp();
+    downloads.abort();
     throw error;
   }
 
@@ -95,7 +95,7 @@ class Downloads {
   }
 
   /** Ends the running downloads and releases their memory. */
-  giveUp(): void {
+  abort(): void {
     this.#end.abort();
     this.asker.memory.releaseTo(this.#heldBefore);
   }
@@ -107,12 +107,12 @@ class Downloads {
     } catch (cause) {
       if (cause instanceof GatewayError && cause.code !== "invalid_request") throw cause;
       const why = cause instanceof GatewayError ? cause.message : "the download failed";
-      throw invalidField("url", `a medium in ${where} must be fetched for this model's vendor, and ${why}`, { cause });
+      throw invalidField("url", `failed to download the medium in ${where} for this model's vendor: ${why}`, { cause });
     }
   }
 
   async #fetch(url: string) {
-    if (this.#signal.aborted) throw new GatewayError("invalid_request", "the connection was cancelled");
+    if (this.#signal.aborted) throw new GatewayError("invalid_request", "the request was cancelled");
     try {
       return await this.inline(url, { signal: this.#signal, reserve: (bytes) => this.#reserve(bytes) });
     } catch (error) {
@@ -122,12 +122,12 @@ class Downloads {
   }
 
   #reserve(bytes: number): void {
-    if (this.#signal.aborted) throw new GatewayError("invalid_request", "the connection was cancelled");
+    if (this.#signal.aborted) throw new GatewayError("invalid_request", "the request was cancelled");
     this.#bytes += bytes;
     if (this.#bytes > MAX_MEDIA_BYTES) {
       throw new GatewayError(
         "request_too_large",
-        `Cannot send the media of the request: expected at most ${MAX_MEDIA_BYTES} bytes together`,
+        `The media of the request are too large: expected at most ${MAX_MEDIA_BYTES} bytes in total`,
       );
     }
     this.asker.memory.reserve(bytes * MEDIA_MEMORY_FACTOR);

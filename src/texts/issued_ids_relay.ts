@@ -21,7 +21,7 @@ export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: Tex
   const reader = attempt.endpoint.passThrough?.issuedIds ?? null;
   if (reader === null) return;
   const text = latin1Of(bytes);
-  const policy = statePolicyOf(attempt.turn.body);
+  const policy = statePolicyOf(attempt.request.body);
   if (!reader.mayIssue(text, policy)) return;
   const ids = reader.issuedIn(parsedOrNull(textOfLatin1(text)), policy);
   if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
@@ -49,7 +49,7 @@ class IssuedIdsRelay implements Relay {
     readonly attempt: TextAttempt,
     readonly parts: IssuedIdsParts,
   ) {
-    this.#policy = statePolicyOf(attempt.turn.body);
+    this.#policy = statePolicyOf(attempt.request.body);
   }
 
   get finished(): boolean {
@@ -103,6 +103,6 @@ class IssuedIdsRelay implements Relay {
   }
 }
 
-function ownerOf({ turn, provider }: TextAttempt): { account: string; provider: string } {
-  return { account: turn.accountId, provider: provider.name };
+function ownerOf({ request, provider }: TextAttempt): { account: string; provider: string } {
+  return { account: request.accountId, provider: provider.name };
 }

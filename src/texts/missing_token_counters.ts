@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { UpstreamFailure } from "../upstreams/failure.ts";
 
 /** How long no request is sent to a token counter that was found missing. */
-const REMEMBERED_MS = 600_000;
+const MISSING_FOR_MS = 600_000;
 
 /**
  * Token counters that were found missing at vendors that imitate another vendor's format. Kept by provider and by the
@@ -16,7 +16,7 @@ export class MissingTokenCounters {
 
   /** Records that the provider has no counter for the model. */
   add(provider: string, model: string): void {
-    this.#until.set(keyOf(provider, model), this.clock.monotonicMs() + REMEMBERED_MS);
+    this.#until.set(keyOf(provider, model), this.clock.monotonicMs() + MISSING_FOR_MS);
   }
 
   /** Whether a missing counter was recorded within the last ten minutes. */

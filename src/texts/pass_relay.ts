@@ -42,7 +42,7 @@ export class PassRelay implements Relay {
   #tail = "";
   #sent = "";
   /** Whether the empty line of a removed frame has not arrived yet. */
-  #hidesBlank = false;
+  #hidesBlankLine = false;
   #state: PassState = RELAYING;
   /** Whether hosted tools were offered. Their calls raise the ceiling of a plausible usage. */
   readonly #countsHostedCalls: boolean;
@@ -50,56 +50,56 @@ export class PassRelay implements Relay {
 
   constructor(readonly attempt: TextAttempt, pass: PassThrough) {
     this.#countsHostedCalls = attempt.measure.hostedTools > 0;
-    this.#memory = new FrameMemory(attempt.turn.memory);
+    this.#memory = new FrameMemory(attempt.request.memory);
     this.#buffer = new FrameBuffer(this.#memory);
-    this.#watcher = pass.watch(attempt.turn.body);
+    this.#watcher = pass.watch(attempt.request.body);
   }
 
   get awaitsUsage(): boolean {
-    return this.#state.phase !== "settled" && isUsageAwaited(this.attempt, this.#watcher.usage());
+    return this.#state.phase !== "charged" && isUsageAwaited(this.attempt, this.#watcher.usage());
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
     const text = latin1Of(bytes);
     this.#sample.add(text);
-    const isFresh = this.#buffer.isEmpty;
+    const wasEmpty = this.#buffer.isEmpty;
     const frames = this.#buffer.push(text);
     if (frames === "") return null;
-    if (this.#countsHostedCalls) this.#hostedCalls += countHostedCalls(unfolded(frames));
-    const edits = this.#look(frames);
+    if (this.#countsHostedCalls) this.#hostedCalls += countHostedCalls(joinDataLines(frames));
+    const edits = this.#inspect(frames);
     const shown = edits.length === 0 ? frames : applyEdits(frames, edits);
-    const asItCame = isFresh && edits.length === 0;
-    const out = asItCame ? bytes.subarray(0, frames.length) : bytesOfLatin1(shown);
+    const isUnchanged = wasEmpty && edits.length === 0;
+    const out = isUnchanged ? bytes.subarray(0, frames.length) : bytesOfLatin1(shown);
     switch (this.#state.phase) {
-      case "ended":
+      case "complete":
         return this.#chargeThenSend(shown, out);
-      case "failed":
+      case "vendor_failed":
         return this.#chargeThenReport(shown, out);
       case "relaying":
-      case "unpaid":
-      case "settled":
+      case "charge_failed":
+      case "charged":
         return this.#send(shown, out);
     }
   }
 
   async end(): Promise<Bytes> {
     const rest = this.#buffer.end();
-    const shown = this.#closed(applyEdits(rest, [...this.#look(rest), ...halfFrameIn(rest)]));
+    const shown = this.#withClosedFrame(applyEdits(rest, [...this.#inspect(rest), ...incompleteFrameIn(rest)]));
     const out = bytesOfLatin1(shown);
-    if (this.#state.phase !== "settled" && !this.#watcher.isComplete()) {
+    if (this.#state.phase !== "charged" && !this.#watcher.isComplete()) {
       await this.#charge("cut");
       const sent = this.#send(shown, out);
-      return hasVendorError(this.#state) ? sent : joined(sent, this.#failure(incompleteStream(this.attempt)));
+      return hasVendorError(this.#state) ? sent : joined(sent, this.#failureBytes(incompleteStream(this.attempt)));
     }
     return await this.#chargeThenSend(shown, out);
   }
 
   async fail(thrown: unknown): Promise<Bytes> {
     const { phase } = this.#state;
-    if (phase === "settled") return null;
-    const isComplete = this.#watcher.isComplete() && phase !== "unpaid" && !(thrown instanceof GatewayError);
+    if (phase === "charged") return null;
+    const isComplete = this.#watcher.isComplete() && phase !== "charge_failed" && !(thrown instanceof GatewayError);
     await this.#charge(isComplete ? "completed" : "cut").catch(() => {}); // Logged by the meter.
-    return isComplete || hasVendorError(this.#state) ? null : this.#failure(streamError(thrown, this.attempt));
+    return isComplete || hasVendorError(this.#state) ? null : this.#failureBytes(streamError(thrown, this.attempt));
   }
 
   onDisconnect(): void {
@@ -107,7 +107,7 @@ export class PassRelay implements Relay {
   }
 
   heartbeat(): Bytes {
-    return endsFrame(this.#tail) ? heartbeatOf(this.attempt.turn.format) : null;
+    return endsFrame(this.#tail) ? heartbeatOf(this.attempt.request.format) : null;
   }
 
   #send(shown: string, out: Uint8Array<ArrayBuffer>): Bytes {
@@ -119,14 +119,14 @@ export class PassRelay implements Relay {
   /**
    * Returns the end of the stream, with the empty line that its last frame may lack: clients drop a frame without one.
    */
-  #closed(shown: string): string {
+  #withClosedFrame(shown: string): string {
     const sent = this.#tail + shown;
     if (endsFrame(sent)) return shown;
     return shown + (/[\r\n]$/.test(sent) ? "\n" : "\n\n");
   }
 
   async #chargeThenSend(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
-    if (this.#state.phase !== "settled") await this.#charge("completed");
+    if (this.#state.phase !== "charged") await this.#charge("completed");
     this.#state = CHARGED;
     return this.#send(shown, out);
   }
@@ -142,30 +142,30 @@ export class PassRelay implements Relay {
   }
 
   /** Reads the relevant frames. Returns the edits of those that the caller must not receive unchanged. */
-  #look(text: string): LineEdit[] {
+  #inspect(text: string): LineEdit[] {
     const mayReport = text.includes('"error"');
-    if (!mayReport && !this.#hidesBlank && !this.#watcher.isRelevant(text)) return [];
+    if (!mayReport && !this.#hidesBlankLine && !this.#watcher.isRelevant(text)) return [];
     const edits: LineEdit[] = [];
     for (const { start, end, data } of framesIn(text)) {
-      const instead = data === null
-        ? this.#blankInstead(text.slice(start, end))
-        : this.#shownInstead(data, text, start);
-      if (instead !== null) edits.push({ start, end, text: instead });
-      this.#hidesBlank = instead === "" && !endsFrame(text.slice(start, end));
+      const replacement = data === null
+        ? this.#replacementOfBlank(text.slice(start, end))
+        : this.#replacementOf(data, text, start);
+      if (replacement !== null) edits.push({ start, end, text: replacement });
+      this.#hidesBlankLine = replacement === "" && !endsFrame(text.slice(start, end));
     }
     return edits;
   }
 
-  #blankInstead(frame: string): string | null {
-    return this.#hidesBlank && !/[^\r\n]/.test(frame) ? "" : null;
+  #replacementOfBlank(frame: string): string | null {
+    return this.#hidesBlankLine && !/[^\r\n]/.test(frame) ? "" : null;
   }
 
   /** Returns the replacement of a frame with data, or null to keep the frame. */
-  #shownInstead(data: string, text: string, start: number): string | null {
+  #replacementOf(data: string, text: string, start: number): string | null {
     rejectManyValues(data);
     if (this.#watcher.isRelevant(data)) this.#follow(data);
-    const said = hasError(data) ? this.#reportIn(data, text.slice(0, start)) : null;
-    return this.#watcher.isHidden(data) ? "" : said;
+    const replacement = hasError(data) ? this.#readFailure(data, text.slice(0, start)) : null;
+    return this.#watcher.isHidden(data) ? "" : replacement;
   }
 
   #follow(data: string): void {
@@ -178,12 +178,12 @@ export class PassRelay implements Relay {
    *
    * @param before The text that is sent before it.
    */
-  #reportIn(data: string, before: string): string | null {
-    const said = textOfLatin1(data);
-    const event = this.#watcher.failureIn(said);
+  #readFailure(data: string, before: string): string | null {
+    const text = textOfLatin1(data);
+    const event = this.#watcher.failureIn(text);
     if (event === null) return null;
     this.#state = onVendorError(this.#state);
-    if (this.attempt.provider.redact(said) === said) return null;
+    if (this.attempt.provider.redact(text) === text) return null;
     return latin1Of(this.#failureFrames(reportedFailure(event, this.attempt), before));
   }
 
@@ -207,23 +207,27 @@ export class PassRelay implements Relay {
   }
 
   async #reportedUsage(state: EndState): Promise<Usage> {
-    const said = this.#watcher.usage();
-    if (said !== null && (state === "completed" || this.#watcher.isComplete())) return said;
-    return await usageSoFar(this.attempt.turn, said, await this.#sample.outputTokens(this.attempt.endpoint.format));
+    const reported = this.#watcher.usage();
+    if (reported !== null && (state === "completed" || this.#watcher.isComplete())) return reported;
+    return await usageSoFar(
+      this.attempt.request,
+      reported,
+      await this.#sample.outputTokens(this.attempt.endpoint.format),
+    );
   }
 
-  #failure(error: GatewayError): Bytes {
+  #failureBytes(error: GatewayError): Bytes {
     // A frame that the vendor left open must not swallow the error.
     const gap = endsFrame(this.#tail) ? "" : "\n\n";
     return Buffer.concat([Buffer.from(gap), this.#failureFrames(error)]) as Uint8Array<ArrayBuffer>;
   }
 
   #failureFrames(error: GatewayError, before = ""): Uint8Array<ArrayBuffer> {
-    const { turn } = this.attempt;
-    const writer = turn.format.eventWriter({
-      model: turn.model,
-      requestId: turn.requestId,
-      createdAt: Math.floor(turn.receivedAt / 1000),
+    const { request } = this.attempt;
+    const writer = request.format.eventWriter({
+      model: request.model,
+      requestId: request.requestId,
+      createdAt: Math.floor(request.receivedAt / 1000),
       conversation: null,
       includeUsage: true,
       startedStream: this.#watcher.startedStream?.(before.length < MIN_FRAME_CHARACTERS ? this.#sent : before) ?? null,
@@ -242,12 +246,12 @@ function joined(first: Bytes, second: Bytes): Bytes {
 }
 
 /** Returns text whose frames have their data on one line each, for a search that must not stop at a line end. */
-function unfolded(frames: string): string {
+function joinDataLines(frames: string): string {
   return frames.replace(/(?:\r\n|\r|\n)data: ?/g, "\n");
 }
 
 /** The frame at which the stream broke. Half an event is useless. */
-function halfFrameIn(rest: string): LineEdit[] {
+function incompleteFrameIn(rest: string): LineEdit[] {
   const last: RawFrame | undefined = framesIn(rest).at(-1);
   return last === undefined || last.data === null || isCompleteData(last.data) ? [] : [{ ...last, text: "" }];
 }

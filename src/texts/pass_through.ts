@@ -26,25 +26,25 @@ import { readWholeReply } from "./whole_reply.ts";
  * docs/api/text.md#pass-through.
  */
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
-  const { turn, provider, endpoint, candidate } = attempt;
+  const { request, provider, endpoint, candidate } = attempt;
   const { body, droppedFields } = prepared(attempt, pass, parts);
   const response = await provider.outbound.send({
     method: "POST",
-    path: endpoint.path(candidate.model, turn.stream),
-    headers: requestHeadersOf(turn.header, endpoint.format.forwardedHeaders),
+    path: endpoint.path(candidate.model, request.stream),
+    headers: requestHeadersOf(request.header, endpoint.format.forwardedHeaders),
     body,
-    firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
+    firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: cancelSignalOf(attempt),
     readError: endpoint.format.readError,
   });
-  if (!turn.stream) return await answerWhole(response, droppedFields, attempt, parts);
+  if (!request.stream) return await answerWhole(response, droppedFields, attempt, parts);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
     throw unreadableReply(attempt);
   }
   const events = withIssuedIds(new PassRelay(attempt, pass), attempt, parts);
-  const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
-  const headers = responseHeaders(attempt, response, streamMediaType(turn.framing), droppedFields);
+  const relay = request.framing === "sse" ? events : new ArrayRelay(events);
+  const headers = responseHeaders(attempt, response, streamMediaType(request.framing), droppedFields);
   return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
     headers,
   });
@@ -52,22 +52,22 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
 
 /** Returns the bytes for the vendor, and the fields that they omit, in the caller's spelling. */
 function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<Uint8Array> {
-  const { turn, candidate, provider } = attempt;
-  const { bytes, scan, body: sent, cache } = turn;
+  const { request, candidate, provider } = attempt;
+  const { bytes, scan, body: sent, cache } = request;
   const { body, droppedFields } = pass.prepare({
     bytes,
     scan,
     body: sent,
-    changed: turn.clampedLimit?.set ?? {},
+    changed: request.clampedLimit?.set ?? {},
     model: candidate.model,
     outputLimit: outputLimitOf(attempt),
     cachedContent: cache?.kind === "native" ? cache.upstreamName : null,
     quirks: provider.quirks,
     provider: provider.name,
     latin1: latin1Of(bytes),
-    issuedItem: (id) => parts.items.find(turn.accountId, id),
+    issuedItem: (id) => parts.items.find(request.accountId, id),
   });
-  return { body, droppedFields: turn.format.droppedFields(sent, droppedFields) };
+  return { body, droppedFields: request.format.droppedFields(sent, droppedFields) };
 }
 
 async function answerWhole(
@@ -87,13 +87,13 @@ async function answerWhole(
  * reply; nothing is then charged.
  */
 async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Promise<Usage> {
-  const { turn, endpoint: { format }, measure } = attempt;
+  const { request, endpoint: { format }, measure } = attempt;
   try {
     const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     const body: unknown = JSON.parse(json);
     const countReply = async () => await outputTokensOf(format.readReply(body));
     const reported = format.readUsage(body);
-    if (reported === null) return await estimatedUsageOf(turn, await countReply());
+    if (reported === null) return await estimatedUsageOf(request, await countReply());
     // A reply without text, such as one that a filter stopped, may not be readable.
     const countOutput = () => countReply().catch(() => 0);
     const hostedCalls = measure.hostedTools > 0 ? countHostedCalls(json) : 0;

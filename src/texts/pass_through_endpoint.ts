@@ -9,9 +9,9 @@ import { translationEndpointOf } from "./translation_endpoint.ts";
 import { offersSearch, searchingCandidates } from "./hosted_search.ts";
 
 /** Returns the endpoint at which a provider receives the request's original bytes. Null if they must be rewritten. */
-export function passThroughEndpointOf(turn: TextRequest, provider: Provider): TextEndpoint | null {
-  const own = provider.text.find((endpoint) => endpoint.passThrough !== null && isSameFormat(turn, endpoint));
-  return own && turn.cache?.kind !== "emulated" ? own : null;
+export function passThroughEndpointOf(request: TextRequest, provider: Provider): TextEndpoint | null {
+  const own = provider.text.find((endpoint) => endpoint.passThrough !== null && isSameFormat(request, endpoint));
+  return own && request.cache?.kind !== "emulated" ? own : null;
 }
 
 /**
@@ -21,42 +21,46 @@ export function passThroughEndpointOf(turn: TextRequest, provider: Provider): Te
  * @throws {GatewayError} As {@linkcode permittedCandidates}.
  */
 export async function candidatesPermittedFor(
-  turn: TextRequest,
+  request: TextRequest,
   model: Model,
   candidates: readonly Candidate[],
   parts: TextParts,
 ): Promise<readonly Candidate[]> {
-  const request = {
-    accountId: turn.accountId,
-    grammar: turn.format.grammar,
-    body: turn.body,
+  const query = {
+    accountId: request.accountId,
+    grammar: request.format.grammar,
+    body: request.body,
     model,
-    passesTo: (provider: Provider) => passThroughEndpointOf(turn, provider) !== null,
-    hasItem: (id: string) => parts.items.find(turn.accountId, id) !== null,
+    passesTo: (provider: Provider) => passThroughEndpointOf(request, provider) !== null,
+    hasItem: (id: string) => parts.items.find(request.accountId, id) !== null,
   };
-  const permitted = await permittedCandidates(request, threadable(turn, candidates, parts), parts);
-  if (!offersSearch(turn)) return permitted;
+  const permitted = await permittedCandidates(query, threadCandidates(request, candidates, parts), parts);
+  if (!offersSearch(request)) return permitted;
   const routes = permitted.map((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;
-    const passes = passThroughEndpointOf(turn, provider) !== null;
+    const passes = passThroughEndpointOf(request, provider) !== null;
     return {
       candidate,
       provider,
-      endpoint: passes ? null : translationEndpointOf(turn, provider, { model, candidate }),
+      endpoint: passes ? null : translationEndpointOf(request, provider, { model, candidate }),
     };
   });
-  return searchingCandidates(turn, model, routes);
+  return searchingCandidates(request, model, routes);
 }
 
 /** Returns the candidates that can store a request's conversation, if the request requires it. */
-function threadable(turn: TextRequest, candidates: readonly Candidate[], parts: TextParts): readonly Candidate[] {
-  if (!turn.format.grammar.isThreaded(turn.body)) return candidates;
-  const able = candidates.filter((candidate) => {
+function threadCandidates(
+  request: TextRequest,
+  candidates: readonly Candidate[],
+  parts: TextParts,
+): readonly Candidate[] {
+  if (!request.format.grammar.isThreaded(request.body)) return candidates;
+  const capable = candidates.filter((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;
-    return passThroughEndpointOf(turn, provider) !== null && !provider.quirks.has("no_threads");
+    return passThroughEndpointOf(request, provider) !== null && !provider.quirks.has("no_threads");
   });
-  if (able.length > 0) return able;
-  const expected = "none, as the model's vendor keeps no conversations; send the whole conversation";
+  if (capable.length > 0) return capable;
+  const expected = "none, because the model's vendor does not store conversations; send the whole conversation";
   throw invalidField("thread", expected, {
     reason: { errorCode: "thread_unsupported_request", unsupported: ["thread"] },
   });

@@ -17,7 +17,7 @@ export interface ObservedReply {
  * `usage_implausible`.
  */
 export async function plausibleUsage(attempt: TextAttempt, reported: Usage, seen: ObservedReply): Promise<Usage> {
-  const { turn, model, provider, measure, settlement } = attempt;
+  const { request, model, provider, measure, settlement } = attempt;
   const limits = {
     contextTokens: model.contextLength,
     outputTokens: model.topProvider.maxCompletionTokens,
@@ -28,8 +28,8 @@ export async function plausibleUsage(attempt: TextAttempt, reported: Usage, seen
   const checked = checkUsage(reported, limits, { hasPrompt: true, hasOutput: counted !== null && counted > 0 });
   if (checked.verdict === "plausible") return checked.usage;
   settlement.parts.log.warn("usage_implausible", {
-    requestId: turn.requestId,
-    accountId: turn.accountId,
+    requestId: request.requestId,
+    accountId: request.accountId,
     model: model.id,
     provider: provider.name,
     reason: checked.verdict,
@@ -38,10 +38,10 @@ export async function plausibleUsage(attempt: TextAttempt, reported: Usage, seen
   });
   if (checked.verdict === "above_ceiling") return checked.usage;
   const output = counted ?? await seen.countOutput();
-  const mended = reported.isUnreadable ? null : await usageSoFar(turn, reported, output);
+  const corrected = reported.isUnreadable ? null : await usageSoFar(request, reported, output);
   // The reported side may still exceed the ceiling.
-  const again = mended && checkUsage(mended, limits, { hasPrompt: false, hasOutput: false });
-  return again === null || again.verdict === "unreadable" ? await estimatedUsageOf(turn, output) : again.usage;
+  const recheck = corrected && checkUsage(corrected, limits, { hasPrompt: false, hasOutput: false });
+  return recheck === null || recheck.verdict === "unreadable" ? await estimatedUsageOf(request, output) : recheck.usage;
 }
 
 const HOSTED_CALL =

@@ -52,14 +52,18 @@ export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): Reasonin
   /** Reasoning comes before the first call of its message. Later calls only have their own signature. */
   function keepCalls(accountId: string, parts: readonly ReplyPart[]): void {
     const calls = parts.filter(({ kind }) => kind === "tool_call");
-    const reasoning = parts.filter(isSealedThought);
-    for (const [nth, call] of calls.entries()) put(keyOf(accountId, call), nth === 0 ? reasoning : [], sealIn(call));
+    const reasoning = parts.filter(isSignedReasoning);
+    for (const [nth, call] of calls.entries()) {
+      put(keyOf(accountId, call), nth === 0 ? reasoning : [], signatureOf(call));
+    }
   }
 
   /** Keeps the reasoning after the last text or call, and its signature. */
   function keepLast(accountId: string, parts: readonly ReplyPart[]): void {
     const at = parts.findLastIndex((part) => part.kind !== "reasoning" || part.text !== "");
-    if (at >= 0) put(keyOf(accountId, parts[at]!), parts.slice(at + 1).filter(isSealedThought), sealIn(parts[at]!));
+    if (at >= 0) {
+      put(keyOf(accountId, parts[at]!), parts.slice(at + 1).filter(isSignedReasoning), signatureOf(parts[at]!));
+    }
   }
 
   return {
@@ -75,7 +79,7 @@ export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): Reasonin
         const key = keyOf(accountId, part);
         return key === null ? null : memory.find(key);
       };
-      return { ...conversation, turns: conversation.turns.map((turn) => restored(turn, find)) };
+      return { ...conversation, turns: conversation.turns.map((message) => restored(message, find)) };
     },
   };
 }
@@ -87,19 +91,19 @@ function keyOf(accountId: string, part: Part): string | null {
   return `${accountId} text ${createHash("sha256").update(part.text).digest("base64")}`;
 }
 
-function isSealedThought(part: Part): part is ReasoningPart {
+function isSignedReasoning(part: Part): part is ReasoningPart {
   return part.kind === "reasoning" && part.signature !== undefined;
 }
 
-function sealIn(part: ReplyPart): ReasoningSignature | undefined {
+function signatureOf(part: ReplyPart): ReasoningSignature | undefined {
   return "signature" in part ? part.signature : undefined;
 }
 
-function restored(turn: Turn, find: (part: Part) => KeptReasoning | null): Turn {
-  if (turn.role !== "assistant") return turn;
-  const alreadyThinks = turn.parts.some(isSealedThought);
+function restored(message: Turn, find: (part: Part) => KeptReasoning | null): Turn {
+  if (message.role !== "assistant") return message;
+  const hasReasoning = message.parts.some(isSignedReasoning);
   const reasoning: ReasoningPart[] = [];
-  const parts = turn.parts.map((part) => {
+  const parts = message.parts.map((part) => {
     if (part.kind !== "tool_call" && part.kind !== "text") return part;
     const found = find(part);
     if (!found) return part;
@@ -107,7 +111,7 @@ function restored(turn: Turn, find: (part: Part) => KeptReasoning | null): Turn 
     const signature = part.signature ?? found.signature;
     return signature === undefined ? part : { ...part, signature };
   });
-  if (alreadyThinks || reasoning.length === 0) return { ...turn, parts };
+  if (hasReasoning || reasoning.length === 0) return { ...message, parts };
   // The reasoning that the client shows has no signature. It is replaced by the vendor's original.
-  return { ...turn, parts: [...reasoning, ...parts.filter(({ kind }) => kind !== "reasoning")] };
+  return { ...message, parts: [...reasoning, ...parts.filter(({ kind }) => kind !== "reasoning")] };
 }

@@ -7,41 +7,41 @@ import type { TextAttempt, TextRequest } from "./attempt.ts";
  * Returns the usage of a reply whose vendor reports none: the gateway's own count of the prompt, and the cache's count
  * of its content.
  */
-export async function estimatedUsageOf(turn: TextRequest, outputTokens: number): Promise<Usage> {
-  const prompt = await promptTokensOfRequest(turn) + (turn.cache?.tokens ?? 0);
-  return usageWithCache(estimatedUsage(prompt, outputTokens), turn.cache);
+export async function estimatedUsageOf(request: TextRequest, outputTokens: number): Promise<Usage> {
+  const prompt = await promptTokensOfRequest(request) + (request.cache?.tokens ?? 0);
+  return usageWithCache(estimatedUsage(prompt, outputTokens), request.cache);
 }
 
 /** Returns the gateway's own count of a request's prompt tokens. */
-export async function promptTokensOfRequest(turn: TextRequest): Promise<number> {
+export async function promptTokensOfRequest(request: TextRequest): Promise<number> {
   try {
-    return await countPromptTokens(turn.format.read(turn.body));
+    return await countPromptTokens(request.format.read(request.body));
   } catch {
     // A request that cannot be translated is estimated by its size.
-    return Math.ceil(turn.bytes.length / 4);
+    return Math.ceil(request.bytes.length / 4);
   }
 }
 
 /**
  * Returns the usage of a reply that is incomplete or came without usage.
  *
- * @param said The last usage that the vendor reported. Some vendors report an empty prompt until the end.
+ * @param reported The last usage that the vendor reported. Some vendors report an empty prompt until the end.
  * @param countedTokens The gateway's own count of the output.
  */
-export async function usageSoFar(turn: TextRequest, said: Usage | null, countedTokens: number): Promise<Usage> {
-  const outputTokens = Math.max(said?.outputTokens ?? 0, countedTokens);
-  if (said !== null && promptTokensOf(said) > 0) return { ...said, outputTokens, estimated: true };
-  return await estimatedUsageOf(turn, outputTokens);
+export async function usageSoFar(request: TextRequest, reported: Usage | null, countedTokens: number): Promise<Usage> {
+  const outputTokens = Math.max(reported?.outputTokens ?? 0, countedTokens);
+  if (reported !== null && promptTokensOf(reported) > 0) return { ...reported, outputTokens, estimated: true };
+  return await estimatedUsageOf(request, outputTokens);
 }
 
 /**
  * Whether only the vendor can determine the size of the prompt, and has not reported it: the request names files,
  * stored context or hosted tools. The gateway's own count would cover only the few bytes of the request.
  *
- * @param said The usage that the vendor has reported so far.
+ * @param reported The usage that the vendor has reported so far.
  */
-export function isUsageAwaited({ measure }: Pick<TextAttempt, "measure">, said: Usage | null): boolean {
-  return !measure.isCarried && (said === null || promptTokensOf(said) <= 0);
+export function isUsageAwaited({ measure }: Pick<TextAttempt, "measure">, reported: Usage | null): boolean {
+  return !measure.isSizeKnown && (reported === null || promptTokensOf(reported) <= 0);
 }
 
 /**
@@ -49,7 +49,7 @@ export function isUsageAwaited({ measure }: Pick<TextAttempt, "measure">, said: 
  * its end.
  */
 export function cancelSignalOf(
-  { turn, measure }: Pick<TextAttempt, "turn" | "measure">,
+  { request, measure }: Pick<TextAttempt, "request" | "measure">,
 ): TextRequest["callerSignal"] | null {
-  return measure.isCarried ? turn.callerSignal : null;
+  return measure.isSizeKnown ? request.callerSignal : null;
 }

@@ -29,13 +29,13 @@ export function responseHeaders(
     ["x-service-model", attempt.model.id],
     ...responseHeadersOf(
       (name) => response.header(name),
-      isSameFormat(attempt.turn, attempt.endpoint) ? attempt.endpoint.format.reportedHeaders : [],
+      isSameFormat(attempt.request, attempt.endpoint) ? attempt.endpoint.format.reportedHeaders : [],
     ),
   ];
   if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
   const limit = outputLimitOf(attempt);
   if (limit !== null) headers.push(["x-service-output-limit", String(limit)]);
-  const dropped = [...attempt.turn.clampedLimit?.fields ?? [], ...droppedFields];
+  const dropped = [...attempt.request.clampedLimit?.fields ?? [], ...droppedFields];
   if (dropped.length > 0) headers.push(["x-service-dropped", droppedFieldsHeader(dropped)]);
   return headers;
 }

@@ -14,10 +14,10 @@ export type TierSupport = (tier: string) => boolean;
  * Returns that check for some providers: those that receive the original bytes, and those whose formats have a term for
  * the tier.
  */
-export function tierSupportOf(providers: readonly Provider[], turn: TextRequest): TierSupport {
+export function tierSupportOf(providers: readonly Provider[], request: TextRequest): TierSupport {
   return (tier) =>
     providers.every((provider) =>
-      passThroughEndpointOf(turn, provider) !== null ||
+      passThroughEndpointOf(request, provider) !== null ||
       // Vendors that imitate another vendor's format may not support its tiers.
       (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => format.supportsTier(tier)))
     );

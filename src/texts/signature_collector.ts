@@ -5,7 +5,7 @@ import type { ReasoningSignature } from "../conversation/reasoning_signature.ts"
 /** A part with a signature, or a part that a signature belongs to. */
 export type SignedPart = ReasoningPart | TextPart | ToolCallPart;
 
-interface Gathered {
+interface Collected {
   readonly part: SignedPart;
   text: string;
   signature: ReasoningSignature | null;
@@ -15,7 +15,7 @@ interface Gathered {
  * Collects the signatures in a stream's events and the parts that they belong to. The arguments of calls are not kept.
  */
 export class SignatureCollector {
-  readonly #parts = new Map<number, Gathered>();
+  readonly #parts = new Map<number, Collected>();
 
   /** Processes one event. */
   add(event: ReplyEvent): void {
@@ -23,13 +23,13 @@ export class SignatureCollector {
       case "part-start":
         return this.#start(event.index, event.part);
       case "part-delta": {
-        const gathered = this.#parts.get(event.index);
-        if (gathered && gathered.part.kind !== "tool_call") gathered.text += event.text;
+        const collected = this.#parts.get(event.index);
+        if (collected && collected.part.kind !== "tool_call") collected.text += event.text;
         return;
       }
       case "part-signature": {
-        const gathered = this.#parts.get(event.index);
-        if (gathered) gathered.signature = event.signature;
+        const collected = this.#parts.get(event.index);
+        if (collected) collected.signature = event.signature;
       }
     }
   }

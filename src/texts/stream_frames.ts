@@ -82,7 +82,7 @@ const MAX_VALUES = 50_000;
  */
 export function rejectManyValues(data: string): void {
   if (data.length <= SMALL_DATA_CHARACTERS || !textHasMoreValuesThan(data, MAX_VALUES)) return;
-  throw new RangeError(`Cannot read a stream event of more than ${MAX_VALUES} JSON values`);
+  throw new RangeError(`Stream event has more than ${MAX_VALUES} JSON values`);
 }
 
 /** Whether data is a complete JSON value or the end marker of chat completions. */

@@ -55,7 +55,7 @@ export function measureOf(request: MeasuredRequest, model: Model, takesAnyFile: 
     reasoningTokens: requested ? Math.min(reasoning, Math.max(0, ownLimit - limit)) : 0,
     choices: choicesIn(body),
     limitField: requested?.field ?? null,
-    isCarried: prompt.isCarried,
+    isSizeKnown: prompt.isSizeKnown,
   };
   return { measure, rates: ratesOf(model, prompt.rate) };
 }

@@ -13,7 +13,7 @@ import { namedTextModel } from "./text_model.ts";
 export interface TextOption extends MeasuredText, CallOption {
   readonly model: Model;
   /** The request with its output limits clamped to the model's. */
-  readonly turn: TextRequest;
+  readonly request: TextRequest;
 }
 
 /**
@@ -24,35 +24,35 @@ export interface TextOption extends MeasuredText, CallOption {
  * @throws {GatewayError} The reason why the named model cannot serve the request; misconfigured providers only if no
  * fallback is left.
  */
-export async function textOptionsOf(turn: TextRequest, parts: TextParts): Promise<CallOptions<TextOption>> {
-  const { model, fallbacks } = namedTextModel(parts.catalog, turn.model, turn.format);
-  const models = turn.cache ? [model] : [model, ...fallbacks];
-  const options = await makeOptions(models, (each) => optionOf(turn, each, parts));
-  return joinOptions(options, { breaker: parts.breaker, accountId: turn.accountId });
+export async function textOptionsOf(request: TextRequest, parts: TextParts): Promise<CallOptions<TextOption>> {
+  const { model, fallbacks } = namedTextModel(parts.catalog, request.model, request.format);
+  const models = request.cache ? [model] : [model, ...fallbacks];
+  const options = await makeOptions(models, (each) => optionOf(request, each, parts));
+  return joinOptions(options, { breaker: parts.breaker, accountId: request.accountId });
 }
 
-async function optionOf(asked: TextRequest, model: Model, parts: TextParts): Promise<TextOption> {
-  const turn = withModelsLimit(asked, model);
-  const routed = routeTo(turn, model, parts);
+async function optionOf(original: TextRequest, model: Model, parts: TextParts): Promise<TextOption> {
+  const request = withClampedLimit(original, model);
+  const routed = routeTo(request, model, parts);
   const providers = routed.map(({ provider }) => parts.providers.get(provider)!);
-  const tariff = reservedTariff(turn, model, tierSupportOf(providers, turn));
-  const candidates = await candidatesPermittedFor(turn, model, routed, parts);
-  return { model, turn, candidates, ...measureOf(turn, { ...model, tariff }, takesAnyFile(candidates, parts)) };
+  const tariff = reservedTariff(request, model, tierSupportOf(providers, request));
+  const candidates = await candidatesPermittedFor(request, model, routed, parts);
+  return { model, request, candidates, ...measureOf(request, { ...model, tariff }, takesAnyFile(candidates, parts)) };
 }
 
 /** Returns the request with its output limits clamped to the model's limit, if the catalog has one. */
-function withModelsLimit(turn: TextRequest, model: Model): TextRequest {
-  const most = model.topProvider.maxCompletionTokens;
-  const lowered = most === 0 ? null : turn.format.clampLimit(turn.body, most);
-  return lowered === null ? turn : { ...turn, body: { ...turn.body, ...lowered.set }, clampedLimit: lowered };
+function withClampedLimit(request: TextRequest, model: Model): TextRequest {
+  const maxTokens = model.topProvider.maxCompletionTokens;
+  const clampedLimit = maxTokens === 0 ? null : request.format.clampLimit(request.body, maxTokens);
+  return clampedLimit === null ? request : { ...request, body: { ...request.body, ...clampedLimit.set }, clampedLimit };
 }
 
 /** Returns the providers to try for a request at one model. Throws as `routeOf`. */
-export function routeTo(turn: TextRequest, model: Model, parts: TextParts): readonly Candidate[] {
-  const { pin, candidates } = routeOf(model, turn, parts);
-  if (!turn.cache) return candidates;
-  const context = { breaker: parts.breaker, accountId: turn.accountId };
-  return usableCandidates(candidatesOfCache(turn.cache, pin, candidates, model.serves), context);
+export function routeTo(request: TextRequest, model: Model, parts: TextParts): readonly Candidate[] {
+  const { pin, candidates } = routeOf(model, request, parts);
+  if (!request.cache) return candidates;
+  const context = { breaker: parts.breaker, accountId: request.accountId };
+  return usableCandidates(candidatesOfCache(request.cache, pin, candidates, model.serves), context);
 }
 
 /**

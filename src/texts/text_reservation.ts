@@ -23,7 +23,7 @@ export interface TextMeasure {
   /** The field of the caller's own limit. Null if the gateway may send one. */
   readonly limitField: string | null;
   /** False if the whole context is reserved because the request refers to context that it does not include. */
-  readonly isCarried: boolean;
+  readonly isSizeKnown: boolean;
 }
 
 /** The maximum price of each part of a request. */
@@ -46,10 +46,10 @@ export interface TextRates {
 const MIN_OUTPUT_LIMIT_TOKENS = 1_024;
 
 /** The number of calls of {@linkcode MIN_OUTPUT_LIMIT_TOKENS} that must be affordable beside one without a limit. */
-const CALLS_BESIDE = 9n;
+const MIN_PARALLEL_CALLS = 9n;
 
 /** A limit of the gateway costs at most this fraction of the spendable balance: a tenth. */
-const SHARE = 10n;
+const MAX_SHARE_DIVISOR = 10n;
 
 /**
  * Returns the reservation of a request for text. The caller's own limit is reserved as it is. Without one, the model's
@@ -58,7 +58,7 @@ const SHARE = 10n;
  */
 export function textReservation(measure: TextMeasure, rates: TextRates): ReservationRule {
   const bill = billOf(measure, rates);
-  return measure.limitField === null ? ownLimitReserve(measure, bill) : callersLimitReserve(measure, bill);
+  return measure.limitField === null ? modelLimitReservation(measure, bill) : callerLimitReservation(measure, bill);
 }
 
 /**
@@ -74,9 +74,9 @@ export function fitWithin(
   const own = measure.outputTokens;
   if (bill.costOf(own) <= amount) return { outputLimit: null };
   if (measure.limitField !== null) return null;
-  const most = bill.tokensFor(amount - bill.base);
+  const fitting = bill.tokensFor(amount - bill.base);
   // The parts of a bill are rounded separately and together.
-  const limit = bill.costOf(most) > amount ? most - 1 : most;
+  const limit = bill.costOf(fitting) > amount ? fitting - 1 : fitting;
   return limit < Math.min(own, MIN_OUTPUT_LIMIT_TOKENS) ? null : { outputLimit: limit };
 }
 
@@ -115,34 +115,36 @@ function billOf(measure: TextMeasure, rates: TextRates): Bill {
   };
 }
 
-function callersLimitReserve(measure: TextMeasure, bill: Bill): ReservationRule {
-  const { outputTokens, reasoningTokens, limitField, isCarried } = measure;
+function callerLimitReservation(measure: TextMeasure, bill: Bill): ReservationRule {
+  const { outputTokens, reasoningTokens, limitField, isSizeKnown } = measure;
   const amount = bill.costOf(outputTokens);
   const reserved = { amount, outputLimit: null };
   return (spendable) => {
     if (amount <= spendable || amount === 0n) return reserved;
     const fitting = bill.tokensFor(spendable - bill.base - 1n) - reasoningTokens;
-    if (fitting < 1) throw promptTooDear(bill.costOf(reasoningTokens), spendable, isCarried);
+    if (fitting < 1) throw promptTooExpensive(bill.costOf(reasoningTokens), spendable, isSizeKnown);
     const why = `with "${limitField}" ${outputTokens - reasoningTokens} it may cost up to ${writeMoney(amount)} USD`;
     throw insufficientCredits(`${why} (expected at most ${fitting})`, spendable, limitField!);
   };
 }
 
-function ownLimitReserve({ outputTokens: own, isCarried }: TextMeasure, bill: Bill): ReservationRule {
+function modelLimitReservation({ outputTokens: own, isSizeKnown }: TextMeasure, bill: Bill): ReservationRule {
   const whole = { amount: bill.costOf(own), outputLimit: null };
-  const least = Math.min(own, MIN_OUTPUT_LIMIT_TOKENS);
-  const beside = CALLS_BESIDE * bill.costOf(least);
+  const minTokens = Math.min(own, MIN_OUTPUT_LIMIT_TOKENS);
+  const parallel = MIN_PARALLEL_CALLS * bill.costOf(minTokens);
   return (spendable) => {
-    if (whole.amount + beside <= spendable || whole.amount === 0n) return whole;
-    const share = Math.max(least, bill.tokensFor(spendable / SHARE));
+    if (whole.amount + parallel <= spendable || whole.amount === 0n) return whole;
+    const share = Math.max(minTokens, bill.tokensFor(spendable / MAX_SHARE_DIVISOR));
     const limit = Math.min(own, share, bill.tokensFor(spendable - bill.base - 1n));
-    if (limit < least) throw promptTooDear(bill.costOf(least), spendable, isCarried);
+    if (limit < minTokens) throw promptTooExpensive(bill.costOf(minTokens), spendable, isSizeKnown);
     return limit === own ? whole : { amount: bill.costOf(limit), outputLimit: limit };
   };
 }
 
-function promptTooDear(amount: Money, spendable: Money, isCarried: boolean): Error {
+function promptTooExpensive(amount: Money, spendable: Money, isSizeKnown: boolean): Error {
   const cost = `it may cost up to ${writeMoney(amount)} USD even with a short reply`;
-  const why = isCarried ? cost : `${cost}, as it names files, stored context or hosted tools of unknown size`;
+  const why = isSizeKnown
+    ? cost
+    : `${cost}, because it refers to files, stored context or hosted tools of unknown size`;
   return insufficientCredits(why, spendable);
 }

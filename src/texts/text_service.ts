@@ -25,37 +25,37 @@ export class TextService {
    *
    * @throws {GatewayError} Before the first byte. Later failures are events of the stream.
    */
-  async handle(asked: TextRequest): Promise<Response> {
-    asked.format.check(asked.body);
-    rejectUnmeteredWork(asked.body);
-    const { options, candidates, optionOf } = await textOptionsOf(asked, this.parts);
+  async handle(request: TextRequest): Promise<Response> {
+    request.format.check(request.body);
+    rejectUnmeteredWork(request.body);
+    const { options, candidates, optionOf } = await textOptionsOf(request, this.parts);
     const first = elementAt(options, 0);
-    const { requestId, accountId, receivedAt } = asked;
+    const { requestId, accountId, receivedAt } = request;
     const { catalog } = this.parts;
     const limitFor = (option: TextOption, { amount, outputLimit }: Reservation) =>
       option === first ? { outputLimit } : fitWithin(amount, option.measure, option.rates);
     return await runPaidCall({
       facts: { kind: "text", requestId, accountId, receivedAt, model: first.model },
-      author: asked.format.author,
+      author: request.format.author,
       candidates,
       isPaid: (candidate, reserved) => limitFor(optionOf(candidate), reserved) !== null,
       rule: TEXT_FALLBACK,
       reserve: highestReservation(options.map(({ measure, rates }) => textReservation(measure, rates))),
       begin: (admitted) => (candidate) => {
         const option = optionOf(candidate);
-        const { turn, model, measure } = option;
+        const { request, model, measure } = option;
         const settlement = admitted.servedBy(model, limitFor(option, admitted.admission.reserved)!.outputLimit);
-        const begun = { turn, measure, model, catalog, candidate, settlement };
-        return this.#attempt(begun).catch(failureIn(begun, turn.memory.held));
+        const begun = { request, measure, model, catalog, candidate, settlement };
+        return this.#attempt(begun).catch(failureIn(begun, request.memory.held));
       },
     }, this.parts);
   }
 
   async #attempt(begun: BegunAttempt): Promise<Response> {
-    const { turn } = begun;
+    const { request } = begun;
     const provider = this.parts.providers.get(begun.candidate.provider)!;
-    const own = passThroughEndpointOf(turn, provider);
-    const endpoint = own ?? translationEndpointOf(turn, provider, begun);
+    const own = passThroughEndpointOf(request, provider);
+    const endpoint = own ?? translationEndpointOf(request, provider, begun);
     const attempt = { ...begun, provider, endpoint };
     try {
       const pass = own?.passThrough ?? null;
@@ -76,14 +76,14 @@ type BegunAttempt = Omit<TextAttempt, "provider" | "endpoint">;
  */
 async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void> {
   if (!(error instanceof UpstreamFailure) || error.kind !== "cancelled" || error.facts.accepted === "no") return;
-  await chargeText(attempt, await estimatedUsageOf(attempt.turn, 0), "left").catch(() => {});
+  await chargeText(attempt, await estimatedUsageOf(attempt.request, 0), "left").catch(() => {});
 }
 
 /**
  * Returns the failure of an attempt as routing judges it and the caller receives it. The memory of the attempt is
  * released.
  */
-function failureIn({ turn: { cache, memory } }: BegunAttempt, heldBefore: number): (error: unknown) => never {
+function failureIn({ request: { cache, memory } }: BegunAttempt, heldBefore: number): (error: unknown) => never {
   return (error) => {
     memory.releaseTo(heldBefore);
     throw cache ? errorOfCache(error, cache) : error;

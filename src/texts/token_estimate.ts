@@ -10,7 +10,7 @@ import { NO_USAGE, type Usage } from "../conversation/usage.ts";
 
 const SAMPLE_CHARACTERS = 200_000;
 const IMAGE_TOKENS = 1_000;
-const TURN_TOKENS = 4;
+const MESSAGE_TOKENS = 4;
 
 /** Counts the tokens of a text of at most 200,000 characters. */
 export type TokenCounter = (text: string) => Promise<number>;
@@ -42,9 +42,9 @@ export async function countTextTokens(text: string): Promise<number> {
  */
 export async function countPromptTokens(conversation: Conversation): Promise<number> {
   const texts = conversation.instructions.map(({ text }) => text);
-  let flat = TURN_TOKENS * (conversation.turns.length + texts.length);
-  for (const turn of conversation.turns) {
-    for (const part of turn.parts) flat += gather(part, texts);
+  let flat = MESSAGE_TOKENS * (conversation.turns.length + texts.length);
+  for (const message of conversation.turns) {
+    for (const part of message.parts) flat += collectText(part, texts);
   }
   for (const tool of conversation.tools) texts.push(JSON.stringify(tool));
   return flat + await countTextTokens(texts.join("\n"));
@@ -56,7 +56,7 @@ export function estimatedUsage(promptTokens: number, outputTokens: number): Usag
 }
 
 /** Adds a part's text to the list. Returns the tokens that are counted otherwise. */
-function gather(part: Part, texts: string[]): number {
+function collectText(part: Part, texts: string[]): number {
   switch (part.kind) {
     case "text":
     case "reasoning":
@@ -65,9 +65,9 @@ function gather(part: Part, texts: string[]): number {
       return 0;
     case "tool_call":
       texts.push(part.tool, part.input);
-      return TURN_TOKENS;
+      return MESSAGE_TOKENS;
     case "tool_result":
-      return part.parts.reduce((sum, inner) => sum + gather(inner, texts), TURN_TOKENS);
+      return part.parts.reduce((sum, inner) => sum + collectText(inner, texts), MESSAGE_TOKENS);
     default:
       return IMAGE_TOKENS;
   }

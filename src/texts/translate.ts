@@ -34,43 +34,43 @@ import { readWholeReply } from "./whole_reply.ts";
  * neutral format and written in the other format. Source: docs/api/text.md#translation.
  */
 export async function translate(attempt: TextAttempt, parts: TextParts): Promise<Response> {
-  const { turn, provider, endpoint, candidate } = attempt;
+  const { request, provider, endpoint, candidate } = attempt;
   const translation = await translated(attempt, parts);
   const response = await provider.outbound.send({
     method: "POST",
-    path: endpoint.path(candidate.model, turn.stream),
+    path: endpoint.path(candidate.model, request.stream),
     // Header features apply to a body of their own format, even if it is rewritten.
-    headers: isSameFormat(turn, endpoint) ? requestHeadersOf(turn.header, endpoint.format.forwardedHeaders) : {},
+    headers: isSameFormat(request, endpoint) ? requestHeadersOf(request.header, endpoint.format.forwardedHeaders) : {},
     body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
-    firstByteMs: turn.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
+    firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: cancelSignalOf(attempt),
     readError: endpoint.format.readError,
   });
-  if (!turn.stream) return await answerWhole(response, attempt, translation, parts);
+  if (!request.stream) return await answerWhole(response, attempt, translation, parts);
   if (response.mediaType !== (endpoint.format.streamMediaType ?? "text/event-stream")) {
     response.cancel();
     throw unreadableReply(attempt);
   }
   const events = new TranslateRelay(attempt, translation, parts);
-  const relay = turn.framing === "sse" ? events : new ArrayRelay(events);
-  const headers = responseHeaders(attempt, response, streamMediaType(turn.framing), translation.droppedFields);
+  const relay = request.framing === "sse" ? events : new ArrayRelay(events);
+  const headers = responseHeaders(attempt, response, streamMediaType(request.framing), translation.droppedFields);
   return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
     headers,
   });
 }
 
 async function translated(attempt: TextAttempt, parts: TextParts): Promise<Translation> {
-  const { turn } = attempt;
+  const { request } = attempt;
   const own = limited(await conversationOf(attempt, parts), attempt);
   const prefix = await openPrefixOf(attempt);
   const conversation = withPrefix(own, prefix, attempt);
   const written = writtenFor(conversation, attempt);
-  const named = turn.cache?.kind === "native" ? { cachedContent: turn.cache.upstreamName } : {};
+  const named = request.cache?.kind === "native" ? { cachedContent: request.cache.upstreamName } : {};
   const { emulation, droppedFields } = emulationFor(conversation, written.droppedFields);
   return {
     body: { ...written.body, ...named },
     prefix,
-    droppedFields: [...conversation.unsupportedFields, ...turn.format.droppedFields(turn.body, droppedFields)],
+    droppedFields: [...conversation.unsupportedFields, ...request.format.droppedFields(request.body, droppedFields)],
     emulation,
     names: {
       issuer: attempt.provider.name,
@@ -83,11 +83,11 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
 }
 
 function writtenFor(conversation: Conversation, attempt: TextAttempt): WriteResult<JsonObject> {
-  const { turn, endpoint } = attempt;
+  const { request, endpoint } = attempt;
   try {
     return endpoint.format.writeRequest(conversation, targetOf(attempt));
   } catch (thrown) {
-    throw withCallerFieldName(thrown, turn.format, turn.body);
+    throw withCallerFieldName(thrown, request.format, request.body);
   }
 }
 
@@ -98,11 +98,13 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 
 /** Returns the caller's request in the neutral format, ready to be written for the attempt's vendor. */
 async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
-  const { turn, endpoint } = attempt;
-  const body = turn.format.replay.items ? parts.items.resolve(turn.accountId, turn.body) : turn.body;
-  const read = turn.format.read(body);
-  const remembered = turn.format.replay.signatures === "none" ? read : parts.reasoning.restore(turn.accountId, read);
-  return await inlineMedia(remembered, endpoint.mustInline, parts.mediaInliner, turn);
+  const { request, endpoint } = attempt;
+  const body = request.format.replay.items ? parts.items.resolve(request.accountId, request.body) : request.body;
+  const read = request.format.read(body);
+  const restored = request.format.replay.signatures === "none"
+    ? read
+    : parts.reasoning.restore(request.accountId, read);
+  return await inlineMedia(restored, endpoint.mustInline, parts.mediaInliner, request);
 }
 
 /**
@@ -123,13 +125,13 @@ function targetOf(attempt: TextAttempt): RequestTarget {
   };
 }
 
-function replyContextOf({ turn }: TextAttempt, conversation: Conversation): ReplyContext {
+function replyContextOf({ request }: TextAttempt, conversation: Conversation): ReplyContext {
   return {
-    model: turn.model,
-    requestId: turn.requestId,
-    createdAt: Math.floor(turn.receivedAt / 1000),
+    model: request.model,
+    requestId: request.requestId,
+    createdAt: Math.floor(request.receivedAt / 1000),
     conversation,
-    includeUsage: turn.format.wantsUsage(turn.body),
+    includeUsage: request.format.wantsUsage(request.body),
   };
 }
 
@@ -139,21 +141,21 @@ async function answerWhole(
   translation: Translation,
   parts: TextParts,
 ): Promise<Response> {
-  const { turn } = attempt;
+  const { request } = attempt;
   const bytes = await readWholeReply(response, attempt);
-  const said = replyIn(bytes, attempt);
-  const reply = translation.emulation.reply(toCallerReply(said, translation.names));
-  parts.reasoning.keep(turn.accountId, reply.parts, turn.format.replay.signatures);
+  const vendorReply = replyIn(bytes, attempt);
+  const reply = translation.emulation.reply(toCallerReply(vendorReply, translation.names));
+  parts.reasoning.keep(request.accountId, reply.parts, request.format.replay.signatures);
   const countOutput = () => countTextTokens(textOf(reply));
   const hostedCalls = attempt.measure.hostedTools > 0 ? countHostedCalls(new TextDecoder().decode(bytes)) : 0;
   const usage = reply.usage === null
-    ? await estimatedUsageOf(turn, await countOutput())
-    : usageWithCache(await plausibleUsage(attempt, reply.usage, { countOutput, hostedCalls }), turn.cache);
-  const written = turn.format.writeReply({ ...reply, usage }, translation.context);
-  if (turn.format.replay.items) parts.items.keepReply(turn.accountId, written.body);
+    ? await estimatedUsageOf(request, await countOutput())
+    : usageWithCache(await plausibleUsage(attempt, reply.usage, { countOutput, hostedCalls }), request.cache);
+  const written = request.format.writeReply({ ...reply, usage }, translation.context);
+  if (request.format.replay.items) parts.items.keepReply(request.accountId, written.body);
   await chargeText(attempt, usage, "completed");
-  const unsaid = written.droppedFields.map((loss) => turn.format.replyFieldNames[loss] ?? loss);
-  const droppedFields = [...translation.droppedFields, ...unsaid];
+  const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
+  const droppedFields = [...translation.droppedFields, ...unsupported];
   const headers = responseHeaders(attempt, response, "application/json", droppedFields);
   return new Response(jsonBytes(written.body), { headers });
 }

@@ -42,14 +42,14 @@ export class TranslateRelay implements Relay {
     const countsHosted = attempt.measure.hostedTools > 0;
     const held = (bytes: number) => this.#memory.hold(bytes);
     const seen = (data: string) => this.#seen(data);
-    this.#memory = new FrameMemory(attempt.turn.memory);
+    this.#memory = new FrameMemory(attempt.request.memory);
     this.#reader = attempt.endpoint.format.streamReader(
       countsHosted ? { onData: seen, onBufferedBytes: held } : { onBufferedBytes: held },
     );
-    this.#writer = attempt.turn.format.eventWriter(translation.context);
+    this.#writer = attempt.request.format.eventWriter(translation.context);
     this.#own = toCallerEvents(translation.names);
     this.#emulate = translation.emulation.events();
-    this.#keepsItems = attempt.turn.format.replay.items;
+    this.#keepsItems = attempt.request.format.replay.items;
   }
 
   get awaitsUsage(): boolean {
@@ -87,7 +87,7 @@ export class TranslateRelay implements Relay {
   }
 
   heartbeat(): Bytes {
-    return heartbeatOf(this.attempt.turn.format);
+    return heartbeatOf(this.attempt.request.format);
   }
 
   #seen(data: string): void {
@@ -96,8 +96,8 @@ export class TranslateRelay implements Relay {
 
   /** Writes events as the caller's frames. Stops before the finish event and returns it. */
   #write(events: Iterable<ReplyEvent>, out: Frame[]): ReplyEvent & { type: "finish" } | null {
-    for (const came of events) {
-      for (const event of this.#own(eventWithCache(came, this.attempt.turn.cache)).flatMap(this.#emulate)) {
+    for (const vendorEvent of events) {
+      for (const event of this.#own(eventWithCache(vendorEvent, this.attempt.request.cache)).flatMap(this.#emulate)) {
         if (event.type === "finish") return event;
         if (event.type === "error") throw reportedFailure(event, this.attempt);
         this.#note(event);
@@ -109,9 +109,9 @@ export class TranslateRelay implements Relay {
 
   /** Sends the end marker after the charge is durable. */
   async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
-    const { turn } = this.attempt;
+    const { request } = this.attempt;
     const usage = await this.#believed(event.usage ?? await this.#counted());
-    this.parts.reasoning.keep(turn.accountId, this.#signatures.parts(), turn.format.replay.signatures);
+    this.parts.reasoning.keep(request.accountId, this.#signatures.parts(), request.format.replay.signatures);
     try {
       await this.#settle(usage, "completed");
     } catch (thrown) {
@@ -132,14 +132,14 @@ export class TranslateRelay implements Relay {
   #kept(frames: Frame[]): Frame[] {
     if (this.#keepsItems) {
       for (const frame of frames) {
-        this.parts.items.keepFrame(this.attempt.turn.accountId, frame);
+        this.parts.items.keepFrame(this.attempt.request.accountId, frame);
       }
     }
     return frames;
   }
 
   #note(event: ReplyEvent): void {
-    if (this.attempt.turn.format.replay.signatures !== "none") this.#signatures.add(event);
+    if (this.attempt.request.format.replay.signatures !== "none") this.#signatures.add(event);
     if (event.type === "start") this.#early = event.usage;
     if (event.type !== "part-delta") return;
     this.#characters += event.text.length;
@@ -148,7 +148,7 @@ export class TranslateRelay implements Relay {
 
   /** Returns the usage so far: the vendor's report if there is one, else the gateway's own count. */
   async #counted(): Promise<Usage> {
-    return await usageSoFar(this.attempt.turn, this.#early, await this.#countedOutput());
+    return await usageSoFar(this.attempt.request, this.#early, await this.#countedOutput());
   }
 
   async #countedOutput(): Promise<number> {

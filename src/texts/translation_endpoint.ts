@@ -9,7 +9,7 @@ import { canSearch, offersSearch } from "./hosted_search.ts";
 import { latin1Of } from "./stream_lines.ts";
 
 /** What a request is rewritten for. */
-interface Rewriting {
+interface TranslationContext {
   readonly model: Model;
   readonly candidate: Pick<Candidate, "model">;
 }
@@ -19,17 +19,17 @@ interface Rewriting {
  * it. A search that only one of a provider's formats supports takes precedence.
  */
 export function translationEndpointOf(
-  turn: TextRequest,
+  request: TextRequest,
   provider: Provider,
-  { model, candidate: { model: name } }: Rewriting,
+  { model, candidate: { model: name } }: TranslationContext,
 ): TextEndpoint {
-  const alike = provider.text.find((each) => isSameFormat(turn, each));
-  if (provider.text.length > 1 && offersSearch(turn)) {
+  const sameFormat = provider.text.find((each) => isSameFormat(request, each));
+  if (provider.text.length > 1 && offersSearch(request)) {
     const able = provider.text.filter((endpoint) => canSearch({ model, provider, endpoint, name }));
     const [first] = able;
-    if (first !== undefined) return alike && able.includes(alike) ? alike : first;
+    if (first !== undefined) return sameFormat && able.includes(sameFormat) ? sameFormat : first;
   }
-  return alike ?? endpointFor(provider, turn);
+  return sameFormat ?? endpointFor(provider, request);
 }
 
 /**
@@ -38,16 +38,16 @@ export function translationEndpointOf(
  *
  * @throws {GatewayError} `route_error` for a provider without text.
  */
-function endpointFor(provider: Provider, turn: TextRequest): TextEndpoint {
+function endpointFor(provider: Provider, request: TextRequest): TextEndpoint {
   const [first] = provider.text;
   if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
   if (provider.text.length === 1) return first;
-  const stops = asksForStop(turn.body);
-  const sounds = mayHoldAudio(turn.bytes);
-  return provider.text.find(({ format }) => (format.hasStop || !stops) && (format.takesAudio || !sounds)) ?? first;
+  const hasStop = hasStopSequence(request.body);
+  const hasAudio = mayHoldAudio(request.bytes);
+  return provider.text.find(({ format }) => (format.hasStop || !hasStop) && (format.takesAudio || !hasAudio)) ?? first;
 }
 
-function asksForStop(body: JsonObject): boolean {
+function hasStopSequence(body: JsonObject): boolean {
   const generation = body.generationConfig ?? body.generation_config;
   const inner = typeof generation === "object" && generation !== null ? generation as JsonObject : {};
   return [body.stop, body.stop_sequences, inner.stopSequences, inner.stop_sequences].some((stop) =>

@@ -7,7 +7,7 @@ import { chargeText } from "./charge_text.ts";
 import { estimatedUsageOf } from "./request_usage.ts";
 
 /** The maximum size of a whole reply. */
-const REPLY_CAP_BYTES = 64 * 1024 * 1024;
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
 /** Bytes of memory per byte of a whole reply: as received, as text, and as values or as the bytes to send. */
 const REPLY_MEMORY_FACTOR = 3;
@@ -32,25 +32,29 @@ export async function readWholeReply(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readWithinMemory(response, attempt);
   if (await hasMoreValuesThan(bytes, MAX_REPLY_VALUES)) {
-    throw unreadableReply(attempt, new RangeError(`Cannot read more than ${MAX_REPLY_VALUES} JSON values`));
+    throw unreadableReply(attempt, new RangeError(`Reply has more than ${MAX_REPLY_VALUES} JSON values`));
   }
   return bytes;
 }
 
 async function readWithinMemory(response: OutboundResponse, attempt: TextAttempt): Promise<Uint8Array<ArrayBuffer>> {
-  const { memory } = attempt.turn;
-  let came = 0;
+  const { memory } = attempt.request;
+  let receivedBytes = 0;
   try {
-    return await response.readAll(REPLY_CAP_BYTES, (bytes) => {
-      came += bytes;
+    return await response.readAll(MAX_REPLY_BYTES, (bytes) => {
+      receivedBytes += bytes;
       memory.reserve(bytes * REPLY_MEMORY_FACTOR);
     });
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    await chargeText(attempt, await estimatedUsageOf(attempt.turn, Math.ceil(came / BYTES_PER_TOKEN)), "cut");
+    await chargeText(
+      attempt,
+      await estimatedUsageOf(attempt.request, Math.ceil(receivedBytes / BYTES_PER_TOKEN)),
+      "cut",
+    );
     throw new GatewayError(
       "overloaded",
-      "Not enough memory for the reply: too much is under way. Retry later",
+      "Not enough memory for the reply: too many requests are in progress; retry later",
       {
         retryAfterSeconds: error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS,
         provider: attempt.provider.name,

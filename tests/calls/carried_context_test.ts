@@ -61,7 +61,7 @@ const WITH_REFERENCES: readonly (readonly [CallerFormatName, JsonObject])[] = [
 
 for (const [form, body] of WITH_REFERENCES) {
   Deno.test(`carriedContextOf() reports context outside the request: ${form} ${JSON.stringify(body).slice(0, 120)}`, () => {
-    assertEquals(carriedContextOf(CODECS[form].caller.grammar, body, false).isCarried, false);
+    assertEquals(carriedContextOf(CODECS[form].caller.grammar, body, false).isSizeKnown, false);
   });
 }
 
@@ -97,7 +97,7 @@ const SELF_CONTAINED: readonly (readonly [CallerFormatName, JsonObject, number])
 for (const [form, body, pictures] of SELF_CONTAINED) {
   Deno.test(`carriedContextOf() accepts a request by its bytes: ${form} ${JSON.stringify(body).slice(0, 120)}`, () => {
     const found = carriedContextOf(CODECS[form].caller.grammar, body, false);
-    assertEquals([found.isCarried, found.pictures], [true, pictures]);
+    assertEquals([found.isSizeKnown, found.pictures], [true, pictures]);
   });
 }
 
@@ -112,5 +112,5 @@ Deno.test("carriedContextOf() counts the characters of inline images and the ima
 
 Deno.test("carriedContextOf() omits cached content of known size", () => {
   const body = { ...contents({ text: "hi" }), cachedContent: "cachedContents/x" };
-  assertEquals(carriedContextOf(CODECS.content.caller.grammar, body, true).isCarried, true);
+  assertEquals(carriedContextOf(CODECS.content.caller.grammar, body, true).isSizeKnown, true);
 });

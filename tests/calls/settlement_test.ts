@@ -17,19 +17,19 @@ function chargeOf(usage: Usage, state: EndState = "completed"): CallCharge {
   return { provider: "one", state, parts: [{ quantities: textQuantitiesOf(usage), tariff }], usage };
 }
 
-function settlementOf(till: AdmissionRecorder, log: Log = silentLog): Settlement {
-  return new Settlement(facts, till.admission, { meter, clock: new ManualClock(3_500), log });
+function settlementOf(recorder: AdmissionRecorder, log: Log = silentLog): Settlement {
+  return new Settlement(facts, recorder.admission, { meter, clock: new ManualClock(3_500), log });
 }
 
 Deno.test("Settlement charges once, whatever is called afterwards, and logs the amount", async () => {
-  const till = admissionRecorder();
+  const recorder = admissionRecorder();
   const lines: unknown[] = [];
   const log: Log = { ...silentLog, info: (event, fields) => void lines.push([event, fields]) };
-  const settlement = settlementOf(till, log);
+  const settlement = settlementOf(recorder, log);
   await settlement.charge(chargeOf({ ...USAGE, estimated: true }, "left"));
   await settlement.charge(chargeOf(USAGE));
   settlement.release();
-  assertEquals([till.charges.length, till.releases], [1, 0]);
+  assertEquals([recorder.charges.length, recorder.releases], [1, 0]);
   assertEquals(lines, [["call_charged", {
     kind: "text",
     requestId: "req_1",
@@ -45,47 +45,47 @@ Deno.test("Settlement charges once, whatever is called afterwards, and logs the 
 });
 
 Deno.test("Settlement releases once, and charges nothing afterwards", async () => {
-  const till = admissionRecorder();
-  const settlement = settlementOf(till);
+  const recorder = admissionRecorder();
+  const settlement = settlementOf(recorder);
   settlement.release();
   settlement.release();
   await settlement.charge(chargeOf(USAGE));
-  assertEquals([till.charges.length, till.releases], [0, 1]);
+  assertEquals([recorder.charges.length, recorder.releases], [0, 1]);
 });
 
 Deno.test("Settlement fails with the charge, and logs no charge", async () => {
-  const till = admissionRecorder();
-  till.durable = () => Promise.reject(new Error("lost"));
+  const recorder = admissionRecorder();
+  recorder.durable = () => Promise.reject(new Error("lost"));
   const log: Log = { ...silentLog, info: () => assertEquals("logged", "not logged") };
-  const settlement = settlementOf(till, log);
+  const settlement = settlementOf(recorder, log);
   await assertRejects(() => settlement.charge(chargeOf(USAGE)), Error, "lost");
 });
 
 Deno.test("Settlement charges within a commit, refreshes the balance and ends the reservation", async () => {
-  const till = admissionRecorder();
+  const recorder = admissionRecorder();
   const invalidated: string[] = [];
   const parts = { meter: { invalidate: (id: string) => void invalidated.push(id) }, clock: new ManualClock() };
-  const settlement = new Settlement(facts, till.admission, { ...parts, log: silentLog });
+  const settlement = new Settlement(facts, recorder.admission, { ...parts, log: silentLog });
   const rows: unknown[] = [];
   await settlement.chargeWithin(chargeOf(USAGE), (row) => Promise.resolve(void rows.push(row?.amount)));
   settlement.release();
-  assertEquals([rows, invalidated, till.charges.length, till.releases], [[720_000_000n], ["demo"], 0, 1]);
+  assertEquals([rows, invalidated, recorder.charges.length, recorder.releases], [[720_000_000n], ["demo"], 0, 1]);
 });
 
 Deno.test("Settlement stays open when the commit with its charge fails, and adds no charge of zero", async () => {
-  const till = admissionRecorder();
-  const settlement = settlementOf(till);
+  const recorder = admissionRecorder();
+  const settlement = settlementOf(recorder);
   await assertRejects(() => settlement.chargeWithin(chargeOf(USAGE), () => Promise.reject(new Error("full"))), Error);
-  assertEquals(till.releases, 0);
+  assertEquals(recorder.releases, 0);
   const rows: unknown[] = [];
   const nothing = { ...chargeOf(USAGE), parts: [] };
   await settlement.chargeWithin(nothing, (row) => Promise.resolve(void rows.push(row)));
-  assertEquals([rows, till.releases], [[null], 1]);
+  assertEquals([rows, recorder.releases], [[null], 1]);
 });
 
 Deno.test("Settlement of another model charges the call at that model's name, and ends it for all", async () => {
-  const till = admissionRecorder();
-  const settlement = settlementOf(till);
+  const recorder = admissionRecorder();
+  const settlement = settlementOf(recorder);
   const other = { id: "acme/other", tariff } as Model;
   const served = settlement.servedBy(other, 77);
   assertEquals([served.facts.model.id, served.admission.reserved.outputLimit], ["acme/other", 77]);
@@ -93,5 +93,5 @@ Deno.test("Settlement of another model charges the call at that model's name, an
   await served.charge(chargeOf(USAGE));
   settlement.release();
   await settlement.charge(chargeOf(USAGE));
-  assertEquals([till.charges.map((charge) => charge.model), till.releases], [["acme/other"], 0]);
+  assertEquals([recorder.charges.map((charge) => charge.model), recorder.releases], [["acme/other"], 0]);
 });

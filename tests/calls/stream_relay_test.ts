@@ -23,7 +23,7 @@ interface Stage {
   readonly openStreams: OpenStreams;
 }
 
-function stage(): Stage {
+function gateway(): Stage {
   return { clock: new ManualClock(), openStreams: new OpenStreams() };
 }
 
@@ -47,9 +47,9 @@ function plainRelay() {
   return { relay, notes };
 }
 
-function passRelay(form: CallerFormatName, till: AdmissionRecorder): PassRelay {
+function passRelay(form: CallerFormatName, recorder: AdmissionRecorder): PassRelay {
   const body = bodyOf(form, form === "chat" ? { stream_options: { include_usage: true } } : {});
-  return passRelayOf(attemptOf(form, { recorder: till, request: { body } }));
+  return passRelayOf(attemptOf(form, { recorder, request: { body } }));
 }
 
 /** The stream that the caller gets of a vendor's response. */
@@ -65,19 +65,19 @@ function textIn(read: ReadableStreamReadResult<Uint8Array>): string | null {
   return read.done ? null : new TextDecoder().decode(read.value);
 }
 
-Deno.test("relayed() returns what the relay writes, ends with the vendor's stream and releases everything", async () => {
-  const { clock, openStreams: live } = stage();
+Deno.test("relayStream() returns what the relay writes, ends with the vendor's stream and releases everything", async () => {
+  const { clock, openStreams } = gateway();
   const { relay, notes } = plainRelay();
-  const stream = relayedOf(responseOf(["a", "b", "c"]), relay, { clock, openStreams: live });
-  assertEquals([live.count, clock.waiting], [1, 1]);
+  const stream = relayedOf(responseOf(["a", "b", "c"]), relay, { clock, openStreams });
+  assertEquals([openStreams.count, clock.waiting], [1, 1]);
   assertEquals(await textOf(stream), "abc");
-  assertEquals([live.count, clock.waiting], [0, 0]);
+  assertEquals([openStreams.count, clock.waiting], [0, 0]);
   assertEquals(notes, { ends: 1, failures: [], leaves: 0 });
 });
 
-Deno.test("relayed() reads from the vendor only when the caller reads", async () => {
+Deno.test("relayStream() reads from the vendor only when the caller reads", async () => {
   const response = responseOf(["a", "b", "c", "d"]);
-  const stream = relayedOf(response, plainRelay().relay, stage());
+  const stream = relayedOf(response, plainRelay().relay, gateway());
   const pause = () => new Promise((resolve) => setTimeout(resolve, 2));
   await pause();
   assertEquals(response.reads, 0);
@@ -91,110 +91,110 @@ Deno.test("relayed() reads from the vendor only when the caller reads", async ()
   await reader.cancel();
 });
 
-Deno.test("relayed() continues to read when a read gives nothing to send", async () => {
+Deno.test("relayStream() continues to read when a read gives nothing to send", async () => {
   const { relay } = plainRelay();
   const response = responseOf(["skip", "skip", "show"]);
   const take = (bytes: Uint8Array<ArrayBuffer>): Bytes => new TextDecoder().decode(bytes) === "show" ? bytes : null;
-  const reader = relayedOf(response, { ...relay, take }, stage()).getReader();
+  const reader = relayedOf(response, { ...relay, take }, gateway()).getReader();
   assertEquals(textIn(await reader.read()), "show");
   assertEquals(response.reads, 3);
   await reader.cancel();
 });
 
-Deno.test("relayed() cancels the vendor when the caller disconnects, and notifies the relay", async () => {
-  const { clock, openStreams: live } = stage();
+Deno.test("relayStream() cancels the vendor when the caller disconnects, and notifies the relay", async () => {
+  const { clock, openStreams } = gateway();
   const { relay, notes } = plainRelay();
   const response = responseOf(["a", () => new Promise(() => {})]);
-  const reader = relayedOf(response, relay, { clock, openStreams: live }).getReader();
+  const reader = relayedOf(response, relay, { clock, openStreams }).getReader();
   await reader.read();
   const pending = reader.read();
   await reader.cancel();
   assertEquals((await pending).done, true);
   await until(() => notes.leaves > 0);
-  assertEquals([response.cancelled, live.count, clock.waiting], [true, 0, 0]);
+  assertEquals([response.cancelled, openStreams.count, clock.waiting], [true, 0, 0]);
   await new Promise((resolve) => setTimeout(resolve, 2));
   assertEquals([notes.ends, notes.failures], [0, []]);
 });
 
-Deno.test("relayed() reports a vendor that was cancelled after the caller disconnected as a disconnect", async () => {
+Deno.test("relayStream() reports a vendor that was cancelled after the caller disconnected as a disconnect", async () => {
   const { relay, notes } = plainRelay();
   const left = new UpstreamFailure("acme", "cancelled", "told to stop", { status: null, accepted: "unknown" });
-  assertEquals(await textOf(relayedOf(responseOf(["a", left]), relay, stage())), "a");
+  assertEquals(await textOf(relayedOf(responseOf(["a", left]), relay, gateway())), "a");
   assertEquals(notes, { ends: 0, failures: [], leaves: 1 });
 });
 
-Deno.test("relayed() turns a vendor's failure into the relay's final bytes", async () => {
-  const { clock, openStreams: live } = stage();
+Deno.test("relayStream() turns a vendor's failure into the relay's final bytes", async () => {
+  const { clock, openStreams } = gateway();
   const { relay, notes } = plainRelay();
   const fail = (thrown: unknown) => {
     notes.failures.push(thrown);
     return Promise.resolve(new TextEncoder().encode("sorry"));
   };
   const response = responseOf(["a", new Error("connection reset")]);
-  assertEquals(await textOf(relayedOf(response, { ...relay, fail }, { clock, openStreams: live })), "asorry");
-  assertEquals([response.cancelled, live.count, clock.waiting], [true, 0, 0]);
+  assertEquals(await textOf(relayedOf(response, { ...relay, fail }, { clock, openStreams })), "asorry");
+  assertEquals([response.cancelled, openStreams.count, clock.waiting], [true, 0, 0]);
 });
 
 for (const form of FORMATS) {
-  Deno.test(`relayed() ends a live ${form} stream at a shutdown with an error event of its format`, async () => {
-    const { clock, openStreams: live } = stage();
-    const till = admissionRecorder();
+  Deno.test(`relayStream() ends a live ${form} stream at a shutdown with an error event of its format`, async () => {
+    const { clock, openStreams } = gateway();
+    const recorder = admissionRecorder();
     const begun = wireOf(form, REPLY.slice(0, 7));
-    const reader = relayedOf(responseOf([begun, () => new Promise(() => {})]), passRelay(form, till), {
+    const reader = relayedOf(responseOf([begun, () => new Promise(() => {})]), passRelay(form, recorder), {
       clock,
-      openStreams: live,
+      openStreams,
     })
       .getReader();
     assertEquals(textIn(await reader.read()), begun);
     const last = reader.read();
-    live.abortAll();
+    openStreams.abortAll();
     assertStringIncludes(textIn(await last)!, "The gateway is shutting down");
     assertEquals((await reader.read()).done, true);
-    assertEquals([live.count, clock.waiting, till.charges.length], [0, 0, 1]);
+    assertEquals([openStreams.count, clock.waiting, recorder.charges.length], [0, 0, 1]);
   });
 }
 
-Deno.test("relayed() sends the same error at a shutdown to a caller who was not reading", async () => {
-  const { clock, openStreams: live } = stage();
+Deno.test("relayStream() sends the same error at a shutdown to a caller who was not reading", async () => {
+  const { clock, openStreams } = gateway();
   const response = responseOf(["a", "b"]);
-  const reader = relayedOf(response, passRelay("messages", admissionRecorder()), { clock, openStreams: live })
+  const reader = relayedOf(response, passRelay("messages", admissionRecorder()), { clock, openStreams })
     .getReader();
-  live.abortAll();
+  openStreams.abortAll();
   assertEquals(response.cancelled, true);
   assertStringIncludes(textIn(await reader.read())!, "The gateway is shutting down");
   assertEquals((await reader.read()).done, true);
 });
 
-Deno.test("relayed() completes a reply whose end was in transit at the shutdown", async () => {
-  const { clock, openStreams: live } = stage();
-  const till = admissionRecorder();
-  let resolveDurable = () => {};
-  till.durable = () => new Promise((resolve) => resolveDurable = resolve);
+Deno.test("relayStream() completes a reply whose end was in transit at the shutdown", async () => {
+  const { clock, openStreams } = gateway();
+  const recorder = admissionRecorder();
+  let makeDurable = () => {};
+  recorder.durable = () => new Promise((resolve) => makeDurable = resolve);
   const wire = wireOf("messages", REPLY);
-  const text = textOf(relayedOf(responseOf([wire]), passRelay("messages", till), { clock, openStreams: live }));
-  await until(() => till.charges.length === 1);
-  live.abortAll();
-  resolveDurable();
+  const text = textOf(relayedOf(responseOf([wire]), passRelay("messages", recorder), { clock, openStreams }));
+  await until(() => recorder.charges.length === 1);
+  openStreams.abortAll();
+  makeDurable();
   assertEquals(await text, wire);
 });
 
-Deno.test("relayed() breaks only the caller's connection when even the final bytes fail", async () => {
-  const { clock, openStreams: live } = stage();
+Deno.test("relayStream() breaks only the caller's connection when even the final bytes fail", async () => {
+  const { clock, openStreams } = gateway();
   const { relay } = plainRelay();
   const fail = () => Promise.reject(new Error("no words"));
-  const reader = relayedOf(responseOf([new Error("reset")]), { ...relay, fail }, { clock, openStreams: live })
+  const reader = relayedOf(responseOf([new Error("reset")]), { ...relay, fail }, { clock, openStreams })
     .getReader();
   const error = await reader.read().catch((thrown) => thrown);
   assertEquals(error.message, "no words");
   clock.advance(60_000); // A heartbeat into a broken stream would throw here.
 });
 
-Deno.test("relayed() sends a heartbeat every fifteen seconds of silence, unless the caller has unread bytes", async () => {
-  const { clock, openStreams: live } = stage();
+Deno.test("relayStream() sends a heartbeat every fifteen seconds of silence, unless the caller has unread bytes", async () => {
+  const { clock, openStreams } = gateway();
   const { relay } = plainRelay();
   let give: (text: string) => void = () => {};
   const response = responseOf([() => new Promise((resolve) => give = resolve), "end"]);
-  const reader = relayedOf(response, relay, { clock, openStreams: live }).getReader();
+  const reader = relayedOf(response, relay, { clock, openStreams }).getReader();
   const first = reader.read();
   clock.advance(14_999);
   clock.advance(1);
@@ -214,21 +214,21 @@ Deno.test("relayed() sends a heartbeat every fifteen seconds of silence, unless 
   assertEquals(clock.waiting, 0);
 });
 
-Deno.test("relayed() reads what follows a finished reply, and cancels a vendor that continues or stays silent", async () => {
+Deno.test("relayStream() reads what follows a finished reply, and cancels a vendor that continues or stays silent", async () => {
   const finishing = () => {
     const { relay } = plainRelay();
     return { ...relay, finished: true };
   };
   const ended = responseOf(["end", "[DONE]"]);
-  await textOf(relayedOf(ended, finishing(), stage()));
+  await textOf(relayedOf(ended, finishing(), gateway()));
   await until(() => ended.reads === 3);
   assertEquals(ended.cancelled, false);
-  const endless = responseOf(["end", "more", "more", "more"]);
-  await textOf(relayedOf(endless, finishing(), stage()));
-  await until(() => endless.cancelled);
-  const { clock, openStreams: live } = stage();
+  const chatty = responseOf(["end", "more", "more", "more"]);
+  await textOf(relayedOf(chatty, finishing(), gateway()));
+  await until(() => chatty.cancelled);
+  const { clock, openStreams } = gateway();
   const silent = responseOf(["end", () => new Promise(() => {})]);
-  await textOf(relayedOf(silent, finishing(), { clock, openStreams: live }));
+  await textOf(relayedOf(silent, finishing(), { clock, openStreams }));
   clock.advance(1_000);
   assertEquals(silent.cancelled, true);
 });

@@ -13,7 +13,7 @@ const post = (address: string, key: string, body: unknown, init: RequestInit = {
 
 const said = (content: string) => ({ model: "sandbox/chat-1", messages: [{ role: "user", content }] });
 
-Deno.test("a large request is answered and charged in a thread as on the main thread", async () => {
+Deno.test("a large request gets the same reply and charge in a thread as on the main thread", async () => {
   const [main, threaded] = await Promise.all([
     startTestGateway(),
     startTestGateway({ config: { limits: { large_body: 0 } } }),
@@ -51,7 +51,7 @@ Deno.test("a large request is answered and charged in a thread as on the main th
   await Promise.all([main.stop(), threaded.stop()]);
 });
 
-Deno.test("the main thread goes on while a thread reads 600,000 messages", async () => {
+Deno.test("the main thread stays responsive while a thread parses 600,000 messages", async () => {
   const gateway = await startTestGateway();
   const messages = new Array(600_000).fill('{"role":"user","content":""}').join(",");
   const body = `{"model":"sandbox/chat-1","messages":[${messages}]}`;
@@ -60,7 +60,8 @@ Deno.test("the main thread goes on while a thread reads 600,000 messages", async
     await response.body?.cancel();
     isAnswered = true;
   });
-  // On the main thread, at most one small request would be answered between the body's arrival and its answer.
+  // On the main thread, at most one small request could get its response between the arrival of the body and its
+  // response.
   let small = 0;
   while (!isAnswered) {
     const response = await fetch(`${gateway.address}/healthz`);
@@ -72,7 +73,7 @@ Deno.test("the main thread goes on while a thread reads 600,000 messages", async
   await gateway.stop();
 });
 
-Deno.test("a caller that leaves a large stream is charged for what was produced, and its vendor is told", async () => {
+Deno.test("a caller that disconnects from a large stream is charged for the output, and the vendor's work is cancelled", async () => {
   const gateway = await startTestGateway({ config: { limits: { large_body: 0 } } });
   const account = accountMoney(gateway);
   const before = await account.balance();
@@ -101,7 +102,7 @@ Deno.test("a shutdown ends large streams with an error event", async () => {
   assertMatch(text, /data: \{"error":\{"message":"[^"]+send (the request|it) again"/);
 });
 
-Deno.test("a body whose length is not announced is read before it is decided where it is answered", async () => {
+Deno.test("a body of undeclared length is read before it is routed", async () => {
   const gateway = await startTestGateway({ config: { limits: { large_body: 1_000 } } });
   for (const words of [1, 1_000]) {
     const text = JSON.stringify(said("word ".repeat(words)));

@@ -20,8 +20,8 @@ import type { WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-/** A thread that does what a test says. */
-class StageThread implements LargeThread {
+/** A thread that follows the test's script. */
+class ScriptedThread implements LargeThread {
   readonly got: ToThread[] = [];
   readonly answers: unknown[] = [];
   terminated = false;
@@ -46,7 +46,7 @@ class StageThread implements LargeThread {
     this.events.onMessage(message);
   }
 
-  /** The ids of the requests that it got. */
+  /** The ids of the requests that it received. */
   get requests(): number[] {
     return this.got.flatMap((message) => message.type === "request" ? [message.id] : []);
   }
@@ -79,7 +79,7 @@ async function stage({ maxThreads = 1 } = {}) {
     changeBalances: [credit],
     ledgerEntries: [{ ...credit, operation: "credit", reference: "start" }],
   });
-  const threads: StageThread[] = [];
+  const threads: ScriptedThread[] = [];
   const meter = createMeter({ store, clock, log });
   const live = new OpenStreams();
   const large = new LargeRequests({
@@ -97,7 +97,7 @@ async function stage({ maxThreads = 1 } = {}) {
     log,
     maxThreads,
     start: (events) => {
-      const thread = new StageThread(events);
+      const thread = new ScriptedThread(events);
       threads.push(thread);
       return thread;
     },
@@ -127,8 +127,8 @@ async function stage({ maxThreads = 1 } = {}) {
   return { clock, lines, store, meter, live, large, threads, ask, available };
 }
 
-/** Lets a thread admit a call of a request and start to be served. */
-async function admitted(thread: StageThread, id: number): Promise<number> {
+/** Admits a call of a request in a thread and starts to serve it. */
+async function admitted(thread: ScriptedThread, id: number): Promise<number> {
   thread.say({ type: "call", call: 1, request: id, what: { name: "admit", accountId: "demo", reserved: RESERVED } });
   const admission = await thread.result() as number;
   thread.say({ type: "attempt", attempt: 1, request: id, target: TARGET, accountId: "demo" });
@@ -144,7 +144,7 @@ const head = (id: number, body: ArrayBuffer | null = null, type = "text/event-st
 });
 const bufferOf = (text: string) => new TextEncoder().encode(text).buffer;
 
-Deno.test("LargeRequests gives a thread one request to digest at a time, and lets accounts take turns", async () => {
+Deno.test("LargeRequests gives a thread one request to parse at a time, and is fair between accounts", async () => {
   const { threads, ask, large } = await stage();
   const answers = ["heavy", "heavy", "heavy", "light"].map((account) => ask({ account }));
   const thread = itemAt(threads, 0);
@@ -160,7 +160,7 @@ Deno.test("LargeRequests gives a thread one request to digest at a time, and let
   await large.close();
 });
 
-Deno.test("LargeRequests refuses an account's request with 503 when many of it wait, and no other account's", async () => {
+Deno.test("LargeRequests rejects an account's request with 503 if many of that account are queued", async () => {
   const { ask, large } = await stage();
   const waiting = Array.from({ length: 129 }, () => assertRejects(() => ask(), GatewayError));
   const refusal = await assertRejects(() => ask(), GatewayError);
@@ -170,7 +170,7 @@ Deno.test("LargeRequests refuses an account's request with 503 when many of it w
   await Promise.all([...waiting, other]);
 });
 
-Deno.test("LargeRequests streams a body piece by piece, each when the caller has room for it", async () => {
+Deno.test("LargeRequests streams a body chunk by chunk, each when the caller can receive it", async () => {
   const { threads, ask, live, large } = await stage();
   const asked = ask();
   const thread = itemAt(threads, 0);
@@ -248,7 +248,7 @@ Deno.test("after a crash before any provider served it, a call is released and n
   assertEquals(await available(), 10_000_000_000n);
 });
 
-Deno.test("a charge is made once and to the unit, also when the thread ends right after it", async () => {
+Deno.test("a charge is exact and made once, even if the thread ends right after it", async () => {
   const { threads, ask, meter, available, large } = await stage();
   const asked = ask();
   const thread = itemAt(threads, 0);
@@ -270,7 +270,7 @@ Deno.test("a charge is made once and to the unit, also when the thread ends righ
   assertEquals(10_000_000_000n - await available(), 1_234_567n);
 });
 
-Deno.test("a caller that leaves is told to the thread, and one that still waits is taken out of the queue", async () => {
+Deno.test("a disconnection is sent to the thread, or removes a queued request", async () => {
   const { threads, ask, large } = await stage();
   const [first, second] = [new AbortController(), new AbortController()];
   const running = assertRejects(() => ask({ signal: first.signal }), GatewayError);
@@ -285,7 +285,7 @@ Deno.test("a caller that leaves is told to the thread, and one that still waits 
   await large.close();
 });
 
-Deno.test("a shutdown tells threads to end their streams, and waits for charges that are being counted", async () => {
+Deno.test("a shutdown ends the threads' streams, and waits for pending charges", async () => {
   const { threads, ask, live, large, clock } = await stage();
   const asked = ask();
   const thread = itemAt(threads, 0);
@@ -305,7 +305,7 @@ Deno.test("a shutdown tells threads to end their streams, and waits for charges 
   assertEquals([thread.terminated, clock.waiting], [true, 0]);
 });
 
-Deno.test("a thread without work ends after five minutes", async () => {
+Deno.test("an idle thread ends after five minutes", async () => {
   const { threads, ask, clock, large } = await stage();
   const asked = ask();
   itemAt(threads, 0).say(head(1, bufferOf("{}"), "application/json"));
@@ -316,7 +316,7 @@ Deno.test("a thread without work ends after five minutes", async () => {
   assertEquals([large.threads, threads[0]?.terminated], [0, true]);
 });
 
-Deno.test("a thread has a minute for the values of a request, and one more to start", async () => {
+Deno.test("a thread has one minute to parse a request, and one more to start", async () => {
   const { threads, ask, clock, large } = await stage();
   const first = ask();
   clock.advance(119_000);

@@ -6,7 +6,7 @@ import { startTestGateway } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 
-/** Every request is large: answered in a thread, it must come to the same as on the main thread. */
+/** Every request is large. In a thread it must have the same result as on the main thread. */
 const gateway = await startTestGateway({
   balance: "1000.00",
   config: { models: MATRIX_MODELS, limits: { large_body: 0 } },

@@ -108,7 +108,7 @@ takes("messages", [
   ["neighbours of one role", { messages: [user(), user()] }],
 ]);
 
-Deno.test("sandbox messages demands a version and a key", () =>
+Deno.test("sandbox messages requires a version and a key", () =>
   inSandbox(async ({ sandbox }) => {
     const { path, headers, body } = ENDPOINTS.messages;
     const ask = async (without: string) => {
@@ -122,7 +122,7 @@ Deno.test("sandbox messages demands a version and a key", () =>
     assertStringIncludes(text, "anthropic-version: header is required");
   }));
 
-Deno.test("sandbox messages counts no request with a limit of tokens", () =>
+Deno.test("sandbox messages rejects a token count with a token limit", () =>
   inSandbox(async ({ sandbox }) => {
     const { path, headers, body } = ENDPOINTS.messages;
     const request = { method: "POST", headers, body: JSON.stringify(body("Hi")) };

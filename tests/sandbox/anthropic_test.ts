@@ -21,7 +21,7 @@ Deno.test("sandbox messages echoes the prompt and counts its words", () =>
     assertEquals([reply.usage.input_tokens, reply.usage.output_tokens], [2, 4]);
   }));
 
-Deno.test("sandbox messages streams what it answers whole", () =>
+Deno.test("sandbox messages streams the same reply as without streaming", () =>
   inSandbox(async ({ anthropic }) => {
     const stream = anthropic.messages.stream(ask("Hello there"));
     const words: string[] = [];
@@ -31,7 +31,7 @@ Deno.test("sandbox messages streams what it answers whole", () =>
     assertEquals([reply.usage.input_tokens, reply.usage.output_tokens], [2, 4]);
   }));
 
-Deno.test("sandbox messages carries signed thinking, a call and its result from turn to turn", () =>
+Deno.test("sandbox messages accepts signed reasoning, a call and its result in the next request", () =>
   inSandbox(async ({ anthropic }) => {
     const question = ask("Rain? [[think I must look]] [[tool weather]]");
     const thinking = { type: "enabled" as const, budget_tokens: 1024 };
@@ -51,7 +51,7 @@ Deno.test("sandbox messages carries signed thinking, a call and its result from 
     assertEquals(text.type === "text" && text.text, "The tool weather failed: None");
   }));
 
-Deno.test("sandbox messages streams thinking and a call", () =>
+Deno.test("sandbox messages streams reasoning and a call", () =>
   inSandbox(async ({ anthropic }) => {
     const stream = anthropic.messages.stream({ ...ask("[[think One two]] [[tool weather]]"), tools: [WEATHER] });
     const { content, stop_reason } = await stream.finalMessage();
@@ -61,7 +61,7 @@ Deno.test("sandbox messages streams thinking and a call", () =>
     assertEquals(stop_reason, "tool_use");
   }));
 
-Deno.test("sandbox messages signs thinking that it leaves out", () =>
+Deno.test("sandbox messages signs reasoning that it omits", () =>
   inSandbox(async ({ anthropic }) => {
     const thinking = { type: "adaptive" as const, display: "omitted" as const };
     const { content } = await anthropic.messages.create({ ...ask("Hi"), thinking });
@@ -70,7 +70,7 @@ Deno.test("sandbox messages signs thinking that it leaves out", () =>
     assert(content[0].signature !== "");
   }));
 
-Deno.test("sandbox messages answers an instance of the schema that is asked for", () =>
+Deno.test("sandbox messages returns an instance of the requested schema", () =>
   inSandbox(async ({ anthropic }) => {
     const schema = {
       type: "object",
@@ -83,7 +83,7 @@ Deno.test("sandbox messages answers an instance of the schema that is asked for"
     assertEquals(content[0]?.type === "text" && JSON.parse(content[0].text), { n: 1 });
   }));
 
-Deno.test("sandbox messages says which pictures it sees", () =>
+Deno.test("sandbox messages names the pictures that it receives", () =>
   inSandbox(async ({ anthropic }) => {
     const source = { type: "base64" as const, media_type: "image/png" as const, data: PIXEL };
     const content = [{ type: "image" as const, source }, { type: "text" as const, text: "Look" }];
@@ -103,7 +103,7 @@ Deno.test("sandbox messages writes a marked prefix to the cache, then reads it",
     assertEquals([second.input_tokens, second.cache_creation_input_tokens, second.cache_read_input_tokens], [1, 0, 3]);
   }));
 
-Deno.test("sandbox messages stops at a stop sequence and says which", () =>
+Deno.test("sandbox messages stops at a stop sequence and reports it", () =>
   inSandbox(async ({ anthropic }) => {
     const reply = await anthropic.messages.create({ ...ask("one two three"), stop_sequences: ["two"] });
     assertEquals([reply.stop_reason, reply.stop_sequence], ["stop_sequence", "two"]);
@@ -116,7 +116,7 @@ Deno.test("sandbox messages counts tokens", () =>
     assertEquals((await anthropic.messages.countTokens({ model, messages })).input_tokens, 3);
   }));
 
-Deno.test("sandbox messages refuses wrong keys and missing models as the vendor does", () =>
+Deno.test("sandbox messages rejects wrong keys and missing models as the vendor does", () =>
   inSandbox(async ({ sandbox, anthropic }) => {
     const wrong = new Anthropic({ baseURL: sandbox.baseUrls.anthropic, apiKey: "bad-key", maxRetries: 0 });
     await assertRejects(() => wrong.messages.create(ask("Hi")), Anthropic.AuthenticationError);
@@ -125,7 +125,7 @@ Deno.test("sandbox messages refuses wrong keys and missing models as the vendor 
     assertEquals((error.error as { error: unknown }).error, { type: "not_found_error", message: "model: missing" });
   }));
 
-Deno.test("sandbox lists models of messages", () =>
+Deno.test("sandbox lists messages models", () =>
   inSandbox(async ({ anthropic }) => {
     assertEquals((await anthropic.models.list()).data[0]?.id, "sandbox/messages-1");
     assertEquals((await anthropic.models.retrieve("any/model")).id, "any/model");

@@ -33,7 +33,7 @@ interface Answer {
 const order = (text: string, ...more: unknown[]) => ({ model: "seedance", content: [{ type: "text", text }, ...more] });
 const image = (role: string) => ({ type: "image_url", role, image_url: { url: "https://example.com/a.png" } });
 
-Deno.test("the sandbox's videos wait, run and succeed by the clock, and the result is a video", () =>
+Deno.test("the sandbox's videos are queued, run and succeed by the clock, and the result is a video", () =>
   onSandbox(async (call, clock) => {
     const { json: { id } } = await call("POST", TASKS, order("Waves"));
     const status = async () => (await call("GET", `${TASKS}/${id}`)).json.status;
@@ -50,7 +50,7 @@ Deno.test("the sandbox's videos wait, run and succeed by the clock, and the resu
     );
   }));
 
-Deno.test("the sandbox sends a result slowly, in eight pieces, where the prompt orders it", () =>
+Deno.test("the sandbox sends a result slowly, in eight pieces, if the prompt requests it", () =>
   onSandbox(async (call, clock) => {
     const { json: { id } } = await call("POST", TASKS, order("Waves [[queue 0]] [[run 0]] [[slow 800]]"));
     const { json: { content } } = await call("GET", `${TASKS}/${id}`);
@@ -65,7 +65,7 @@ Deno.test("the sandbox sends a result slowly, in eight pieces, where the prompt 
     assertEquals([await reading, tenths >= 8], [SAMPLE_VIDEO, true]);
   }));
 
-Deno.test("the sandbox cancels videos that wait, and none that run", () =>
+Deno.test("the sandbox cancels queued videos, but not running ones", () =>
   onSandbox(async (call, clock) => {
     const { json: { id: waiting } } = await call("POST", TASKS, order("Waves"));
     assertEquals((await call("DELETE", `${TASKS}/${waiting}`)).status, 200);
@@ -112,14 +112,14 @@ const REFUSALS: readonly [what: string, body: unknown, status: number, code: str
 ];
 
 for (const [what, body, status, code] of REFUSALS) {
-  Deno.test(`the sandbox refuses ${what} as ${code}`, () =>
+  Deno.test(`the sandbox rejects ${what} as ${code}`, () =>
     onSandbox(async (call) => {
       const answer = await call("POST", TASKS, body);
       assertEquals([answer.status, answer.json.error.code], [status, code]);
     }));
 }
 
-Deno.test("the sandbox refuses a key that begins with bad", () =>
+Deno.test("the sandbox rejects a key that begins with bad", () =>
   onSandbox(async (call) => {
     assertEquals((await call("POST", TASKS, order("x"), "bad-key")).status, 401);
   }));

@@ -6,7 +6,7 @@ import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { ENDPOINTS, FORMS, inSandbox, post, postStreamed } from "./support.ts";
 
-/** What an answer's body was, and whether its connection broke. */
+/** Returns the body of a response, and whether its connection broke. */
 async function received(response: Response): Promise<{ text: string; broke: boolean }> {
   const decoder = new TextDecoder();
   let text = "";
@@ -18,7 +18,7 @@ async function received(response: Response): Promise<{ text: string; broke: bool
   }
 }
 
-/** The words of a streamed answer. */
+/** Returns the text of a streamed reply. */
 function said(text: string): string {
   return [...text.matchAll(/"(?:content|delta|text)":"([^"]*)"/g)].map(([, word]) => word).join("");
 }
@@ -42,7 +42,7 @@ Deno.test("[[fail]] fails with that status in each vendor's shape", () =>
     assertMatch(ofContent.message, /INTERNAL/);
   }));
 
-Deno.test("[[fail 429 7]] tells how long to wait as each vendor does", () =>
+Deno.test("[[fail 429 7]] reports the retry time as each vendor does", () =>
   inSandbox(async ({ sandbox }) => {
     for (const form of FORMS) {
       const response = await post(sandbox, form, ENDPOINTS[form].body("[[fail 429 7]]"));
@@ -53,7 +53,7 @@ Deno.test("[[fail 429 7]] tells how long to wait as each vendor does", () =>
     }
   }));
 
-Deno.test("[[fail]] before a stream is no stream", () =>
+Deno.test("[[fail]] of a stream returns a plain error", () =>
   inSandbox(async ({ sandbox }) => {
     for (const form of FORMS) {
       const response = await postStreamed(sandbox, form, "[[fail 503]]");
@@ -62,7 +62,7 @@ Deno.test("[[fail]] before a stream is no stream", () =>
     }
   }));
 
-Deno.test("a directive with a vendor's name is for that vendor alone", () =>
+Deno.test("a directive with a vendor's name applies only to that vendor", () =>
   inSandbox(async ({ sandbox }) => {
     const statuses = await Promise.all(FORMS.map(async (form) => {
       const response = await post(sandbox, form, ENDPOINTS[form].body("[[anthropic: fail 503]] Hi"));
@@ -72,7 +72,7 @@ Deno.test("a directive with a vendor's name is for that vendor alone", () =>
     assertEquals(statuses, [200, 200, 503, 200]);
   }));
 
-Deno.test("[[flaky 2]] fails twice, then answers, for each text anew", () =>
+Deno.test("[[flaky 2]] fails twice per text, then succeeds", () =>
   inSandbox(async ({ sandbox }) => {
     const status = async (text: string) => {
       const response = await post(sandbox, "chat", chat(text));
@@ -84,7 +84,7 @@ Deno.test("[[flaky 2]] fails twice, then answers, for each text anew", () =>
     assertEquals(statuses, [503, 503, 503, 200, 200]);
   }));
 
-Deno.test("[[stall]] lets time pass before the first byte", async () => {
+Deno.test("[[stall]] delays the first byte", async () => {
   const clock = new ManualClock();
   await inSandbox(async ({ sandbox }) => {
     let answered = false;
@@ -100,7 +100,7 @@ Deno.test("[[stall]] lets time pass before the first byte", async () => {
   }, { clock });
 });
 
-Deno.test("[[pause]] lets time pass in the middle of a stream", async () => {
+Deno.test("[[pause]] delays the middle of a stream", async () => {
   const clock = new ManualClock();
   await inSandbox(async ({ sandbox }) => {
     const reader = (await postStreamed(sandbox, "chat", "[[pause 1000]] [[say a b c d]]")).body!.getReader();
@@ -115,7 +115,7 @@ Deno.test("[[pause]] lets time pass in the middle of a stream", async () => {
   }, { clock });
 });
 
-Deno.test("[[gap]] lets time pass before each delta", async () => {
+Deno.test("[[gap]] delays each delta", async () => {
   const clock = new ManualClock();
   await inSandbox(async ({ sandbox }) => {
     const response = await postStreamed(sandbox, "chat", "[[gap 10]] [[say a b c]]");
@@ -139,7 +139,7 @@ Deno.test("[[cut 3]] breaks the connection after three deltas", () =>
     assert((await received(await post(sandbox, "chat", chat("[[cut 3]] Hi")))).broke);
   }));
 
-Deno.test("[[close 3]] ends the answer after three deltas as if it were whole", () =>
+Deno.test("[[close 3]] ends the body after three deltas as if it were complete", () =>
   inSandbox(async ({ sandbox }) => {
     for (const form of FORMS) {
       const { text, broke } = await received(await postStreamed(sandbox, form, "[[close 3]] [[say a b c d e]]"));
@@ -167,13 +167,13 @@ Deno.test("[[error 2]] reports the vendor's own error in the stream", () =>
     assertMatch((await assertRejects(inContent)).message, /UNAVAILABLE/);
   }));
 
-Deno.test("[[error]] refuses an answer that is not streamed", () =>
+Deno.test("[[error]] fails a request without streaming", () =>
   inSandbox(async ({ openai }) => {
     const create = () => openai.chat.completions.create(chat("[[error 2]]"));
     assertEquals((await assertRejects(create, OpenAI.InternalServerError)).status, 503);
   }));
 
-Deno.test("[[truncate]] ends the answer within a JSON text", () =>
+Deno.test("[[truncate]] ends the body inside a JSON text", () =>
   inSandbox(async ({ sandbox }) => {
     for (const form of FORMS) {
       const whole = await post(sandbox, form, ENDPOINTS[form].body("[[truncate]] Hi"));
@@ -186,14 +186,14 @@ Deno.test("[[truncate]] ends the answer within a JSON text", () =>
     }
   }));
 
-Deno.test("[[html]] answers a page with status 200", () =>
+Deno.test("[[html]] returns a page with status 200", () =>
   inSandbox(async ({ sandbox }) => {
     const response = await post(sandbox, "content", ENDPOINTS.content.body("[[html]]"));
     assertEquals([response.status, response.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
     assertMatch(await response.text(), /<h1>/);
   }));
 
-Deno.test("[[nousage]] tells no usage", () =>
+Deno.test("[[nousage]] omits the usage", () =>
   inSandbox(async ({ sandbox }) => {
     for (const form of FORMS) {
       const whole = await post(sandbox, form, ENDPOINTS[form].body("[[nousage]] Hi"));
@@ -204,20 +204,20 @@ Deno.test("[[nousage]] tells no usage", () =>
     }
   }));
 
-Deno.test("[[say]] says that instead of the echo", () =>
+Deno.test("[[say]] replaces the echo with its text", () =>
   inSandbox(async ({ openai }) => {
     const { output_text } = await openai.responses.create({ model: "m", input: "Hi [[say Good day.]]" });
     assertEquals(output_text, "Good day.");
   }));
 
-Deno.test("[[words]] says so many words, a delta each", () =>
+Deno.test("[[words]] returns that many words, one per delta", () =>
   inSandbox(async ({ anthropic }) => {
     const deltas: string[] = [];
     await anthropic.messages.stream(messages("[[words 200]]")).on("text", (text) => deltas.push(text)).finalMessage();
     assertEquals([deltas.length, deltas[0], deltas[199]], [200, "word1", " word200"]);
   }));
 
-Deno.test("[[think]] thinks that first, [[redact]] hides it", () =>
+Deno.test("[[think]] adds reasoning, [[redact]] hides it", () =>
   inSandbox(async ({ anthropic, google }) => {
     const blocks = async (text: string) => (await anthropic.messages.create(messages(text))).content;
     const thought = itemAt(await blocks("[[think It depends]] Hi"), 0);
@@ -231,7 +231,7 @@ Deno.test("[[think]] thinks that first, [[redact]] hides it", () =>
     assertEquals(itemAt(shown.candidates!, 0).content!.parts!.length, 1);
   }));
 
-Deno.test("[[tool]] calls the tool with the arguments given, or with some of its own", () =>
+Deno.test("[[tool]] calls the tool with the given or generated arguments", () =>
   inSandbox(async ({ google }) => {
     const { functionCalls } = await google.models.generateContent({
       model: "m",
@@ -248,7 +248,7 @@ Deno.test("[[tool]] calls the tool with the arguments given, or with some of its
     assertEquals(functionCalls!.map(({ args }) => args), [{ a: 1 }, { a: 9 }]);
   }));
 
-Deno.test("[[stop]] gives that reason in each form's word", () =>
+Deno.test("[[stop]] reports that reason in each format's term", () =>
   inSandbox(async ({ openai, anthropic, google }) => {
     const text = "[[stop max_tokens]] Hi";
     assertEquals((await openai.chat.completions.create(chat(text))).choices[0]?.finish_reason, "length");

@@ -4,17 +4,17 @@ import { NO_DIRECTIVES, readDirectives } from "../../src/sandbox/directives.ts";
 
 const read = (prompt: string) => readDirectives(prompt, "openai");
 
-Deno.test("readDirectives() leaves a prompt without directives as it is", () => {
+Deno.test("readDirectives() returns a prompt without directives unchanged", () => {
   fc.assert(fc.property(fc.string().filter((text) => !text.includes("[[")), (text) => {
     assertEquals(read(text), { ...NO_DIRECTIVES, text: text.trim() });
   }));
 });
 
-Deno.test("readDirectives() takes directives out and leaves one space where they stood", () => {
+Deno.test("readDirectives() removes directives and leaves one space in their place", () => {
   assertEquals(read("Hello [[stall 5]] there [[gap 2]]").text, "Hello there");
 });
 
-Deno.test("readDirectives() keeps brackets that hold no directive", () => {
+Deno.test("readDirectives() keeps brackets without a directive", () => {
   const prompts = [
     "see [[a page]]",
     "[[fail 200]]",
@@ -35,7 +35,7 @@ Deno.test("readDirectives() reads status, wait and message of a failure", () => 
   assertEquals(fail("[[fail 429 7 Slow down]]"), { status: 429, retryAfterSeconds: 7, message: "Slow down" });
 });
 
-Deno.test("readDirectives() reads calls in order, with arguments that hold brackets", () => {
+Deno.test("readDirectives() reads calls in order, with brackets in their arguments", () => {
   const { calls, text } = read('[[tool f {"a":[[1,[2]]]}]] and [[tool g]] and [[tool sh ls -l]]');
   assertEquals(calls, [
     { tool: "f", input: '{"a":[[1,[2]]]}' },
@@ -53,12 +53,12 @@ Deno.test("readDirectives() reads a text of several lines", () => {
   assertEquals(read("[[say one\ntwo]]").say, "one\ntwo");
 });
 
-Deno.test("readDirectives() heeds a directive for another vendor by taking it out only", () => {
+Deno.test("readDirectives() removes a directive for another vendor without effect", () => {
   assertEquals(read("[[google: fail 503]] hi"), { ...NO_DIRECTIVES, text: "hi" });
   assertEquals(read("[[openai: fail 503]] hi").fail?.status, 503);
 });
 
-Deno.test("readDirectives() never fails, whatever stands in brackets", () => {
+Deno.test("readDirectives() never throws, whatever the brackets contain", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("[", "]", "{", "}", " ", "tool", "fail", "5", '"') }), (text) => {
       read(text);

@@ -10,7 +10,7 @@ const CONTENTS = [{ role: "user", parts: [{ text: "one two three four" }] }, {
 }];
 const model = "sandbox-1";
 
-Deno.test("google sandbox: caches are created, got, listed, updated, used and deleted by the vendor's client", async () => {
+Deno.test("google sandbox: the vendor's client creates, reads, lists, updates, uses and deletes caches", async () => {
   await inSandbox(async ({ google }) => {
     const config = { contents: CONTENTS, systemInstruction: "six", displayName: "numbers", ttl: "60s" };
     const cache = await google.caches.create({ model, config });
@@ -31,7 +31,7 @@ Deno.test("google sandbox: caches are created, got, listed, updated, used and de
   });
 });
 
-Deno.test("google sandbox: a cache is 403 once it is deleted or expired, or for another key", async () => {
+Deno.test("google sandbox: a deleted or expired cache, or one of another key, is 403", async () => {
   const clock = new ManualClock();
   await inSandbox(async ({ google, sandbox }) => {
     const { name } = await google.caches.create({ model, config: { contents: CONTENTS, ttl: "60s" } });
@@ -47,7 +47,7 @@ Deno.test("google sandbox: a cache is 403 once it is deleted or expired, or for 
   }, { clock });
 });
 
-Deno.test("google sandbox: what the vendor refuses of caches and of requests beside them is refused", async () => {
+Deno.test("google sandbox: requests about caches that the vendor rejects are rejected", async () => {
   await inSandbox(async ({ google, sandbox }) => {
     const post = async (path: string, body: unknown) => {
       const response = await fetch(`${sandbox.baseUrls.google}/v1beta/${path}?key=sandbox`, {

@@ -82,7 +82,7 @@ takes("content", [
   }],
 ]);
 
-Deno.test("sandbox content takes a step without its signature from a model before the third generation", () =>
+Deno.test("sandbox content accepts a step without its signature from a model before the third generation", () =>
   inSandbox(async ({ sandbox }) => {
     const { headers } = ENDPOINTS.content;
     const url = `${sandbox.baseUrls.google}/v1beta/models/gemini-2.5-pro:generateContent`;

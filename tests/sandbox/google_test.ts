@@ -19,7 +19,7 @@ Deno.test("sandbox content echoes the prompt and counts its words", () =>
     assertEquals([promptTokenCount, candidatesTokenCount, totalTokenCount], [2, 4, 6]);
   }));
 
-Deno.test("sandbox content streams a word a chunk", () =>
+Deno.test("sandbox content streams one word per chunk", () =>
   inSandbox(async ({ google }) => {
     const words: string[] = [];
     let total: number | undefined;
@@ -31,7 +31,7 @@ Deno.test("sandbox content streams a word a chunk", () =>
     assertEquals(total, 6);
   }));
 
-Deno.test("sandbox content streams a JSON list where no events are asked for", () =>
+Deno.test("sandbox content streams a JSON list if events are not requested", () =>
   inSandbox(async ({ sandbox }) => {
     const { headers, body } = ENDPOINTS.content;
     const url = `${sandbox.baseUrls.google}/v1beta/models/m:streamGenerateContent`;
@@ -48,7 +48,7 @@ Deno.test("sandbox content streams a JSON list where no events are asked for", (
     assertEquals((await failed.json())[0].error.status, "RESOURCE_EXHAUSTED");
   }));
 
-Deno.test("sandbox content carries a signed call and its answer from turn to turn", () =>
+Deno.test("sandbox content accepts a signed call and its result in the next request", () =>
   inSandbox(async ({ google }) => {
     const question = { role: "user", parts: [{ text: "Rain?" }] };
     const functionCallingConfig = { mode: FunctionCallingConfigMode.ANY };
@@ -64,7 +64,7 @@ Deno.test("sandbox content carries a signed call and its answer from turn to tur
     assertEquals(second.text, "The tool weather answered: None");
   }));
 
-Deno.test("sandbox content shows thoughts where they are asked for and counts them apart", () =>
+Deno.test("sandbox content shows requested reasoning and counts it separately", () =>
   inSandbox(async ({ google }) => {
     const contents = "[[think one two three]] Hi";
     const shown = await google.models.generateContent({
@@ -82,7 +82,7 @@ Deno.test("sandbox content shows thoughts where they are asked for and counts th
     assertEquals(hidden.usageMetadata?.thoughtsTokenCount, 3);
   }));
 
-Deno.test("sandbox content answers an instance of either kind of schema", () =>
+Deno.test("sandbox content returns an instance of either kind of schema", () =>
   inSandbox(async ({ google }) => {
     const responseMimeType = "application/json";
     const json = { type: "object", properties: { n: { type: "integer", minimum: 3 } }, required: ["n"] };
@@ -97,7 +97,7 @@ Deno.test("sandbox content answers an instance of either kind of schema", () =>
     });
   }));
 
-Deno.test("sandbox content says which media it perceives", () =>
+Deno.test("sandbox content names the media that it receives", () =>
   inSandbox(async ({ google }) => {
     const parts = [
       { inlineData: { mimeType: "image/png", data: PIXEL } },
@@ -116,7 +116,7 @@ Deno.test("sandbox content counts tokens", () =>
     assertEquals((await google.models.countTokens({ model, contents: "one two three" })).totalTokens, 3);
   }));
 
-Deno.test("sandbox content refuses wrong keys and missing models as the vendor does", () =>
+Deno.test("sandbox content rejects wrong keys and missing models as the vendor does", () =>
   inSandbox(async ({ sandbox, google }) => {
     const wrong = new GoogleGenAI({ apiKey: "bad-key", httpOptions: { baseUrl: sandbox.baseUrls.google } });
     const key = await assertRejects(() => wrong.models.generateContent({ model, contents: "Hi" }), ApiError);
@@ -127,7 +127,7 @@ Deno.test("sandbox content refuses wrong keys and missing models as the vendor d
     assertEquals(missing.status, 404);
   }));
 
-Deno.test("sandbox lists models of content", () =>
+Deno.test("sandbox lists content models", () =>
   inSandbox(async ({ google }) => {
     const { page } = await google.models.list();
     assertEquals(page[0]?.name, "models/sandbox/content-1");

@@ -28,7 +28,7 @@ async function onSandbox(work: (ask: Ask, clock: ManualClock) => Promise<void>):
 
 const order = (prompt: string, more: object = {}) => ({ model_name: "kling-v3", prompt, duration: "5", ...more });
 
-Deno.test("the sandbox makes videos as Kling does, found by either id below the path that made them", () =>
+Deno.test("the sandbox simulates Kling videos, found by either id under the path that created them", () =>
   onSandbox(async (ask, clock) => {
     const created = await ask("POST", "text2video", order("Waves", { external_task_id: "mine" }));
     const { task_id } = created.json.data;
@@ -47,7 +47,7 @@ Deno.test("the sandbox makes videos as Kling does, found by either id below the 
     assertEquals(list.map((each: { task_id: string }) => each.task_id), [task_id]);
   }));
 
-Deno.test("the sandbox's Kling takes tokens while they are good", () =>
+Deno.test("the sandbox's Kling accepts tokens while they are valid", () =>
   onSandbox(async (ask, clock) => {
     const tokenAt = (now: number, apiKey = "access") => {
       const request = { method: "GET", path: "/", body: null, now };
@@ -75,14 +75,14 @@ const REFUSALS: readonly [what: string, kind: string, body: unknown, status: num
 ];
 
 for (const [what, kind, body, status, code] of REFUSALS) {
-  Deno.test(`the sandbox's Kling refuses ${what} as ${code}`, () =>
+  Deno.test(`the sandbox's Kling rejects ${what} as ${code}`, () =>
     onSandbox(async (ask) => {
       const answer = await ask("POST", kind, body);
       assertEquals([answer.status, answer.json.code], [status, code]);
     }));
 }
 
-Deno.test("the sandbox's Kling takes each external id once", () =>
+Deno.test("the sandbox's Kling accepts each external id once", () =>
   onSandbox(async (ask) => {
     assertEquals((await ask("POST", "text2video", order("x", { external_task_id: "one" }))).json.code, 0);
     assertEquals((await ask("POST", "text2video", order("x", { external_task_id: "one" }))).json.code, 1201);

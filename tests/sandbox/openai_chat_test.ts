@@ -20,7 +20,7 @@ Deno.test("sandbox chat echoes the prompt and counts its words", () =>
     assertEquals([reply.usage?.prompt_tokens, reply.usage?.completion_tokens], [2, 4]);
   }));
 
-Deno.test("sandbox chat streams a word a chunk and tells usage when asked", () =>
+Deno.test("sandbox chat streams one word per chunk and reports usage if requested", () =>
   inSandbox(async ({ openai }) => {
     const stream = openai.chat.completions.stream({ ...ask("Hello there"), stream_options: { include_usage: true } });
     const words: string[] = [];
@@ -31,7 +31,7 @@ Deno.test("sandbox chat streams a word a chunk and tells usage when asked", () =
     assertEquals(reply.usage?.total_tokens, 6);
   }));
 
-Deno.test("sandbox chat calls the tool that is demanded and tells what it answered", () =>
+Deno.test("sandbox chat calls the required tool and repeats its result", () =>
   inSandbox(async ({ openai }) => {
     const request = { ...ask("Rain?"), tools: [WEATHER], tool_choice: "required" as const };
     const { message, finish_reason } = itemAt((await openai.chat.completions.create(request)).choices, 0);
@@ -59,7 +59,7 @@ Deno.test("sandbox chat streams two calls in one reply", () =>
     assertEquals(new Set(message.tool_calls!.map(({ id }) => id)).size, 2);
   }));
 
-Deno.test("sandbox chat hides thoughts and counts them, a reasoner shows them", () =>
+Deno.test("sandbox chat hides reasoning and counts it; a reasoner model shows it", () =>
   inSandbox(async ({ openai }) => {
     const plain = await openai.chat.completions.create({
       ...ask("[[think one two three]] Hi"),
@@ -72,7 +72,7 @@ Deno.test("sandbox chat hides thoughts and counts them, a reasoner shows them", 
     assertEquals(message.reasoning_content, "one two three");
   }));
 
-Deno.test("sandbox chat answers an instance of the schema that is asked for", () =>
+Deno.test("sandbox chat returns an instance of the requested schema", () =>
   inSandbox(async ({ openai }) => {
     const schema = {
       type: "object",
@@ -92,7 +92,7 @@ Deno.test("sandbox chat answers an instance of the schema that is asked for", ()
     assertEquals(JSON.parse(itemAt(json.choices, 0).message.content!), { echo: "Some JSON" });
   }));
 
-Deno.test("sandbox chat says which pictures it sees", () =>
+Deno.test("sandbox chat names the pictures that it receives", () =>
   inSandbox(async ({ openai }) => {
     const content = [
       { type: "text" as const, text: "Look" },
@@ -113,7 +113,7 @@ Deno.test("sandbox chat reports a long prefix as cached the second time", () =>
     assertEquals([await cached(), await cached()], [0, 2001]);
   }));
 
-Deno.test("sandbox chat refuses wrong keys and missing models as the vendor does", () =>
+Deno.test("sandbox chat rejects wrong keys and missing models as the vendor does", () =>
   inSandbox(async ({ sandbox, openai }) => {
     const wrong = new OpenAI({ baseURL: sandbox.baseUrls.openai, apiKey: "bad-key-12345678", maxRetries: 0 });
     const key = await assertRejects(() => wrong.chat.completions.create(ask("Hi")), OpenAI.AuthenticationError);
@@ -123,7 +123,7 @@ Deno.test("sandbox chat refuses wrong keys and missing models as the vendor does
     assertEquals(model.code, "model_not_found");
   }));
 
-Deno.test("sandbox lists models of chat", () =>
+Deno.test("sandbox lists chat models", () =>
   inSandbox(async ({ openai }) => {
     const { data } = await openai.models.list();
     assert(data.length > 0);

@@ -24,7 +24,7 @@ Deno.test("sandbox responses echoes the prompt and counts its words", () =>
     assertEquals([reply.usage?.input_tokens, reply.usage?.output_tokens], [2, 4]);
   }));
 
-Deno.test("sandbox responses streams what it answers whole", () =>
+Deno.test("sandbox responses streams the same reply as without streaming", () =>
   inSandbox(async ({ openai }) => {
     const stream = openai.responses.stream({ model: "m", input: "Hello there" });
     const words: string[] = [];
@@ -35,7 +35,7 @@ Deno.test("sandbox responses streams what it answers whole", () =>
     assertEquals(reply.usage?.total_tokens, 6);
   }));
 
-Deno.test("sandbox responses carries a call, its reasoning and its output from turn to turn", () =>
+Deno.test("sandbox responses accepts a call, its reasoning and its output in the next request", () =>
   inSandbox(async ({ openai }) => {
     const question = { role: "user" as const, content: "Rain? [[think I must look]]" };
     const first = await openai.responses.create({
@@ -56,7 +56,7 @@ Deno.test("sandbox responses carries a call, its reasoning and its output from t
     assertEquals(second.output_text, "The tool weather answered: None");
   }));
 
-Deno.test("sandbox responses shows no summary and no proof that was not asked for", () =>
+Deno.test("sandbox responses shows only the requested summary and signature", () =>
   inSandbox(async ({ openai }) => {
     const { output, usage } = await openai.responses.create({ model: "m", input: "Hi", reasoning: { effort: "high" } });
     assert(output[0]?.type === "reasoning");
@@ -76,7 +76,7 @@ Deno.test("sandbox responses calls a custom tool with free text", () =>
     assertEquals(output[0]?.input, "ls -l");
   }));
 
-Deno.test("sandbox responses answers an instance of the schema that is asked for", () =>
+Deno.test("sandbox responses returns an instance of the requested schema", () =>
   inSandbox(async ({ openai }) => {
     const schema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
     const format = { type: "json_schema" as const, name: "answer", schema };
@@ -84,7 +84,7 @@ Deno.test("sandbox responses answers an instance of the schema that is asked for
     assertEquals(JSON.parse(output_text), { ok: true });
   }));
 
-Deno.test("sandbox responses stops at the limit of tokens", () =>
+Deno.test("sandbox responses stops at the token limit", () =>
   inSandbox(async ({ openai }) => {
     const reply = await openai.responses.create({ model: "m", input: "[[words 50]]", max_output_tokens: 16 });
     assertEquals(reply.status, "incomplete");
@@ -98,7 +98,7 @@ Deno.test("sandbox responses counts input tokens", () =>
     assertEquals(count, { object: "response.input_tokens", input_tokens: 3 });
   }));
 
-Deno.test("sandbox responses refuses missing models as the vendor does", () =>
+Deno.test("sandbox responses rejects missing models as the vendor does", () =>
   inSandbox(async ({ openai }) => {
     const create = () => openai.responses.create({ model: "missing", input: "Hi" });
     assertEquals((await assertRejects(create, OpenAI.NotFoundError)).code, "model_not_found");

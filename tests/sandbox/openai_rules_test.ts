@@ -89,7 +89,7 @@ takes("responses", [
   ["reasoning with the call that it led to", { input: [item, reasoning, callItem, output] }],
 ]);
 
-Deno.test("sandbox responses knows no item that is not sent", () =>
+Deno.test("sandbox responses rejects references to items that are not sent", () =>
   inSandbox(async ({ sandbox }) => {
     const { encrypted_content: _, ...bare } = reasoning;
     for (const unknown of [bare, { type: "item_reference", id: "rs_1" }]) {

@@ -19,7 +19,7 @@ async function onSandbox(work: (ask: Ask, clock: ManualClock) => Promise<void>):
 
 const order = (prompt: string, more: object = {}) => ({ model: "google/veo-3.1", prompt, ...more });
 
-Deno.test("the sandbox makes videos as OpenRouter does, and gives them to the key alone", () =>
+Deno.test("the sandbox simulates OpenRouter videos, which require the key", () =>
   onSandbox(async (ask, clock) => {
     const created = await ask("POST", "/videos", order("Waves", { duration: 4 }));
     const { id, polling_url, status } = await created.json();
@@ -48,14 +48,14 @@ const REFUSALS: readonly [what: string, body: unknown, status: number][] = [
 ];
 
 for (const [what, body, status] of REFUSALS) {
-  Deno.test(`the sandbox's OpenRouter refuses ${what} with ${status}`, () =>
+  Deno.test(`the sandbox's OpenRouter rejects ${what} with ${status}`, () =>
     onSandbox(async (ask) => {
       const response = await ask("POST", "/videos", body);
       assertEquals([response.status, (await response.json()).error.code], [status, status]);
     }));
 }
 
-Deno.test("all else at the sandbox's OpenRouter is as at OpenAI", () =>
+Deno.test("all other paths of the sandbox's OpenRouter behave like OpenAI", () =>
   onSandbox(async (ask) => {
     const body = { model: "meta-llama/llama-4", messages: [{ role: "user", content: "Hello" }] };
     const response = await ask("POST", "/chat/completions", body);

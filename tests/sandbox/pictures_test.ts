@@ -5,16 +5,16 @@ import { readPng, writePng } from "../../src/sandbox/pictures/png.ts";
 
 const painted = (isTransparent: boolean) => paint({ prompt: "a", width: 70, height: 33, isTransparent, nth: 0 });
 
-Deno.test("sandbox pictures: readPng() undoes writePng(), with and without opacity", () => {
+Deno.test("sandbox pictures: readPng() decodes the output of writePng(), with and without alpha", () => {
   for (const picture of [painted(false), painted(true)]) assertEquals(readPng(writePng(picture)), picture);
 });
 
-Deno.test("sandbox pictures: readPng() refuses what is no PNG", () => {
+Deno.test("sandbox pictures: readPng() rejects data that is not PNG", () => {
   assertThrows(() => readPng(new Uint8Array([1, 2, 3])));
   assertThrows(() => readPng(writePng(painted(false)).subarray(0, 60)));
 });
 
-Deno.test("sandbox pictures: the platform reads every format that is written", async () => {
+Deno.test("sandbox pictures: the platform decodes every format that is written", async () => {
   for (const format of ["png", "jpeg", "webp"] satisfies PictureFormat[]) {
     const read = await readPicture(await writePicture(painted(false), format), `image/${format}`);
     assertEquals([read?.width, read?.height], [70, 33], format);
@@ -22,7 +22,7 @@ Deno.test("sandbox pictures: the platform reads every format that is written", a
   }
 });
 
-Deno.test("sandbox pictures: a picture is read with at most 1,024 pixels a side", async () => {
+Deno.test("sandbox pictures: a decoded picture has at most 1,024 pixels per side", async () => {
   const large = paint({ prompt: "a", width: 2048, height: 512, isTransparent: false, nth: 0 });
   const read = await readPicture(writePng(large), "image/png");
   assertEquals([read?.width, read?.height], [2048, 512]);

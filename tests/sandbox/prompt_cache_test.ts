@@ -14,20 +14,20 @@ const shares = (readTokens: number, written5mTokens = 0, written1hTokens = 0) =>
   written1hTokens,
 });
 
-Deno.test("a long prefix is read the second time, however the prompt goes on", () => {
+Deno.test("a long prefix is read the second time, whatever follows it", () => {
   const cache = new PromptCache();
   const long = [segment("a", 1000), segment("b", 100)];
   assertEquals(cache.account("m", long, false), shares(0));
   assertEquals(cache.account("m", [...long, segment("c", 7)], false), shares(1100));
 });
 
-Deno.test("a short prefix is not cached without a mark", () => {
+Deno.test("a short prefix is not cached without a marker", () => {
   const cache = new PromptCache();
   cache.account("m", [segment("a", 1023)], false);
   assertEquals(cache.account("m", [segment("a", 1023)], false), shares(0));
 });
 
-Deno.test("a marked prefix is written by its life, then read", () => {
+Deno.test("a marked prefix is written with its lifetime, then read", () => {
   const cache = new PromptCache();
   const prompt = [segment("a", 10, "1h"), segment("b", 20, "5m"), segment("c", 5)];
   assertEquals(cache.account("m", prompt, true), shares(0, 20, 10));
@@ -35,7 +35,7 @@ Deno.test("a marked prefix is written by its life, then read", () => {
   assertEquals(cache.account("m", [itemAt(prompt, 0), segment("d", 4, "5m")], true), shares(10, 4));
 });
 
-Deno.test("a long prefix without a mark is not cached where marks decide", () => {
+Deno.test("a long prefix without a marker is not cached if only markers cache", () => {
   const cache = new PromptCache();
   cache.account("m", [segment("a", 5000)], true);
   assertEquals(cache.account("m", [segment("a", 5000)], true), shares(0));

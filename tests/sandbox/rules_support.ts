@@ -2,18 +2,18 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Sandbox } from "../../src/sandbox/mod.ts";
 import { ENDPOINTS, type FormName, inSandbox, post } from "./support.ts";
 
-/** A request that a vendor refuses: the fields that replace or join those of a good one, and words of the refusal. */
+/** A request that a vendor rejects: the fields that are added to a valid one, and a part of the error message. */
 export type Refused = readonly [what: string, fields: Record<string, unknown>, words: string];
 
-/** One test per request that a form's vendor refuses with a 400, and one that the unchanged request is taken. */
+/** Adds one test per request that a format's vendor rejects with 400, and one for the unchanged request. */
 export function refuses(form: FormName, cases: readonly Refused[]): void {
-  Deno.test(`sandbox ${form} takes a plain request`, () =>
+  Deno.test(`sandbox ${form} accepts a plain request`, () =>
     inSandbox(async ({ sandbox }) => {
       const { status, text } = await answerTo(sandbox, form, {});
       assertEquals(status, 200, text);
     }));
   for (const [what, fields, words] of cases) {
-    Deno.test(`sandbox ${form} refuses ${what}`, () =>
+    Deno.test(`sandbox ${form} rejects ${what}`, () =>
       inSandbox(async ({ sandbox }) => {
         const { status, text } = await answerTo(sandbox, form, fields);
         assertStringIncludes(text, JSON.stringify(words).slice(1, -1));
@@ -22,10 +22,10 @@ export function refuses(form: FormName, cases: readonly Refused[]): void {
   }
 }
 
-/** One test per request that a form's vendor takes. */
+/** Adds one test per request that a format's vendor accepts. */
 export function takes(form: FormName, cases: readonly (readonly [string, Record<string, unknown>])[]): void {
   for (const [what, fields] of cases) {
-    Deno.test(`sandbox ${form} takes ${what}`, () =>
+    Deno.test(`sandbox ${form} accepts ${what}`, () =>
       inSandbox(async ({ sandbox }) => {
         const { status, text } = await answerTo(sandbox, form, fields);
         assertEquals(status, 200, text);

@@ -28,7 +28,7 @@ async function onSandbox(work: (ask: Ask, clock: ManualClock) => Promise<void>):
 
 const order = (promptText: string, more: object = {}) => ({ model: "gen4.5", promptText, ratio: "1280:720", ...more });
 
-Deno.test("the sandbox makes videos as Runway does, with progress and what they cost", () =>
+Deno.test("the sandbox simulates Runway videos, with progress and cost", () =>
   onSandbox(async (ask, clock) => {
     const { json: { id, estimatedCost } } = await ask("POST", "text_to_video", order("Waves", { duration: 4 }));
     assertMatch(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -44,7 +44,7 @@ Deno.test("the sandbox makes videos as Runway does, with progress and what they 
     assertEquals(await (await fetch(url)).bytes(), SAMPLE_VIDEO);
   }));
 
-Deno.test("the sandbox's Runway cancels what runs, and deletes what has ended", () =>
+Deno.test("the sandbox's Runway cancels running tasks, and deletes ended ones", () =>
   onSandbox(async (ask, clock) => {
     const { json: { id } } = await ask("POST", "text_to_video", order("Waves"));
     clock.advance(300);
@@ -70,14 +70,14 @@ const REFUSALS: readonly [what: string, path: string, body: unknown, status: num
 ];
 
 for (const [what, path, body, status] of REFUSALS) {
-  Deno.test(`the sandbox's Runway refuses ${what} with ${status}`, () =>
+  Deno.test(`the sandbox's Runway rejects ${what} with ${status}`, () =>
     onSandbox(async (ask) => {
       const answer = await ask("POST", path, body);
       assertEquals([answer.status, typeof answer.json.error], [status, "string"]);
     }));
 }
 
-Deno.test("the sandbox's Runway refuses a bad key, and requests without the version", () =>
+Deno.test("the sandbox's Runway rejects a bad key, and requests without the version", () =>
   onSandbox(async (ask) => {
     assertEquals((await ask("GET", "organization", undefined, { authorization: "Bearer bad" })).status, 401);
     assertEquals((await ask("GET", "organization", undefined, { "x-runway-version": "2020-01-01" })).status, 400);

@@ -4,7 +4,7 @@ import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { ENDPOINTS, inSandbox, post, postStreamed } from "./support.ts";
 
-Deno.test("a sandbox keeps what it was asked", async () => {
+Deno.test("a sandbox records its requests", async () => {
   const recorded: LoggedRequest[] = [];
   await inSandbox(async ({ sandbox }) => {
     const body = ENDPOINTS.content.body("Hi");
@@ -18,7 +18,7 @@ Deno.test("a sandbox keeps what it was asked", async () => {
   }, { onRequest: (seen) => void recorded.push(seen) });
 });
 
-Deno.test("a sandbox forgets the oldest beyond a thousand requests", () =>
+Deno.test("a sandbox removes the oldest beyond a thousand requests", () =>
   inSandbox(async ({ sandbox }) => {
     const url = `${sandbox.baseUrls.openai}/models?n=`;
     const ask = async (n: number) => {
@@ -29,7 +29,7 @@ Deno.test("a sandbox forgets the oldest beyond a thousand requests", () =>
     assert(sandbox.requests.at(-1)!.path.startsWith("/openai/v1/models?n="));
   }));
 
-Deno.test("a sandbox notes a client that leaves while it is kept waiting", () =>
+Deno.test("a sandbox records a client that disconnects before the response", () =>
   inSandbox(async ({ sandbox }) => {
     const leaving = new AbortController();
     const asked = postStreamed(sandbox, "chat", "[[stall 60000]]", leaving.signal);
@@ -39,7 +39,7 @@ Deno.test("a sandbox notes a client that leaves while it is kept waiting", () =>
     await until(() => itemAt(sandbox.requests, 0).cancelled);
   }));
 
-Deno.test("a sandbox notes a client that leaves in the middle of a stream", () =>
+Deno.test("a sandbox records a client that disconnects during a stream", () =>
   inSandbox(async ({ sandbox }) => {
     const { body } = await postStreamed(sandbox, "messages", "[[pause 60000]] Hi");
     const reader = body!.getReader();
@@ -49,14 +49,14 @@ Deno.test("a sandbox notes a client that leaves in the middle of a stream", () =
     await until(() => itemAt(sandbox.requests, 0).cancelled);
   }));
 
-Deno.test("a sandbox notes nothing of a client that stays to the end", () =>
+Deno.test("a sandbox records no disconnection of a client that reads to the end", () =>
   inSandbox(async ({ sandbox }) => {
     await (await postStreamed(sandbox, "responses", "Hi")).text();
     await (await post(sandbox, "responses", ENDPOINTS.responses.body("Hi"))).text();
     assertEquals(sandbox.requests.map(({ cancelled }) => cancelled), [false, false]);
   }));
 
-Deno.test("a sandbox answers equal rows of requests with equal bytes", async () => {
+Deno.test("a sandbox returns equal bytes for equal sequences of requests", async () => {
   const answers = await Promise.all([1, 2].map(async () => {
     const texts: string[] = [];
     await inSandbox(async ({ sandbox }) => {
@@ -69,7 +69,7 @@ Deno.test("a sandbox answers equal rows of requests with equal bytes", async () 
   assertEquals(answers[0], answers[1]);
 });
 
-Deno.test("a sandbox stops at once, also while it streams", async () => {
+Deno.test("a sandbox stops at once, even during a stream", async () => {
   const sandbox = await startSandbox({ port: 0 });
   const stalled = postStreamed(sandbox, "chat", "[[stall 60000]]");
   const { body } = await postStreamed(sandbox, "chat", "[[pause 60000]] Hi");
@@ -78,14 +78,14 @@ Deno.test("a sandbox stops at once, also while it streams", async () => {
   await assertRejects(() => new Response(body).text());
 });
 
-Deno.test("a sandbox says which vendors it has", () =>
+Deno.test("a sandbox lists its vendors", () =>
   inSandbox(async ({ sandbox }) => {
     const response = await fetch(sandbox.baseUrls.openai.replace("/openai/v1", "/elsewhere"));
     assertEquals(response.status, 404);
     assert((await response.text()).includes("/openai"));
   }));
 
-Deno.test("a sandbox reads no body twice and refuses what is no JSON", () =>
+Deno.test("a sandbox reads a body once and rejects invalid JSON", () =>
   inSandbox(async ({ sandbox }) => {
     for (const form of ["chat", "messages", "content"] as const) {
       const { path, headers } = ENDPOINTS[form];

@@ -55,7 +55,7 @@ Deno.test("instanceOf() satisfies the schema", () => {
   fc.assert(fc.property(schemas, assertSatisfied));
 });
 
-Deno.test("instanceOf() follows references and ends where they return to themselves", () => {
+Deno.test("instanceOf() follows references and ends at cycles", () => {
   const node = {
     type: "object",
     properties: { name: { type: "string" }, next: { anyOf: [{ $ref: "#/$defs/node" }, { type: "null" }] } },
@@ -69,7 +69,7 @@ Deno.test("instanceOf() follows references and ends where they return to themsel
   );
 });
 
-Deno.test("instanceOf() joins the parts of allOf", () => {
+Deno.test("instanceOf() merges the parts of allOf", () => {
   const schema = {
     allOf: [{ type: "object", properties: { a: { type: "integer" } }, required: ["a"] }, { $ref: "#/$defs/b" }],
     $defs: { b: { properties: { b: { const: "x" } } } },
@@ -77,12 +77,12 @@ Deno.test("instanceOf() joins the parts of allOf", () => {
   assertEquals(instanceOf(schema), { a: 1, b: "x" });
 });
 
-Deno.test("instanceOf() makes lists whose items must differ", () => {
+Deno.test("instanceOf() generates lists whose items must differ", () => {
   const schema = { type: "array", items: { enum: ["a", "b", "c"] }, minItems: 3, uniqueItems: true };
   assertEquals(instanceOf(schema), ["a", "b", "c"]);
 });
 
-Deno.test("instanceOf() gives nothing for a schema that demands itself for ever", () => {
+Deno.test("instanceOf() returns nothing for a schema that requires itself endlessly", () => {
   const schema = {
     $ref: "#/$defs/a",
     $defs: { a: { type: "object", properties: { a: { $ref: "#/$defs/a" } }, required: ["a"] } },

@@ -3,7 +3,7 @@ import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/mod.ts";
 
-/** A sandbox and the vendors' own clients for it, none of which retries. */
+/** A sandbox and the vendors' own clients for it. None of them retries. */
 export interface SandboxUnderTest {
   readonly sandbox: Sandbox;
   readonly openai: OpenAI;
@@ -30,7 +30,7 @@ export async function inSandbox(
   }
 }
 
-/** Where each vendor is asked, how a key is shown to it, and the least request it takes. */
+/** The path, the key header and the minimal request of each format. */
 export const ENDPOINTS = {
   chat: {
     path: (sandbox: Sandbox) => `${sandbox.baseUrls.openai}/chat/completions`,
@@ -54,13 +54,13 @@ export const ENDPOINTS = {
   },
 } as const;
 
-/** The name of a wire form. */
+/** The name of a wire format. */
 export type FormName = keyof typeof ENDPOINTS;
 
-/** Every wire form. */
+/** Every wire format. */
 export const FORMS = Object.keys(ENDPOINTS) as FormName[];
 
-/** Sends a raw body to a form's endpoint. */
+/** Sends a raw body to a format's endpoint. */
 export function post(
   sandbox: Sandbox,
   form: FormName,
@@ -75,7 +75,7 @@ export function post(
   });
 }
 
-/** Asks for a streamed answer to a prompt. */
+/** Requests a streamed reply to a prompt. */
 export function postStreamed(sandbox: Sandbox, form: FormName, text: string, signal?: AbortSignal): Promise<Response> {
   const { path, headers, body } = ENDPOINTS[form];
   const isContent = form === "content";

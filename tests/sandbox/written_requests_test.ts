@@ -33,7 +33,7 @@ const forms = fc.constantFrom("chat", "responses", "messages", "content");
 const texts = fc.constantFrom("Hi", "Some json, please", "x", "two words ", " \n");
 
 const text: fc.Arbitrary<TextPart> = fc.record({ kind: fc.constant("text"), text: texts });
-/** As some clients leave it in a tool's result. */
+/** Some clients leave it in a tool's result. */
 const empty: fc.Arbitrary<TextPart> = fc.constant({ kind: "text", text: "" });
 const refusal: fc.Arbitrary<RefusalPart> = fc.record({ kind: fc.constant("refusal"), text: texts });
 const file: fc.Arbitrary<FilePart> = fc.record({
@@ -54,7 +54,7 @@ const image: fc.Arbitrary<ImagePart> = fc.constant({
   kind: "image",
   source: { kind: "base64", mediaType: "image/png", data: "AAAA" },
 });
-/** Thoughts of this provider, in any form, and of another. */
+/** Reasoning of this provider, in any format, and of another provider. */
 const reasoning: fc.Arbitrary<ReasoningPart> = fc.tuple(texts, forms, fc.boolean()).map(([thought, form, isOwn]) => ({
   kind: "reasoning",
   text: thought,
@@ -85,11 +85,11 @@ const spoken = fc.oneof<fc.Arbitrary<Part>[]>(text, refusal, reasoning, call);
 const assistantTurn = fc.array(spoken, { minLength: 1, maxLength: 5 })
   .map((parts): Turn => ({ role: "assistant", parts }));
 const systemTurn = text.map((part): Turn => ({ role: "system", parts: [part] }));
-/** No two neighbours of one role. */
+/** Adjacent messages have different roles. */
 const turns = fc.array(fc.oneof(userTurn, assistantTurn, systemTurn), { maxLength: 6 })
   .map((all) => all.filter(({ role }, at) => role !== all[at - 1]?.role));
 
-/** Schemas as callers of any form send them: of a tool's arguments, and of an answer. */
+/** Schemas as callers of any format send them, for a tool's arguments and for a reply. */
 const SCHEMAS = [
   { type: "object", properties: {} },
   { type: "object", properties: { a: { type: ["string", "null"], minLength: 2 } }, required: ["a"] },
@@ -140,7 +140,7 @@ const outputFormat: fc.Arbitrary<OutputFormat | null> = fc.oneof(
   }),
 );
 
-/** Names as callers make them, short and beyond what a vendor takes. */
+/** Names that callers create, short ones and ones above the vendor's maximum. */
 const keys = fc.constantFrom(null, "k", "k".repeat(64), "k".repeat(65), "🙂".repeat(50));
 
 const conversations: fc.Arbitrary<Conversation> = fc.record({
@@ -192,13 +192,13 @@ function choiceOf(kind: string | null, tools: readonly Tool[]): ToolChoice | nul
   }
 }
 
-/** Every request that a codec writes is one that its vendor takes. */
+/** Checks that the vendor accepts every request that a codec writes. */
 function vendorTakes(
   codec: WireFormat,
   check: (body: JsonObject, model: string) => void,
   models: readonly string[],
 ): void {
-  Deno.test(`${codec.caller.name} codec: the vendor's rules let every written request pass`, () => {
+  Deno.test(`${codec.caller.name} codec: every written request satisfies the vendor's rules`, () => {
     fc.assert(fc.property(conversations, fc.constantFrom(...models), (conversation, model) => {
       check(codec.upstream.writeRequest(conversation, targetOf({ model, provider: PROVIDER })).body, model);
     }));

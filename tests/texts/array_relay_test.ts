@@ -5,11 +5,11 @@ import { ArrayRelay } from "../../src/texts/array_relay.ts";
 import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { type AdmissionRecorder, admissionRecorder, attemptOf, cutAt, relayAll, REPLY, wireOf } from "./support.ts";
 
-function passRelay(till: AdmissionRecorder): PassRelay {
-  return passRelayOf(attemptOf("content", { recorder: till }));
+function passRelay(recorder: AdmissionRecorder): PassRelay {
+  return passRelayOf(attemptOf("content", { recorder }));
 }
 
-/** A relay that gives nothing. */
+/** A relay without output. */
 const SILENT: Relay = {
   finished: false,
   take: () => null,
@@ -19,19 +19,19 @@ const SILENT: Relay = {
   heartbeat: () => null,
 };
 
-Deno.test("ArrayRelay gives one JSON list that holds every chunk, wherever the cuts fall", async () => {
+Deno.test("ArrayRelay writes one JSON list of all chunks, wherever reads are split", async () => {
   const wire = wireOf("content", REPLY, "\r\n");
   const chunks = wire.split("\r\n\r\n").filter((frame) => frame !== "").map((frame) => JSON.parse(frame.slice(6)));
   const { length } = new TextEncoder().encode(wire);
   for (let at = 1; at < length; at += 5) {
-    const till = admissionRecorder();
-    const text = await relayAll(new ArrayRelay(passRelay(till)), cutAt(wire, [at / length]));
+    const recorder = admissionRecorder();
+    const text = await relayAll(new ArrayRelay(passRelay(recorder)), cutAt(wire, [at / length]));
     assertEquals(JSON.parse(text), chunks);
-    assertEquals(till.charges.length, 1);
+    assertEquals(recorder.charges.length, 1);
   }
 });
 
-Deno.test("ArrayRelay stays readable when the stream is cut, breaks, or holds what is no JSON", async () => {
+Deno.test("ArrayRelay stays valid JSON if the stream is incomplete, fails, or contains other data", async () => {
   const wire = new TextEncoder().encode(wireOf("content", REPLY));
   for (let at = 0; at < wire.length / 2; at += 11) {
     const list = JSON.parse(await relayAll(new ArrayRelay(passRelay(admissionRecorder())), [wire.slice(0, at)]));
@@ -49,7 +49,7 @@ Deno.test("ArrayRelay stays readable when the stream is cut, breaks, or holds wh
   assertEquals(await relayAll(new ArrayRelay(SILENT), []), "[]");
 });
 
-Deno.test("ArrayRelay gives an event with a picture of more than a megabyte", async () => {
+Deno.test("ArrayRelay passes an event with a picture of more than a megabyte", async () => {
   const data = "A".repeat(2 * 1024 * 1024);
   const chunk = { candidates: [{ content: { parts: [{ inlineData: { mimeType: "image/png", data } }] } }] };
   const wire = new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`);

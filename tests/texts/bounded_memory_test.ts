@@ -2,14 +2,14 @@ import { assertEquals } from "@std/assert";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-Deno.test("BoundedMemory counts its keys, so that long names of small values push out the oldest", () => {
+Deno.test("BoundedMemory counts its keys, so that long keys of small values remove the oldest", () => {
   const memory = new BoundedMemory<number>(new ManualClock());
   const keyOf = (nth: number) => `${nth} ${"k".repeat(1_000_000)}`;
   for (let nth = 0; nth < 70; nth++) memory.put(keyOf(nth), nth, 0);
   assertEquals([memory.find(keyOf(0)), memory.find(keyOf(69))], [null, 69]);
 });
 
-Deno.test("BoundedMemory counts its entries, so that values of no length do not grow without end", () => {
+Deno.test("BoundedMemory counts its entries, so that the number of empty values is bounded", () => {
   const memory = new BoundedMemory<number>(new ManualClock());
   for (let nth = 0; nth < 600_000; nth++) memory.put(`${nth}`, nth, 0);
   assertEquals([memory.find("0"), memory.find("599999")], [null, 599_999]);

@@ -27,12 +27,12 @@ function says(answer: string): Behaviour {
   return () => responseOf([answer], "application/json");
 }
 
-/** A stage whose providers have the vendors' real endpoints, counters included. */
+/** A gateway whose providers have the vendors' real endpoints, counters included. */
 function counting(providers: Readonly<Record<string, readonly [CallerFormatName, Behaviour]>>) {
   return textGatewayOf({ providers, endpoint: (form) => ENDPOINTS[form] });
 }
 
-function turnWith(fields: Partial<CountRequest> = {}): CountRequest {
+function requestWith(fields: Partial<CountRequest> = {}): CountRequest {
   return {
     accountId: "demo",
     model: "acme/m",
@@ -54,9 +54,9 @@ for (
     ["content", "/v1beta/models/vm:countTokens", '{"totalTokens":41}', ["generateContentRequest"]],
   ] as const
 ) {
-  Deno.test(`countTokens() asks a ${form} vendor's own counter, and says who counted`, async () => {
-    const { service: turns, sent, estimates } = counting({ one: [form, says(answer)] });
-    assertEquals(await countTokens(turnWith(), turns.parts), { tokens: 41, countedBy: "one" });
+  Deno.test(`countTokens() uses the counter of a ${form} vendor and reports it as the source`, async () => {
+    const { service, sent, estimates } = counting({ one: [form, says(answer)] });
+    assertEquals(await countTokens(requestWith(), service.parts), { tokens: 41, countedBy: "one" });
     assertEquals(itemAt(sent, 0).call.path, path);
     assertEquals(Object.keys(itemAt(sent, 0).body).sort(), [...names]);
     assertEquals(estimates, [], "a count costs nothing");
@@ -68,37 +68,40 @@ for (
       answer.replace("41", '"41"'),
     ]] as const
   ) {
-    Deno.test(`countTokens() reads ${name} from a ${form} counter as a broken answer`, async () => {
-      const { service: turns } = counting({ one: [form, says(broken)] });
-      const error = await errorOf(countTokens(turnWith(), turns.parts));
-      assertEquals([error.code, error.message], ["upstream_error", 'Provider "one" sent a count that cannot be read']);
+    Deno.test(`countTokens() reads ${name} from a ${form} counter as an unreadable response`, async () => {
+      const { service } = counting({ one: [form, says(broken)] });
+      const error = await errorOf(countTokens(requestWith(), service.parts));
+      assertEquals([error.code, error.message], [
+        "upstream_error",
+        'Provider "one" returned an invalid token count',
+      ]);
     });
   }
 }
 
-Deno.test("countTokens() counts by itself where no provider of the model has a counter", async () => {
-  const { service: turns, sent } = counting({ one: ["chat", says("{}")] });
-  const { tokens, countedBy } = await countTokens(turnWith(), turns.parts);
+Deno.test("countTokens() uses the gateway's tokenizer if no provider of the model has a counter", async () => {
+  const { service, sent } = counting({ one: ["chat", says("{}")] });
+  const { tokens, countedBy } = await countTokens(requestWith(), service.parts);
   assertEquals([countedBy, sent.length], [null, 0]);
   assert(tokens > 3 && tokens < 20, String(tokens));
 });
 
-Deno.test("countTokens() tells the circuit breaker nothing when it asks nobody", async () => {
-  const { service: turns, sent } = counting({ one: ["chat", says("{}")], two: ["chat", says("{}")] });
-  const { breaker } = turns.parts;
+Deno.test("countTokens() reports nothing to the circuit breaker if it sends no request", async () => {
+  const { service, sent } = counting({ one: ["chat", says("{}")], two: ["chat", says("{}")] });
+  const { breaker } = service.parts;
   const target = { provider: "one", model: "vm" };
   for (const account of ["a", "b"]) breaker.onStart(target, account).failed(DOWN);
-  await countTokens(turnWith(), turns.parts);
+  await countTokens(requestWith(), service.parts);
   assertEquals([breaker.availabilityOf(target, "a"), sent.length], ["resting", 0]);
 });
 
 Deno.test("countTokens() prefers a provider that counts, and tries the next after a failure", async () => {
-  const { service: turns, sent } = counting({
+  const { service, sent } = counting({
     plain: ["chat", says("{}")],
     busy: ["messages", failing("unavailable", 529)],
     well: ["content", says('{"totalTokens":7}')],
   });
-  assertEquals(await countTokens(turnWith(), turns.parts), { tokens: 7, countedBy: "well" });
+  assertEquals(await countTokens(requestWith(), service.parts), { tokens: 7, countedBy: "well" });
   assertEquals(sent.map(({ provider }) => provider), ["busy", "well"]);
 });
 
@@ -109,84 +112,87 @@ const SOUND = conversationOf({
   }],
 });
 
-Deno.test("countTokens() passes over a provider whose form cannot say the request, which is no failure of its", async () => {
-  const { service: turns, sent, logEntries: lines } = counting({
+Deno.test("countTokens() skips a provider whose format cannot express the request, without recording a failure", async () => {
+  const { service, sent, logEntries } = counting({
     deaf: ["messages", says('{"input_tokens":1}')],
     well: ["content", says('{"totalTokens":7}')],
   });
-  const { breaker } = turns.parts;
+  const { breaker } = service.parts;
   const target = { provider: "deaf", model: "vm" };
   breaker.onStart(target, "a").failed(DOWN);
   for (let time = 0; time < 3; time++) {
-    const count = await countTokens(turnWith({ conversation: SOUND }), turns.parts);
+    const count = await countTokens(requestWith({ conversation: SOUND }), service.parts);
     assertEquals(count, { tokens: 7, countedBy: "well" });
   }
   assertEquals(sent.map(({ provider }) => provider), ["well", "well", "well"]);
   const { failuresInARow } = itemAt(itemAt(breaker.health(), 0).models, 0);
   assertEquals([breaker.availabilityOf(target, "a"), failuresInARow], ["available", 1]);
-  assertEquals(lines.map(({ event, fields }) => [event, fields.provider, fields.code]).at(-1), [
+  assertEquals(logEntries.map(({ event, fields }) => [event, fields.provider, fields.code]).at(-1), [
     "upstream_failed_over",
     "deaf",
     "invalid_request",
   ]);
 });
 
-Deno.test("countTokens() gives the refusal of a form that cannot say the request when no provider is left", async () => {
-  const { service: turns, sent } = counting({ deaf: ["messages", says('{"input_tokens":1}')] });
-  const error = await errorOf(countTokens(turnWith({ conversation: SOUND }), turns.parts));
+Deno.test("countTokens() throws the format's error if no other provider is left", async () => {
+  const { service, sent } = counting({ deaf: ["messages", says('{"input_tokens":1}')] });
+  const error = await errorOf(countTokens(requestWith({ conversation: SOUND }), service.parts));
   assertEquals([error.code, sent.length], ["invalid_request", 0]);
 });
 
-Deno.test("countTokens() counts by itself where a turn would go on to a provider without a counter", async () => {
+Deno.test("countTokens() uses the gateway's tokenizer if a request would fall back to a provider without a counter", async () => {
   const providers = { busy: ["messages", failing("unavailable", 529)], plain: ["chat", says("{}")] } as const;
-  const { service: turns, sent, logEntries: lines } = counting(providers);
-  assertEquals((await countTokens(turnWith(), turns.parts)).countedBy, null);
+  const { service, sent, logEntries } = counting(providers);
+  assertEquals((await countTokens(requestWith(), service.parts)).countedBy, null);
   assertEquals(sent.map(({ provider }) => provider), ["busy"]);
-  assertEquals(lines, [{ event: "count_estimated", fields: { model: "acme/m", code: "unavailable", status: 529 } }]);
-  const pinned = await errorOf(countTokens(turnWith({ headerPin: "busy" }), turns.parts));
+  assertEquals(logEntries, [{
+    event: "count_estimated",
+    fields: { model: "acme/m", code: "unavailable", status: 529 },
+  }]);
+  const pinned = await errorOf(countTokens(requestWith({ headerPin: "busy" }), service.parts));
   assertEquals(pinned.code, "upstream_error");
   const refusing = counting({ ...providers, busy: ["messages", failing("invalid", 400)] });
-  assertEquals((await errorOf(countTokens(turnWith(), refusing.service.parts))).code, "invalid_request");
+  assertEquals((await errorOf(countTokens(requestWith(), refusing.service.parts))).code, "invalid_request");
 });
 
-Deno.test("countTokens() tells the circuit breaker of failures and successes", async () => {
+Deno.test("countTokens() reports failures and successes to the circuit breaker", async () => {
   let isWell = false;
-  const { service: turns } = counting({
+  const { service } = counting({
     one: ["messages", (call) => isWell ? says('{"input_tokens":1}')(call) : failing("unavailable", 503)(call)],
   });
-  const { breaker } = turns.parts;
+  const { breaker } = service.parts;
   const target = { provider: "one", model: "vm" };
-  for (const accountId of ["a", "b"]) await errorOf(countTokens(turnWith({ accountId }), turns.parts));
+  for (const accountId of ["a", "b"]) await errorOf(countTokens(requestWith({ accountId }), service.parts));
   assertEquals(breaker.availabilityOf(target, "a"), "resting");
   isWell = true;
-  await countTokens(turnWith(), turns.parts);
+  await countTokens(requestWith(), service.parts);
   assertEquals(breaker.availabilityOf(target, "a"), "available");
 });
 
-Deno.test("countTokens() gives a vendor's refusal as the turn itself would", async () => {
+Deno.test("countTokens() throws the same error for a vendor's rejection as a text request", async () => {
   for (
     const [kind, status, code] of [["invalid", 400, "invalid_request"], ["rate_limited", 429, "rate_limited"]] as const
   ) {
-    const { service: turns } = counting({ one: ["messages", failing(kind, status)] });
-    assertEquals((await errorOf(countTokens(turnWith(), turns.parts))).code, code);
+    const { service } = counting({ one: ["messages", failing(kind, status)] });
+    assertEquals((await errorOf(countTokens(requestWith(), service.parts))).code, code);
   }
 });
 
-Deno.test("countTokens() keeps pins, and refuses an unknown model", async () => {
-  const { service: turns, sent } = counting({
+Deno.test("countTokens() follows pins and rejects an unknown model", async () => {
+  const { service, sent } = counting({
     one: ["messages", says('{"input_tokens":1}')],
     two: ["content", says('{"totalTokens":2}')],
   });
-  assertEquals((await countTokens(turnWith({ headerPin: "two" }), turns.parts)).countedBy, "two");
-  assertEquals((await countTokens(turnWith({ bodyPin: "one" }), turns.parts)).countedBy, "one");
-  const refused = await errorOf(countTokens(turnWith({ headerPin: "nosuch" }), turns.parts));
+  assertEquals((await countTokens(requestWith({ headerPin: "two" }), service.parts)).countedBy, "two");
+  assertEquals((await countTokens(requestWith({ bodyPin: "one" }), service.parts)).countedBy, "one");
+  const refused = await errorOf(countTokens(requestWith({ headerPin: "nosuch" }), service.parts));
   assertEquals(refused.code, "invalid_provider_type");
-  const unknown = await errorOf(countTokens(turnWith({ model: "acme/none" }), turns.parts));
+  const unknown = await errorOf(countTokens(requestWith({ model: "acme/none" }), service.parts));
   assertEquals([unknown.code, sent.length], ["model_not_found", 2]);
 });
 
-Deno.test("countTokens() lets no failure of a vendor through as it is", async () => {
-  const { service: turns } = counting({ one: ["messages", failing("unreachable")] });
-  const error = await countTokens(turnWith(), turns.parts).catch((thrown) => thrown);
+Deno.test("countTokens() converts every vendor failure to a gateway error", async () => {
+  const { service } = counting({ one: ["messages", failing("unreachable")] });
+  const error = await countTokens(requestWith(), service.parts).catch((thrown) => thrown);
   assert(error instanceof GatewayError && !(error instanceof UpstreamFailure));
 });

@@ -7,7 +7,7 @@ import { itemAt } from "../support/items.ts";
 
 const CUSTOM = new Set(["patch"]);
 
-/** The text that a stream's call comes to. */
+/** Returns the resulting text of a stream's call. */
 function streamed(tool: string, pieces: readonly string[]): { custom: boolean; text: string; deltas: number } {
   const unwrap = customToolUnwrapper(CUSTOM);
   const events: ReplyEvent[] = [
@@ -22,7 +22,7 @@ function streamed(tool: string, pieces: readonly string[]): { custom: boolean; t
   return { custom, text: deltas.join(""), deltas: deltas.length };
 }
 
-Deno.test("customToolsOf() names the tools that take free text", () => {
+Deno.test("customToolsOf() returns the names of tools that take free text", () => {
   const tools = [
     { kind: "custom", name: "patch", description: null, format: null },
     { kind: "function", name: "look", description: null, parameters: null, strict: null },
@@ -30,7 +30,7 @@ Deno.test("customToolsOf() names the tools that take free text", () => {
   assertEquals(customToolsOf(conversationOf({ tools })), new Set(["patch"]));
 });
 
-Deno.test("customToolUnwrapper() gives the free text of a call whole, wherever its JSON was cut", () => {
+Deno.test("customToolUnwrapper() returns the whole free text of a call, wherever its JSON is split", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.nat(), (text, place) => {
       const json = JSON.stringify({ input: text });
@@ -43,13 +43,13 @@ Deno.test("customToolUnwrapper() gives the free text of a call whole, wherever i
   );
 });
 
-Deno.test("customToolUnwrapper() leaves what a model wrote instead as it is", () => {
+Deno.test("customToolUnwrapper() leaves any other input unchanged", () => {
   for (const input of ["{}", "null", "[1]", '{"input":5}', "not JSON", '"text"']) {
     assertEquals(streamed("patch", [input]).text, input);
   }
 });
 
-Deno.test("customToolUnwrapper() lets other calls and parts pass piece by piece", () => {
+Deno.test("customToolUnwrapper() passes other calls and parts unchanged", () => {
   assertEquals(streamed("look", ['{"input":', '"x"}']), { custom: false, text: '{"input":"x"}', deltas: 2 });
   const text = { kind: "text", text: "t" } as const;
   assertEquals(unwrappedPart(text, CUSTOM), text);

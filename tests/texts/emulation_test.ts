@@ -31,19 +31,19 @@ function replyWith(parts: readonly ReplyPart[]): Reply {
   };
 }
 
-Deno.test("emulationFor() takes from the droppedFields only what it makes good", () => {
+Deno.test("emulationFor() removes only the emulated fields from the dropped fields", () => {
   const droppedFields = ["stop", "parallel_tool_calls", "top_k"];
   assertEquals(emulationFor(conversationWith(["END"], false), droppedFields).droppedFields, ["top_k"]);
   assertEquals(emulationFor(conversationWith([], null), droppedFields).droppedFields, droppedFields);
   assertEquals(emulationFor(conversationWith(["END"], false), []).droppedFields, []);
 });
 
-Deno.test("emulation leaves a reply alone whose vendor could be told everything", () => {
+Deno.test("emulation leaves a reply unchanged if the vendor supports every field", () => {
   const reply = replyWith([{ kind: "text", text: "the END of it" }, call("a"), call("b")]);
   assertEquals(emulationFor(conversationWith(["END"], false), []).emulation.reply(reply), reply);
 });
 
-Deno.test("emulation ends a whole reply at the stop sequence, and drops what follows", () => {
+Deno.test("emulation ends a whole reply at the stop sequence, and drops the rest", () => {
   const { emulation } = emulationFor(conversationWith(["END"]), ["stop"]);
   const thought = { kind: "reasoning", text: "END of thought" } as const;
   const reply = replyWith([thought, { kind: "text", text: "up to END more" }, call("a")]);
@@ -54,7 +54,7 @@ Deno.test("emulation ends a whole reply at the stop sequence, and drops what fol
   assertEquals(emulation.reply(whole), whole);
 });
 
-Deno.test("emulation keeps the first of several calls, in a whole reply and in a stream of any form", () => {
+Deno.test("emulation keeps the first of several calls, in a whole reply and in a stream of any format", () => {
   const { emulation } = emulationFor(conversationWith([], false), ["parallel_tool_calls"]);
   const text = { kind: "text", text: "two calls" } as const;
   assertEquals(emulation.reply(replyWith([call("a"), text, call("b"), call("c")])).parts, [call("a"), text]);
@@ -70,7 +70,7 @@ Deno.test("emulation keeps the first of several calls, in a whole reply and in a
     { type: "part-end", index: 2 },
     { type: "finish", stop: { reason: "tool_calls", raw: null }, usage: null },
   ];
-  // Content callers cannot ask for this, so their writer sees no gap in the indexes.
+  // Content callers cannot request this, so their writer sees no gap in the indexes.
   for (const form of FORMATS.filter((one) => one !== "content")) {
     const frames = createFrameReader().push(new TextEncoder().encode(wireOf(form, events.flatMap(emulation.events()))));
     const reader = eventReaderOf(CODECS[form]);

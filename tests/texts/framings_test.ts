@@ -14,7 +14,7 @@ import { CODECS, FORMATS } from "../support/formats.ts";
 import { valueAt } from "../support/items.ts";
 import { admissionRecorder, attemptOf, bodyOf, cutAt, passRelayOf, relayAll } from "./support.ts";
 
-/** What came of a stream: the caller's bytes, what was charged, and the ids that were kept. */
+/** The result of a stream: the caller's bytes, the charge, and the kept ids. */
 interface Passed {
   readonly sent: string;
   readonly tokens: readonly number[][];
@@ -31,9 +31,9 @@ async function passed(
   pieces: readonly Uint8Array<ArrayBuffer>[],
   options: Options = {},
 ): Promise<Passed> {
-  const till = admissionRecorder();
+  const recorder = admissionRecorder();
   const asked = form === "chat" && options.asksForUsage ? { stream_options: { include_usage: true } } : {};
-  const attempt = attemptOf(form, { recorder: till, request: { body: bodyOf(form, { stream: true, ...asked }) } });
+  const attempt = attemptOf(form, { recorder, request: { body: bodyOf(form, { stream: true, ...asked }) } });
   const ids: string[] = [];
   const vendorState = {
     keep: (_owner: unknown, states: readonly StateReference[]) =>
@@ -42,11 +42,11 @@ async function passed(
   };
   const events: Relay = withIssuedIds(passRelayOf(attempt), attempt, { vendorState });
   const sent = await relayAll(options.isArray ? new ArrayRelay(events) : events, pieces);
-  const tokens = till.charges.map(({ usage }) => [usage!.freshTokens ?? 0, usage!.outputTokens ?? 0]);
+  const tokens = recorder.charges.map(({ usage }) => [usage!.freshTokens ?? 0, usage!.outputTokens ?? 0]);
   return { sent, tokens, ids };
 }
 
-/** What a client reads of a stream; equal bytes are read once. */
+/** Returns what a client reads of a stream. Equal bytes are read once. */
 function heard(form: CallerFormatName, sent: string): ReturnType<typeof readBack> {
   const key = `${form} ${sent}`;
   const known = READ.get(key) ?? readBack(form, sent);
@@ -74,7 +74,7 @@ function assertSame(form: CallerFormatName, { sent, tokens, ids }: Passed, hides
   assertEquals([tokens, ids], [[[...FRAMED_TOKENS]], FRAMED_IDS[form]], name);
 }
 
-/** A stream in two reads, cut at each byte in turn, and in reads of one byte. */
+/** Yields a stream in two reads, split at each byte, and in reads of one byte. */
 function* cutsOf(wire: string): Generator<readonly [string, Uint8Array<ArrayBuffer>[]]> {
   const bytes = new TextEncoder().encode(wire);
   for (let at = 1; at < bytes.length; at++) yield [`cut at ${at}`, [bytes.slice(0, at), bytes.slice(at)]];
@@ -86,20 +86,20 @@ for (const form of FORMATS) {
   for (const [framing, write] of Object.entries(FRAMINGS)) {
     const wire = write(FRAMED_REPLIES[form]);
 
-    Deno.test(`a ${form} stream with ${framing} passes with the same text, charge, end and ids, cut at every byte`, async () => {
+    Deno.test(`a ${form} stream with ${framing} passes with the same text, charge, end and ids, split at every byte`, async () => {
       for (const [name, pieces] of cutsOf(wire)) {
         assertSame(form, await passed(form, pieces, { asksForUsage: true }), false, name);
         if (form === "chat") assertSame(form, await passed(form, pieces), true, `usage hidden, ${name}`);
       }
     });
 
-    Deno.test(`a ${form} stream with ${framing} is read to the same events, cut at every byte`, () => {
+    Deno.test(`a ${form} stream with ${framing} is read as the same events, split at every byte`, () => {
       const expected = eventsIn(form, [new TextEncoder().encode(valueAt(FRAMINGS, "LF")(FRAMED_REPLIES[form]))]);
       for (const [name, pieces] of cutsOf(wire)) assertEquals(eventsIn(form, pieces), expected, name);
     });
 
     if (form !== "content") continue;
-    Deno.test(`a content stream with ${framing} becomes the same JSON list, cut at every byte`, async () => {
+    Deno.test(`a content stream with ${framing} becomes the same JSON list, split at every byte`, async () => {
       const values = FRAMED_REPLIES.content.map(({ data }) => JSON.parse(data));
       for (const [name, pieces] of cutsOf(wire)) {
         const { sent, tokens } = await passed("content", pieces, { isArray: true });
@@ -108,7 +108,7 @@ for (const form of FORMATS) {
     });
   }
 
-  Deno.test(`a ${form} stream passes alike in every framing, wherever the cuts fall`, async () => {
+  Deno.test(`a ${form} stream passes identically in every framing, wherever reads are split`, async () => {
     const framings = fc.constantFrom(...Object.entries(FRAMINGS));
     const places = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 20 });
     await fc.assert(
@@ -120,9 +120,9 @@ for (const form of FORMATS) {
     );
   });
 
-  Deno.test(`a ${form} stream passes byte for byte in every framing that is closed, but for frames that are hidden`, async () => {
+  Deno.test(`a ${form} stream passes unchanged in every terminated framing, except for hidden frames`, async () => {
     for (const [framing, write] of Object.entries(FRAMINGS)) {
-      const wire = write(FRAMED_REPLIES[form]).replace("\ufeff", ""); // which the decoder of the test leaves out
+      const wire = write(FRAMED_REPLIES[form]).replace("\ufeff", ""); // which the test's decoder removes
       const { sent } = await passed(form, [new TextEncoder().encode(write(FRAMED_REPLIES[form]))], {
         asksForUsage: true,
       });
@@ -137,7 +137,7 @@ function eventsIn(form: CallerFormatName, pieces: readonly Uint8Array[]) {
   return [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
 }
 
-Deno.test("a vendor that ends data by one line end is heard line by line", async () => {
+Deno.test("a stream whose data ends with a single line end is read line by line", async () => {
   const lines = FRAMED_REPLIES.chat.map(({ data }) => `data: ${data}\n`);
   const relay = passRelayOf(attemptOf("chat"));
   const sent: Bytes[] = [];

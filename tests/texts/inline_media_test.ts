@@ -11,7 +11,7 @@ const picture = (url: string): MediaPart & { kind: "image" } => ({
   source: { kind: "url", url, mediaType: null },
 });
 const always = () => true;
-const asker = (
+const mediaContext = (
   memory: MemoryLease = UNLIMITED_MEMORY.lease(),
   signal = new AbortController().signal,
 ): MediaContext => ({
@@ -34,29 +34,29 @@ function fetching(characters = 4) {
   return { fetched, inline };
 }
 
-Deno.test("withMediaInlined() puts the bytes in the place of addresses, also inside of tools' results", async () => {
+Deno.test("inlineMedia() replaces addresses with bytes, also inside tool results", async () => {
   const { inline } = fetching();
   const result = { kind: "tool_result", callId: "c", tool: null, isError: false } as const;
   const before = conversationWith([picture("https://a.example/1"), {
     ...result,
     parts: [picture("https://a.example/2")],
   }]);
-  const { turns } = await inlineMedia(before, always, inline, asker());
+  const { turns } = await inlineMedia(before, always, inline, mediaContext());
   const inlined = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } } as const;
   assertEquals(turns[1]?.parts, [inlined, { ...result, parts: [inlined] }]);
 });
 
-Deno.test("withMediaInlined() leaves alone what the vendor can fetch, and what is there already", async () => {
+Deno.test("inlineMedia() leaves media that the vendor can download, and inline media", async () => {
   const { inline, fetched } = fetching();
   const there = { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "BBBB" } } as const;
   const conversation = conversationWith([picture("https://a.example/1"), there]);
-  assertEquals(await inlineMedia(conversation, () => false, inline, asker()), conversation);
+  assertEquals(await inlineMedia(conversation, () => false, inline, mediaContext()), conversation);
   const bare = conversationWith([there]);
-  assertEquals(await inlineMedia(bare, always, inline, asker()), bare);
+  assertEquals(await inlineMedia(bare, always, inline, mediaContext()), bare);
   assertEquals(fetched, []);
 });
 
-Deno.test("withMediaInlined() says which turn's medium could not be had, and why, without its address", async () => {
+Deno.test("inlineMedia() names the message whose medium failed and the reason, without its address", async () => {
   const refusal = new GatewayError("invalid_request", "the download failed: it is a private address");
   for (
     const [thrown, why] of [[refusal, refusal.message], [
@@ -70,48 +70,48 @@ Deno.test("withMediaInlined() says which turn's medium could not be had, and why
           conversationWith([picture("https://a.example/secret")]),
           always,
           () => Promise.reject(thrown),
-          asker(),
+          mediaContext(),
         ),
       GatewayError,
-      `a medium in turn 2 must be fetched for this model's vendor, and ${why}`,
+      `failed to download the medium in message 2 for this model's vendor: ${why}`,
     );
     assertEquals([error.status, error.message.includes("a.example")], [400, false]);
   }
 });
 
-Deno.test("withMediaInlined() refuses more media than a request can hold, before it fetches any", async () => {
+Deno.test("inlineMedia() rejects too many media before it downloads any", async () => {
   const many = Array.from({ length: 21 }, (_, at) => picture(`https://a.example/${at}`));
   const { inline, fetched } = fetching();
   const error = await assertRejects(
-    () => inlineMedia(conversationWith(many), always, inline, asker()),
+    () => inlineMedia(conversationWith(many), always, inline, mediaContext()),
     GatewayError,
   );
   assertEquals([error.status, fetched.length], [400, 0]);
-  await inlineMedia(conversationWith(many.slice(1)), always, inline, asker());
+  await inlineMedia(conversationWith(many.slice(1)), always, inline, mediaContext());
   const large = fetching(26_000_000);
   const tooLarge = await assertRejects(
-    () => inlineMedia(conversationWith(many.slice(0, 2)), always, large.inline, asker()),
+    () => inlineMedia(conversationWith(many.slice(0, 2)), always, large.inline, mediaContext()),
     GatewayError,
   );
   assertEquals(tooLarge.code, "request_too_large");
 });
 
-Deno.test("withMediaInlined() takes memory before a medium is read, and gives it back when one fails", async () => {
+Deno.test("inlineMedia() reserves memory before a medium is read, and releases it if one fails", async () => {
   const budget = new MemoryBudget(40_000_000);
   const memory = budget.lease("a");
   const two = conversationWith([picture("https://a.example/1"), picture("https://a.example/2")]);
-  await inlineMedia(two, always, fetching(400_000).inline, asker(memory));
+  await inlineMedia(two, always, fetching(400_000).inline, mediaContext(memory));
   assertEquals(budget.inUse, 2 * 300_000 * 4);
   memory.end();
   const other = budget.lease("a");
   const error = await assertRejects(
-    () => inlineMedia(two, always, fetching(2_000_000).inline, asker(other)),
+    () => inlineMedia(two, always, fetching(2_000_000).inline, mediaContext(other)),
     GatewayError,
   );
   assertEquals([error.code, budget.inUse], ["request_too_large", 0]);
 });
 
-Deno.test("withMediaInlined() fetches four media at once, and ends them all when one fails or the caller leaves", async () => {
+Deno.test("inlineMedia() downloads four media at once, and ends them all if one fails or the caller disconnects", async () => {
   for (const ending of ["failure", "caller"] as const) {
     const left = new AbortController();
     const signals: AbortSignal[] = [];
@@ -121,13 +121,13 @@ Deno.test("withMediaInlined() fetches four media at once, and ends them all when
       const ended = new Promise<never>((_resolve, reject) => {
         signal.addEventListener(
           "abort",
-          () => reject(new GatewayError("invalid_request", "the connection was cancelled")),
+          () => reject(new GatewayError("invalid_request", "the request was cancelled")),
         );
       });
       return Promise.race([ended, ...signals.length === 4 ? [refused.promise] : []]);
     };
     const parts = Array.from({ length: 10 }, (_, at) => picture(`https://a.example/${at}`));
-    const running = inlineMedia(conversationWith(parts), always, inline, asker(undefined, left.signal));
+    const running = inlineMedia(conversationWith(parts), always, inline, mediaContext(undefined, left.signal));
     const rejected = assertRejects(() => running, GatewayError);
     while (signals.length < 4) await Promise.resolve();
     if (ending === "failure") refused.reject(new GatewayError("invalid_request", "the download failed"));

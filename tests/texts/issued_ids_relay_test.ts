@@ -6,7 +6,7 @@ import type { StateReference } from "../../src/ownership/records.ts";
 import { MAX_IDS_PER_REPLY, withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
 import { attemptOf, bodyOf, cutAt, textOf } from "./support.ts";
 
-/** A relay of a responses stream, and what was kept before each of its bytes left. */
+/** Creates a relay of a responses stream, and records what was stored before each of its bytes was sent. */
 function relayOf(keep: (states: readonly StateReference[]) => Promise<void>, fields: object = {}) {
   const attempt = attemptOf("responses", { request: { body: bodyOf("responses", { stream: true, ...fields }) } });
   const vendorState = {
@@ -41,7 +41,7 @@ async function drive(relay: Relay, pieces: readonly Uint8Array<ArrayBuffer>[], o
   return textOf(out);
 }
 
-Deno.test("no id of a stream leaves before it is kept, wherever the cuts fall, and each is kept once", async () => {
+Deno.test("no id of a stream is sent before it is stored, wherever reads are split, and each is stored once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 }), async (places) => {
       const kept: string[] = [];
@@ -61,19 +61,19 @@ Deno.test("no id of a stream leaves before it is kept, wherever the cuts fall, a
   );
 });
 
-Deno.test("a reply that is not stored keeps only what is looked up by its id", async () => {
+Deno.test("for a reply that the vendor does not store, only ids that can be looked up are kept", async () => {
   const kept: string[] = [];
   const relay = relayOf((states) => Promise.resolve(void kept.push(...states.map(({ id }) => id))), { store: false });
   await drive(relay, cutAt(TEXT, []), () => {});
   assertEquals(kept, ["ci_1", "cntr_1", "cfile_1"]);
 });
 
-Deno.test("a stream whose ids cannot be kept fails before they leave", async () => {
+Deno.test("a stream whose ids cannot be stored fails before they are sent", async () => {
   const relay = relayOf(() => Promise.reject(new Error("The disk is full")));
   await assertRejects(async () => await relay.take(new TextEncoder().encode(TEXT)), Error, "The disk is full");
 });
 
-Deno.test("a stream that hands out ids without end passes, and no more than so many are kept", async () => {
+Deno.test("a stream with endless ids passes, and the number of stored ids is bounded", async () => {
   const events = Array.from({ length: MAX_IDS_PER_REPLY + 10 }, (_, nth) => ({
     type: "response.output_item.added",
     output_index: nth,

@@ -10,14 +10,14 @@ function resolved(memory: ReturnType<typeof itemMemoryOver>, item: unknown, acco
   return (memory.resolve(account, { input: [item] }).input as unknown[])[0];
 }
 
-Deno.test("item memory puts an item of a whole reply in the place of its reference", () => {
+Deno.test("item memory replaces a reference with the item of a whole reply", () => {
   const memory = itemMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keepReply("demo", { output: [item, { type: "no_id" }, null] });
   assertEquals(resolved(memory, reference), item);
   assertEquals(resolved(memory, { id: "msg_1" }), item, "the type may be left out");
 });
 
-Deno.test("item memory puts an item of a stream in the place of its reference", () => {
+Deno.test("item memory replaces a reference with the item of a stream", () => {
   const memory = itemMemoryOver(new BoundedMemory(new ManualClock()));
   const data = JSON.stringify({ type: "response.output_item.done", item });
   memory.keepFrame("demo", { event: "response.output_item.added", data });
@@ -26,7 +26,7 @@ Deno.test("item memory puts an item of a stream in the place of its reference", 
   assertEquals(resolved(memory, reference), item);
 });
 
-Deno.test("item memory leaves whole items, unknown references and text alone", () => {
+Deno.test("item memory leaves whole items, unknown references and text unchanged", () => {
   const memory = itemMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keepReply("demo", { output: [item] });
   const other = { id: "msg_1", type: "message", role: "user", content: "mine" };
@@ -37,7 +37,7 @@ Deno.test("item memory leaves whole items, unknown references and text alone", (
   assertEquals(memory.resolve("demo", { input: "text" }), { input: "text" });
 });
 
-Deno.test("item memory keeps accounts apart, and forgets after six hours", () => {
+Deno.test("item memory separates accounts, and expires after six hours", () => {
   const clock = new ManualClock();
   const memory = itemMemoryOver(new BoundedMemory(clock));
   memory.keepReply("demo", { output: [item] });
@@ -48,7 +48,7 @@ Deno.test("item memory keeps accounts apart, and forgets after six hours", () =>
   assertEquals(resolved(memory, reference), reference);
 });
 
-Deno.test("item memory lets the oldest go when it is full", () => {
+Deno.test("item memory removes the oldest items if it is full", () => {
   const memory = itemMemoryOver(new BoundedMemory(new ManualClock()));
   for (let nth = 0; nth < 4; nth++) {
     memory.keepReply("demo", { output: [{ id: `item_${nth}`, type: "message", text: "x".repeat(20_000_000) }] });

@@ -10,30 +10,30 @@ import { CODECS, FORMATS } from "../support/formats.ts";
 import { bodyOf, REPLY, requestOf, responseOf, USAGE, wireOf } from "./support.ts";
 
 for (const form of FORMATS) {
-  Deno.test(`TextTurns passes a whole ${form} reply byte for byte, and charges it before it leaves`, async () => {
+  Deno.test(`TextService passes a whole ${form} reply unchanged, and charges it before sending`, async () => {
     const { body } = CODECS[form].caller.writeReply(replyOf(REPLY), replyContextOf());
     const bytes = JSON.stringify({ ...body, a_new_field: { of: "the vendor's" } }, null, 1);
-    const { service: turns, recorder: till } = textGatewayOf({
+    const { service, recorder } = textGatewayOf({
       providers: { one: [form, () => responseOf([bytes], "application/json")] },
     });
-    const response = await turns.handle(requestOf(form));
-    assertEquals(till.charges.map(({ usage }) => usage?.outputTokens), [USAGE.outputTokens]);
+    const response = await service.handle(requestOf(form));
+    assertEquals(recorder.charges.map(({ usage }) => usage?.outputTokens), [USAGE.outputTokens]);
     assertEquals(await response.text(), bytes);
     assertEquals(response.headers.get("content-type"), "application/json");
     assertEquals(response.headers.get("x-service-provider"), "one");
-    assertEquals(till.releases, 0);
+    assertEquals(recorder.releases, 0);
   });
 
-  Deno.test(`TextTurns passes a ${form} stream through`, async () => {
-    const { service: turns, recorder: till, openStreams: live } = textGatewayOf({
+  Deno.test(`TextService passes a ${form} stream through`, async () => {
+    const { service, recorder, openStreams } = textGatewayOf({
       providers: { one: [form, streamed(form)] },
     });
     const options = { stream_options: { include_usage: true } };
     const body = bodyOf(form, form === "content" ? {} : { stream: true, ...form === "chat" ? options : {} });
-    const response = await turns.handle(requestOf(form, { body, stream: true }));
+    const response = await service.handle(requestOf(form, { body, stream: true }));
     assertEquals(response.headers.get("content-type"), "text/event-stream");
     assertEquals(await response.text(), wireOf(form, REPLY));
-    assertEquals([till.charges.length, live.count], [1, 0]);
+    assertEquals([recorder.charges.length, openStreams.count], [1, 0]);
   });
 
   for (
@@ -45,37 +45,37 @@ for (const form of FORMATS) {
       ["no object", "[]"],
     ] as const
   ) {
-    Deno.test(`TextTurns answers 502 and charges nothing when a ${form} vendor says ${name}`, async () => {
+    Deno.test(`TextService returns 502 and charges nothing if a ${form} vendor returns ${name}`, async () => {
       for (const vendor of [form, FORMATS.find((other) => other !== form)!]) {
-        const { service: turns, recorder: till } = textGatewayOf({
+        const { service, recorder } = textGatewayOf({
           providers: { one: [vendor, () => responseOf([bytes], "application/json")] },
         });
-        const error = await errorOf(turns.handle(requestOf(form)));
+        const error = await errorOf(service.handle(requestOf(form)));
         assertEquals([error.code, error.status], ["upstream_error", 502]);
         assertEquals(error.message, 'Provider "one" returned an invalid response');
-        assertEquals([till.charges.length, till.releases], [0, 1]);
+        assertEquals([recorder.charges.length, recorder.releases], [0, 1]);
       }
     });
   }
 
-  Deno.test(`TextTurns estimates the usage of a whole ${form} reply that reports none`, async () => {
+  Deno.test(`TextService estimates the usage of a whole ${form} reply that reports none`, async () => {
     for (const vendor of [form, FORMATS.find((other) => other !== form)!]) {
       const reply = CODECS[vendor].caller.writeReply({ ...replyOf(REPLY), usage: null }, replyContextOf()).body;
       const { usage: _usage, usageMetadata: _metadata, ...bare } = reply;
-      const { service: turns, recorder: till } = textGatewayOf({
+      const { service, recorder } = textGatewayOf({
         providers: { one: [vendor, () => responseOf([JSON.stringify(bare)], "application/json")] },
       });
-      await (await turns.handle(requestOf(form))).text();
-      const { usage } = itemAt(till.charges, 0);
+      await (await service.handle(requestOf(form))).text();
+      const { usage } = itemAt(recorder.charges, 0);
       assert(usage?.estimated && usage.outputTokens! > 20 && usage.freshTokens! > 5);
     }
   });
 }
 
-Deno.test("TextTurns passes on every byte of a request but the model, its own keys and the wish for usage", async () => {
+Deno.test("TextService passes a request unchanged except for the model, its own keys and the usage option", async () => {
   const unknown = fc.dictionary(fc.stringMatching(/^x_[a-zß]{1,8}$/), fc.jsonValue(), { maxKeys: 4 });
   const spaces = fc.constantFrom("", " ", "\n\t");
-  const stage = textGatewayOf({ providers: { one: ["chat", wholeReply("chat")] } });
+  const gateway = textGatewayOf({ providers: { one: ["chat", wholeReply("chat")] } });
   await fc.assert(
     fc.asyncProperty(unknown, spaces, fc.boolean(), async (extra, space, isPinned) => {
       const member = (name: string, value: unknown) => `${JSON.stringify(name)}:${space}${JSON.stringify(value)}`;
@@ -88,32 +88,32 @@ Deno.test("TextTurns passes on every byte of a request but the model, its own ke
       ];
       const textOf = (model: string, own: boolean) =>
         `${space}{${space}${members(model, own).join(`${space},${space}`)}${space}}${space}`;
-      const response = await stage.service.handle(
+      const response = await gateway.service.handle(
         requestOf("chat", { text: textOf("acme/m", true), bodyPin: isPinned ? "one" : null }),
       );
       await response.text();
-      const bytes = stage.sent.at(-1)!.call.body as Uint8Array;
+      const bytes = gateway.sent.at(-1)!.call.body as Uint8Array;
       assertEquals(new TextDecoder().decode(bytes), textOf("vm", false));
     }),
     { numRuns: 60 },
   );
 });
 
-Deno.test("TextTurns asks a chat vendor for usage in a stream, whatever the caller asked for", async () => {
-  const { service: turns, sent } = textGatewayOf({ providers: { one: ["chat", streamed("chat")] } });
+Deno.test("TextService always requests usage in a chat vendor's stream", async () => {
+  const { service, sent } = textGatewayOf({ providers: { one: ["chat", streamed("chat")] } });
   const others: JsonObject[] = [{}, { stream_options: null }, { stream_options: { include_usage: false, x: 1 } }];
   for (const fields of others) {
     const body = bodyOf("chat", { stream: true, ...fields });
-    await (await turns.handle(requestOf("chat", { body }))).text();
+    await (await service.handle(requestOf("chat", { body }))).text();
   }
   const options = sent.map(({ body }) => body.stream_options);
   assertEquals(options, [{ include_usage: true }, { include_usage: true }, { include_usage: true, x: 1 }]);
 });
 
-Deno.test("TextTurns hands a content vendor the bytes with the model in the path alone", async () => {
-  const { service: turns, sent } = textGatewayOf({ providers: { one: ["content", wholeReply("content")] } });
+Deno.test("TextService sends a content vendor the original bytes, with the model in the path only", async () => {
+  const { service, sent } = textGatewayOf({ providers: { one: ["content", wholeReply("content")] } });
   const text = '{ "contents":[{"parts":[{"text":"Hi"}]}], "extra_body": {"provider":{"type":"nosuch"}}, "x": 1.0 }';
-  await (await turns.handle(
+  await (await service.handle(
     requestOf("content", { text, body: { ...JSON.parse(text), model: "acme/m", stream: false } }),
   ))
     .text();
@@ -122,30 +122,30 @@ Deno.test("TextTurns hands a content vendor the bytes with the model in the path
   assertEquals(path, "/content/vm/false");
 });
 
-Deno.test("TextTurns gives a content caller one JSON list where that was asked for, from any vendor", async () => {
+Deno.test("TextService returns one JSON list to a content caller that requests it, from any vendor", async () => {
   for (const vendor of FORMATS) {
-    const { service: turns, recorder: till } = textGatewayOf({ providers: { one: [vendor, streamed(vendor)] } });
-    const response = await turns.handle(requestOf("content", { stream: true, framing: "json_array" }));
+    const { service, recorder } = textGatewayOf({ providers: { one: [vendor, streamed(vendor)] } });
+    const response = await service.handle(requestOf("content", { stream: true, framing: "json_array" }));
     assertEquals(response.headers.get("content-type"), "application/json");
     const list = await response.json();
     assertEquals(list.at(-1).candidates[0].finishReason, "STOP");
-    assertEquals(till.charges.length, 1);
+    assertEquals(recorder.charges.length, 1);
   }
 });
 
-Deno.test("TextTurns forwards the caller's flags to a vendor of the caller's form alone", async () => {
+Deno.test("TextService forwards the caller's header features only to vendors of the caller's format", async () => {
   const forwarded: Record<string, string> = { "anthropic-beta": "a-feature" };
   const header = (name: string) => forwarded[name] ?? null;
   for (const [vendor, headers] of [["messages", forwarded], ["chat", {}]] as const) {
-    const { service: turns, sent } = textGatewayOf({ providers: { one: [vendor, wholeReply(vendor)] } });
-    await (await turns.handle(requestOf("messages", { header }))).text();
+    const { service, sent } = textGatewayOf({ providers: { one: [vendor, wholeReply(vendor)] } });
+    await (await service.handle(requestOf("messages", { header }))).text();
     assertEquals(itemAt(sent, 0).call.headers, headers);
   }
 });
 
-Deno.test("TextTurns keeps a whole reply back whose charge is lost, and does not release what was charged", async () => {
-  const { service: turns, recorder: till } = textGatewayOf({ providers: { one: ["chat", wholeReply("chat")] } });
-  till.durable = () => Promise.reject(new GatewayError("internal_error", "the charge is lost"));
-  assertEquals((await errorOf(turns.handle(requestOf("chat")))).code, "internal_error");
-  assertEquals([till.charges.length, till.releases], [1, 0]);
+Deno.test("TextService withholds a whole reply whose charge is lost, and does not release the charged amount", async () => {
+  const { service, recorder } = textGatewayOf({ providers: { one: ["chat", wholeReply("chat")] } });
+  recorder.durable = () => Promise.reject(new GatewayError("internal_error", "the charge is lost"));
+  assertEquals((await errorOf(service.handle(requestOf("chat")))).code, "internal_error");
+  assertEquals([recorder.charges.length, recorder.releases], [1, 0]);
 });

@@ -14,7 +14,7 @@ function conversationWith(parts: readonly Part[]): Conversation {
   return conversationOf({ turns: [{ role: "assistant", parts }] });
 }
 
-Deno.test("reasoning memory puts thoughts back before the call that they belong to", () => {
+Deno.test("reasoning memory restores reasoning before the call that it belongs to", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keep("demo", [thought, call], "all");
   const bare = { kind: "reasoning", text: "what the client shows" } as const;
@@ -22,13 +22,13 @@ Deno.test("reasoning memory puts thoughts back before the call that they belong 
   assertEquals(turns[0]?.parts, [thought, call]);
 });
 
-Deno.test("reasoning memory puts a call's own proof back", () => {
+Deno.test("reasoning memory restores a call's own signature", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keep("demo", [{ ...call, signature }], "all");
   assertEquals(memory.restore("demo", conversationWith([call])).turns[0]?.parts, [{ ...call, signature }]);
 });
 
-Deno.test("reasoning memory keeps accounts apart and forgets after some hours", () => {
+Deno.test("reasoning memory separates accounts and expires after some hours", () => {
   const clock = new ManualClock();
   const memory = reasoningMemoryOver(new BoundedMemory(clock));
   memory.keep("demo", [thought, call], "all");
@@ -40,7 +40,7 @@ Deno.test("reasoning memory keeps accounts apart and forgets after some hours", 
 const said = { kind: "text", text: "Here is what I found, in some words." } as const;
 const late = { kind: "reasoning", text: "", redacted: true, signature } as const;
 
-Deno.test("reasoning memory puts the signature of a text back, for who sends nothing back and for who sends all but the last", () => {
+Deno.test("reasoning memory restores the signature of a text, for formats that carry none and formats that carry all but the last", () => {
   for (const signatures of ["all", "last"] as const) {
     const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
     memory.keep("demo", [{ ...said, signature }], signatures);
@@ -51,14 +51,14 @@ Deno.test("reasoning memory puts the signature of a text back, for who sends not
   }
 });
 
-Deno.test("reasoning memory keeps no signature of a text that may stand anywhere", () => {
+Deno.test("reasoning memory keeps no signature of an ambiguous text", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keep("demo", [{ kind: "text", text: "Yes.", signature }], "all");
-  const turn = conversationWith([{ kind: "text", text: "Yes." }]);
-  assertEquals(memory.restore("demo", turn), turn);
+  const request = conversationWith([{ kind: "text", text: "Yes." }]);
+  assertEquals(memory.restore("demo", request), request);
 });
 
-Deno.test("reasoning memory keeps what stands behind the last words, and of others what their format does not carry", () => {
+Deno.test("reasoning memory keeps the reasoning after the last text, and other reasoning that the format does not carry", () => {
   const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
   memory.keep("demo", [thought, said, late], "last");
   assertEquals(memory.restore("demo", conversationWith([said])).turns[0]?.parts, [late, said]);

@@ -19,18 +19,18 @@ Deno.test({
       const wire = new TextDecoder().decode(encodeFrames(sent));
       const follower = CODECS[form].passThrough.watch({});
       for (const { data } of sent) if (follower.isRelevant(data)) follower.observe(data);
-      const till = admissionRecorder();
+      const recorder = admissionRecorder();
       const asksForUsage = form === "chat" ? { stream_options: { include_usage: true } } : {};
-      const relay = passRelayOf(attemptOf(form, { recorder: till, request: { body: bodyOf(form, asksForUsage) } }));
+      const relay = passRelayOf(attemptOf(form, { recorder, request: { body: bodyOf(form, asksForUsage) } }));
       const text = await relayAll(relay, cutAt(wire, PLACES));
       assertEquals(text.slice(0, wire.length), wire, name);
-      assertEquals(till.charges.length, 1, name);
-      // Some were recorded without their end.
+      assertEquals(recorder.charges.length, 1, name);
+      // Some recordings lack their end.
       if (!follower.isComplete()) continue;
       assertEquals(text, wire, name);
       if (follower.usage() === null) continue;
       complete++;
-      assertEquals(itemAt(till.charges, 0).usage, follower.usage()!, name);
+      assertEquals(itemAt(recorder.charges, 0).usage, follower.usage()!, name);
     }
     assert(complete > minRecordings(40), `${complete} streams were complete`);
   },

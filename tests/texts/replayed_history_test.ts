@@ -5,20 +5,20 @@ import { atLeast, itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "./text_gateway.ts";
 import { requestOf } from "./support.ts";
 
-/** A proof of this provider's in its wrapping, and one of another vendor's. */
+/** A wrapped signature of this provider, and one of another vendor. */
 const ownIn = (form: CallerFormatName) => writeSignature({ format: form, issuer: "one", value: "b3du" }, form);
 const foreignIn = (form: CallerFormatName) =>
   writeSignature({ format: form === "chat" ? "content" : "chat", issuer: "x", value: "Zm9y" }, form);
 
-/** Without a price hosted tools need no permission. */
+/** Without a price, hosted tools need no permission. */
 const MODEL = { pricing: {}, top_provider: { max_completion_tokens: 8000 } };
 
 async function sentFor(
   form: CallerFormatName,
   text: string,
 ): Promise<{ text: string; body: JsonObject; dropped: string | null }> {
-  const { service: turns, sent } = textGatewayOf({ providers: { one: [form, wholeReply(form)] }, model: MODEL });
-  const response = await turns.handle(requestOf(form, { text }));
+  const { service, sent } = textGatewayOf({ providers: { one: [form, wholeReply(form)] }, model: MODEL });
+  const response = await service.handle(requestOf(form, { text }));
   await response.text();
   const bytes = itemAt(sent, 0).call.body as Uint8Array;
   return {
@@ -28,7 +28,7 @@ async function sentFor(
   };
 }
 
-Deno.test("a messages history passes with its own proofs unwrapped, another's thoughts left out, all else byte for byte", async () => {
+Deno.test("a messages history passes unchanged, except that own signatures are unwrapped and foreign reasoning is removed", async () => {
   const rest = `"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":1.0}],` +
     `"container":null,"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},"max_tokens":4000`;
   const own = `{"type":"thinking","thinking":"h\\u006d","signature":"@"}`;
@@ -50,7 +50,7 @@ Deno.test("a messages history passes with its own proofs unwrapped, another's th
   assertEquals(sent.dropped, "messages.content.signature, messages.content.redacted_thinking");
 });
 
-Deno.test("a messages tool loop that began elsewhere goes on without its budget, which would want the first thoughts", async () => {
+Deno.test("a messages tool loop from another vendor continues without its budget, which requires the first reasoning", async () => {
   const text = JSON.stringify({
     model: "acme/m",
     max_tokens: 4000,
@@ -75,7 +75,7 @@ Deno.test("a messages tool loop that began elsewhere goes on without its budget,
   assertEquals(dropped, "messages.content.signature, thinking");
 });
 
-Deno.test("a content history passes with its own proofs unwrapped and the documented word on calls made elsewhere", async () => {
+Deno.test("a content history passes with own signatures unwrapped and the documented placeholder on foreign calls", async () => {
   const settings =
     `"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_NONE"}],"tools":[{"urlContext":{}}]`;
   const call = (name: string, more: string) => `{"functionCall":{"name":"${name}","args":{"n":1.0}}${more}}`;
@@ -105,7 +105,7 @@ Deno.test("a content history passes with its own proofs unwrapped and the docume
   assertEquals(dropped, "contents.parts.thoughtSignature, contents.parts.thought_signature");
 });
 
-Deno.test("a responses history passes with its own proofs unwrapped and items of another's left out", async () => {
+Deno.test("a responses history passes with own signatures unwrapped and foreign items removed", async () => {
   const rest = `"tools":[{"type":"mcp","server_label":"s","server_url":"https://mcp.example"}],"truncation":"auto"`;
   const text = `{"model":"acme/m","input":[{"type":"message","role":"user","content":"Hi"},
     {"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"${ownIn("responses")}"},
@@ -120,7 +120,7 @@ Deno.test("a responses history passes with its own proofs unwrapped and items of
   assertEquals(dropped, "input.encrypted_content");
 });
 
-Deno.test("a chat history passes with its own proofs unwrapped and details of another's left out", async () => {
+Deno.test("a chat history passes with own signatures unwrapped and foreign details removed", async () => {
   const rest = `"web_search_options":{"search_context_size":"low"},"metadata":{"a":"b"}`;
   const detail = (signature: string) => `{"type":"reasoning.text","text":"hm","signature":"${signature}"}`;
   const kept = JSON.stringify({ format: "f", signature: "c2ln", type: "reasoning.text" });
@@ -141,7 +141,7 @@ Deno.test("a chat history passes with its own proofs unwrapped and details of an
   assert(dropped?.includes("reasoning_details"));
 });
 
-Deno.test("a history without wrapped proofs passes untouched", async () => {
+Deno.test("a history without wrapped signatures passes unchanged", async () => {
   const text = `{"model": "acme/m","max_tokens": 10.0,"messages": [{"role":"user","content":"Hi"}]}`;
   const { text: sent, dropped } = await sentFor("messages", text);
   assertEquals(sent, text.replace('"acme/m"', '"vm"'));

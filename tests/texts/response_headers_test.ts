@@ -7,12 +7,12 @@ function headersWith(droppedFields: readonly string[], type = "application/json"
   return new Headers(responseHeaders(attemptOf("chat"), { header: () => null }, type, droppedFields));
 }
 
-/** What a caller of the chat form is told when the vendor gives every field that is asked for. */
+/** Returns the headers for a caller of the chat format if the vendor sends every requested field. */
 function headersOfTalker(options: AttemptOptions): Headers {
   return new Headers(responseHeaders(attemptOf("chat", options), { header: () => "7" }, "application/json", ["seed"]));
 }
 
-Deno.test("answerHeaders() names the provider, the type and each loss once", () => {
+Deno.test("responseHeaders() names the provider, the type and each dropped field once", () => {
   const headers = headersWith(["top_k", "seed", "top_k"]);
   assertEquals(headers.get("x-service-provider"), "acme");
   assertEquals(headers.get("content-type"), "application/json");
@@ -20,19 +20,19 @@ Deno.test("answerHeaders() names the provider, the type and each loss once", () 
   assertEquals(headersWith([]).has("x-service-dropped"), false);
 });
 
-Deno.test("answerHeaders() forbids caches to keep a stream of events", () => {
+Deno.test("responseHeaders() prevents caching of event streams", () => {
   assertEquals(headersWith([], streamMediaType("sse")).get("cache-control"), "no-cache");
   assertEquals(headersWith([], streamMediaType("json_array")).has("cache-control"), false);
 });
 
-Deno.test("answerHeaders() passes a vendor's limits to a caller of its form, and waits to every caller", () => {
+Deno.test("responseHeaders() passes a vendor's limits to callers of its format, and retry times to every caller", () => {
   const names = (headers: Headers) => [headers.get("retry-after"), headers.get("x-ratelimit-remaining-requests")];
   assertEquals(names(headersOfTalker({})), ["7", "7"]);
   assertEquals(names(headersOfTalker({ vendor: "messages" })), ["7", null]);
   assertEquals(headersOfTalker({ vendor: "messages" }).has("anthropic-ratelimit-tokens-limit"), false);
 });
 
-Deno.test("answerHeaders() lets the gateway's own fields win, whatever the vendor calls its own", () => {
+Deno.test("responseHeaders() prefers the gateway's own fields to the vendor's", () => {
   const headers = headersOfTalker({});
   const own = ["content-type", "x-service-provider", "x-service-dropped"].map((name) => headers.get(name));
   assertEquals(own, ["application/json", "acme", "seed"]);
@@ -43,7 +43,7 @@ Deno.test("answerHeaders() lets the gateway's own fields win, whatever the vendo
   ]);
 });
 
-Deno.test("answerHeaders() writes any names as one short line that a header can carry", () => {
+Deno.test("responseHeaders() writes any names as one short line that is valid in a header", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "binary", maxLength: 200 }), { minLength: 1 }), (names) => {
       const value = headersWith(names).get("x-service-dropped")!;

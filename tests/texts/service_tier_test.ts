@@ -22,31 +22,31 @@ for (
     ["default", false, MODEL.tariff],
   ] as const
 ) {
-  Deno.test(`reservedTariff() reserves for ${tier} where it ${isTaken ? "is" : "may not be"} taken`, () => {
-    const turn = { body: { service_tier: tier }, format: chat.caller };
-    assertEquals(reservedTariff(turn, MODEL, () => isTaken), tariff);
+  Deno.test(`reservedTariff() reserves for ${tier} if it ${isTaken ? "is" : "may not be"} supported`, () => {
+    const request = { body: { service_tier: tier }, format: chat.caller };
+    assertEquals(reservedTariff(request, MODEL, () => isTaken), tariff);
   });
 }
 
-Deno.test("reservedTariff() reserves the usual prices where a cheaper tier may not be taken", () => {
-  const turn = { body: { service_tier: "flex" }, format: chat.caller };
-  assertEquals(reservedTariff(turn, MODEL, () => false).prompt, MODEL.tariff.prompt);
+Deno.test("reservedTariff() reserves the default prices if a cheaper tier may not be supported", () => {
+  const request = { body: { service_tier: "flex" }, format: chat.caller };
+  assertEquals(reservedTariff(request, MODEL, () => false).prompt, MODEL.tariff.prompt);
 });
 
-Deno.test("TextTurns asks a vendor of another format for the tier in its own word, and reserves by it", async () => {
+Deno.test("TextService requests the tier from a vendor of another format in its own term, and reserves by it", async () => {
   const estimates: bigint[] = [];
   for (const [tier, vendor, sentAs] of [["flex", "responses", "flex"], ["flex", "messages", undefined]] as const) {
-    const stage = textGatewayOf({ providers: { one: [vendor, wholeReply(vendor)] }, model: PRICES });
-    const response = await stage.service.handle(requestOf("chat", { body: bodyOf("chat", { service_tier: tier }) }));
-    assertEquals(itemAt(stage.sent, 0).body.service_tier, sentAs);
+    const gateway = textGatewayOf({ providers: { one: [vendor, wholeReply(vendor)] }, model: PRICES });
+    const response = await gateway.service.handle(requestOf("chat", { body: bodyOf("chat", { service_tier: tier }) }));
+    assertEquals(itemAt(gateway.sent, 0).body.service_tier, sentAs);
     assertEquals(response.headers.get("x-service-dropped")?.includes("service_tier") ?? false, sentAs === undefined);
-    estimates.push(itemAt(stage.estimates, 0));
+    estimates.push(itemAt(gateway.estimates, 0));
   }
   const [carried, lost] = atLeast(estimates, 2);
   assertEquals(carried < lost, true, "what may be served at the usual price is reserved at it");
 });
 
-Deno.test("TextTurns passes the words for tiers between formats", async () => {
+Deno.test("TextService translates the terms for tiers between formats", async () => {
   for (
     const [vendor, tier, sentAs] of [
       ["messages", "auto", "auto"],
@@ -55,10 +55,10 @@ Deno.test("TextTurns passes the words for tiers between formats", async () => {
       ["responses", "default", "default"],
     ] as const
   ) {
-    const stage = textGatewayOf({ providers: { one: [vendor, wholeReply(vendor)] }, model: PRICES });
-    await (await stage.service.handle(requestOf("chat", { body: bodyOf("chat", { service_tier: tier }) }))).text();
-    assertEquals(itemAt(stage.sent, 0).body.service_tier, sentAs);
+    const gateway = textGatewayOf({ providers: { one: [vendor, wholeReply(vendor)] }, model: PRICES });
+    await (await gateway.service.handle(requestOf("chat", { body: bodyOf("chat", { service_tier: tier }) }))).text();
+    assertEquals(itemAt(gateway.sent, 0).body.service_tier, sentAs);
   }
-  const turn = { body: { service_tier: "standard_only" }, format: messages.caller };
-  assertEquals(reservedTariff(turn, MODEL, () => true), MODEL.tariff);
+  const request = { body: { service_tier: "standard_only" }, format: messages.caller };
+  assertEquals(reservedTariff(request, MODEL, () => true), MODEL.tariff);
 });

@@ -22,7 +22,7 @@ interface Play extends TextGateway {
   readonly vendorClock: ManualClock;
 }
 
-/** A gateway's text part before a vendor that a script plays on a real socket. */
+/** Runs a gateway's text part against a vendor on a real socket that follows a script. */
 async function play(
   form: CallerFormatName,
   script: (side: VendorConnection) => Promise<void>,
@@ -40,7 +40,7 @@ async function play(
   }
 }
 
-function streamingTurn(form: CallerFormatName) {
+function streamingRequest(form: CallerFormatName) {
   const fields = form === "content"
     ? {}
     : form === "chat"
@@ -53,30 +53,30 @@ const chunked = (text: string) => `${new TextEncoder().encode(text).length.toStr
 const CHUNKED_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 const wire = wireOf("messages", REPLY);
 
-Deno.test("a stream passes over real sockets byte for byte, and so does one that comes in drops", async () => {
+Deno.test("a stream passes over real sockets unchanged, also in single bytes", async () => {
   await play("messages", async (side) => {
     while (await side.request()) {
       await side.say(CHUNKED_HEAD);
       for (let at = 0; at < wire.length; at += 60) await side.say(chunked(wire.slice(at, at + 60)));
       await side.say("0\r\n\r\n");
     }
-  }, async ({ service: turns, recorder: till, vendor }) => {
+  }, async ({ service, recorder, vendor }) => {
     for (let nth = 0; nth < 3; nth++) {
-      const response = await turns.handle(streamingTurn("messages"));
+      const response = await service.handle(streamingRequest("messages"));
       assertEquals(await response.text(), wire);
     }
-    assertEquals(till.charges.length, 3);
+    assertEquals(recorder.charges.length, 3);
     assertEquals(vendor.connections, 1, "the connection is used again");
     assertEquals(vendor.seen[0]?.headers.get("x-api-key"), "the-key-of-ours");
   });
 });
 
-Deno.test("a translated stream's connection is used again, though its reader stops at the end mark", async () => {
+Deno.test("a translated stream's connection is reused, although its reader stops at the end marker", async () => {
   await play("messages", async (side) => {
     while (await side.request()) await side.say(`${CHUNKED_HEAD}${chunked(wire)}0\r\n\r\n`);
-  }, async ({ service: turns, vendor }) => {
+  }, async ({ service, vendor }) => {
     for (let nth = 0; nth < 3; nth++) {
-      const response = await turns.handle(streamingTurn("chat"));
+      const response = await service.handle(streamingRequest("chat"));
       assertStringIncludes(await response.text(), "data: [DONE]");
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
@@ -84,7 +84,7 @@ Deno.test("a translated stream's connection is used again, though its reader sto
   });
 });
 
-Deno.test("a caller who leaves in mid-stream stops the vendor at once, and pays for what was made", async () => {
+Deno.test("a caller that disconnects during a stream stops the vendor at once, and pays for the output", async () => {
   let vendorSawEnd = false;
   for (const caller of ["messages", "chat"] as const) {
     vendorSawEnd = false;
@@ -93,52 +93,55 @@ Deno.test("a caller who leaves in mid-stream stops the vendor at once, and pays 
       await side.say(STREAM_HEAD + wireOf("messages", REPLY.slice(0, 7)));
       await side.gone();
       vendorSawEnd = true;
-    }, async ({ service: turns, recorder: till, logEntries: lines, openStreams: live }) => {
-      const response = await turns.handle(streamingTurn(caller));
+    }, async ({ service, recorder, logEntries, openStreams }) => {
+      const response = await service.handle(streamingRequest(caller));
       const reader = response.body!.getReader();
       await reader.read();
       const pending = reader.read();
       await reader.cancel();
       await pending;
-      await until(() => vendorSawEnd && lines.some(({ event }) => event === "call_charged"));
-      assertEquals(lines.find(({ event }) => event === "call_charged")!.fields.state, "left, estimated");
-      assertEquals([till.charges.length, till.releases, live.count], [1, 0, 0]);
+      await until(() => vendorSawEnd && logEntries.some(({ event }) => event === "call_charged"));
+      assertEquals(logEntries.find(({ event }) => event === "call_charged")!.fields.state, "left, estimated");
+      assertEquals([recorder.charges.length, recorder.releases, openStreams.count], [1, 0, 0]);
     });
   }
 });
 
 for (const stream of [true, false]) {
   const kind = stream ? "streamed" : "whole";
-  Deno.test(`a caller who leaves before the head of a ${kind} reply stops the vendor, and pays for the prompt`, async () => {
+  Deno.test(`a caller that disconnects before the head of a ${kind} reply stops the vendor, and pays for the prompt`, async () => {
     const caller = new AbortController();
     let vendorSawEnd = false;
     await play("chat", async (side) => {
       await side.request();
       await side.gone();
       vendorSawEnd = true;
-    }, async ({ service: turns, recorder: till, vendor, vendorClock }) => {
-      const turn = { ...streamingTurn("chat"), stream, callerSignal: () => caller.signal };
-      const failing = errorOf(turns.handle(turn));
+    }, async ({ service, recorder, vendor, vendorClock }) => {
+      const request = { ...streamingRequest("chat"), stream, callerSignal: () => caller.signal };
+      const failing = errorOf(service.handle(request));
       await until(() => vendor.seen.length === 1);
       vendorClock.advance(250 + TICK_MS);
       caller.abort();
       await failing;
       await until(() => vendorSawEnd);
-      assertEquals(till.charges.length, 1);
-      assert(itemAt(till.charges, 0).usage!.freshTokens! > 0, "the vendor has read the prompt");
-      assertEquals([itemAt(till.charges, 0).usage!.outputTokens, itemAt(till.charges, 0).usage!.estimated], [0, true]);
+      assertEquals(recorder.charges.length, 1);
+      assert(itemAt(recorder.charges, 0).usage!.freshTokens! > 0, "the vendor has read the prompt");
+      assertEquals([itemAt(recorder.charges, 0).usage!.outputTokens, itemAt(recorder.charges, 0).usage!.estimated], [
+        0,
+        true,
+      ]);
     });
   });
 }
 
-Deno.test("a caller who leaves before the vendor is connected pays nothing", async () => {
-  const { service: turns, recorder: till } = textGatewayOf({
+Deno.test("a caller that disconnects before the vendor is connected pays nothing", async () => {
+  const { service, recorder } = textGatewayOf({
     providers: {
       one: ["chat", () => new UpstreamFailure("one", "cancelled", "told to stop", { status: null, accepted: "no" })],
     },
   });
-  await errorOf(turns.handle(streamingTurn("chat")));
-  assertEquals([till.charges.length, till.releases], [0, 1]);
+  await errorOf(service.handle(streamingRequest("chat")));
+  assertEquals([recorder.charges.length, recorder.releases], [0, 1]);
 });
 
 const USAGE = { input_tokens: 90_000, output_tokens: 7, total_tokens: 90_007 };
@@ -148,7 +151,7 @@ const replyOf = (status: string, usage: unknown) => ({
   ...{ id: "resp_1", object: "response", created_at: 1, model: "vm", status, output: [], usage },
 });
 
-Deno.test("a reply whose prompt only the vendor knows is heard out when its caller leaves, and paid as it says", async () => {
+Deno.test("a reply whose prompt only the vendor can count is read to its end after a disconnection, and charged as reported", async () => {
   const leaves = Promise.withResolvers<void>();
   const created = JSON.stringify({ type: "response.created", response: replyOf("in_progress", null) });
   const completed = JSON.stringify({ type: "response.completed", response: replyOf("completed", USAGE) });
@@ -158,19 +161,19 @@ Deno.test("a reply whose prompt only the vendor knows is heard out when its call
       await side.say(`${STREAM_HEAD}event: response.created\ndata: ${created}\n\n`);
       await leaves.promise;
       await side.say(`event: response.completed\ndata: ${completed}\n\n`);
-    }, async ({ service: turns, recorder: till, openStreams: live }) => {
+    }, async ({ service, recorder, openStreams }) => {
       const body = caller === "responses"
         ? bodyOf("responses", { stream: true, ...DOCUMENT })
         : bodyOf("chat", { stream: true, messages: [{ role: "user", content: [{ type: "file", file: PDF }] }] });
-      const response = await turns.handle(requestOf(caller, { body, stream: true }));
+      const response = await service.handle(requestOf(caller, { body, stream: true }));
       const reader = response.body!.getReader();
       const reading = reader.read();
       await reader.cancel();
       await reading;
-      assertEquals([till.charges.length, live.count], [0, 1]);
+      assertEquals([recorder.charges.length, openStreams.count], [0, 1]);
       leaves.resolve();
-      await until(() => till.charges.length === 1 && live.count === 0);
-      assertEquals([itemAt(till.charges, 0).usage!.freshTokens, itemAt(till.charges, 0).usage!.outputTokens], [
+      await until(() => recorder.charges.length === 1 && openStreams.count === 0);
+      assertEquals([itemAt(recorder.charges, 0).usage!.freshTokens, itemAt(recorder.charges, 0).usage!.outputTokens], [
         90_000,
         7,
       ]);
@@ -178,23 +181,23 @@ Deno.test("a reply whose prompt only the vendor knows is heard out when its call
   }
 });
 
-Deno.test("a whole reply whose prompt only the vendor knows is heard out when its caller leaves", async () => {
+Deno.test("a whole reply whose prompt only the vendor can count is read to its end after a disconnection", async () => {
   const leaves = Promise.withResolvers<void>();
   const caller = new AbortController();
   await play("responses", async (side) => {
     await side.request();
     await leaves.promise;
     await side.say(answer(200, JSON.stringify(replyOf("completed", USAGE))));
-  }, async ({ service: turns, recorder: till, vendor, vendorClock }) => {
-    const turn = requestOf("responses", { body: bodyOf("responses", DOCUMENT), callerSignal: () => caller.signal });
-    const running = turns.handle(turn);
+  }, async ({ service, recorder, vendor, vendorClock }) => {
+    const request = requestOf("responses", { body: bodyOf("responses", DOCUMENT), callerSignal: () => caller.signal });
+    const running = service.handle(request);
     await until(() => vendor.seen.length === 1);
     vendorClock.advance(250 + TICK_MS);
     caller.abort();
     vendorClock.advance(250 + TICK_MS);
     leaves.resolve();
     await running;
-    assertEquals([itemAt(till.charges, 0).usage!.freshTokens, itemAt(till.charges, 0).usage!.outputTokens], [
+    assertEquals([itemAt(recorder.charges, 0).usage!.freshTokens, itemAt(recorder.charges, 0).usage!.outputTokens], [
       90_000,
       7,
     ]);
@@ -202,51 +205,51 @@ Deno.test("a whole reply whose prompt only the vendor knows is heard out when it
 });
 
 for (const [name, tail] of [["ends", ""], ["ends without its last chunk", "5\r\nda"]]) {
-  Deno.test(`a vendor whose connection ${name} in mid-stream is told to the caller as a failure`, async () => {
+  Deno.test(`a vendor whose connection ${name} during a stream is reported to the caller as a failure`, async () => {
     for (const caller of ["messages", "responses"] as const) {
       await play("messages", async (side) => {
         await side.request();
         await side.say(CHUNKED_HEAD + chunked(wireOf("messages", REPLY.slice(0, 7))) + tail);
-      }, async ({ service: turns, recorder: till, openStreams: live }) => {
-        const text = await (await turns.handle(streamingTurn(caller))).text();
+      }, async ({ service, recorder, openStreams }) => {
+        const text = await (await service.handle(streamingRequest(caller))).text();
         assertStringIncludes(text, "世界");
         assertStringIncludes(text, 'Provider \\"one\\" closed the connection before the response was complete');
-        assertEquals([till.charges.length, till.charges[0]?.usage?.estimated, live.count], [1, true, 0]);
+        assertEquals([recorder.charges.length, recorder.charges[0]?.usage?.estimated, openStreams.count], [1, true, 0]);
       });
     }
   });
 }
 
-Deno.test("a vendor that falls silent in mid-stream is given up, and told to the caller as too late", async () => {
+Deno.test("a vendor that stalls during a stream is cancelled, and reported to the caller as a timeout", async () => {
   await play("messages", async (side) => {
     await side.request();
     await side.say(STREAM_HEAD + wireOf("messages", REPLY.slice(0, 7)));
     await side.gone();
-  }, async ({ service: turns, recorder: till, vendorClock }) => {
-    const response = await turns.handle(streamingTurn("messages"));
+  }, async ({ service, recorder, vendorClock }) => {
+    const response = await service.handle(streamingRequest("messages"));
     const reader = response.body!.getReader();
     await reader.read();
     const last = reader.read();
     await new Promise((resolve) => setTimeout(resolve));
     vendorClock.advance(120_000 + TICK_MS);
     assertStringIncludes(new TextDecoder().decode((await last).value), "did not respond in time");
-    assertEquals(till.charges.length, 1);
+    assertEquals(recorder.charges.length, 1);
   });
 });
 
-Deno.test("a vendor that sends ten thousand events at once is read no faster than the caller reads", async () => {
+Deno.test("a vendor that sends ten thousand events at once is read at the caller's speed", async () => {
   let sent = 0;
   await play("chat", async (side) => {
     await side.request();
     await side.say(STREAM_HEAD);
     const burst = `data: {"choices":[{"index":0,"delta":{"content":"${"x".repeat(1_000)}"}}]}\n\n`.repeat(1_000);
     while (sent < 200 && await side.say(burst)) sent++;
-  }, async ({ service: turns }) => {
-    const response = await turns.handle(streamingTurn("chat"));
+  }, async ({ service }) => {
+    const response = await service.handle(streamingRequest("chat"));
     const reader = response.body!.getReader();
     await reader.read();
     let before = -1;
-    // What the kernel's buffers hold is sent ahead; then it stops.
+    // The kernel's buffers are filled ahead; then sending stops.
     while (before !== sent) {
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -256,7 +259,7 @@ Deno.test("a vendor that sends ten thousand events at once is read no faster tha
   });
 });
 
-Deno.test("a whole answer that is cut, or an error page, costs nothing", async () => {
+Deno.test("an incomplete whole response or an error page costs nothing", async () => {
   for (
     const bytes of [
       'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{"id":',
@@ -266,9 +269,9 @@ Deno.test("a whole answer that is cut, or an error page, costs nothing", async (
     await play("chat", async (side) => {
       await side.request();
       await side.say(bytes);
-    }, async ({ service: turns, recorder: till }) => {
-      const error = await errorOf(turns.handle(requestOf("chat")));
-      assertEquals([error.status, till.charges.length, till.releases], [502, 0, 1]);
+    }, async ({ service, recorder }) => {
+      const error = await errorOf(service.handle(requestOf("chat")));
+      assertEquals([error.status, recorder.charges.length, recorder.releases], [502, 0, 1]);
     });
   }
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import { StopSequenceFilter } from "../../src/texts/stop_sequence_filter.ts";
 
-/** What a stream of text in pieces comes to: its text, and whether it was cut. */
+/** Returns the text of a stream in chunks, and whether it was cut. */
 function cut(stop: readonly string[], pieces: readonly string[]): { text: string; sequence: string | null } {
   const cutter = new StopSequenceFilter(stop);
   const events: ReplyEvent[] = [
@@ -17,7 +17,7 @@ function cut(stop: readonly string[], pieces: readonly string[]): { text: string
   return { text, sequence: finish?.type === "finish" ? finish.stop.sequence ?? null : null };
 }
 
-Deno.test("StopCutter cuts a text that comes in any pieces where the whole would be cut", () => {
+Deno.test("StopSequenceFilter ends a text in any chunks at the same position as the whole text", () => {
   const letters = fc.stringMatching(/^[ab]*$/);
   fc.assert(
     fc.property(fc.array(letters), fc.array(fc.stringMatching(/^[ab]{1,3}$/), { minLength: 1 }), (pieces, stop) => {
@@ -25,14 +25,14 @@ Deno.test("StopCutter cuts a text that comes in any pieces where the whole would
       const places = stop.map((sequence) => whole.indexOf(sequence)).filter((at) => at !== -1);
       const { text, sequence } = cut(stop, pieces);
       assertEquals(sequence === null, places.length === 0);
-      // A match that ends earlier may be seen before one that begins earlier: never is more text let through than that.
+      // A match that ends earlier may be found before one that begins earlier. The text is never longer than that.
       if (places.length === 0) assertEquals(text, whole);
       else assertEquals(whole.startsWith(text), true);
     }),
   );
 });
 
-Deno.test("StopCutter ends open parts, finishes once and swallows the rest", () => {
+Deno.test("StopSequenceFilter ends open parts, finishes once and drops the rest", () => {
   const cutter = new StopSequenceFilter(["END"]);
   cutter.push({ type: "part-start", index: 0, part: { kind: "text" } });
   const events = [
@@ -47,7 +47,7 @@ Deno.test("StopCutter ends open parts, finishes once and swallows the rest", () 
   ]);
 });
 
-Deno.test("StopCutter never parts the two halves of a character", () => {
+Deno.test("StopSequenceFilter never splits a surrogate pair", () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom("😀", "a", "😀b", "é")),
@@ -62,7 +62,7 @@ Deno.test("StopCutter never parts the two halves of a character", () => {
   );
 });
 
-Deno.test("StopCutter gives what it held back of other parts when one of them is cut", () => {
+Deno.test("StopSequenceFilter returns the held text of other parts when one part matches", () => {
   const cutter = new StopSequenceFilter(["END"]);
   for (const index of [0, 1]) cutter.push({ type: "part-start", index, part: { kind: "text" } });
   cutter.push({ type: "part-delta", index: 0, text: "EN" });

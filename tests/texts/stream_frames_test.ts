@@ -6,7 +6,7 @@ import { framesIn, lastFrameEnd, rejectManyValues } from "../../src/texts/stream
 
 const UNCOUNTED = { hold() {} };
 
-/** Lines of every kind that the standard tells apart, with data that is whole only with its last line. */
+/** Lines of every kind in the standard, with data that is complete only with its last line. */
 const lines = fc.constantFrom(
   "data: {",
   "data:}",
@@ -26,7 +26,7 @@ function dataIn(text: string): string[] {
   return framesIn(text).flatMap(({ data }) => data === null ? [] : [data]);
 }
 
-Deno.test("framesIn() tells the data that the standard tells, and its frames make the text up again", () => {
+Deno.test("framesIn() returns the data that the standard defines, and frames that together are the text", () => {
   fc.assert(
     fc.property(texts, (text) => {
       const frames = framesIn(text);
@@ -39,20 +39,20 @@ Deno.test("framesIn() tells the data that the standard tells, and its frames mak
   );
 });
 
-Deno.test("framesIn() parts lines of data that are whole by themselves, and no others", () => {
+Deno.test("framesIn() splits data lines that are complete by themselves, and no others", () => {
   assertEquals(dataIn('data: {"a":1}\ndata: {"b":2}\ndata: [DONE]\n\n'), ['{"a":1}', '{"b":2}', "[DONE]"]);
   assertEquals(dataIn('data: {"a":{}\ndata: ,"b":2}\n\n'), ['{"a":{}\n,"b":2}']);
   assertEquals(dataIn("\u00ef\u00bb\u00bfdata: 1\n\n"), ["1"]);
 });
 
-Deno.test("lastFrameEnd() is behind the last empty line, whatever its kind", () => {
+Deno.test("lastFrameEnd() returns the position after the last empty line of any kind", () => {
   for (const text of ["a\n\n", "a\r\n\r\n", "a\r\r", "a\n\r\n", "a\r\n\n", "a\n\r", "a\r\n\r"]) {
     assertEquals([lastFrameEnd(text), lastFrameEnd(text + "b")], [text.length, text.length], JSON.stringify(text));
   }
   assertEquals(["", "a", "a\n", "a\r", "a\r\n", "\n", "a\rb\nc\r\nd"].map(lastFrameEnd), [0, 0, 0, 0, 0, 0, 0]);
 });
 
-Deno.test("FrameBuffer gives every sign once, in order, and frames only when they are whole", () => {
+Deno.test("FrameBuffer returns every character once, in order, and only complete frames", () => {
   fc.assert(
     fc.property(texts, fc.array(fc.nat(200), { maxLength: 8 }), (text, places) => {
       const cuts = [0, ...places.map((place) => place % (text.length + 1)).toSorted((a, b) => a - b), text.length];
@@ -66,7 +66,7 @@ Deno.test("FrameBuffer gives every sign once, in order, and frames only when the
   );
 });
 
-Deno.test("FrameBuffer holds a frame with a picture, counts it, and gives up at what is larger than any", () => {
+Deno.test("FrameBuffer holds and counts a frame with a picture, and rejects a larger one", () => {
   const held: number[] = [];
   const buffer = new FrameBuffer({ hold: (bytes) => void held.push(bytes) });
   const part = "a".repeat(8_000_000);
@@ -77,7 +77,7 @@ Deno.test("FrameBuffer holds a frame with a picture, counts it, and gives up at 
   assertThrows(() => buffer.push(part), RangeError, "33554432 bytes");
 });
 
-Deno.test("refuseManyValues() refuses large data of very many values, and no picture", () => {
+Deno.test("rejectManyValues() rejects large data with too many values, but no picture", () => {
   rejectManyValues(JSON.stringify({ data: "a".repeat(2_000_000) }));
   rejectManyValues(`[${"1,".repeat(60_000)}1]`);
   assertThrows(() => rejectManyValues(`[${"1,".repeat(600_000)}1]`), RangeError, "50000 JSON values");

@@ -5,7 +5,7 @@ import { applyEdits, bytesOfLatin1, endsFrame, latin1Of, linesIn, textOfLatin1 }
 
 const texts = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "b") });
 
-Deno.test("linesIn() parts a text into lines that make it up again", () => {
+Deno.test("linesIn() splits a text into lines that together are the text", () => {
   fc.assert(
     fc.property(texts, (text) => {
       const lines = linesIn(text);
@@ -19,12 +19,12 @@ Deno.test("linesIn() parts a text into lines that make it up again", () => {
   );
 });
 
-Deno.test("edited() replaces stretches and nothing else", () => {
+Deno.test("applyEdits() replaces the given ranges and nothing else", () => {
   assertEquals(applyEdits("abcdef", []), "abcdef");
   assertEquals(applyEdits("abcdef", [{ start: 0, end: 1, text: "" }, { start: 2, end: 4, text: "XYZ" }]), "bXYZef");
 });
 
-Deno.test("endsFrame() knows the empty line of each kind", () => {
+Deno.test("endsFrame() recognizes every kind of empty line", () => {
   assertEquals(["", "a\n\n", "a\r\n\r\n", "a\r\r"].map(endsFrame), [true, true, true, true]);
   assertEquals(["a", "a\n", "a\r\n", "a\r"].map(endsFrame), [false, false, false, false]);
 });

@@ -25,13 +25,13 @@ import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
-/** A secret of the provider's, which no caller may see. */
+/** A secret of the provider that no caller may see. */
 export const PROVIDER_KEY = "key-of-the-provider";
 
-/** What a full reply's stream consumes. */
+/** The usage of a full reply's stream. */
 export const USAGE: Usage = { ...NO_USAGE, freshTokens: 12, outputTokens: 30, reasoningTokens: 9 };
 
-/** A reply with a thought, text in several scripts and a call, as a vendor's stream tells it. */
+/** A reply with reasoning, text in several scripts and a call, as a vendor's stream. */
 export const REPLY: readonly ReplyEvent[] = [
   { type: "start", id: "reply-1", model: "m", createdAt: 7, usage: { ...NO_USAGE, freshTokens: 12, outputTokens: 1 } },
   { type: "part-start", index: 0, part: { kind: "reasoning" } },
@@ -48,14 +48,14 @@ export const REPLY: readonly ReplyEvent[] = [
   { type: "finish", stop: { reason: "tool_calls", raw: null }, usage: USAGE },
 ];
 
-/** Events as a form's vendor sends them: with usage, and with lines that end as given. */
+/** Returns events as a format's vendor sends them: with usage, and with the given line ends. */
 export function wireOf(form: CallerFormatName, events: readonly ReplyEvent[], lineEnd = "\n"): string {
   const writer = CODECS[form].caller.eventWriter(replyContextOf({ includeUsage: true }));
   const bytes = encodeFrames(events.flatMap((event) => writer.write(event)));
   return new TextDecoder().decode(bytes).replaceAll("\n", lineEnd);
 }
 
-/** The smallest body that each form allows. */
+/** Returns the smallest valid body of each format. */
 export function bodyOf(form: CallerFormatName, fields: JsonObject = {}): JsonObject {
   const said = { role: "user", content: "Say something in any tongue" };
   const bodies: Record<CallerFormatName, JsonObject> = {
@@ -67,7 +67,7 @@ export function bodyOf(form: CallerFormatName, fields: JsonObject = {}): JsonObj
   return { ...bodies[form], ...fields };
 }
 
-/** A turn as its protocol hands it over; `text` is the body as it came, by default the JSON of `body`. */
+/** Creates a request as its protocol passes it on. `text` is the body as received, by default the JSON of `body`. */
 export function requestOf(
   form: CallerFormatName,
   fields: Partial<TextRequest> & { readonly text?: string } = {},
@@ -97,54 +97,54 @@ export function requestOf(
   };
 }
 
-/** What an admitted call came to. */
+/** Records what happens to an admitted call. */
 export interface AdmissionRecorder {
   readonly admission: Admission;
   readonly charges: Charge[];
   releases: number;
-  /** Ends the call as an account does that is overdrawn too far. */
+  /** Ends the call as an overdrawn account does. */
   overdraw: () => void;
-  /** Resolves when a charge is durable; replace it to make charges wait or fail. */
+  /** Resolves when a charge is durable. Replace it to delay charges or make them fail. */
   durable: () => Promise<void>;
 }
 
-/** An admission that notes what is done with it. */
+/** Creates an admission that records its charges and releases. */
 export function admissionRecorder(): AdmissionRecorder {
-  const till: AdmissionRecorder = {
+  const recorder: AdmissionRecorder = {
     charges: [],
     releases: 0,
     overdraw: () => {},
     durable: () => Promise.resolve(),
     admission: {
       async charge(charge) {
-        till.charges.push(charge);
-        await till.durable();
+        recorder.charges.push(charge);
+        await recorder.durable();
       },
-      release: () => void till.releases++,
+      release: () => void recorder.releases++,
       reserved: { amount: 0n, outputLimit: null },
-      onOverdrawn: (listener) => void (till.overdraw = listener),
+      onOverdrawn: (listener) => void (recorder.overdraw = listener),
     },
   };
-  return till;
+  return recorder;
 }
 
-/** What a test can choose of an attempt. */
+/** Options of an attempt. */
 export interface AttemptOptions {
-  /** The vendor's form. Default: the caller's. */
+  /** The vendor's format. Default: the caller's. */
   readonly vendor?: CallerFormatName;
   readonly request?: Partial<TextRequest> & { readonly text?: string };
   readonly recorder?: AdmissionRecorder;
   readonly outbound?: Outbound;
 }
 
-/** The model of all turns. */
+/** The model of all requests. */
 const MODEL = readModel({
   id: "acme/m",
   serves: [{ provider: "acme" }],
   pricing: { prompt: "0.001", completion: "0.002" },
 });
 
-/** Of a turn whose limit the caller set. */
+/** The measure of a request with the caller's own limit. */
 const MEASURE: TextMeasure = {
   promptTokens: 100,
   cachedTokens: 0,
@@ -155,30 +155,30 @@ const MEASURE: TextMeasure = {
   reasoningTokens: 0,
   choices: 1,
   limitField: null,
-  isCarried: true,
+  isSizeKnown: true,
 };
 
-/** A turn of a form on its way to a provider named `acme`. */
+/** Creates an attempt to serve a request of a format at a provider named `acme`. */
 export function attemptOf(
   form: CallerFormatName,
-  { vendor = form, request: turn, recorder: till = admissionRecorder(), outbound }: AttemptOptions = {},
+  { vendor = form, request, recorder = admissionRecorder(), outbound }: AttemptOptions = {},
 ): TextAttempt {
   const endpoint = endpointOf(vendor);
   const facts = { kind: "text", requestId: "req_1", accountId: "demo", model: MODEL, receivedAt: 7_000 } as const;
   const parts = { meter: { invalidate() {} }, clock: new ManualClock(), log: silentLog };
   return {
-    turn: requestOf(form, { stream: true, ...turn }),
+    request: requestOf(form, { stream: true, ...request }),
     model: MODEL,
     catalog: createCatalog([MODEL]),
     candidate: itemAt(MODEL.serves, 0),
     provider: providerOf("acme", [endpoint], outbound),
     endpoint,
-    settlement: new Settlement(facts, till.admission, parts),
+    settlement: new Settlement(facts, recorder.admission, parts),
     measure: MEASURE,
   };
 }
 
-/** Where a vendor speaks one form. */
+/** Creates the endpoint of a vendor with one format. */
 export function endpointOf(form: CallerFormatName): TextEndpoint {
   return {
     format: CODECS[form].upstream,
@@ -189,7 +189,7 @@ export function endpointOf(form: CallerFormatName): TextEndpoint {
   };
 }
 
-/** A provider that talks text there. */
+/** Creates a provider with these text endpoints. */
 export function providerOf(name: string, text: readonly TextEndpoint[], outbound: Outbound = NO_OUTBOUND): Provider {
   return {
     name,
@@ -204,7 +204,7 @@ export function providerOf(name: string, text: readonly TextEndpoint[], outbound
   };
 }
 
-/** An outbound of which only `send` is of use. */
+/** Creates an outbound that supports only `send`. */
 export function outboundOf(send: Outbound["send"]): Outbound {
   const unused = () => {
     throw new Error("Only send() is expected to be called");
@@ -214,13 +214,13 @@ export function outboundOf(send: Outbound["send"]): Outbound {
 
 const NO_OUTBOUND = outboundOf(() => Promise.reject(new Error("Nothing is expected to be sent")));
 
-/** A vendor's answer read by read; what is thrown in the place of a read is its failure. */
+/** A vendor's response, read by read. An error in place of a read is its failure. */
 export interface FakeResponse extends OutboundResponse {
   readonly reads: number;
   readonly cancelled: boolean;
 }
 
-/** An answer that gives these pieces, one a read, and then ends; a function gives its piece when it is due. */
+/** Creates a response that returns one chunk per read, then ends. A function returns its chunk when it is due. */
 export function responseOf(
   pieces: readonly (string | Uint8Array<ArrayBuffer> | Error | (() => Promise<string | null>))[],
   mediaType = "text/event-stream",
@@ -261,7 +261,7 @@ export function responseOf(
   };
 }
 
-/** Everything that a relay makes of a stream in these pieces. */
+/** Returns everything that a relay sends for a stream in these chunks. */
 export async function relayAll(relay: Relay, pieces: readonly Uint8Array<ArrayBuffer>[]): Promise<string> {
   const out: Bytes[] = [];
   try {
@@ -276,14 +276,14 @@ export async function relayAll(relay: Relay, pieces: readonly Uint8Array<ArrayBu
   return textOf(out);
 }
 
-/** Bytes as one text. */
+/** Decodes bytes as one text. */
 export function textOf(pieces: readonly Bytes[]): string {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   return pieces.map((piece) => piece === null ? "" : decoder.decode(piece, { stream: true })).join("") +
     decoder.decode();
 }
 
-/** A text's bytes, cut at these places of the whole, each from 0 to 1. */
+/** Splits a text's bytes at these relative positions, each from 0 to 1. */
 export function cutAt(text: string, places: readonly number[]): Uint8Array<ArrayBuffer>[] {
   const bytes = new TextEncoder().encode(text);
   const cuts = [...new Set(places.map((place) => Math.floor(place * bytes.length)))].sort((a, b) => a - b);
@@ -292,7 +292,7 @@ export function cutAt(text: string, places: readonly number[]): Uint8Array<Array
   );
 }
 
-/** A relay for a stream that passes through. */
+/** Creates a relay for a passed-through stream. */
 export function passRelayOf(attempt: TextAttempt): PassRelay {
   return new PassRelay(attempt, attempt.endpoint.passThrough!);
 }

@@ -37,18 +37,18 @@ import {
   wireOf,
 } from "./support.ts";
 
-/** What a provider does with a call. */
+/** How a provider responds to a call. */
 export type Behaviour = (call: OutboundCall) => FakeResponse | UpstreamFailure;
 
-/** What a test can choose of a gateway's text part. */
+/** Options of the text part of a gateway. */
 export interface TextGatewayOptions {
-  /** By the provider's name: its form, and what it does. */
+  /** By the provider's name: its format and its behaviour. */
   readonly providers?: Readonly<Record<string, readonly [CallerFormatName | readonly CallerFormatName[], Behaviour]>>;
-  /** Providers that are opened already, beside those. */
+  /** Additional providers that are already open. */
   readonly opened?: ReadonlyMap<string, Provider>;
   readonly model?: JsonObject;
   readonly isBroke?: boolean;
-  /** What requests reserve by. Default: more than any of them needs. */
+  /** The balance for reservations. Default: more than any of them needs. */
   readonly balance?: Money;
   readonly random?: () => number;
   /** Providers whose vendors reject their credentials. */
@@ -62,14 +62,14 @@ export interface TextGateway {
   readonly service: TextService;
   readonly recorder: AdmissionRecorder;
   readonly estimates: Money[];
-  /** Providers and bodies of all calls, in their order. */
+  /** The providers and bodies of all calls in order. */
   readonly sent: { readonly provider: string; readonly call: OutboundCall; readonly body: JsonObject }[];
   readonly logEntries: { readonly event: string; readonly fields: LogFields }[];
   readonly clock: ManualClock;
   readonly openStreams: OpenStreams;
 }
 
-/** Sets it up with one model, `acme/m`, that every provider serves but one called `stranger`. */
+/** Creates it with one model, `acme/m`, that every provider serves except one named `stranger`. */
 export function textGatewayOf(
   {
     providers = {},
@@ -82,13 +82,13 @@ export function textGatewayOf(
     endpoint = endpointOf,
   }: TextGatewayOptions,
 ): TextGateway {
-  const till = admissionRecorder();
+  const recorder = admissionRecorder();
   const estimates: Money[] = [];
   const sent: TextGateway["sent"] = [];
-  const lines: TextGateway["logEntries"] = [];
+  const logEntries: TextGateway["logEntries"] = [];
   const clock = new ManualClock();
-  const live = new OpenStreams();
-  const note = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
+  const openStreams = new OpenStreams();
+  const note = (event: string, fields: LogFields = {}) => void logEntries.push({ event, fields });
   const log: Log = { debug: note, info: note, warn: note, error: note };
   const opened = Object.entries(providers).map(([name, [forms, behave]]) => {
     const outbound = outboundOf((call) => {
@@ -116,14 +116,14 @@ export function textGatewayOf(
         if (isBroke) {
           throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
         }
-        return till.admission;
+        return recorder.admission;
       },
       invalidate() {},
       flush: () => Promise.resolve(),
     },
     clock,
     log,
-    openStreams: live,
+    openStreams,
     reasoning: reasoningMemoryOver(new BoundedMemory(clock)),
     items: itemMemoryOver(new BoundedMemory(clock)),
     store: { get: (keys: readonly unknown[]) => Promise.resolve(keys.map(() => null)) } as unknown as Store,
@@ -134,38 +134,38 @@ export function textGatewayOf(
   };
   return {
     service: new TextService(parts),
-    recorder: till,
+    recorder,
     estimates,
     sent,
-    logEntries: lines,
+    logEntries,
     clock,
-    openStreams: live,
+    openStreams,
   };
 }
 
-/** Keeps no ids, so that no account owns any. */
+/** Stores no ids, so no account owns any. */
 const stateless: StateOwnership = {
   keep: () => Promise.resolve(),
   owners: (states) => Promise.resolve(states.map(() => null)),
 };
 
-/** A provider's whole reply of a form. */
+/** Returns a provider's whole reply in a format. */
 export function wholeReply(form: CallerFormatName): Behaviour {
   const { body } = CODECS[form].caller.writeReply(replyOf(REPLY), replyContextOf());
   return () => responseOf([JSON.stringify(body)], "application/json");
 }
 
-/** A provider's stream of a form. */
+/** Returns a provider's stream in a format. */
 export function streamed(form: CallerFormatName): Behaviour {
   return () => responseOf([wireOf(form, REPLY)]);
 }
 
-/** A provider that fails. */
+/** Returns a failing provider. */
 export function failing(kind: FailureKind, status: number | null = null): Behaviour {
   return () => new UpstreamFailure("acme", kind, "Said the vendor", { status, accepted: "no" });
 }
 
-/** The error of a promise that fails with one for the caller. */
+/** Returns the error of a promise that rejects with a caller's error. */
 export async function errorOf(promise: Promise<unknown>): Promise<GatewayError> {
   return await assertRejects(() => promise, GatewayError);
 }

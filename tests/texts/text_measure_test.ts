@@ -31,38 +31,38 @@ function measured(form: CallerFormatName, body: JsonObject, { takesAnyFile = fal
 
 const said = (content: unknown) => ({ model: "acme/m", messages: [{ role: "user", content }] });
 
-Deno.test("measureOf() takes two bytes for a token, and the model's own limit where the caller sets none", () => {
+Deno.test("measureOf() counts two bytes as a token, and uses the model's limit if the caller sets none", () => {
   const { bytes, measure, rates } = measured("chat", said("hello"));
   assertEquals([measure.promptTokens, measure.outputTokens, measure.choices], [Math.ceil(bytes / 2), 64_000, 1]);
-  assertEquals([measure.limitField, measure.isCarried], [null, true]);
+  assertEquals([measure.limitField, measure.isSizeKnown], [null, true]);
   // A vendor may write a prompt to a cache of its own.
   assertEquals([rates.prompt, rates.output], [readRate("0.00000375"), readRate("0.000015")]);
 });
 
-Deno.test("measureOf() takes a picture for 16,000 tokens, whatever its base64 has", () => {
+Deno.test("measureOf() counts a picture as 16,000 tokens, whatever the size of its base64", () => {
   const url = `data:image/png;base64,${"A".repeat(100_000)}`;
   const { bytes, measure } = measured("chat", said([{ type: "image_url", image_url: { url } }]));
   assertEquals(measure.promptTokens, Math.ceil((bytes - url.length) / 2) + 16_000);
 });
 
-Deno.test("measureOf() takes the whole context, at the highest price, for what a request does not carry", () => {
+Deno.test("measureOf() reserves the whole context at the highest price for content that a request refers to", () => {
   const { measure, rates } = measured("responses", { model: "acme/m", input: "hi", previous_response_id: "resp_1" });
-  assertEquals([measure.promptTokens, measure.isCarried], [200_000, false]);
+  assertEquals([measure.promptTokens, measure.isSizeKnown], [200_000, false]);
   assertEquals(rates.prompt, readRate("0.00004"));
 });
 
-Deno.test("measureOf() takes a picture's address for a file where a vendor does", () => {
+Deno.test("measureOf() treats a picture's address as a file if a vendor does", () => {
   const body = said([{ type: "image_url", image_url: { url: "https://a.example/cat.png" } }]);
-  assertEquals(measured("chat", body).measure.isCarried, true);
-  assertEquals(measured("chat", body, { takesAnyFile: true }).measure.isCarried, false);
+  assertEquals(measured("chat", body).measure.isSizeKnown, true);
+  assertEquals(measured("chat", body, { takesAnyFile: true }).measure.isSizeKnown, false);
 });
 
-Deno.test("measureOf() looks no further into a body that fills the context by its bytes", () => {
+Deno.test("measureOf() does not inspect a body whose bytes fill the context", () => {
   const { measure } = measured("chat", { ...said("x".repeat(500_000)), n: 3 });
-  assertEquals([measure.promptTokens, measure.isCarried, measure.choices], [200_000, true, 3]);
+  assertEquals([measure.promptTokens, measure.isSizeKnown, measure.choices], [200_000, true, 3]);
 });
 
-Deno.test("measureOf() counts choices, searches and reasoning beyond a limit", () => {
+Deno.test("measureOf() counts choices, searches and reasoning beyond the caller's limit", () => {
   const candidates = { contents: [], generation_config: { candidate_count: 4, max_output_tokens: 100 } };
   assertEquals(measured("content", candidates).measure.choices, 4);
   const searching = { ...said("hi"), tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 3 }] };
@@ -73,7 +73,7 @@ Deno.test("measureOf() counts choices, searches and reasoning beyond a limit", (
   assertEquals([own.outputTokens, own.reasoningTokens], [500, 0]);
 });
 
-Deno.test("measureOf() prices a prompt that is kept for an hour as such", () => {
+Deno.test("measureOf() prices a prompt with an hour's cache lifetime as such", () => {
   const parts = [{ type: "text", text: "hi", cache_control: { type: "ephemeral", ttl: "1h" } }];
   assertEquals(measured("messages", said(parts)).rates.prompt, readRate("0.000006"));
 });

@@ -5,7 +5,7 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type Money, readMoney, readRate } from "../../src/lib/money.ts";
 import { fitWithin, type TextMeasure, type TextRates, textReservation } from "../../src/texts/text_reservation.ts";
 
-/** Three dollars a million tokens in, fifteen out. */
+/** Three dollars per million input tokens, fifteen per million output tokens. */
 const MID_PRICED: TextRates = {
   prompt: readRate("0.000003"),
   cached: readRate("0.0000003"),
@@ -25,10 +25,10 @@ const DEFAULT_CALL: TextMeasure = {
   reasoningTokens: 0,
   choices: 1,
   limitField: null,
-  isCarried: true,
+  isSizeKnown: true,
 };
 
-/** Opens calls until one is refused, at most so many; gives their limits. */
+/** Opens calls until one is rejected or the maximum is reached. Returns their limits. */
 function openCalls(balance: string, call: TextMeasure, most: number): (number | null)[] {
   let spendable = readMoney(balance);
   const limits: (number | null)[] = [];
@@ -44,13 +44,13 @@ function openCalls(balance: string, call: TextMeasure, most: number): (number | 
   return limits;
 }
 
-Deno.test("a dollar runs ten default calls of a mid-priced model at once", () => {
+Deno.test("one dollar covers ten parallel default calls of a mid-priced model", () => {
   const limits = openCalls("1", DEFAULT_CALL, 10);
   assertEquals(limits.length, 10);
   assertEquals(limits[0], 6_666, "a tenth of a dollar buys 6666 tokens");
 });
 
-Deno.test("ten default calls fit at once with any balance from fifty cents", () => {
+Deno.test("ten parallel default calls fit any balance from fifty cents", () => {
   fc.assert(fc.property(fc.integer({ min: 50, max: 5_000 }), (cents) => {
     assertEquals(
       openCalls(`${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, "0")}`, DEFAULT_CALL, 10).length,
@@ -74,7 +74,7 @@ Deno.test("a small balance passes when it covers the prompt and 1,024 tokens", (
   );
 });
 
-Deno.test("a caller's limit that does not fit is refused with the one that would", () => {
+Deno.test("a caller's limit that does not fit is rejected, naming the largest one that fits", () => {
   const call = { ...DEFAULT_CALL, outputTokens: 100_000, limitField: "max_tokens" };
   const error = assertThrows(() => textReservation(call, MID_PRICED)(readMoney("0.3")), GatewayError);
   assertEquals([error.code, error.details.field], ["insufficient_credits", "max_tokens"]);
@@ -89,10 +89,10 @@ Deno.test("choices multiply the output", () => {
   assertEquals(openCalls("1", { ...DEFAULT_CALL, choices: 4 }, 1), [1_666]);
 });
 
-Deno.test("a request of unknown size is refused with the reason", () => {
-  const call = { ...DEFAULT_CALL, promptTokens: 1_000_000, isCarried: false };
+Deno.test("a request of unknown size is rejected with the reason", () => {
+  const call = { ...DEFAULT_CALL, promptTokens: 1_000_000, isSizeKnown: false };
   const error = assertThrows(() => textReservation(call, MID_PRICED)(readMoney("1")), GatewayError);
-  assert(error.message.includes("names files, stored context or hosted tools"), error.message);
+  assert(error.message.includes("refers to files, stored context or hosted tools"), error.message);
 });
 
 Deno.test("a free model reserves nothing", () => {
@@ -110,7 +110,7 @@ const anyMeasure: fc.Arbitrary<TextMeasure> = fc.record({
   reasoningTokens: fc.constant(0),
   choices: fc.integer({ min: 1, max: 128 }),
   limitField: fc.constantFrom(null, "max_tokens"),
-  isCarried: fc.boolean(),
+  isSizeKnown: fc.boolean(),
 });
 
 const anyRate = fc.bigInt({ min: 0n, max: 10n ** 14n });
@@ -124,7 +124,7 @@ const anyRates: fc.Arbitrary<TextRates> = fc.record({
   request: anyRate,
 });
 
-Deno.test("what is reserved always fits, covers what may be consumed, and a limit is at least 1,024 tokens", () => {
+Deno.test("a reservation fits the balance, covers the maximum use, and a limit is at least 1,024 tokens", () => {
   fc.assert(
     fc.property(anyMeasure, anyRates, fc.bigInt({ min: -5n, max: 10n ** 12n }), (measure, rates, spendable) => {
       let reserved;
@@ -151,7 +151,7 @@ function costOf(measure: TextMeasure, rates: TextRates, outputTokens: number): M
   return (exact + 50_000_000n) / 100_000_000n;
 }
 
-Deno.test("joinedReserve() reserves for the dearest that fits, with the first one's limit", () => {
+Deno.test("joinedReserve() reserves the highest amount that fits, with the first option's limit", () => {
   const dear = { ...MID_PRICED, output: MID_PRICED.output * 10n };
   const limited = { ...DEFAULT_CALL, limitField: "max_tokens", outputTokens: 1_000 };
   const [cheap, costly] = [textReservation(limited, MID_PRICED), textReservation(limited, dear)];
@@ -163,7 +163,7 @@ Deno.test("joinedReserve() reserves for the dearest that fits, with the first on
   assertEquals(long, textReservation(DEFAULT_CALL, MID_PRICED)(readMoney("10")));
 });
 
-Deno.test("fitWithin() gives the limit that what is reserved pays for, to the token", () => {
+Deno.test("fitWithin() returns the exact limit that the reservation covers", () => {
   const amounts = fc.bigInt({ min: 0n, max: readMoney("20") });
   fc.assert(fc.property(amounts, fc.integer({ min: 1, max: 3 }), fc.boolean(), (amount, choices, isLimited) => {
     const call = { ...DEFAULT_CALL, choices, limitField: isLimited ? "max_tokens" : null };
@@ -179,7 +179,7 @@ Deno.test("fitWithin() gives the limit that what is reserved pays for, to the to
   }));
 });
 
-Deno.test("fitWithin() fits every call into what it reserved itself", () => {
+Deno.test("fitWithin() fits every call into its own reservation", () => {
   for (const balance of ["0.05", "0.5", "3", "20", "500"]) {
     const { amount, outputLimit } = textReservation(DEFAULT_CALL, MID_PRICED)(readMoney(balance));
     assertEquals(fitWithin(amount, DEFAULT_CALL, MID_PRICED), { outputLimit });

@@ -4,14 +4,14 @@ import { countTokens as exactly } from "gpt-tokenizer";
 import { countPromptTokens, countTextTokens, estimatedUsage } from "../../src/texts/token_estimate.ts";
 import { conversationOf } from "../support/conversations.ts";
 
-Deno.test("countTextTokens() counts ordinary text as the tokenizer does, however long", async () => {
+Deno.test("countTextTokens() matches the tokenizer for ordinary text of any length", async () => {
   const text = "The quick brown fox jumps over the lazy dog. Der Bär läuft durch den Wald, it's 10:30 o'clock. ";
   for (const times of [0, 1, 10, 1_000]) {
     assertEquals(await countTextTokens(text.repeat(times)), exactly(text.repeat(times)));
   }
 });
 
-Deno.test("countTextTokens() is near the tokenizer's count for any text", async () => {
+Deno.test("countTextTokens() is close to the tokenizer's count for any text", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "grapheme", maxLength: 1_000 }), async (text) => {
       const tokens = await countTextTokens(text);
@@ -22,13 +22,13 @@ Deno.test("countTextTokens() is near the tokenizer's count for any text", async 
   );
 });
 
-Deno.test("countTextTokens() takes a text that names the tokenizer's own marks, and one of nothing but signs without blanks", async () => {
+Deno.test("countTextTokens() accepts text with the tokenizer's special tokens, and text without spaces", async () => {
   assert(await countTextTokens("<|endoftext|> <|im_start|>") > 0);
-  // With the tokenizer alone these take minutes.
+  // The tokenizer alone takes minutes for these.
   for (const sign of ["界", "=", "😀"]) assert(await countTextTokens(sign.repeat(150_000)) > 1_000);
 });
 
-Deno.test("countTextTokens() goes by the beginning of a text beyond 200,000 characters", async () => {
+Deno.test("countTextTokens() extrapolates text above 200,000 characters from its beginning", async () => {
   const tokens = await countTextTokens("hello ".repeat(500_000));
   assert(Math.abs(tokens - 500_000) < 5_000, String(tokens));
 });
@@ -54,7 +54,7 @@ Deno.test("countPromptTokens() counts every part of a conversation", async () =>
   assert(picture >= 1_000 && picture < 1_100, String(picture));
 });
 
-Deno.test("estimatedUsage() is marked as such", () => {
+Deno.test("estimatedUsage() is marked as estimated", () => {
   const { freshTokens, outputTokens, estimated } = estimatedUsage(3, 4);
   assertEquals([freshTokens, outputTokens, estimated], [3, 4, true]);
 });

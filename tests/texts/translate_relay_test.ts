@@ -37,7 +37,7 @@ const PAIRS = FORMATS.flatMap((caller) =>
 const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
 
 function relayFor(caller: CallerFormatName, vendor: CallerFormatName, translation: Partial<Translation> = {}) {
-  const till = admissionRecorder();
+  const recorder = admissionRecorder();
   const clock = new ManualClock();
   const memory = reasoningMemoryOver(new BoundedMemory(clock));
   const items = itemMemoryOver(new BoundedMemory(clock));
@@ -56,14 +56,14 @@ function relayFor(caller: CallerFormatName, vendor: CallerFormatName, translatio
   };
   const parts = { reasoning: memory, items } as unknown as TextParts;
   return {
-    till,
+    recorder,
     memory,
     items,
-    relay: new TranslateRelay(attemptOf(caller, { vendor, recorder: till }), whole, parts),
+    relay: new TranslateRelay(attemptOf(caller, { vendor, recorder }), whole, parts),
   };
 }
 
-/** What a caller of a form reads. */
+/** Returns the events that a caller of a format reads. */
 function eventsIn(form: CallerFormatName, text: string): ReplyEvent[] {
   const frames = createFrameReader();
   const reader = eventReaderOf(CODECS[form]);
@@ -75,7 +75,7 @@ function replyIn(form: CallerFormatName, text: string): Reply {
   return replyOf(eventsIn(form, text));
 }
 
-/** What must survive any translation: words, calls and their arguments, why it ended, what it cost. */
+/** Returns what every translation must preserve: text, calls and arguments, stop reason and usage. */
 function gistOf({ parts, stop, usage }: Reply) {
   return {
     text: parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join(""),
@@ -91,22 +91,22 @@ const GIST = gistOf(replyOf(REPLY));
 for (const { caller, vendor } of PAIRS) {
   const wire = wireOf(vendor, REPLY);
 
-  Deno.test(`TranslateRelay tells a ${caller} caller what a ${vendor} vendor said, wherever the cuts fall`, async () => {
+  Deno.test(`TranslateRelay sends a ${caller} caller the reply of a ${vendor} vendor, wherever reads are split`, async () => {
     await fc.assert(
       fc.asyncProperty(cuts, async (places) => {
-        const { relay, till } = relayFor(caller, vendor);
+        const { relay, recorder } = relayFor(caller, vendor);
         assertEquals(gistOf(replyIn(caller, await relayAll(relay, cutAt(wire, places)))), GIST);
-        assertEquals(till.charges.map(({ usage }) => usage), [USAGE]);
+        assertEquals(recorder.charges.map(({ usage }) => usage), [USAGE]);
         assertEquals(relay.finished, true);
       }),
       { numRuns: 30 },
     );
   });
 
-  Deno.test(`TranslateRelay holds a ${caller} caller's end back until the charge of a ${vendor} reply is durable`, async () => {
-    const { relay, till } = relayFor(caller, vendor);
+  Deno.test(`TranslateRelay withholds a ${caller} caller's end marker until the charge of a ${vendor} reply is durable`, async () => {
+    const { relay, recorder } = relayFor(caller, vendor);
     let makeDurable = () => {};
-    till.durable = () => new Promise((resolve) => makeDurable = resolve);
+    recorder.durable = () => new Promise((resolve) => makeDurable = resolve);
     const sent: Bytes[] = [];
     const pieces = wire.split(/(?<=\n\n)/).map((frame) => new TextEncoder().encode(frame));
     let held: Promise<Bytes> | null = null;
@@ -119,43 +119,43 @@ for (const { caller, vendor } of PAIRS) {
     assertEquals(await Promise.race([held, Promise.resolve("pending")]), "pending");
     assertEquals(relay.finished, false);
     assert(!eventsIn(caller, textOf(sent)).some(({ type }) => type === "finish"));
-    while (till.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    while (recorder.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
     makeDurable();
     assertEquals(gistOf(replyIn(caller, textOf([...sent, await held]))), GIST);
   });
 
-  Deno.test(`TranslateRelay ends a ${caller} caller's stream with a failure when the ${vendor} vendor's is cut`, async () => {
+  Deno.test(`TranslateRelay ends a ${caller} caller's stream with an error if the ${vendor} vendor's breaks`, async () => {
     const shown = new TextEncoder().encode(wireOf(vendor, REPLY.slice(0, -1)));
     for (let at = 0; at < shown.length; at += 97) {
-      const { relay, till } = relayFor(caller, vendor);
+      const { relay, recorder } = relayFor(caller, vendor);
       const events = eventsIn(caller, await relayAll(relay, at === 0 ? [] : [shown.slice(0, at)]));
       assertEquals(events.at(-1)?.type, "error");
       assertStringIncludes((events.at(-1) as { message: string }).message, "ended the stream before");
-      assertEquals(till.charges.map(({ usage }) => usage?.estimated), [true]);
+      assertEquals(recorder.charges.map(({ usage }) => usage?.estimated), [true]);
     }
   });
 
-  Deno.test(`TranslateRelay tells a ${caller} caller of a failure that a ${vendor} vendor reports, behind the text before it`, async () => {
+  Deno.test(`TranslateRelay sends a ${caller} caller a failure that a ${vendor} vendor reports, after the text before it`, async () => {
     const error = { type: "error", message: `Overloaded for ${PROVIDER_KEY}`, vendorCode: null, status: null } as const;
-    const { relay, till } = relayFor(caller, vendor);
+    const { relay, recorder } = relayFor(caller, vendor);
     const events = eventsIn(caller, await relayAll(relay, cutAt(wireOf(vendor, [...REPLY.slice(0, 7), error]), [])));
     const said = events.map((event) => event.type === "part-delta" ? event.text : "").join("");
     assertStringIncludes(said, "Zwei\nZeilen");
     assertEquals((events.at(-1) as { message: string }).message, "Overloaded for [redacted]");
-    assertEquals(till.charges.length, 1);
+    assertEquals(recorder.charges.length, 1);
   });
 
-  Deno.test(`TranslateRelay charges for what was made when a ${caller} caller leaves a ${vendor} reply`, async () => {
-    const { relay, till } = relayFor(caller, vendor);
+  Deno.test(`TranslateRelay charges the output if a ${caller} caller disconnects during a ${vendor} reply`, async () => {
+    const { relay, recorder } = relayFor(caller, vendor);
     await relay.take(new TextEncoder().encode(wireOf(vendor, REPLY.slice(0, 7))));
     relay.onDisconnect();
-    while (till.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
-    const { outputTokens = 0, freshTokens = 0, estimated } = itemAt(till.charges, 0).usage!;
+    while (recorder.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    const { outputTokens = 0, freshTokens = 0, estimated } = itemAt(recorder.charges, 0).usage!;
     assertEquals(estimated, true);
     assert(outputTokens > 10 && outputTokens < 40 && freshTokens > 5, `${freshTokens} in, ${outputTokens} out`);
   });
 
-  Deno.test(`TranslateRelay maps tools' names back for a ${caller} caller of a ${vendor} vendor, and unwraps free text`, async () => {
+  Deno.test(`TranslateRelay restores tool names for a ${caller} caller of a ${vendor} vendor, and unwraps free text`, async () => {
     const events: ReplyEvent[] = [
       itemAt(REPLY, 0),
       { type: "part-start", index: 0, part: { kind: "tool_call", callId: "call_1", tool: "look_wire" } },
@@ -169,12 +169,12 @@ for (const { caller, vendor } of PAIRS) {
     const { parts } = replyIn(caller, await relayAll(relay, cutAt(wireOf(vendor, events), [])));
     const [call] = parts.filter((part) => part.kind === "tool_call");
     assertEquals(call?.tool, "look.up");
-    // Forms without such tools give the text back as they were given it.
+    // Formats without such tools return the text as they received it.
     assertEquals(call?.custom ? call.input : JSON.parse(call!.input).input, "free text");
   });
 }
 
-Deno.test("TranslateRelay writes the issuer on every proof, so that it comes home", async () => {
+Deno.test("TranslateRelay adds the issuer to every signature", async () => {
   const signature: ReasoningSignature = { format: "messages", issuer: null, value: "proof" };
   const events: ReplyEvent[] = [
     ...REPLY.slice(0, 3),
@@ -187,7 +187,7 @@ Deno.test("TranslateRelay writes the issuer on every proof, so that it comes hom
   assertEquals(readSignature(carried, "responses"), { ...signature, issuer: "acme" });
 });
 
-Deno.test("TranslateRelay remembers for a chat caller the proofs that belong to its calls", async () => {
+Deno.test("TranslateRelay keeps the signatures of a chat caller's tool calls", async () => {
   const signature: ReasoningSignature = { format: "messages", issuer: null, value: "proof" };
   const { relay, memory } = relayFor("chat", "messages");
   const events: ReplyEvent[] = [
@@ -206,7 +206,7 @@ Deno.test("TranslateRelay remembers for a chat caller the proofs that belong to 
   });
 });
 
-Deno.test("TranslateRelay remembers for a responses caller every item that the reply shows", async () => {
+Deno.test("TranslateRelay keeps every item of a responses caller's reply", async () => {
   const { relay, items } = relayFor("responses", "chat");
   const broken: ReplyEvent[] = REPLY.map((event) =>
     event.type === "part-delta" && event.index === 2 && event.text.startsWith('"')
@@ -223,46 +223,46 @@ Deno.test("TranslateRelay remembers for a responses caller every item that the r
   }
 });
 
-Deno.test("TranslateRelay ends the text at a stop sequence that the vendor was not told, and reads no further", async () => {
+Deno.test("TranslateRelay ends the text at a stop sequence that the vendor does not support, and reads no further", async () => {
   const conversation = conversationOf({ sampling: { ...conversationOf().sampling, stop: ["Zeilen"] } });
   const { emulation } = emulationFor(conversation, ["stop"]);
-  const { relay, till } = relayFor("messages", "responses", { emulation });
+  const { relay, recorder } = relayFor("messages", "responses", { emulation });
   const reply = replyIn("messages", await relayAll(relay, cutAt(wireOf("responses", REPLY), [0.2, 0.5, 0.7])));
   assertEquals(reply.parts.at(-1), { kind: "text", text: "Grüße, 世界! Zwei\n" });
   assertEquals([reply.stop.reason, reply.stop.sequence], ["stop_sequence", "Zeilen"]);
-  assertEquals(itemAt(till.charges, 0).usage!.estimated, true);
+  assertEquals(itemAt(recorder.charges, 0).usage!.estimated, true);
 });
 
-Deno.test("TranslateRelay keeps what came before a frame that is no JSON, and says that the answer cannot be read", async () => {
-  const { relay, till } = relayFor("messages", "chat");
+Deno.test("TranslateRelay sends the text before a frame that is not JSON, then reports an unreadable response", async () => {
+  const { relay, recorder } = relayFor("messages", "chat");
   const text = await relayAll(relay, cutAt(`${wireOf("chat", REPLY.slice(0, 7))}data: <html>\n\n`, []));
   assertStringIncludes(text, "Grüße");
   assertEquals(
     (eventsIn("messages", text).at(-1) as { message: string }).message,
     'Provider "acme" returned an invalid response',
   );
-  assertEquals([relay.finished, till.charges.length], [true, 1]);
+  assertEquals([relay.finished, recorder.charges.length], [true, 1]);
 });
 
-Deno.test("TranslateRelay tells the caller of a charge that was lost in the place of the end", async () => {
+Deno.test("TranslateRelay sends the caller an error in place of the end marker if the charge is lost", async () => {
   for (const { caller, vendor } of PAIRS) {
-    const { relay, till } = relayFor(caller, vendor);
-    till.durable = () => Promise.reject(new Error("store is gone"));
+    const { relay, recorder } = relayFor(caller, vendor);
+    recorder.durable = () => Promise.reject(new Error("store is gone"));
     const text = await relayAll(relay, cutAt(wireOf(vendor, REPLY), []));
     assertStringIncludes(text, "世界");
     assertEquals((eventsIn(caller, text).at(-1) as { message: string }).message, "Unexpected internal error");
   }
 });
 
-Deno.test("TranslateRelay stops at a frame beyond 1 MB", async () => {
-  const { relay, till } = relayFor("messages", "chat");
+Deno.test("TranslateRelay ends at a frame above 1 MB", async () => {
+  const { relay, recorder } = relayFor("messages", "chat");
   const piece = new TextEncoder().encode(`data: {"x":"${"y".repeat(600_000)}`);
   const events = eventsIn("messages", await relayAll(relay, [piece, piece, piece]));
   assertEquals(events.at(-1)?.type, "error");
-  assertEquals(till.charges.length, 1);
+  assertEquals(recorder.charges.length, 1);
 });
 
-Deno.test("TranslateRelay ends a stream with an error event when a frame holds very many values", async () => {
+Deno.test("TranslateRelay ends a stream with an error event if a frame has too many values", async () => {
   const { relay } = relayFor("messages", "chat");
   const frame = `data: {"id":"c","choices":[],"junk":[${"[],".repeat(60_000)}0]}\n\n`;
   const text = new TextDecoder().decode(await relay.take(new TextEncoder().encode(frame)) ?? undefined);

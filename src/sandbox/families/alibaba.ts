@@ -62,11 +62,11 @@ export const alibaba: VendorApi = {
     }
     throw new SimulatedError(404, "The requested resource was not found.", { code: "NotFound" });
   },
-  writeError(refusal, call) {
-    if (call.path.startsWith(COMPATIBLE)) return openai.writeError(refusal, asOpenai(call));
-    const { status, message, details } = refusal;
+  writeError(error, call) {
+    if (call.path.startsWith(COMPATIBLE)) return openai.writeError(error, asOpenai(call));
+    const { status, message, details } = error;
     const code = details.code ?? (status === 429 ? "Throttling" : status >= 500 ? "InternalError" : "InvalidParameter");
-    return jsonResponse({ request_id: call.requestId, code, message }, retryAfterHeader(refusal), status);
+    return jsonResponse({ request_id: call.requestId, code, message }, retryAfterHeader(error), status);
   },
 };
 
@@ -89,31 +89,31 @@ async function makePicture(call: Call): Promise<Response> {
   });
 }
 
-function picture({ vendors: world }: Call, id: string): Response {
-  const bytes = PICTURES.get(world)?.get(id);
+function picture({ vendors }: Call, id: string): Response {
+  const bytes = PICTURES.get(vendors)?.get(id);
   if (bytes === undefined) return new Response("Not found", { status: 404 });
   return new Response(bytes, { headers: { "content-type": "image/png" } });
 }
 
 async function create(call: Call): Promise<Response> {
-  const { vendors: world } = call;
+  const { vendors } = call;
   if (call.headers.get("x-dashscope-async") !== "enable") {
     throw new SimulatedError(403, "current user api does not support synchronous calls.", { code: "AccessDenied" });
   }
   const body = bodyOf(call, "The request body is not valid JSON.");
-  const order = { prompt: promptOf(body), body, newId: () => world.nextId() };
-  const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadTask(body));
+  const order = { prompt: promptOf(body), body, newId: () => vendors.nextId() };
+  const job = await jobsOf(vendors).create(call, order, CREATION_ERRORS, () => checkTask(body));
   return creationResponse(job, jsonResponse(taskOf(call, job)));
 }
 
-const REFUSALS = {
+const CREATION_ERRORS = {
   forbidden: () =>
     new SimulatedError(400, "Input data may contain inappropriate content.", { code: "DataInspectionFailed" }),
   failing: (status: number) => new SimulatedError(status, "The service is not able to take the request."),
 };
 
 /** Rejects what the vendor rejects at once. */
-function refuseBadTask({ model, input, parameters }: JsonObject): void {
+function checkTask({ model, input, parameters }: JsonObject): void {
   if (isMissingModel(String(model))) throw new SimulatedError(404, "Model not exist.", { code: "ModelNotFound" });
   if (!isObject(input) || typeof input.prompt !== "string") throw new SimulatedError(400, "input.prompt is required.");
   const { resolution, size, duration } = isObject(parameters) ? parameters : {};
@@ -155,8 +155,8 @@ function task(call: Call, rest: string): Response {
 function taskOf(call: Call, job: VideoJob): JsonObject {
   const { directives, body } = job;
   const state = stateOf(call.vendors, job);
-  const ordered = isObject(body.parameters) ? Number(body.parameters.duration ?? 5) : 5;
-  const seconds = directives.seconds ?? ordered;
+  const requestedSeconds = isObject(body.parameters) ? Number(body.parameters.duration ?? 5) : 5;
+  const seconds = directives.seconds ?? requestedSeconds;
   return {
     request_id: call.requestId,
     output: {

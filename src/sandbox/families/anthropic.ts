@@ -24,7 +24,7 @@ export const anthropic: VendorApi = {
     checkCredential(call.headers);
     switch (`${call.method} ${call.path}`) {
       case "POST /v1/messages":
-        return ask(call);
+        return generateReply(call);
       case "POST /v1/messages/count_tokens":
         return count(call);
       case "GET /v1/models":
@@ -35,12 +35,12 @@ export const anthropic: VendorApi = {
     checkModel(decodeURIComponent(id));
     return jsonResponse({ ...MODEL, id: decodeURIComponent(id) }, headersOf(call));
   },
-  writeError: (refusal, call) => {
-    const { status, message, details } = refusal;
+  writeError: (failure, call) => {
+    const { status, message, details } = failure;
     const { code, shown } = details;
     const error = { type: code ?? typeFor(status), message, ...(shown && { details: shown }) };
     const body = { type: "error", error, request_id: call.requestId };
-    return jsonResponse(body, { ...headersOf(call), ...retryAfterHeader(refusal) }, status);
+    return jsonResponse(body, { ...headersOf(call), ...retryAfterHeader(failure) }, status);
   },
 };
 
@@ -51,12 +51,12 @@ const MODEL = {
   created_at: "2026-01-01T00:00:00Z",
 };
 
-function ask(call: Call): Promise<Response> {
-  const { body, endpoint: voice } = threaded(bodyOf(call, UNREADABLE), call);
+function generateReply(call: Call): Promise<Response> {
+  const { body, endpoint } = threaded(bodyOf(call, UNREADABLE), call);
   checkMessage(body);
   const model = String(body.model);
   checkModel(model);
-  return generate({ call, body, model, streamed: body.stream === true }, voice);
+  return generate({ call, body, model, streamed: body.stream === true }, endpoint);
 }
 
 function count(call: Call): Response {

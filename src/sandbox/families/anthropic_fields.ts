@@ -47,14 +47,14 @@ function fieldsOf(names: string): ReadonlySet<string> {
  * @throws {SimulatedError} For an unknown field.
  */
 export function checkTopFields(body: JsonObject, counts: boolean): void {
-  refuseOthers(body, counts ? COUNT_FIELDS : MESSAGE_FIELDS, "");
+  rejectUnknownFields(body, counts ? COUNT_FIELDS : MESSAGE_FIELDS, "");
 }
 
 /** @throws {SimulatedError} For an unknown kind of block or an unknown field of one. */
 export function checkBlockFields(block: JsonObject, path: string): void {
   const type = String(block.type);
   const fields = ownValue(BLOCK_FIELDS, type);
-  if (fields !== undefined) return refuseOthers(block, fields, `${path}.${type}`);
+  if (fields !== undefined) return rejectUnknownFields(block, fields, `${path}.${type}`);
   if (OWN_BLOCKS.test(type)) return;
   const tags = Object.keys(BLOCK_FIELDS).map((tag) => `'${tag}'`).join(", ");
   throw invalidRequest(path, `Input tag '${type}' found using 'type' does not match any of the expected tags: ${tags}`);
@@ -62,7 +62,7 @@ export function checkBlockFields(block: JsonObject, path: string): void {
 
 /** @throws {SimulatedError} For an unknown field of a caller's tool. */
 export function checkToolFields(tool: JsonObject, path: string): void {
-  refuseOthers(tool, TOOL_FIELDS, path);
+  rejectUnknownFields(tool, TOOL_FIELDS, path);
 }
 
 /** Source: Messages API reference, "Web search tool". */
@@ -73,7 +73,7 @@ const SEARCH_FIELDS = fieldsOf(
 
 /** @throws {SimulatedError} For a search that the vendor does not offer in this way. */
 export function checkSearchTool(tool: JsonObject, path: string): void {
-  refuseOthers(tool, SEARCH_FIELDS, path);
+  rejectUnknownFields(tool, SEARCH_FIELDS, path);
   if (tool.name !== "web_search") throw invalidRequest(`${path}.name`, "Input should be 'web_search'");
   const { max_uses: most, allowed_domains: allowed, blocked_domains: blocked } = tool;
   if (typeof most === "number" && most < 1) throw invalidRequest(`${path}.max_uses`, "Input should be greater than 0");
@@ -82,7 +82,7 @@ export function checkSearchTool(tool: JsonObject, path: string): void {
   }
 }
 
-function refuseOthers(object: JsonObject, known: ReadonlySet<string>, path: string): void {
+function rejectUnknownFields(object: JsonObject, known: ReadonlySet<string>, path: string): void {
   const unknown = Object.keys(object).find((name) => !known.has(name));
   if (unknown !== undefined) {
     throw invalidRequest(path === "" ? unknown : `${path}.${unknown}`, "Extra inputs are not permitted");

@@ -15,19 +15,19 @@ export const messagesEndpoint: SimulatedEndpoint = {
   format: messages.caller,
   cachesOnlyAtMarkers: true,
   startsWithUsage: true,
-  newReplyId: ({ vendors: world }) => `msg_01${world.nextId()}`,
-  newCallId: ({ vendors: world }) => `toolu_01${world.nextId()}`,
-  partsOf({ reasoning: thoughts, parts, stop, search: finding }, { body, call }) {
-    const found = searchBlocks(finding, "messages", () => `srvtoolu_01${call.vendors.nextId()}`);
-    const said = stop.reason === "refusal" ? [] : [...found, ...parts]; // only the stop reason reports a refusal
-    return { parts: thoughts === null ? said : [thinkingPart(thoughts, body), ...said], stop };
+  newReplyId: ({ vendors }) => `msg_01${vendors.nextId()}`,
+  newCallId: ({ vendors }) => `toolu_01${vendors.nextId()}`,
+  partsOf({ reasoning, parts, stop, search }, { body, call }) {
+    const found = searchBlocks(search, "messages", () => `srvtoolu_01${call.vendors.nextId()}`);
+    const shown = stop.reason === "refusal" ? [] : [...found, ...parts]; // only the stop reason reports a refusal
+    return { parts: reasoning === null ? shown : [thinkingPart(reasoning, body), ...shown], stop };
   },
   reportsUsage: () => true,
   withoutUsage: ({ usage: _, ...body }) =>
     isObject(body.message) ? { ...body, message: withoutUsage(body.message) } : body,
-  defaultMessage: usualMessage,
+  defaultMessage,
   failureFrames: () => {
-    const error = { type: "overloaded_error", message: usualMessage(529) };
+    const error = { type: "overloaded_error", message: defaultMessage(529) };
     return [{ event: "error", data: JSON.stringify({ type: "error", error }) }];
   },
   encoder: encodeSse,
@@ -59,7 +59,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   529: "Overloaded",
 };
 
-function usualMessage(status: number): string {
+function defaultMessage(status: number): string {
   return MESSAGES[status] ?? (status >= 500 ? SERVER_ERROR : "The request was refused");
 }
 

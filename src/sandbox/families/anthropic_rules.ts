@@ -12,7 +12,7 @@ import { checkMessages } from "./anthropic_message_rules.ts";
  */
 export function checkMessage(body: JsonObject): void {
   checkTopFields(body, false);
-  for (const name of ["model", "max_tokens", "messages"]) demand(body, name);
+  for (const name of ["model", "max_tokens", "messages"]) checkPresent(body, name);
   if (!Number.isInteger(body.max_tokens) || (body.max_tokens as number) < 1) {
     throw invalidRequest("max_tokens", "Input should be greater than or equal to 1");
   }
@@ -23,7 +23,7 @@ export function checkMessage(body: JsonObject): void {
 /** Does the same for a request that only counts tokens. Throws the same errors. */
 export function checkMessageCount(body: JsonObject): void {
   checkTopFields(body, true);
-  for (const name of ["model", "messages"]) demand(body, name);
+  for (const name of ["model", "messages"]) checkPresent(body, name);
   checkContents(body);
 }
 
@@ -36,7 +36,7 @@ function checkContents(body: JsonObject): void {
   checkFormat(body.output_config);
 }
 
-function demand(body: JsonObject, name: string): void {
+function checkPresent(body: JsonObject, name: string): void {
   if (isAbsent(body[name])) throw invalidRequest(name, "Field required");
 }
 

@@ -41,7 +41,7 @@ export function threaded(body: JsonObject, call: Call): ThreadedRequest {
     throw invalidRequest("thread", "Extra inputs are not permitted");
   }
   const { type, previous_message_id: id } = isObject(thread) ? thread : {};
-  if (type === "create") return { body: rest, endpoint: keepingVoice(call.vendors) };
+  if (type === "create") return { body: rest, endpoint: storingEndpoint(call.vendors) };
   if (type !== "continue") {
     throw invalidRequest("thread", `Input tag '${type}' found using 'type' does not match any of the expected tags`);
   }
@@ -60,7 +60,7 @@ export function threaded(body: JsonObject, call: Call): ThreadedRequest {
     ...(isAbsent(tools) ? {} : { tools }),
     messages: [...kept.messages, ...listOf(body.messages)],
   };
-  return { body: whole, endpoint: keepingVoice(call.vendors) };
+  return { body: whole, endpoint: storingEndpoint(call.vendors) };
 }
 
 function refusal(status: number, errorCode: string, message: string): SimulatedError {
@@ -68,13 +68,13 @@ function refusal(status: number, errorCode: string, message: string): SimulatedE
 }
 
 /** Stores the conversation and the reply under the reply's id, which is generated before the reply. */
-function keepingVoice(world: SimulatedVendors): SimulatedEndpoint {
+function storingEndpoint(vendors: SimulatedVendors): SimulatedEndpoint {
   let kept: ((id: string) => void) | null = null;
   return {
     ...messagesEndpoint,
-    partsOf(speech, ask) {
-      const said = messagesEndpoint.partsOf(speech, ask);
-      kept = (id) => keep(world, id, ask, said);
+    partsOf(plan, request) {
+      const said = messagesEndpoint.partsOf(plan, request);
+      kept = (id) => keep(vendors, id, request, said);
       return said;
     },
     newReplyId(call) {
@@ -86,17 +86,17 @@ function keepingVoice(world: SimulatedVendors): SimulatedEndpoint {
 }
 
 function keep(
-  world: SimulatedVendors,
+  vendors: SimulatedVendors,
   id: string,
-  ask: GenerationRequest,
+  request: GenerationRequest,
   said: ReturnType<SimulatedEndpoint["partsOf"]>,
 ): void {
-  const { body, model, call, conversation } = ask;
+  const { body, model, call, conversation } = request;
   const reply = { id, model, createdAt: 0, ...said, usage: null, unsupportedFields: [] };
   const context = { model, requestId: call.requestId, createdAt: 0, conversation, includeUsage: true };
   const { content } = messages.caller.writeReply(reply, context).body;
-  const threads = threadsOf.get(world) ?? new Map<string, KeptThread>();
-  threadsOf.set(world, threads);
+  const threads = threadsOf.get(vendors) ?? new Map<string, KeptThread>();
+  threadsOf.set(vendors, threads);
   if (threads.size === MAX_THREADS) threads.delete(threads.keys().next().value!);
   const { system, tools } = body;
   const whole = [...listOf(body.messages), { role: "assistant", content }];

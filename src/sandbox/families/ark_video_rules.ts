@@ -37,8 +37,8 @@ export function checkTask(body: JsonObject): void {
   }
   if (new Set(frames).size < frames.length) throw new SimulatedError(400, "Each frame can be given once.");
   if (frames.length > 0 && body.ratio !== undefined) throw new SimulatedError(400, "ratio cannot be set with frames.");
-  refuseOther(body.ratio, RATIOS, "ratio");
-  refuseOther(body.resolution, RESOLUTIONS, "resolution");
+  checkAllowed(body.ratio, RATIOS, "ratio");
+  checkAllowed(body.resolution, RESOLUTIONS, "resolution");
   const { duration } = body;
   if (
     duration !== undefined && duration !== -1 &&
@@ -68,7 +68,7 @@ function roleOf(part: unknown): string | null {
   return role;
 }
 
-function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
+function checkAllowed(value: unknown, allowed: readonly string[], name: string): void {
   if (value !== undefined && !allowed.includes(String(value))) {
     throw new SimulatedError(400, `${name} is not supported.`);
   }

@@ -30,22 +30,22 @@ export const arkVideos: VendorApi = {
     if (!job) throw new SimulatedError(404, "The specified task is not found.", { code: "ResourceNotFound" });
     return call.method === "DELETE" ? cancel(call, job) : jsonResponse(taskOf(call, job));
   },
-  writeError(refusal, call) {
+  writeError(failure, call) {
     const error = {
-      code: refusal.details.code ?? "InvalidParameter",
-      message: refusal.message,
+      code: failure.details.code ?? "InvalidParameter",
+      message: failure.message,
       type: "BadRequest",
       param: "",
     };
-    return jsonResponse({ error }, { "x-request-id": call.requestId }, refusal.status);
+    return jsonResponse({ error }, { "x-request-id": call.requestId }, failure.status);
   },
 };
 
 async function create(call: Call): Promise<Response> {
-  const { vendors: world } = call;
+  const { vendors } = call;
   const body = bodyOf(call, "The request body is not valid JSON.");
-  const order = { prompt: promptOf(body), body, newId: () => `cgt-${world.nextId()}` };
-  const job = await jobsOf(world).create(call, order, REFUSALS, () => {
+  const order = { prompt: promptOf(body), body, newId: () => `cgt-${vendors.nextId()}` };
+  const job = await jobsOf(vendors).create(call, order, CREATION_ERRORS, () => {
     if (isMissingModel(String(body.model))) {
       throw new SimulatedError(404, "The model does not exist.", { code: "ModelNotFound" });
     }
@@ -54,7 +54,7 @@ async function create(call: Call): Promise<Response> {
   return creationResponse(job, jsonResponse({ id: job.id }));
 }
 
-const REFUSALS = {
+const CREATION_ERRORS = {
   forbidden: () =>
     new SimulatedError(400, "The text may contain sensitive information.", {
       code: "InputTextSensitiveContentDetected",
@@ -92,8 +92,8 @@ function taskOf(call: Call, job: VideoJob): JsonObject {
   const { directives, body } = job;
   const addressOf = (ending: string) =>
     `http://${call.headers.get("host")}/ark/api/v3/contents/results/${job.id}.${ending}?token=presigned`;
-  const ordered = Number(body.duration ?? OWN_SECONDS);
-  const seconds = directives.seconds ?? (ordered === -1 ? OWN_SECONDS : ordered);
+  const requestedSeconds = Number(body.duration ?? OWN_SECONDS);
+  const seconds = directives.seconds ?? (requestedSeconds === -1 ? OWN_SECONDS : requestedSeconds);
   const lastFrame = body.return_last_frame === true ? { last_frame_url: addressOf("png") } : {};
   return {
     id: job.id,

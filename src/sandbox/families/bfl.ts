@@ -38,7 +38,7 @@ export const bfl: VendorApi = {
     if (method === "POST" && model !== undefined && !isMissingModel(model)) return await create(call);
     throw new SimulatedError(404, "Not Found");
   },
-  writeError: (refusal) => jsonResponse({ detail: refusal.message }, retryAfterHeader(refusal), refusal.status),
+  writeError: (error) => jsonResponse({ detail: error.message }, retryAfterHeader(error), error.status),
 };
 
 async function create(call: Call): Promise<Response> {

@@ -39,10 +39,10 @@ export const fal: VendorApi = {
     if (rest === "/cancel" && call.method === "PUT") return cancel(call, job);
     return resultOf(call, job);
   },
-  writeError(refusal) {
-    const { status, message, details: { code } } = refusal;
+  writeError(error) {
+    const { status, message, details: { code } } = error;
     const detail = code === undefined ? message : [{ loc: ["body", "prompt"], msg: message, type: code }];
-    return jsonResponse({ detail }, retryAfterHeader(refusal), status);
+    return jsonResponse({ detail }, retryAfterHeader(error), status);
   },
 };
 

@@ -31,7 +31,7 @@ export const google: VendorApi = {
     switch (verb) {
       case "generateContent":
       case "streamGenerateContent":
-        return ask(call, version, model, verb);
+        return generateReply(call, version, model, verb);
       case "countTokens":
         return count(call, version, model);
       default:
@@ -53,7 +53,7 @@ function notFound(): SimulatedError {
   return new SimulatedError(404, "The requested URL was not found on this server.");
 }
 
-function ask(call: Call, version: string, model: string, verb: string): Promise<Response> {
+function generateReply(call: Call, version: string, model: string, verb: string): Promise<Response> {
   const body = bodyOf(call, UNREADABLE);
   const cache = namedCache(call, body, model);
   checkGenerate(body, model, cache?.content ?? null);

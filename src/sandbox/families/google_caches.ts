@@ -24,7 +24,7 @@ export interface KeptContent {
   expiresAt: number;
 }
 
-const SHELVES = new WeakMap<SimulatedVendors, Map<string, KeptContent>>();
+const CACHES = new WeakMap<SimulatedVendors, Map<string, KeptContent>>();
 const DEFAULT_TTL_MS = 3_600_000;
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1_000;
@@ -47,7 +47,7 @@ export function cachedContents(call: Call, rest: string): Response {
     case "PATCH one":
       return patch(call, rest);
     case "DELETE one":
-      shelfOf(call).delete(find(call, rest).name);
+      cachesOf(call).delete(find(call, rest).name);
       return jsonResponse({});
   }
   throw new SimulatedError(404, "The requested URL was not found on this server.");
@@ -69,10 +69,10 @@ export function namedCache(call: Call, body: JsonObject, model: string): KeptCon
   );
 }
 
-function shelfOf({ vendors: world }: Call): Map<string, KeptContent> {
-  const shelf = SHELVES.get(world) ?? new Map<string, KeptContent>();
-  SHELVES.set(world, shelf);
-  return shelf;
+function cachesOf({ vendors }: Call): Map<string, KeptContent> {
+  const caches = CACHES.get(vendors) ?? new Map<string, KeptContent>();
+  CACHES.set(vendors, caches);
+  return caches;
 }
 
 function keyOf({ headers, query }: Call): string {
@@ -80,7 +80,7 @@ function keyOf({ headers, query }: Call): string {
 }
 
 function find(call: Call, name: string): KeptContent {
-  const cache = shelfOf(call).get(name);
+  const cache = cachesOf(call).get(name);
   if (cache && cache.key === keyOf(call) && cache.expiresAt > call.vendors.clock.now()) return cache;
   throw new SimulatedError(403, "CachedContent not found (or permission denied)");
 }
@@ -114,7 +114,7 @@ function create(call: Call): Response {
     updatedAt: now,
     expiresAt: expiryIn(body, now) ?? now + DEFAULT_TTL_MS,
   };
-  shelfOf(call).set(cache.name, cache);
+  cachesOf(call).set(cache.name, cache);
   return jsonResponse(resourceOf(cache));
 }
 
@@ -161,7 +161,7 @@ function expireTimeIn(value: unknown): number | null {
 
 function list(call: Call): Response {
   const now = call.vendors.clock.now();
-  const own = [...shelfOf(call).values()].filter(({ key, expiresAt }) => key === keyOf(call) && expiresAt > now);
+  const own = [...cachesOf(call).values()].filter(({ key, expiresAt }) => key === keyOf(call) && expiresAt > now);
   const start = Number(call.query.get("pageToken") ?? 0);
   const size = Math.min(Number(call.query.get("pageSize") ?? 0) || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   const cachedContents = own.slice(start, start + size).map(resourceOf);
@@ -201,6 +201,6 @@ function timeOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function fault(field: string, words: string): SimulatedError {
-  return new SimulatedError(400, `* CreateCachedContentRequest.cached_content.${field}: ${words}\n`);
+function fault(field: string, message: string): SimulatedError {
+  return new SimulatedError(400, `* CreateCachedContentRequest.cached_content.${field}: ${message}\n`);
 }

@@ -13,13 +13,13 @@ export const contentEndpoint: SimulatedEndpoint = {
   format: content.caller,
   cachesOnlyAtMarkers: false,
   startsWithUsage: false,
-  newReplyId: ({ vendors: world }) => world.nextId().slice(0, 22),
-  newCallId: ({ vendors: world }) => world.nextId().slice(0, 8),
+  newReplyId: ({ vendors }) => vendors.nextId().slice(0, 22),
+  newCallId: ({ vendors }) => vendors.nextId().slice(0, 8),
   partsOf: partsOf,
   reportsUsage: () => true,
   withoutUsage: (body) => body,
-  defaultMessage: usualMessage,
-  failureFrames: () => [{ event: null, data: JSON.stringify(errorBody(503, usualMessage(503), {})) }],
+  defaultMessage,
+  failureFrames: () => [{ event: null, data: JSON.stringify(errorBody(503, defaultMessage(503), {})) }],
   encoder: ({ call }) => call.query.get("alt") === "sse" ? encodeCrlfSse() : encodeList(),
   headersOf: () => ({}),
   streamType: "text/event-stream",
@@ -30,21 +30,21 @@ export const contentEndpoint: SimulatedEndpoint = {
  * text after the reasoning has it.
  */
 function partsOf(
-  { reasoning: thoughts, parts: spoken, stop, search: finding }: ReplyPlan,
+  { reasoning, parts: spoken, stop, search }: ReplyPlan,
   { conversation, call }: GenerationRequest,
 ): { parts: ReplyPart[]; stop: Stop } {
   if (stop.reason === "refusal") {
     return { parts: [], stop: { ...stop, reason: "prompt_blocked", raw: "PROHIBITED_CONTENT" } };
   }
-  const parts = [...searchTextParts(finding, "content"), ...spoken];
-  const { reasoning } = conversation;
-  const isShown = thoughts !== null && !thoughts.redacted && (reasoning === null || reasoning.visible === true);
+  const parts = [...searchTextParts(search, "content"), ...spoken];
+  const requested = conversation.reasoning;
+  const isShown = reasoning !== null && !reasoning.redacted && (requested === null || requested.visible === true);
   const owner = parts.find(({ kind }) => kind === "tool_call") ??
-    (thoughts === null ? undefined : parts.find(({ kind }) => kind !== "web_search"));
+    (reasoning === null ? undefined : parts.find(({ kind }) => kind !== "web_search"));
   const signature = issueSignature("content", call.requestId);
   return {
     parts: [
-      ...(isShown ? [{ kind: "reasoning" as const, text: thoughts.text }] : []),
+      ...(isShown ? [{ kind: "reasoning" as const, text: reasoning.text }] : []),
       ...parts.map((part) => part === owner ? { ...part, signature } as ReplyPart : part),
     ],
     stop,
@@ -60,6 +60,6 @@ const MESSAGES: Readonly<Record<number, string>> = {
   504: "The request timed out. Please try again.",
 };
 
-function usualMessage(status: number): string {
+function defaultMessage(status: number): string {
   return MESSAGES[status] ?? (status >= 500 ? SERVER_ERROR : "The request was refused.");
 }

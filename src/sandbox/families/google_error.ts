@@ -35,8 +35,8 @@ export function errorBody(status: number, message: string, refusal: SimulatedErr
   if (retryAfterSeconds !== undefined) {
     details.push({ "@type": `${TYPE}RetryInfo`, retryDelay: `${retryAfterSeconds}s` });
   }
-  const word = grpcStatus ?? STATUSES[status] ?? (status >= 500 ? "INTERNAL" : "FAILED_PRECONDITION");
-  return { error: { code: status, message, status: word, ...(details.length > 0 ? { details } : {}) } };
+  const statusName = grpcStatus ?? STATUSES[status] ?? (status >= 500 ? "INTERNAL" : "FAILED_PRECONDITION");
+  return { error: { code: status, message, status: statusName, ...(details.length > 0 ? { details } : {}) } };
 }
 
 const SERVICE = "generativelanguage.googleapis.com";

@@ -120,6 +120,6 @@ export function listIn(value: unknown): JsonObject[] {
 }
 
 /** Creates the error of one field, in the vendor's wording. */
-export function invalidFieldError(path: string, words: string): SimulatedError {
-  return new SimulatedError(400, `* GenerateContentRequest.${path}: ${words}\n`);
+export function invalidFieldError(path: string, message: string): SimulatedError {
+  return new SimulatedError(400, `* GenerateContentRequest.${path}: ${message}\n`);
 }

@@ -143,10 +143,10 @@ const MIME_TYPES = ["text/plain", "application/json", "text/x.enum", "applicatio
 
 function checkConfig(config: unknown): void {
   if (!isObject(config)) return;
-  for (const [name, least, most] of RANGES) {
+  for (const [name, min, max] of RANGES) {
     const value = fieldOf(config, name);
-    if (typeof value !== "number" || (value >= least && value <= most)) continue;
-    throw invalidFieldError(`generation_config.${name}`, `must be in the range [${least}, ${most}].`);
+    if (typeof value !== "number" || (value >= min && value <= max)) continue;
+    throw invalidFieldError(`generation_config.${name}`, `must be in the range [${min}, ${max}].`);
   }
   const limit = fieldOf(config, "maxOutputTokens");
   if (typeof limit === "number" && limit < 1) {

@@ -38,31 +38,31 @@ function notFound(): SimulatedError {
 }
 
 async function create(call: Call): Promise<Response> {
-  const { vendors: world } = call;
+  const { vendors } = call;
   const body = bodyOf(call, "Invalid JSON payload received. Expected a JSON object.");
-  const order = { prompt: promptOf(body), body, newId: () => `v1_${world.nextId()}` };
-  const job = await jobsOf(world).create(call, order, REFUSALS, () => {
+  const order = { prompt: promptOf(body), body, newId: () => `v1_${vendors.nextId()}` };
+  const job = await jobsOf(vendors).create(call, order, CREATION_ERRORS, () => {
     if (isMissingModel(String(body.model))) throw new SimulatedError(404, "The model is not found.");
-    refuseBadRequest(body);
+    checkRequest(body);
   });
   return creationResponse(job, jsonResponse(interactionOf(call, job)));
 }
 
-const REFUSALS = {
+const CREATION_ERRORS = {
   forbidden: () =>
     new SimulatedError(400, "The prompt was blocked: PROHIBITED_CONTENT.", { code: "PROHIBITED_CONTENT" }),
   failing: (status: number) => new SimulatedError(status, "The service is currently unavailable."),
 };
 
 /** Rejects what the vendor rejects at once. */
-function refuseBadRequest(body: JsonObject): void {
+function checkRequest(body: JsonObject): void {
   if (body.background !== true) throw new SimulatedError(400, "Videos are made in the background only.");
   const format = body.response_format;
   if (!isObject(format) || format.type !== "video") {
     throw new SimulatedError(400, "Expected response_format of type video.");
   }
-  refuseOther(format.aspect_ratio, RATIOS, "aspect_ratio");
-  refuseOther(format.resolution, RESOLUTIONS, "resolution");
+  checkAllowed(format.aspect_ratio, RATIOS, "aspect_ratio");
+  checkAllowed(format.resolution, RESOLUTIONS, "resolution");
   if (format.duration !== undefined && !DURATION.test(String(format.duration))) {
     throw new SimulatedError(
       400,
@@ -74,7 +74,7 @@ function refuseBadRequest(body: JsonObject): void {
   if (isLinked) throw new SimulatedError(400, "Videos are taken as inline data only.");
 }
 
-function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
+function checkAllowed(value: unknown, allowed: readonly string[], name: string): void {
   if (value !== undefined && !allowed.includes(String(value))) {
     throw new SimulatedError(400, `${name} is not supported.`);
   }
@@ -104,7 +104,7 @@ const WORDS = {
 function interactionOf(call: Call, job: VideoJob): JsonObject {
   const { directives, body } = job;
   const state = stateOf(call.vendors, job);
-  const isRefused = state === "failed" && directives.end === "refusal";
+  const isRejected = state === "failed" && directives.end === "refusal";
   const status = state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state];
   return {
     id: job.id,
@@ -112,9 +112,9 @@ function interactionOf(call: Call, job: VideoJob): JsonObject {
     model: body.model,
     created: new Date(job.createdAt).toISOString(),
     // A refusal is reported as text, with the status of a success.
-    status: isRefused ? "completed" : status,
-    ...(state === "succeeded" || isRefused ? { steps: [{ type: "model_output", content: outputOf(call, job) }] } : {}),
-    ...(state === "failed" && !isRefused ? { error: { code: "internal", message: "The model failed." } } : {}),
+    status: isRejected ? "completed" : status,
+    ...(state === "succeeded" || isRejected ? { steps: [{ type: "model_output", content: outputOf(call, job) }] } : {}),
+    ...(state === "failed" && !isRejected ? { error: { code: "internal", message: "The model failed." } } : {}),
   };
 }
 

@@ -27,7 +27,7 @@ const MODES = ["std", "pro", "4k"];
 const RATIOS = ["16:9", "9:16", "1:1"];
 
 /** The vendor has no status for a cancelled or expired job. */
-const WORDS: Readonly<Record<VideoJobState, string>> = {
+const STATUSES: Readonly<Record<VideoJobState, string>> = {
   queued: "submitted",
   running: "processing",
   succeeded: "succeed",
@@ -43,15 +43,15 @@ export const kling: VendorApi = {
     const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
     // The real vendor pre-signs the address, so it needs no key.
     if (result !== undefined) return videoOf(call.vendors, jobsOf(call.vendors).get(result));
-    refuseBadToken(call);
+    checkToken(call);
     const [, kind, id] = /^\/v1\/videos\/([^/]+)(?:\/([^/]+))?$/.exec(call.path) ?? [];
-    if (kind === undefined || !KINDS.includes(kind)) throw refusal(404, 1202, "Invalid request method");
+    if (kind === undefined || !KINDS.includes(kind)) throw klingError(404, 1202, "Invalid request method");
     if (call.method === "POST") return await create(call, kind);
     const jobs = jobsOf(call.vendors).newestFirst().filter(({ body }) => body.kind === kind);
     if (id === undefined) return envelope(call, jobs.slice(0, pageSizeOf(call)).map((job) => jobOf(call, job)));
     const name = decodeURIComponent(id);
     const job = jobs.find((each) => each.id === name || each.body.external_task_id === name);
-    if (!job) throw refusal(404, 1203, "Task not found");
+    if (!job) throw klingError(404, 1203, "Task not found");
     return envelope(call, jobOf(call, job));
   },
   writeError({ status, message, details }, call) {
@@ -59,20 +59,20 @@ export const kling: VendorApi = {
   },
 };
 
-function refusal(status: number, code: number, message: string): SimulatedError {
+function klingError(status: number, code: number, message: string): SimulatedError {
   return new SimulatedError(status, message, { code: String(code) });
 }
 
 /** Accepts a plain key, or a currently valid token that names one. The token's signature is not checked. */
-function refuseBadToken(call: Call): void {
-  if (!hasValidBearer(call)) throw refusal(401, 1002, "Authorization is invalid");
+function checkToken(call: Call): void {
+  if (!hasValidBearer(call)) throw klingError(401, 1002, "Authorization is invalid");
   const [, claims] = (call.headers.get("authorization") ?? "").split(".");
   const read = claims === undefined ? null : parsedOrNull(Buffer.from(claims, "base64url").toString());
   if (!isObject(read)) return;
   const now = call.vendors.clock.now() / 1_000;
-  if (isRejectedKey(String(read.iss))) throw refusal(401, 1002, "access key not found");
-  if (Number(read.nbf) > now) throw refusal(401, 1003, "Authorization is not yet valid");
-  if (Number(read.exp) <= now) throw refusal(401, 1004, "Authorization has expired");
+  if (isRejectedKey(String(read.iss))) throw klingError(401, 1002, "access key not found");
+  if (Number(read.nbf) > now) throw klingError(401, 1003, "Authorization is not yet valid");
+  if (Number(read.exp) <= now) throw klingError(401, 1004, "Authorization has expired");
 }
 
 function pageSizeOf({ query }: Call): number {
@@ -84,19 +84,19 @@ function envelope({ requestId }: Call, data: unknown): Response {
 }
 
 async function create(call: Call, kind: string): Promise<Response> {
-  const { vendors: world } = call;
+  const { vendors } = call;
   const body = { ...bodyOf(call, "The request body is not valid JSON"), kind };
-  const order = { prompt: promptOf(body), body, newId: () => world.nextId() };
-  const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(call, body));
+  const order = { prompt: promptOf(body), body, newId: () => vendors.nextId() };
+  const job = await jobsOf(vendors).create(call, order, CREATION_ERRORS, () => checkTask(call, body));
   return creationResponse(job, envelope(call, jobOf(call, job)));
 }
 
-const REFUSALS = {
-  forbidden: () => refusal(400, 1301, "Failure to pass the risk control system"),
+const CREATION_ERRORS = {
+  forbidden: () => klingError(400, 1301, "Failure to pass the risk control system"),
   failing: (status: number) =>
     status === 429
-      ? refusal(429, 1303, "parallel task over resource pack limit")
-      : refusal(status, status === 503 ? 5001 : 5000, "Service internal error"),
+      ? klingError(429, 1303, "parallel task over resource pack limit")
+      : klingError(status, status === 503 ? 5001 : 5000, "Service internal error"),
 };
 
 type Body = JsonObject & { readonly kind: string };
@@ -105,24 +105,24 @@ function promptOf(body: Body): string {
   return typeof body.prompt === "string" ? body.prompt : "";
 }
 
-function refuseBadOrder({ vendors: world }: Call, body: Body): void {
+function checkTask({ vendors }: Call, body: Body): void {
   const model = String(body.model_name ?? "kling-v1");
-  if (isMissingModel(model)) throw refusal(400, 1201, `model ${model} is not supported`);
-  if (promptOf(body) === "") throw refusal(400, 1201, "prompt is required");
-  if (promptOf(body).length > 2_500) throw refusal(400, 1201, "prompt is too long");
+  if (isMissingModel(model)) throw klingError(400, 1201, `model ${model} is not supported`);
+  if (promptOf(body) === "") throw klingError(400, 1201, "prompt is required");
+  if (promptOf(body).length > 2_500) throw klingError(400, 1201, "prompt is too long");
   const isLength = body.duration === undefined || (typeof body.duration === "string" && /^\d+$/.test(body.duration));
-  if (!isLength) throw refusal(400, 1201, "duration is invalid: expected text");
-  refuseOther(body.mode, MODES, "mode");
-  refuseOther(body.aspect_ratio, RATIOS, "aspect_ratio");
-  refuseOther(body.sound, ["on", "off"], "sound");
+  if (!isLength) throw klingError(400, 1201, "duration is invalid: expected text");
+  checkAllowed(body.mode, MODES, "mode");
+  checkAllowed(body.aspect_ratio, RATIOS, "aspect_ratio");
+  checkAllowed(body.sound, ["on", "off"], "sound");
   for (const image of imagesOf(body)) {
     if (typeof image !== "string" || image === "" || image.startsWith("data:")) {
-      throw refusal(400, 1201, "image is invalid: expected an address or base64 without prefix");
+      throw klingError(400, 1201, "image is invalid: expected an address or base64 without prefix");
     }
   }
   const name = body.external_task_id;
-  if (jobsOf(world).newestFirst().some((job) => name !== undefined && job.body.external_task_id === name)) {
-    throw refusal(400, 1201, "external_task_id exists already");
+  if (jobsOf(vendors).newestFirst().some((job) => name !== undefined && job.body.external_task_id === name)) {
+    throw klingError(400, 1201, "external_task_id exists already");
   }
 }
 
@@ -139,8 +139,8 @@ function imagesOf(body: Body): unknown[] {
   }
 }
 
-function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
-  if (value !== undefined && !allowed.includes(String(value))) throw refusal(400, 1201, `${name} is invalid`);
+function checkAllowed(value: unknown, allowed: readonly string[], name: string): void {
+  if (value !== undefined && !allowed.includes(String(value))) throw klingError(400, 1201, `${name} is invalid`);
 }
 
 function jobOf(call: Call, job: VideoJob): JsonObject {
@@ -150,8 +150,8 @@ function jobOf(call: Call, job: VideoJob): JsonObject {
   const duration = String(directives.seconds ?? body.duration ?? "5");
   return {
     task_id: id,
-    task_status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state],
-    task_status_msg: WORDS[state] === "failed" ? wordsFor(state, job) : "",
+    task_status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : STATUSES[state],
+    task_status_msg: STATUSES[state] === "failed" ? messageFor(state, job) : "",
     task_info: { external_task_id: body.external_task_id ?? null },
     created_at: createdAt,
     updated_at: call.vendors.clock.now(),
@@ -161,7 +161,7 @@ function jobOf(call: Call, job: VideoJob): JsonObject {
   };
 }
 
-function wordsFor(state: VideoJobState, { directives }: VideoJob): string {
+function messageFor(state: VideoJobState, { directives }: VideoJob): string {
   if (state === "expired") return "The task has expired";
   return directives.end === "refusal" ? "Failure to pass the risk control system" : "Service internal error";
 }

@@ -26,9 +26,9 @@ export const openai: VendorApi = {
     checkKey(call.headers.get("authorization"));
     switch (`${call.method} ${call.path}`) {
       case "POST /v1/chat/completions":
-        return ask(call, checkChat, chatEndpoint);
+        return generateReply(call, checkChat, chatEndpoint);
       case "POST /v1/responses":
-        return ask(call, checkResponses, responsesEndpoint);
+        return generateReply(call, checkResponses, responsesEndpoint);
       case "POST /v1/responses/input_tokens":
         return count(call);
       case "POST /v1/images/generations":
@@ -45,11 +45,11 @@ export const openai: VendorApi = {
     checkModel(decodeURIComponent(model));
     return jsonResponse(modelObject(decodeURIComponent(model)), headersOf(call));
   },
-  writeError: (refusal, call) => {
-    const { status, message, details } = refusal;
+  writeError: (failure, call) => {
+    const { status, message, details } = failure;
     const { code = null, param = null } = details;
     const error = { message, type: typeFor(status), param, code: code ?? codeFor(status) };
-    return jsonResponse({ error }, { ...headersOf(call), ...retryAfterHeader(refusal) }, status);
+    return jsonResponse({ error }, { ...headersOf(call), ...retryAfterHeader(failure) }, status);
   },
 };
 
@@ -59,16 +59,16 @@ function modelObject(id: string): JsonObject {
   return { id, object: "model", created: 1_767_225_600, owned_by: "sandbox" };
 }
 
-function ask(
+function generateReply(
   call: Call,
   check: (body: JsonObject) => void,
-  voice: SimulatedEndpoint,
+  endpoint: SimulatedEndpoint,
 ): Promise<Response> {
   const body = bodyOf(call, UNREADABLE);
   check(body);
   const model = String(body.model);
   checkModel(model);
-  return generate({ call, body, model, streamed: body.stream === true }, voice);
+  return generate({ call, body, model, streamed: body.stream === true }, endpoint);
 }
 
 const UNREADABLE = "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your " +

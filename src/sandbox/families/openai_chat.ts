@@ -16,14 +16,14 @@ export const chatEndpoint: SimulatedEndpoint = {
   format: chat.caller,
   cachesOnlyAtMarkers: false,
   startsWithUsage: false,
-  newReplyId: ({ vendors: world }) => `chatcmpl-${world.nextId()}`,
-  newCallId: ({ vendors: world }) => `call_${world.nextId()}`,
-  partsOf({ reasoning: thoughts, parts: spoken, stop, search: finding }, { model }) {
+  newReplyId: ({ vendors }) => `chatcmpl-${vendors.nextId()}`,
+  newCallId: ({ vendors }) => `call_${vendors.nextId()}`,
+  partsOf({ reasoning, parts: spoken, stop, search: found }, { model }) {
     // The format has the sources of a text, but no search.
-    const parts = [...searchTextParts(finding, "chat").filter(({ kind }) => kind === "text"), ...spoken];
+    const parts = [...searchTextParts(found, "chat").filter(({ kind }) => kind === "text"), ...spoken];
     // OpenAI hides reasoning and counts its tokens.
-    const shown = thoughts !== null && !thoughts.redacted && isReasoner(model);
-    return { parts: shown ? [{ kind: "reasoning", text: thoughts.text }, ...parts] : parts, stop };
+    const shown = reasoning !== null && !reasoning.redacted && isReasoner(model);
+    return { parts: shown ? [{ kind: "reasoning", text: reasoning.text }, ...parts] : parts, stop };
   },
   reportsUsage: (body) => isObject(body.stream_options) && body.stream_options.include_usage === true,
   withoutUsage: (body) => body,

@@ -36,7 +36,7 @@ export function checkChatMessages(messages: unknown): void {
     checkMessage(message, index);
     open = followed(message, index, open);
   });
-  refuseOpen(open, messages.length);
+  rejectOpenCalls(open, messages.length);
 }
 
 function checkMessage(message: JsonObject, index: number): void {
@@ -86,12 +86,12 @@ function followed(message: JsonObject, index: number, open: ReadonlySet<string> 
     }
     return new Set([...open].filter((other) => other !== id));
   }
-  refuseOpen(open, index);
+  rejectOpenCalls(open, index);
   const calls = objectsOf(message.tool_calls);
   return calls.length === 0 ? null : new Set(calls.map(({ id }) => String(id)));
 }
 
-function refuseOpen(open: ReadonlySet<string> | null, index: number): void {
+function rejectOpenCalls(open: ReadonlySet<string> | null, index: number): void {
   if (open === null || open.size === 0) return;
   throw new SimulatedError(
     400,

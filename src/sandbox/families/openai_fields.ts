@@ -15,38 +15,38 @@ export function checkPresent(body: JsonObject, name: string): void {
 }
 
 /** @throws {SimulatedError} If the field is present and not a number within the bounds. */
-export function checkRange(body: JsonObject, name: string, least: number, most: number): void {
+export function checkRange(body: JsonObject, name: string, min: number, max: number): void {
   const value = body[name];
   if (isAbsent(value)) return;
   const kind = Number.isInteger(value) ? "integer" : "decimal";
   if (typeof value !== "number") {
     throw badParameter(name, `Invalid type for '${name}': expected a number.`, "invalid_type");
   }
-  if (value < least) {
+  if (value < min) {
     const message =
-      `Invalid '${name}': ${kind} below minimum value. Expected a value >= ${least}, but got ${value} instead.`;
+      `Invalid '${name}': ${kind} below minimum value. Expected a value >= ${min}, but got ${value} instead.`;
     throw badParameter(name, message, `${kind}_below_min_value`);
   }
-  if (value > most) {
+  if (value > max) {
     const message =
-      `Invalid '${name}': ${kind} above maximum value. Expected a value <= ${most}, but got ${value} instead.`;
+      `Invalid '${name}': ${kind} above maximum value. Expected a value <= ${max}, but got ${value} instead.`;
     throw badParameter(name, message, `${kind}_above_max_value`);
   }
 }
 
 /** @throws {SimulatedError} If the text is longer than the vendor's maximum. */
-export function checkLength(text: unknown, path: string, most: number): void {
-  if (typeof text !== "string" || text.length <= most) return;
+export function checkLength(text: unknown, path: string, max: number): void {
+  if (typeof text !== "string" || text.length <= max) return;
   const message =
-    `Invalid '${path}': string too long. Expected a string with maximum length ${most}, but got a string ` +
+    `Invalid '${path}': string too long. Expected a string with maximum length ${max}, but got a string ` +
     `with length ${text.length} instead.`;
   throw badParameter(path, message, "string_above_max_length");
 }
 
 /** @throws {SimulatedError} If the value is not one of the terms. */
-export function checkChoice(value: unknown, path: string, words: readonly string[]): void {
-  if (typeof value === "string" && words.includes(value)) return;
-  const supported = words.map((word) => `'${word}'`).join(", ");
+export function checkChoice(value: unknown, path: string, choices: readonly string[]): void {
+  if (typeof value === "string" && choices.includes(value)) return;
+  const supported = choices.map((word) => `'${word}'`).join(", ");
   throw badParameter(path, `Invalid value: '${String(value)}'. Supported values are: ${supported}.`, "invalid_value");
 }
 

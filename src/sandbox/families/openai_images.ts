@@ -30,7 +30,7 @@ const SQUARE_TOKENS = { low: 272, medium: 1056, high: 4160 } as const;
 const MAX_PROMPT_CHARACTERS = 32_000;
 
 /** A valid request, and the fields of its response beside the pictures. */
-interface Asked {
+interface ImagesRequest {
   readonly order: PictureRequest;
   readonly size: string;
   readonly quality: keyof typeof SQUARE_TOKENS;
@@ -72,17 +72,21 @@ async function answer(
   references: readonly ReadPicture[],
   change: PictureRequest["change"],
 ): Promise<Response> {
-  const asked = askedFor(body, references, change);
-  const directives = await followDirectives(call, asked.order.prompt, "openai", failureMessage);
+  const request = parsedRequest(body, references, change);
+  const directives = await followDirectives(call, request.order.prompt, "openai", failureMessage);
   if (directives instanceof Response) return directives;
   if (directives.refuses) {
     throw new SimulatedError(400, "Your request was rejected by the safety system.", { code: "moderation_blocked" });
   }
-  const made = await makePictures({ ...asked.order, prompt: directives.text });
-  return asked.streamed ? stream(call, asked, made, directives) : whole(call, asked, made, directives);
+  const made = await makePictures({ ...request.order, prompt: directives.text });
+  return request.streamed ? stream(call, request, made, directives) : whole(call, request, made, directives);
 }
 
-function askedFor(body: JsonObject, references: readonly ReadPicture[], change: PictureRequest["change"]): Asked {
+function parsedRequest(
+  body: JsonObject,
+  references: readonly ReadPicture[],
+  change: PictureRequest["change"],
+): ImagesRequest {
   checkPresent(body, "prompt");
   checkPresent(body, "model");
   checkRange(body, "n", 1, 10);
@@ -103,7 +107,7 @@ function askedFor(body: JsonObject, references: readonly ReadPicture[], change: 
       "invalid_value",
     );
   }
-  const asked = oneOf(body, "quality", ["auto", "low", "medium", "high"] as const, "auto");
+  const quality = oneOf(body, "quality", ["auto", "low", "medium", "high"] as const, "auto");
   const size = sizeOf(body, model, change === null ? null : references[0] ?? null);
   const { width, height } = sidesOf(size);
   return {
@@ -118,7 +122,7 @@ function askedFor(body: JsonObject, references: readonly ReadPicture[], change: 
       change,
     },
     size,
-    quality: asked === "auto" ? "high" : asked,
+    quality: quality === "auto" ? "high" : quality,
     background: background === "auto" ? "opaque" : background,
     partials: Number(body.partial_images ?? 0),
     streamed: body.stream === true,
@@ -144,8 +148,8 @@ function sizeOf(body: JsonObject, model: string, original: ReadPicture | null): 
   return original.width > original.height ? "1536x1024" : "1024x1536";
 }
 
-function whole(call: Call, asked: Asked, made: readonly MadePicture[], { noUsage }: Directives): Response {
-  const { size, quality, background, order } = asked;
+function whole(call: Call, request: ImagesRequest, made: readonly MadePicture[], { noUsage }: Directives): Response {
+  const { size, quality, background, order } = request;
   return jsonResponse({
     created: secondsOf(call),
     background,
@@ -153,12 +157,12 @@ function whole(call: Call, asked: Asked, made: readonly MadePicture[], { noUsage
     quality,
     size,
     data: made.map(({ base64 }) => ({ b64_json: base64 })),
-    ...(noUsage ? {} : { usage: usageOf(asked) }),
+    ...(noUsage ? {} : { usage: usageOf(request) }),
   }, { "x-request-id": call.requestId });
 }
 
-function stream(call: Call, asked: Asked, made: readonly MadePicture[], directives: Directives): Response {
-  const { kind, size, quality, background, order, partials } = asked;
+function stream(call: Call, request: ImagesRequest, made: readonly MadePicture[], directives: Directives): Response {
+  const { kind, size, quality, background, order, partials } = request;
   const [first] = made;
   const facts = { size, quality, background, output_format: order.format, created_at: secondsOf(call) };
   const event = (type: string, fields: JsonObject) =>
@@ -181,7 +185,7 @@ function stream(call: Call, asked: Asked, made: readonly MadePicture[], directiv
       }
     }
     for (const [nth, { base64 }] of made.entries()) {
-      const usage = directives.noUsage || nth < made.length - 1 ? {} : { usage: usageOf(asked) };
+      const usage = directives.noUsage || nth < made.length - 1 ? {} : { usage: usageOf(request) };
       yield event(`${kind}.completed`, { b64_json: base64, ...usage });
     }
   }
@@ -189,7 +193,7 @@ function stream(call: Call, asked: Asked, made: readonly MadePicture[], directiv
   return new Response(body, { headers: { "content-type": "text/event-stream", "x-request-id": call.requestId } });
 }
 
-function usageOf({ order, quality, size, partials }: Asked): JsonObject {
+function usageOf({ order, quality, size, partials }: ImagesRequest): JsonObject {
   const { width, height } = sidesOf(size);
   const text = tokensOf(order.prompt);
   const image = GIVEN_IMAGE_TOKENS * order.references.length;
@@ -203,8 +207,8 @@ function usageOf({ order, quality, size, partials }: Asked): JsonObject {
   };
 }
 
-function secondsOf({ vendors: world }: Call): number {
-  return Math.floor(world.clock.now() / 1000);
+function secondsOf({ vendors }: Call): number {
+  return Math.floor(vendors.clock.now() / 1000);
 }
 
 function checkFields(body: JsonObject, known: ReadonlySet<string>): void {

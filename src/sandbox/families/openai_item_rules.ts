@@ -58,12 +58,12 @@ function checkItem(item: JsonObject, path: string): void {
     case "message":
       return checkMessage(item, path);
     case "function_call":
-      return demandTexts(item, path, ["call_id", "name", "arguments"]);
+      return checkTexts(item, path, ["call_id", "name", "arguments"]);
     case "custom_tool_call":
-      return demandTexts(item, path, ["call_id", "name", "input"]);
+      return checkTexts(item, path, ["call_id", "name", "input"]);
     case "function_call_output":
     case "custom_tool_call_output":
-      demandTexts(item, path, ["call_id"]);
+      checkTexts(item, path, ["call_id"]);
       listOf(item.output).forEach((part, at) => checkPart(part, `${path}.output[${at}]`, USER_PARTS));
       return;
     case "reasoning":
@@ -100,7 +100,7 @@ function checkPart(part: unknown, path: string, kinds: readonly string[]): void 
   throw badParameter(`${path}.image_url`, message, "invalid_value");
 }
 
-function demandTexts(item: JsonObject, path: string, names: readonly string[]): void {
+function checkTexts(item: JsonObject, path: string, names: readonly string[]): void {
   for (const name of names) {
     if (typeof item[name] === "string") continue;
     const message = `Missing required parameter: '${path}.${name}'.`;

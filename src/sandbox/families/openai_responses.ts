@@ -18,10 +18,10 @@ export const responsesEndpoint: SimulatedEndpoint = {
   cachesOnlyAtMarkers: false,
   startsWithUsage: false,
   newReplyId: () => "",
-  newCallId: ({ vendors: world }) => `call_${world.nextId()}`,
-  partsOf({ reasoning: thoughts, parts: spoken, stop, search: finding }, ask) {
-    const parts = [...searchTextParts(finding, "responses").map((part) => shownPart(part, ask)), ...spoken];
-    return { parts: thoughts === null ? parts : [reasoningPart(thoughts, ask), ...parts], stop };
+  newCallId: ({ vendors }) => `call_${vendors.nextId()}`,
+  partsOf({ reasoning, parts: spoken, stop, search: found }, request) {
+    const parts = [...searchTextParts(found, "responses").map((part) => shownPart(part, request)), ...spoken];
+    return { parts: reasoning === null ? parts : [reasoningPart(reasoning, request), ...parts], stop };
   },
   reportsUsage: () => true,
   withoutUsage: (body) => body,

@@ -51,11 +51,11 @@ export const openrouter: VendorApi = {
   handle(call) {
     return isOfVideos(call) ? answerVideos(call) : openai.handle(asOpenai(call));
   },
-  writeError(refusal, call) {
-    if (!isOfVideos(call)) return openai.writeError(refusal, asOpenai(call));
-    const { status, message, details } = refusal;
+  writeError(failure, call) {
+    if (!isOfVideos(call)) return openai.writeError(failure, asOpenai(call));
+    const { status, message, details } = failure;
     const error = { code: status, message, ...(details.shown && { metadata: details.shown }) };
-    return jsonResponse({ error, user_id: "user_sandbox" }, retryAfterHeader(refusal), status);
+    return jsonResponse({ error, user_id: "user_sandbox" }, retryAfterHeader(failure), status);
   },
 };
 
@@ -77,15 +77,15 @@ async function answerVideos(call: Call): Promise<Response> {
 }
 
 async function create(call: Call): Promise<Response> {
-  const { vendors: world } = call;
+  const { vendors } = call;
   const body = bodyOf(call, "Invalid JSON in request body");
-  const newId = () => `gen-vid-${Math.floor(world.clock.now() / 1_000)}-${world.nextId().slice(0, 20)}`;
+  const newId = () => `gen-vid-${Math.floor(vendors.clock.now() / 1_000)}-${vendors.nextId().slice(0, 20)}`;
   const order = { prompt: String(body.prompt ?? ""), body, newId };
-  const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(body));
+  const job = await jobsOf(vendors).create(call, order, CREATION_ERRORS, () => checkTask(body));
   return creationResponse(job, jsonResponse(jobOf(call, job), {}, 202));
 }
 
-const REFUSALS = {
+const CREATION_ERRORS = {
   forbidden: () =>
     new SimulatedError(403, "Your input was flagged by moderation.", {
       shown: { reasons: ["violence"], flagged_input: "…" },
@@ -94,20 +94,20 @@ const REFUSALS = {
     new SimulatedError(status, status === 429 ? "Rate limit exceeded" : "Provider returned error"),
 };
 
-function refuseBadOrder(body: JsonObject): void {
+function checkTask(body: JsonObject): void {
   const model = String(body.model ?? "");
   if (model === "") throw new SimulatedError(400, "model: Required");
   if (isMissingModel(model)) throw new SimulatedError(404, `No endpoints found for ${model}.`);
   if (typeof body.prompt !== "string") throw new SimulatedError(400, "prompt: Required");
-  refuseOther(body.resolution, RESOLUTIONS, "resolution");
-  refuseOther(body.aspect_ratio, RATIOS, "aspect_ratio");
+  checkAllowed(body.resolution, RESOLUTIONS, "resolution");
+  checkAllowed(body.aspect_ratio, RATIOS, "aspect_ratio");
   if (body.size !== undefined && !/^\d+x\d+$/.test(String(body.size))) throw new SimulatedError(400, "size: Invalid");
   if (body.duration !== undefined && (!Number.isInteger(body.duration) || Number(body.duration) < 1)) {
     throw new SimulatedError(400, "duration: Expected a positive integer");
   }
   for (const frame of listOf(body.frame_images)) {
     refusePart(frame, ["image_url"]);
-    refuseOther((frame as JsonObject).frame_type ?? "", ["first_frame", "last_frame"], "frame_type");
+    checkAllowed((frame as JsonObject).frame_type ?? "", ["first_frame", "last_frame"], "frame_type");
   }
   for (const reference of listOf(body.input_references)) refusePart(reference, REFERENCES);
 }
@@ -120,7 +120,7 @@ function refusePart(part: unknown, types: readonly string[]): void {
   if (!types.includes(type) || !isAddress) throw new SimulatedError(400, "Invalid media part");
 }
 
-function refuseOther(value: unknown, allowed: readonly string[], name: string): void {
+function checkAllowed(value: unknown, allowed: readonly string[], name: string): void {
   if (value !== undefined && !allowed.includes(String(value))) throw new SimulatedError(400, `${name}: Invalid option`);
 }
 
@@ -129,13 +129,13 @@ function jobOf(call: Call, job: VideoJob): JsonObject {
   const state = stateOf(call.vendors, job);
   const seconds = directives.seconds ?? Number(body.duration ?? 5);
   const content = `http://${call.headers.get("host")}/openrouter${VIDEOS}/${id}/content?index=0`;
-  const isRefused = directives.end === "refusal";
+  const isRejected = directives.end === "refusal";
   return {
     id,
     polling_url: `${VIDEOS}/${id}`,
     status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state],
     ...(state === "failed" && {
-      error: isRefused ? "Blocked by the provider's content policy" : "Provider returned error",
+      error: isRejected ? "Blocked by the provider's content policy" : "Provider returned error",
     }),
     ...(state === "succeeded" && {
       generation_id: id,

@@ -21,12 +21,12 @@ export interface PictureShape {
  * @param shapeOf Parses the request that created the job.
  */
 export async function pictureOf(
-  { vendors: world }: Call,
+  { vendors }: Call,
   job: VideoJob | undefined,
   nth: number,
   shapeOf: (body: JsonObject) => Promise<PictureShape>,
 ): Promise<Response> {
-  if (!job || job.directives.missing || stateOf(world, job) !== "succeeded") {
+  if (!job || job.directives.missing || stateOf(vendors, job) !== "succeeded") {
     return new Response("Not found", { status: 404 });
   }
   const { format, ...shape } = await shapeOf(job.body);

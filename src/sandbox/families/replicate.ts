@@ -70,12 +70,12 @@ export const replicate: VendorApi = {
   },
 };
 
-function upload({ form, vendors: world, headers }: Call): Response {
+function upload({ form, vendors, headers }: Call): Response {
   const file = form?.get("content");
   if (!(file instanceof Blob)) throw new SimulatedError(400, "Missing content");
-  const id = world.nextId();
-  const uploads = UPLOADS.get(world) ?? new Map<string, Blob>();
-  UPLOADS.set(world, uploads.set(id, file));
+  const id = vendors.nextId();
+  const uploads = UPLOADS.get(vendors) ?? new Map<string, Blob>();
+  UPLOADS.set(vendors, uploads.set(id, file));
   return jsonResponse({ id, urls: { get: `http://${headers.get("host")}/replicate/v1/files/${id}` } }, {}, 201);
 }
 
@@ -152,11 +152,11 @@ function isVideo(model: string): boolean {
 }
 
 /** Throws {@linkcode SimulatedError} for what the vendor rejects. */
-async function shapeOf(input: JsonObject, world: SimulatedVendors): Promise<PictureShape> {
+async function shapeOf(input: JsonObject, vendors: SimulatedVendors): Promise<PictureShape> {
   const values = Object.keys(input).filter((name) => PICTURES.test(name)).flatMap((name) =>
     Array.isArray(input[name]) ? listOf(input[name]) : [input[name]]
   );
-  const references = await Promise.all(values.map((value) => referenceIn(value, world)));
+  const references = await Promise.all(values.map((value) => referenceIn(value, vendors)));
   const format = FORMATS[String(input.output_format ?? "webp")];
   if (format === undefined) throw new SimulatedError(422, "- input.output_format: must be one of webp, jpg, png");
   const { aspect_ratio = "1:1" } = input;
@@ -173,8 +173,8 @@ function sideOf(ratio: number): number {
   return Math.round(SIDE * Math.sqrt(ratio) / GRAIN) * GRAIN;
 }
 
-async function referenceIn(value: unknown, world: SimulatedVendors): Promise<ReadPicture> {
-  const upload = UPLOADS.get(world)?.get(/\/replicate\/v1\/files\/(\w+)$/.exec(String(value).slice(-100))?.[1] ?? "");
+async function referenceIn(value: unknown, vendors: SimulatedVendors): Promise<ReadPicture> {
+  const upload = UPLOADS.get(vendors)?.get(/\/replicate\/v1\/files\/(\w+)$/.exec(String(value).slice(-100))?.[1] ?? "");
   const picture = upload ? await readPicture(await upload.bytes(), upload.type) : await readInlinePicture(value);
   if (picture === null) throw new SimulatedError(422, "- input.image: is no image");
   return picture;

@@ -22,7 +22,7 @@ const VERSION = "2024-11-06";
 const CREDITS_PER_SECOND = 5;
 
 /** The vendor has no status for an expired task. */
-const WORDS: Readonly<Record<VideoJobState, string>> = {
+const STATUSES: Readonly<Record<VideoJobState, string>> = {
   queued: "PENDING",
   running: "RUNNING",
   succeeded: "SUCCEEDED",
@@ -55,16 +55,16 @@ export const runway: VendorApi = {
 };
 
 async function create(call: Call): Promise<Response> {
-  const { vendors: world, path } = call;
+  const { vendors, path } = call;
   if (path !== "/v1/text_to_video" && path !== "/v1/image_to_video") throw new SimulatedError(404, "Not found");
   const body = bodyOf(call, "The request body is not valid JSON");
-  const id = () => world.nextId().replace(/^(.{8})(.{4})(.{3})(.{3})(.{6})$/, "$1-$2-4$3-a$4-000000$5");
+  const id = () => vendors.nextId().replace(/^(.{8})(.{4})(.{3})(.{3})(.{6})$/, "$1-$2-4$3-a$4-000000$5");
   const order = { prompt: String(body.promptText ?? ""), body, newId: id };
-  const job = await jobsOf(world).create(call, order, REFUSALS, () => refuseBadOrder(path, body));
+  const job = await jobsOf(vendors).create(call, order, CREATION_ERRORS, () => checkTask(path, body));
   return creationResponse(job, jsonResponse({ id: job.id, estimatedCost: { credits: creditsOf(job) } }));
 }
 
-const REFUSALS = {
+const CREATION_ERRORS = {
   forbidden: null,
   failing: (status: number) =>
     new SimulatedError(status, status === 429 ? "You have exceeded your daily task limit" : "Shedding load"),
@@ -74,7 +74,7 @@ function invalid(field: string, description: string): SimulatedError {
   return new SimulatedError(400, "Validation of body failed", { violations: [{ field, description }] });
 }
 
-function refuseBadOrder(path: string, body: JsonObject): void {
+function checkTask(path: string, body: JsonObject): void {
   if (typeof body.model !== "string") throw invalid("model", "Required");
   if (isMissingModel(body.model)) throw invalid("model", `Model ${body.model} is not available`);
   if (typeof body.promptText !== "string" || body.promptText === "") throw invalid("promptText", "Required");
@@ -121,10 +121,10 @@ function taskOf(call: Call, job: VideoJob): JsonObject {
   return {
     id,
     createdAt: new Date(createdAt).toISOString(),
-    status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : WORDS[state],
+    status: state === "running" && directives.unknownStatus !== null ? directives.unknownStatus : STATUSES[state],
     ...(state === "running" && { progress: progressOf(call.vendors, job) }),
     ...(state === "succeeded" && { output: directives.end === "no_result" ? [] : [url] }),
-    ...(WORDS[state] === "FAILED" && failureOf(state, job)),
+    ...(STATUSES[state] === "FAILED" && failureOf(state, job)),
     ...(hasEnded
       ? { cost: { credits: state === "succeeded" ? creditsOf(job) : 0 } }
       : { estimatedCost: { credits: creditsOf(job) } }),

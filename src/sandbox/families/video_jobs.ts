@@ -59,19 +59,19 @@ export class VideoJobs {
    * @throws {SimulatedError} As the prompt orders.
    */
   async create(
-    { vendors: world }: Call,
+    { vendors }: Call,
     order: { readonly prompt: string; readonly body: JsonObject; readonly newId: () => string },
     refusals: CreationErrors,
     check: () => void = () => {},
   ): Promise<VideoJob> {
     const directives = readVideoDirectives(order.prompt);
-    if (directives.stallMs > 0) await sleep(world.clock, directives.stallMs);
+    if (directives.stallMs > 0) await sleep(vendors.clock, directives.stallMs);
     check();
     if (directives.rejects && refusals.forbidden) throw refusals.forbidden();
     if (directives.fail && this.#countFailure(order.prompt) <= directives.fail.times) {
       throw refusals.failing(directives.fail.status);
     }
-    const createdAt = world.clock.now();
+    const createdAt = vendors.clock.now();
     const obeyed = directives.rejects ? { ...directives, ...FORBIDDEN } : directives;
     const job = { id: order.newId(), body: order.body, directives: obeyed, createdAt, cancelledAt: null };
     this.#jobs.set(job.id, job);
@@ -88,11 +88,11 @@ export class VideoJobs {
 const FORBIDDEN: Partial<VideoDirectives> = { queueMs: 0, runMs: 0, end: "refusal" };
 
 /** Returns a function that returns the jobs of each sandbox. Sandboxes share no jobs. */
-export function videoJobsByVendors(): (world: SimulatedVendors) => VideoJobs {
+export function videoJobsByVendors(): (vendors: SimulatedVendors) => VideoJobs {
   const all = new WeakMap<SimulatedVendors, VideoJobs>();
-  return (world) => {
-    const jobs = all.get(world) ?? new VideoJobs();
-    all.set(world, jobs);
+  return (vendors) => {
+    const jobs = all.get(vendors) ?? new VideoJobs();
+    all.set(vendors, jobs);
     return jobs;
   };
 }
@@ -114,26 +114,26 @@ export function progressOf({ clock }: SimulatedVendors, { createdAt, directives 
 }
 
 /** Returns the video of a job that succeeded. Any other job, and a job whose prompt requests it, gives 404. */
-export function videoOf(world: SimulatedVendors, job: VideoJob | undefined): Response {
-  return resultOf(world, job, SAMPLE_VIDEO, "video/mp4");
+export function videoOf(vendors: SimulatedVendors, job: VideoJob | undefined): Response {
+  return resultOf(vendors, job, SAMPLE_VIDEO, "video/mp4");
 }
 
 /** Returns the last frame of such a video. */
-export function lastFrameOf(world: SimulatedVendors, job: VideoJob | undefined): Response {
-  return resultOf(world, job, SAMPLE_FRAME, "image/png");
+export function lastFrameOf(vendors: SimulatedVendors, job: VideoJob | undefined): Response {
+  return resultOf(vendors, job, SAMPLE_FRAME, "image/png");
 }
 
 function resultOf(
-  world: SimulatedVendors,
+  vendors: SimulatedVendors,
   job: VideoJob | undefined,
   bytes: Uint8Array<ArrayBuffer>,
   mediaType: string,
 ) {
-  if (!job || job.directives.missing || stateOf(world, job) !== "succeeded") {
+  if (!job || job.directives.missing || stateOf(vendors, job) !== "succeeded") {
     return new Response("Not found", { status: 404 });
   }
   const headers = { "content-type": mediaType, "content-length": String(bytes.length) };
-  return new Response(job.directives.slowMs > 0 ? slowly(world, bytes, job.directives.slowMs) : bytes, { headers });
+  return new Response(job.directives.slowMs > 0 ? slowly(vendors, bytes, job.directives.slowMs) : bytes, { headers });
 }
 
 const PIECES = 8;

@@ -23,9 +23,9 @@ export const xai: VendorApi = {
     if (call.method !== "POST" || !call.path.startsWith("/v1/images/")) return openai.handle(call);
     return makeImages(call, call.path === "/v1/images/edits");
   },
-  writeError(refusal, call) {
-    if (!call.path.startsWith("/v1/images/")) return openai.writeError(refusal, call);
-    const { status, message, details } = refusal;
+  writeError(error, call) {
+    if (!call.path.startsWith("/v1/images/")) return openai.writeError(error, call);
+    const { status, message, details } = error;
     const wait: HeadersInit = details.retryAfterSeconds === undefined
       ? {}
       : { "retry-after": String(details.retryAfterSeconds) };

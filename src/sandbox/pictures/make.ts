@@ -40,7 +40,7 @@ export async function followDirectives(
   call: Call,
   prompt: string,
   vendor: Vendor,
-  usualMessage: (status: number) => string,
+  defaultMessage: (status: number) => string,
 ): Promise<Directives | Response> {
   const directives = readDirectives(prompt, vendor);
   const { stallMs, fail, flaky, html } = directives;
@@ -48,11 +48,11 @@ export async function followDirectives(
   if (call.signal.aborted) call.onDisconnect();
   if (fail !== null) {
     const { status, message, retryAfterSeconds } = fail;
-    throw new SimulatedError(status, message ?? usualMessage(status), {
+    throw new SimulatedError(status, message ?? defaultMessage(status), {
       retryAfterSeconds: retryAfterSeconds ?? undefined,
     });
   }
-  if (flaky > 0 && call.vendors.attemptsOf(prompt) <= flaky) throw new SimulatedError(503, usualMessage(503));
+  if (flaky > 0 && call.vendors.attemptsOf(prompt) <= flaky) throw new SimulatedError(503, defaultMessage(503));
   if (!html) return directives;
   return new Response("<!doctype html><h1>Bad gateway</h1>", { headers: { "content-type": "text/html" } });
 }

@@ -28,15 +28,15 @@ export function writePng({ width, height, data }: Pixels): Uint8Array<ArrayBuffe
 }
 
 /**
- * Reads a PNG of eight bits a channel in colour, with or without opacity: the forms that {@linkcode writePng} and the
- * platform write.
+ * Decodes a PNG with eight bits per channel in colour, with or without alpha: the formats that {@linkcode writePng} and
+ * the platform write.
  *
- * @throws {TypeError} For every other form.
- * @throws {Error} If the bytes are no PNG.
+ * @throws {TypeError} For every other format.
+ * @throws {Error} If the bytes are not a PNG.
  */
 export function readPng(bytes: Uint8Array<ArrayBuffer>): Pixels {
   const { width, height, depth, channels, data } = decode(bytes);
-  if (depth !== 8 || channels < 3) throw new TypeError("Cannot read this PNG");
+  if (depth !== 8 || channels < 3) throw new TypeError("Unsupported PNG format");
   if (channels === PIXEL_BYTES) return { width, height, data: new Uint8ClampedArray(data) };
   const picture = transparentPixels(width, height);
   picture.data.fill(255);
