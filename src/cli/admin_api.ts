@@ -17,7 +17,7 @@ export interface AdminResponse {
   readonly body: unknown;
 }
 
-/** No gateway answers at the address, or the gateway refuses the admin key. */
+/** No gateway responds at the address, or the gateway refuses the admin key. */
 export class GatewayUnreachableError extends Error {
   override readonly name = "GatewayUnreachableError";
 }
@@ -50,7 +50,7 @@ export async function openAdminApi(
       throw new UsageError("switchyard: server.admin_key or SWITCHYARD_ADMIN_KEY must be set");
     }
     throw new GatewayUnreachableError(
-      `No gateway answers at ${gatewayAddress(config, undefined)}; ${call.needsRunning}`,
+      `No gateway responds at ${gatewayAddress(config, undefined)}; ${call.needsRunning}`,
     );
   }
   return (each) => callStoreWhenFree(each, config, selection, notify);
@@ -149,7 +149,7 @@ async function send(call: AdminCall, address: string, adminKey: string): Promise
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const why = call.needsRunning ? `; ${call.needsRunning}` : "";
-    throw new GatewayUnreachableError(`No gateway answers at ${address}${why}`, { cause: error });
+    throw new GatewayUnreachableError(`No gateway responds at ${address}${why}`, { cause: error });
   }
   return await readResponse(response);
 }

@@ -76,7 +76,7 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
       ? { method: "POST", path: `${deliveryPath(args)}/redeliver` }
       : { method: "POST", path: `${ROOT}/deliveries/redeliver`, body: rangeIn(args), isPaged: true },
   "providers list": () => {
-    const needsRunning = "only a running gateway knows the health of its providers";
+    const needsRunning = "the health of providers is available only from a running gateway";
     return { method: "GET", path: `${ROOT}/providers`, needsRunning };
   },
   "signing-keys rotate": () => ({ method: "POST", path: `${ROOT}/signing-keys/rotate` }),

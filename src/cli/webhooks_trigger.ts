@@ -44,7 +44,7 @@ export async function triggerEvent(options: TriggerOptions): Promise<number> {
   print(
     created.heard
       ? 'passed on to "switchyard webhooks listen"'
-      : '! nothing listens: run "switchyard webhooks listen", or add --url URL',
+      : '! no listener is connected: run "switchyard webhooks listen", or add --url URL',
   );
   return created.heard ? 0 : 1;
 }

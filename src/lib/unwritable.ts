@@ -10,7 +10,7 @@ export class UnwritableError extends Error {
    * @param reason The reason in plain words.
    */
   constructor(readonly setting: string | null, readonly path: string, readonly reason: string, options?: ErrorOptions) {
-    const named = setting === null ? "" : `, which the setting "${setting}" names`;
+    const named = setting === null ? "" : ` (setting "${setting}")`;
     super(`Cannot use "${path}"${named}: ${reason}`, options);
   }
 }
@@ -40,8 +40,8 @@ export function asUnwritableError(setting: string | null, path: string, error: u
 
 function reasonOf(error: unknown): string | null {
   if (error instanceof Deno.errors.NotCapable) {
-    return "this process was started without the right to write there; " +
-      '"deno task start" may write anywhere, "deno task dev" below ./data';
+    return "this process has no permission to write there; " +
+      '"deno task start" may write to every path, "deno task dev" only below ./data';
   }
   const code = (error as { code?: unknown } | null)?.code;
   const reason = typeof code === "string" ? ownValue(REASONS, code) : undefined;

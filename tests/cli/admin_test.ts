@@ -31,8 +31,8 @@ Deno.test("providers list fails on a stopped gateway with the reason", async () 
   const place = await makePlace();
   const { code, said, complaint } = await place.run("providers", "list");
   assertEquals([code, said], [1, ""]);
-  assertStringIncludes(complaint, "No gateway answers at http://127.0.0.1:");
-  assertStringIncludes(complaint, "only a running gateway knows the health of its providers");
+  assertStringIncludes(complaint, "No gateway responds at http://127.0.0.1:");
+  assertStringIncludes(complaint, "the health of providers is available only from a running gateway");
   await place.remove();
 });
 

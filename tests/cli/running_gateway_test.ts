@@ -231,20 +231,20 @@ Deno.test("a store or files folder that is not writable gives one line that name
     const outside = `${folder.path}-outside`;
     for (
       const [setting, env, reason] of [
-        ["store", { SWITCHYARD_STORE: `kv:${outside}/store.db` }, "without the right to write there"],
+        ["store", { SWITCHYARD_STORE: `kv:${outside}/store.db` }, "no permission to write there"],
         ["store", { SWITCHYARD_STORE: `kv:${folder.path}/file/store.db` }, "folder"],
-        ["files", { SWITCHYARD_FILES: outside }, "without the right to write there"],
+        ["files", { SWITCHYARD_FILES: outside }, "no permission to write there"],
         ["files", { SWITCHYARD_FILES: `${folder.path}/file` }, "a file exists where a folder is expected"],
       ] as const
     ) {
       const { code, complaint } = await folder.run("serve", { ...env, SWITCHYARD_LOG_LEVEL: "error" });
       assertEquals([code, complaint.split("\n").length], [1, 1], complaint);
-      assertStringIncludes(complaint, `the setting "${setting}" names`);
+      assertStringIncludes(complaint, `(setting "${setting}")`);
       assertStringIncludes(complaint, reason);
     }
     const created = await folder.run("accounts create acme", { SWITCHYARD_STORE: `kv:${outside}/store.db` });
     assertEquals(created.code, 1);
-    assertStringIncludes(created.complaint, 'the setting "store" names');
+    assertStringIncludes(created.complaint, '(setting "store")');
   });
 });
 

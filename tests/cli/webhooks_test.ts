@@ -112,7 +112,7 @@ Deno.test("webhooks trigger posts a signed test event to --url and fails when it
 
     const unheard = await dev.run("webhooks", "trigger", "completed");
     assertEquals(unheard.code, 1);
-    assertStringIncludes(unheard.said, "nothing listens");
+    assertStringIncludes(unheard.said, "no listener is connected");
     const unknown = await dev.run("webhooks", "trigger", "video.generation.started");
     assertEquals(unknown.code, 1);
     assertStringIncludes(unknown.said, "video.generation.completed, video.generation.failed");

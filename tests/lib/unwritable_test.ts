@@ -10,15 +10,12 @@ Deno.test("asUnwritableError() names the setting whose path cannot be used, and 
       ],
       [Object.assign(new Error("No space left"), { code: "ENOSPC" }), "the disk is full"],
       [new Deno.errors.PermissionDenied("Permission denied"), "permission denied"],
-      [new Deno.errors.NotCapable("Requires write access"), "without the right to write there"],
+      [new Deno.errors.NotCapable("Requires write access"), "no permission to write there"],
     ] as const
   ) {
     const wrapped = asUnwritableError("store", "/data/store.db", error);
     assert(wrapped instanceof UnwritableError);
-    assert(
-      wrapped.message.startsWith('Cannot use "/data/store.db", which the setting "store" names: '),
-      wrapped.message,
-    );
+    assert(wrapped.message.startsWith('Cannot use "/data/store.db" (setting "store"): '), wrapped.message);
     assert(wrapped.message.includes(reason) && !wrapped.message.includes("\n"), wrapped.message);
   }
 });
