@@ -54,10 +54,13 @@ export async function readEdit({ fields, images, mask }: EditForm, catalog: Cata
 }
 
 /** A model without this option does not receive it; the response names the dropped field. */
-function fidelityOf(value: string | undefined, { image }: ImageModel): Pick<ImageRequest, "inputFidelity" | "losses"> {
-  if (value === undefined) return { inputFidelity: null, losses: [] };
-  if (image.inputFidelity.length === 0) return { inputFidelity: null, losses: ["input_fidelity"] };
-  return { inputFidelity: oneOf("input_fidelity", value, image.inputFidelity), losses: [] };
+function fidelityOf(
+  value: string | undefined,
+  { image }: ImageModel,
+): Pick<ImageRequest, "inputFidelity" | "droppedFields"> {
+  if (value === undefined) return { inputFidelity: null, droppedFields: [] };
+  if (image.inputFidelity.length === 0) return { inputFidelity: null, droppedFields: ["input_fidelity"] };
+  return { inputFidelity: oneOf("input_fidelity", value, image.inputFidelity), droppedFields: [] };
 }
 
 /** Checks an uploaded picture by its content. Source: docs/api/images.md#edits. */

@@ -45,7 +45,7 @@ export function readGeneration(body: { readonly [key: string]: unknown }, catalo
     stream,
     partialImages: stream ? partialImages : 0,
     bodyPin: readBodyPin(body),
-    losses: [],
+    droppedFields: [],
   };
 }
 

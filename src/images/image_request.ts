@@ -43,5 +43,5 @@ export interface ImageRequest {
   readonly partialImages: number;
   readonly bodyPin: string | null;
   /** The fields that this model does not receive. */
-  readonly losses: readonly string[];
+  readonly droppedFields: readonly string[];
 }

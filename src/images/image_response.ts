@@ -15,14 +15,14 @@ const ENCODER = new TextEncoder();
 export function imageResponseHeaders(
   provider: string,
   contentType: string,
-  { model, losses }: Pick<ImageRequest, "model" | "losses">,
+  { model, droppedFields }: Pick<ImageRequest, "model" | "droppedFields">,
 ): [string, string][] {
   const headers: [string, string][] = [
     ["content-type", contentType],
     ["x-service-provider", provider],
     ["x-service-model", model.id],
   ];
-  if (losses.length > 0) headers.push(["x-service-dropped", losses.join(", ")]);
+  if (droppedFields.length > 0) headers.push(["x-service-dropped", droppedFields.join(", ")]);
   return headers;
 }
 

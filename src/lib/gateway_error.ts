@@ -23,7 +23,7 @@ export type ErrorCode =
   | "upstream_timeout"
   | "internal_error";
 
-/** What a caller can be told beyond code and message; `cause` is for the log alone. Undefined counts as absent. */
+/** What an error reports besides its code and message. Undefined counts as absent. */
 export interface ErrorDetails {
   /** The field at fault, in the caller's spelling, as a path: `messages[2].content`. */
   readonly field?: string | undefined;

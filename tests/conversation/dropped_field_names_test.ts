@@ -5,8 +5,8 @@ import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { type GatewayError, invalidField } from "../../src/lib/gateway_error.ts";
 
-const CASES: readonly (readonly [CallerFormatName, JsonObject, losses: readonly string[], names: readonly string[]])[] =
-  [
+const CASES:
+  readonly (readonly [CallerFormatName, JsonObject, droppedFields: readonly string[], names: readonly string[]])[] = [
     ["chat", { max_tokens: 5 }, ["max_tokens"], ["max_tokens"]],
     ["chat", { max_completion_tokens: 5 }, ["max_tokens"], ["max_completion_tokens"]],
     ["chat", { messages: [] }, ["max_tokens", "top_k"], []],

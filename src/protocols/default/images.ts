@@ -77,7 +77,7 @@ async function carryOut(
 }
 
 function trialAnswer({ request, providers, maxCost: most, balanceCovers }: ImageDryRun): Response {
-  const { model: { id: model }, kind: mode, count: images, losses: dropped } = request;
+  const { model: { id: model }, kind: mode, count: images, droppedFields: dropped } = request;
   const decimal = writeMoney(most);
   const estimate = { images, image_cost: decimal, cost: Number(decimal) };
   const answer = { dry_run: true, model, mode, providers, estimate, dropped, balance_covers: balanceCovers };
