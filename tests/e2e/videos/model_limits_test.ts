@@ -122,7 +122,7 @@ Deno.test("an asset of the operator's vendor account goes to the provider that a
       /allow_references does not/,
     );
     const shared = { ...fields, input_references: [image("asset://mascot")] };
-    assertMatch(await refusalOf(shared), /name one of first, second in "provider.type"/);
+    assertMatch(await refusalOf(shared), /select one of first, second in "provider.type"/);
     assert((await call("POST", "/v1/videos", { ...shared, prompt: "x", provider: { type: "first" } })).status === 202);
     assertMatch(
       await refusalOf({ ...fields, input_references: [image("mm_file://1")] }),
