@@ -28,3 +28,9 @@ Deno.test("sandbox pictures: a decoded picture has at most 1,024 pixels per side
   assertEquals([read?.width, read?.height], [2048, 512]);
   assertEquals([read?.pixels.width, read?.pixels.height], [1024, 256]);
 });
+
+Deno.test("sandbox pictures: a detailed JPEG of 1,024 by 1,024 pixels is decoded", async () => {
+  const detailed = paint({ prompt: "a pond", width: 1024, height: 1024, isTransparent: false, nth: 0 });
+  const read = await readPicture(await writePicture(detailed, "jpeg"), "image/jpeg");
+  assertEquals([read?.pixels.width, read?.pixels.height], [1024, 1024]);
+});

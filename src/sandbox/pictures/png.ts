@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import { crc32, deflateSync } from "node:zlib";
-import { decode } from "fast-png";
-import { PIXEL_BYTES, type Pixels, transparentPixels } from "./pixels.ts";
+// @ts-types="npm:@types/pngjs@6.0.5"
+import { PNG } from "pngjs";
+import { PIXEL_BYTES, type Pixels } from "./pixels.ts";
 
 const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 /** Eight bits per channel, colour with alpha, no further options. */
@@ -28,22 +29,13 @@ export function writePng({ width, height, data }: Pixels): Uint8Array<ArrayBuffe
 }
 
 /**
- * Decodes a PNG with eight bits per channel in colour, with or without alpha: the formats that {@linkcode writePng} and
- * the platform write.
+ * Decodes a PNG of any format.
  *
- * @throws {TypeError} For every other format.
  * @throws {Error} If the bytes are not a PNG.
  */
 export function readPng(bytes: Uint8Array<ArrayBuffer>): Pixels {
-  const { width, height, depth, channels, data } = decode(bytes);
-  if (depth !== 8 || channels < 3) throw new TypeError("Unsupported PNG format");
-  if (channels === PIXEL_BYTES) return { width, height, data: new Uint8ClampedArray(data) };
-  const picture = transparentPixels(width, height);
-  picture.data.fill(255);
-  for (let from = 0, to = 0; to < picture.data.length; from += channels, to += PIXEL_BYTES) {
-    picture.data.set(data.subarray(from, from + channels), to);
-  }
-  return picture;
+  const { width, height, data } = PNG.sync.read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  return { width, height, data: new Uint8ClampedArray(data) };
 }
 
 function chunk(type: string, content: Uint8Array): Buffer {
