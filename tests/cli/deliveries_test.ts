@@ -47,7 +47,7 @@ Deno.test("a redelivery on a stopped gateway is sent at its next start, signed w
   assertEquals((await place.run("deliveries", "redeliver", id)).code, 0);
   const refused = await place.run("deliveries", "redeliver", id);
   assertEquals([refused.code, refused.said], [1, ""]);
-  assertStringIncludes(refused.complaint, "Cannot deliver again: the delivery is pending");
+  assertStringIncludes(refused.complaint, "Cannot redeliver: the delivery is pending");
 
   const next = await place.serve();
   await settled(place, id);
