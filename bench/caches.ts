@@ -35,7 +35,7 @@ export interface CacheFigures {
 
 const KEY = "sk-bench-caches-0000000000";
 const MODEL = "bench/reader-1";
-const ASK_PATH = `/gencompat/v1beta/models/${MODEL}:streamGenerateContent?alt=sse`;
+const REQUEST_PATH = `/gencompat/v1beta/models/${MODEL}:streamGenerateContent?alt=sse`;
 const SENTENCE = "The quick brown fox jumps over the lazy dog. ";
 const WARM_UP = 10;
 
@@ -86,7 +86,7 @@ async function measure(
 
 async function firstByteMs(port: number, body: string): Promise<number> {
   const from = performance.now();
-  const answer = await fetch(`http://127.0.0.1:${port}${ASK_PATH}`, { method: "POST", headers: HEADERS, body });
+  const answer = await fetch(`http://127.0.0.1:${port}${REQUEST_PATH}`, { method: "POST", headers: HEADERS, body });
   const reader = answer.body!.getReader();
   await reader.read();
   const span = performance.now() - from;

@@ -17,8 +17,8 @@ export interface ProcessOutput {
 const FLUSH_TIMEOUT_MS = 500;
 
 /**
- * Opens the output of this process. Afterwards an uncaught error is logged as `process.failed` and ends the process with
- * exit code 1. Without this the platform would print the error itself and block until it is read.
+ * Opens the output of this process. Afterwards an uncaught error is logged as `process.failed` and ends the process
+ * with exit code 1. Without this the platform would print the error itself and block until it is read.
  */
 export function openProcessOutput(config: Config): ProcessOutput {
   const errors = createLineWriter({ write: (bytes) => Deno.stderr.write(bytes), droppedLine: droppedLogLine });

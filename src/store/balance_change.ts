@@ -6,8 +6,8 @@ export function changedBalance(before: Balance, change: BalanceChange): Balance 
 }
 
 /**
- * Whether a change must be refused because it takes a side below zero. A change that adds to a side is accepted, also when
- * the side stays below zero.
+ * Whether a change must be refused because it takes a side below zero. A change that adds to a side is accepted, also
+ * when the side stays below zero.
  */
 export function isShort(before: Balance, change: BalanceChange): boolean {
   const { available, held } = changedBalance(before, change);

@@ -156,8 +156,9 @@ const SMALL_BYTES = 16 * 1024;
 const MAX_DEPTH = 16;
 
 /**
- * Estimates the serialised size of a value, mostly from above; `Infinity` when only the serialiser can tell. The platform may
- * hold a text at two bytes a character and then takes up to twice the estimate: the margin of the limits covers that.
+ * Estimates the serialised size of a value, mostly from above; `Infinity` when only the serialiser can tell. The
+ * platform may hold a text at two bytes a character and then takes up to twice the estimate: the margin of the limits
+ * covers that.
  */
 export function estimateBytes(value: unknown, depth = 0): number {
   if (typeof value === "string") {

@@ -5,8 +5,8 @@
  *              ├─ handler returns nothing → done; a job that is still open is postponed as after a failure
  *              ├─ handler throws ───────→ postponed by min(2^attempt, 60) s, attempt + 1
  *              ├─ runs past `timeoutMs` → signal aborted, postponed as after a failure
- *              ├─ lease not renewed ────→ signal aborted before the lease ends, nothing written: another worker may have the job
- *              └─ drained ──────────────→ signal aborted, due at once, attempt unchanged
+ *              ├─ lease not renewed ────→ signal aborted before the lease ends, nothing written: another worker may
+ *              have the job └─ drained ──────────────→ signal aborted, due at once, attempt unchanged
  *
  * A job that is neither completed nor postponed is due again when its lease ends, so no job is lost. The epoch of the
  * job refuses all writes of a late worker, so no job is done twice.

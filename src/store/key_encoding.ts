@@ -79,7 +79,8 @@ function flipScratch(high: number, isPositive: boolean): void {
 
 const PLAIN_ASCII = /^[ -~]*$/;
 
-// The final 0x00 sorts a text before its continuations. A 0x00 inside the text is followed by 0xff to tell the two apart.
+// The final 0x00 sorts a text before its continuations. A 0x00 inside the text is followed by 0xff to tell the two
+// apart.
 function encodeText(text: string): string {
   if (PLAIN_ASCII.test(text)) return `\x02${text}\x00`;
   if (!text.isWellFormed()) throw new RangeError("Cannot use a text in a key: it has half a surrogate pair");

@@ -23,8 +23,8 @@ export function parsed(texts: ReadonlyMap<string, string>): SourceTrees {
 }
 
 /**
- * The exported names of the files under `src` that no other file imports. A type is needed as well when it stands in the
- * signature of a needed export of its file: a caller may have to name it.
+ * The exported names of the files under `src` that no other file imports. A type is needed as well when it stands in
+ * the signature of a needed export of its file: a caller may have to name it.
  *
  * @param packages The file behind each bare specifier of `deno.json` that names a file.
  */

@@ -1,6 +1,6 @@
 /**
- * The anchors of a page's headings, as GitHub makes them: lower case, spaces as hyphens, no punctuation but `-` and `_`.
- * The second heading of one text ends in `-1`, the third in `-2`. Fenced code is skipped.
+ * The anchors of a page's headings, as GitHub makes them: lower case, spaces as hyphens, no punctuation but `-` and
+ * `_`. The second heading of one text ends in `-1`, the third in `-2`. Fenced code is skipped.
  */
 export function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>();

@@ -1,6 +1,8 @@
 /** A word that names do not use, and what they use in its place. `CONTRIBUTING.md` explains the choice. */
 export interface ReplacedWord {
-  /** Matches the words of a name, in lower case with single spaces between them: `MAX_BODY_BYTES` is `max body bytes`. */
+  /**
+   * Matches the words of a name, in lower case with single spaces between them: `MAX_BODY_BYTES` is `max body bytes`.
+   */
   readonly pattern: RegExp;
   readonly instead: string;
 }

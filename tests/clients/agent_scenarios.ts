@@ -51,8 +51,8 @@ function offersTool(requestBody: string, name: string): boolean {
 }
 
 /**
- * Fails a scenario whose program does not show reasoning. Says so where the gateway's answers held none to show: the vendor
- * counts thoughts and keeps them, unless it is asked to show them in a way that the program does not know.
+ * Fails a scenario whose program does not show reasoning. Says so where the gateway's answers held none to show: the
+ * vendor counts thoughts and keeps them, unless it is asked to show them in a way that the program does not know.
  *
  * @throws {Error} If `areShown` is false.
  */

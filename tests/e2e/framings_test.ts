@@ -89,17 +89,17 @@ for (const form of CALLER_PROTOCOLS.map(({ name }) => name)) {
   });
 }
 
-const SAID = "Here is all that there is to say.";
+const EXPECTED_TEXT = "Here is all that there is to say.";
 const HISTORY = [
   { role: "user", content: "Go on" },
-  { role: "assistant", content: SAID },
+  { role: "assistant", content: EXPECTED_TEXT },
   { role: "user", content: "And?" },
 ];
 
 /** A reply of a vendor that signs its text at the end, as Gemini models do. */
 const SIGNED = [
   { candidates: [{ content: { role: "model", parts: [{ text: "hm", thought: true }] } }], responseId: "r" },
-  { candidates: [{ content: { role: "model", parts: [{ text: SAID }] } }] },
+  { candidates: [{ content: { role: "model", parts: [{ text: EXPECTED_TEXT }] } }] },
   {
     candidates: [{
       content: { role: "model", parts: [{ text: "", thoughtSignature: "c2lnbmVk" }] },
@@ -120,12 +120,16 @@ Deno.test("the last block of a reply has its text where the vendor signs it at t
   const whole = { candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] };
   served = JSON.stringify({ ...whole, usageMetadata: itemAt(SIGNED, 2).usageMetadata });
   const { json } = await sendAs(MESSAGES, gateway, { model: "framed/content", extra: thinks });
-  assertEquals(json.content.at(-1).text, SAID);
+  assertEquals(json.content.at(-1).text, EXPECTED_TEXT);
   const asked = await sendAs(RESPONSES, gateway, { model: "framed/content" });
-  assertEquals(asked.json.output.at(-1).content[0].text, SAID);
+  assertEquals(asked.json.output.at(-1).content[0].text, EXPECTED_TEXT);
   for (const [face, turns] of [[MESSAGES, { messages: HISTORY }], [RESPONSES, { input: HISTORY }]] as const) {
     await sendAs(face, gateway, { model: "framed/content", extra: turns });
-    assertEquals(JSON.parse(received).contents[1].parts, [{ text: SAID, thoughtSignature: "c2lnbmVk" }], face.name);
+    assertEquals(
+      JSON.parse(received).contents[1].parts,
+      [{ text: EXPECTED_TEXT, thoughtSignature: "c2lnbmVk" }],
+      face.name,
+    );
   }
 });
 

@@ -32,7 +32,7 @@ const LIMIT_FIELD = {
   content: "generationConfig.maxOutputTokens",
 };
 /** Every field that a model may reject and that all formats have. */
-const WISHES: Readonly<Record<CallerProtocol["name"], Json>> = {
+const REASONING_SETTINGS: Readonly<Record<CallerProtocol["name"], Json>> = {
   chat: { temperature: 0.2, top_p: 0.9, reasoning_effort: "high" },
   responses: { temperature: 0.2, top_p: 0.9, reasoning: { effort: "high", summary: "auto" } },
   messages: { thinking: { type: "adaptive" }, output_config: { effort: "high" }, top_p: 0.95, temperature: 1 },
@@ -73,7 +73,7 @@ for (const face of CALLER_PROTOCOLS) {
   for (const name of NAMED) {
     Deno.test(`${face.name} with every field to ${name}: no unsupported field is sent, and all are named`, async () => {
       const model = `sandbox/${name}`;
-      const answer = await sendAs(face, gateway, { model, extra: WISHES[face.name] });
+      const answer = await sendAs(face, gateway, { model, extra: REASONING_SETTINGS[face.name] });
       const passes = face.ownModel === "sandbox/chat-1";
       if (passes) return assertEquals(answer.status, 400); // the bytes pass, so the vendor answers
       assertEquals(answer.status, 200, answer.text);

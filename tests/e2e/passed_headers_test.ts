@@ -6,7 +6,7 @@ import { answer as httpAnswer, startScriptedUpstream } from "../support/scripted
 import { CONTENT, MESSAGES, sendAs } from "./caller_protocols.ts";
 
 /** Headers that the scripted vendors send with every response, in any format. */
-const TOLD = {
+const FORWARDED = {
   "retry-after": "3",
   "x-ratelimit-remaining-requests": "59",
   "x-ratelimit-reset-tokens": "6m0s",
@@ -53,7 +53,7 @@ const vendor = startScriptedUpstream(async (side) => {
       : "content" as const;
     const isStream = request.path.includes("stream") || request.body.includes('"stream":true');
     const type = { "content-type": isStream ? "text/event-stream" : "application/json" };
-    await side.say(httpAnswer(200, isStream ? STREAMED[form] : WHOLE[form], { ...type, ...TOLD }));
+    await side.say(httpAnswer(200, isStream ? STREAMED[form] : WHOLE[form], { ...type, ...FORWARDED }));
   }
 });
 const root = vendor.baseUrl.replace(/\/v1$/, "");
@@ -94,7 +94,7 @@ async function messageHeaders(model: string, stream: boolean, betas: string[] = 
 
 /** The vendor's headers in a response. */
 function toldIn(headers: Headers): Record<string, string> {
-  return Object.fromEntries(Object.entries(TOLD).filter(([name, value]) => headers.get(name) === value));
+  return Object.fromEntries(Object.entries(FORWARDED).filter(([name, value]) => headers.get(name) === value));
 }
 
 const WAIT = { "retry-after": "3" };

@@ -20,7 +20,7 @@ function completion(usage: unknown): string {
 const GOOD_USAGE = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
 /** The vendor's bytes on the wire, by the last word of the prompt. */
-const SAYS: Readonly<Record<string, string>> = {
+const ERROR_TEXT: Readonly<Record<string, string>> = {
   html: httpAnswer(200, "<!doctype html><h1>Bad gateway</h1>", { "content-type": "text/html" }),
   nothing: httpAnswer(200, ""),
   truncated: httpAnswer(200, completion(GOOD_USAGE).slice(0, 80)),
@@ -64,8 +64,8 @@ const vendor = startScriptedUpstream(async (side) => {
     }
     const word = /(\w+)"/.exec(request.body.slice(request.body.lastIndexOf("please ")))?.[1] ?? "";
     if (word !== "endless") {
-      await side.say(valueAt(SAYS, word));
-      if (valueAt(SAYS, word).startsWith(STREAM_HEAD)) return side.close();
+      await side.say(valueAt(ERROR_TEXT, word));
+      if (valueAt(ERROR_TEXT, word).startsWith(STREAM_HEAD)) return side.close();
       continue;
     }
     await side.say(`${STREAM_HEAD}${delta("one ")}data: {"choices":[{"delta":{"content":"`);

@@ -31,8 +31,8 @@ interface StorableKey extends KeyToRead {
 }
 
 /**
- * Reads the callers' values under these keys; null where there is none or it has expired. When all keys are cached, nothing is
- * read. Otherwise all keys are read, so that the values are of one instant.
+ * Reads the callers' values under these keys; null where there is none or it has expired. When all keys are cached,
+ * nothing is read. Otherwise all keys are read, so that the values are of one instant.
  */
 export async function readValues<T>(
   kv: Deno.Kv,

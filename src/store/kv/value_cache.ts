@@ -14,10 +14,10 @@ const MAX_VALUE_BYTES = 4_096;
 const ENTRY_OVERHEAD_BYTES = 200;
 
 /**
- * Caches the values that were read or written last, and the absence of values. It is exact because this process is the only
- * writer. Only durable values are cached: an entry is removed when a write of its key begins and added when the write is done.
- * A value that a reader brings is added only if no write of the key began, or was under way, since the read began. The least
- * recently used entries are evicted first.
+ * Caches the values that were read or written last, and the absence of values. It is exact because this process is the
+ * only writer. Only durable values are cached: an entry is removed when a write of its key begins and added when the
+ * write is done. A value that a reader brings is added only if no write of the key began, or was under way, since the
+ * read began. The least recently used entries are evicted first.
  */
 export class ValueCache {
   readonly #records = new RecentEntries(MAX_RECORDS);
@@ -88,8 +88,8 @@ interface CacheEntry {
 }
 
 /**
- * Entries up to a total weight. The oldest entry is evicted first, but one that was read meanwhile is kept once (CLOCK, also
- * called second chance). That approximates the order of use without moving an entry at each read.
+ * Entries up to a total weight. The oldest entry is evicted first, but one that was read meanwhile is kept once (CLOCK,
+ * also called second chance). That approximates the order of use without moving an entry at each read.
  */
 class RecentEntries {
   readonly #entries = new Map<string, CacheEntry>();
