@@ -40,7 +40,7 @@ export async function createAccount(
   if (!isAccountId(id)) throw invalidField("id", `expected ${ACCOUNT_ID_EXPECTATION}`);
   const record: AccountRecord = { id, createdAt: store.now(), suspendedAt: null, ...bucketsOf(allowBuckets) };
   const result = await store.commit(null, openingCommit(record, balance, webhookSecret));
-  if (!result.ok) throw new GatewayError("conflict", "Cannot create the account: the id is taken", { field: "id" });
+  if (!result.ok) throw new GatewayError("conflict", "Cannot create the account: the id is in use", { field: "id" });
   return { account: { ...record, available: balance, held: 0n }, webhookSecret };
 }
 

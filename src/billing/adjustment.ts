@@ -47,7 +47,7 @@ export function isAdjustmentReason(text: string): boolean {
  */
 export async function adjustAccount(store: Store, adjustment: Adjustment): Promise<AdjustmentResult> {
   const { account, amount, reason, reference = `adjust_${newSortableId(store.now())}` } = adjustment;
-  if (amount === 0n) throw new RangeError("Cannot adjust an account by nothing");
+  if (amount === 0n) throw new RangeError("Cannot adjust an account by zero");
   if (!isAdjustmentReason(reason)) throw new RangeError("Cannot adjust: expected a reason of 1 to 500 characters");
   if (!isCreditReference(reference)) throw new RangeError("Cannot adjust: expected a reference of visible characters");
   const keys = [accountKey(account), adjustmentKey(account, reference)];
@@ -59,7 +59,7 @@ export async function adjustAccount(store: Store, adjustment: Adjustment): Promi
     if (result.ok) return { reference, replayed: false };
     if (result.why === "short") throw await shortOf(store, adjustment);
   }
-  throw new GatewayError("conflict", "Cannot adjust the account: others adjusted it at the same time");
+  throw new GatewayError("conflict", "Cannot adjust the account: too many concurrent changes");
 }
 
 function adjustmentCommit(
@@ -88,7 +88,7 @@ function replayOf(given: AdjustmentRecord, { amount, reason }: Adjustment, refer
   if (given.amount === amount && given.reason === reason) return { reference, replayed: true };
   throw new GatewayError(
     "conflict",
-    "Cannot adjust the account: the reference stands for an adjustment of another amount or reason",
+    "Cannot adjust the account: the reference was used for another amount or reason",
     { field: "reference" },
   );
 }

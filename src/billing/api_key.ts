@@ -18,8 +18,7 @@ const GENERATED_SHAPE = /^sk-sy-[0-9A-Za-z]{49}$/;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** What {@linkcode isWellFormedKey} expects; continues a message after "expected". */
-export const KEY_EXPECTATION =
-  "a key of 16 to 256 visible ASCII characters, with a right checksum if it is a generated one";
+export const KEY_EXPECTATION = "a key of 16 to 256 visible ASCII characters, with a valid checksum if it was generated";
 
 /** A new secret of the generated shape. */
 export function newApiKey(): string {

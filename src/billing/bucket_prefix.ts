@@ -3,7 +3,7 @@ import * as z from "zod";
 const PREFIX = /^[a-z][a-z0-9+._-]{0,15}:\/\/[A-Za-z0-9][A-Za-z0-9._-]{0,254}(\/[A-Za-z0-9._=@+ -]{1,255})*\/$/;
 
 /** The expected form of a bucket prefix, for messages. */
-const BUCKET_EXPECTATION = 'a bucket or a folder in one, with a slash at its end, such as "gs://acme-media/"';
+const BUCKET_EXPECTATION = 'a bucket or a folder in it, with a trailing slash, such as "gs://acme-media/"';
 
 /** Whether a text is a bucket prefix: scheme, bucket, any folders, and a final slash. */
 export function isBucketPrefix(text: string): boolean {

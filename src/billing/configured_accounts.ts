@@ -56,7 +56,7 @@ function readBalance(text: string, context: z.RefinementCtx): Money {
     const balance = readMoney(text);
     if (balance >= 0n) return balance;
   } catch { /* reported below */ }
-  context.addIssue('a decimal amount of USD, such as "25.00"');
+  context.addIssue('a decimal amount in USD, such as "25.00"');
   return z.NEVER;
 }
 
@@ -89,7 +89,7 @@ export async function ensureConfiguredAccounts(
 async function ensureKey(store: Store, account: string, secret: string): Promise<boolean> {
   const [owner] = await store.get<KeyOwnerRecord>([keyOwnerKey(hashOfKey(secret))]);
   if (owner && owner.value.account !== account) {
-    throw new Error(`Cannot give one key to two accounts: "${owner.value.account}" and "${account}"`);
+    throw new Error(`Cannot use one key for two accounts: "${owner.value.account}" and "${account}"`);
   }
   if (owner) return false;
   const result = await store.commit(null, addKey({}, keyRecordOf(secret, account, store.now())));

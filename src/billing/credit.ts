@@ -77,12 +77,12 @@ export async function creditAccount(
     const result = await store.commit(null, addCredit({}, { account, reference, amount }, store.now()));
     if (result.ok) return { reference, replayed: false };
   }
-  throw new GatewayError("conflict", "Cannot credit the account: others credited it at the same time");
+  throw new GatewayError("conflict", "Cannot credit the account: too many concurrent changes");
 }
 
 function replayOf(given: CreditRecord, amount: Money, reference: string): { reference: string; replayed: true } {
   if (given.amount === amount) return { reference, replayed: true };
-  throw new GatewayError("conflict", "Cannot credit the account: the reference stands for another amount", {
+  throw new GatewayError("conflict", "Cannot credit the account: the reference was used for another amount", {
     field: "reference",
   });
 }

@@ -96,7 +96,7 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
 }
 
 function invalidKey(): GatewayError {
-  return new GatewayError("invalid_api_key", "Cannot accept the API key: it is not a valid one");
+  return new GatewayError("invalid_api_key", "Cannot accept the API key: it is invalid");
 }
 
 /** Also false if the clock was set back further than any entry lives. */

@@ -19,5 +19,5 @@ export async function updateRecord<T>(store: Store, key: Key, change: (value: T)
     const result = await store.commit(null, { check: [{ key, version: entry.version }], set: [{ key, value }] });
     if (result.ok) return value;
   }
-  throw new GatewayError("conflict", "Cannot change the record: others changed it at the same time");
+  throw new GatewayError("conflict", "Cannot change the record: too many concurrent changes");
 }

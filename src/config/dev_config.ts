@@ -60,14 +60,14 @@ const VIDEO_MODELS = [
   {
     id: "sandbox/video-1",
     name: "Sandbox Video",
-    description: "A simulated video model: a second of moving bars, after a second.",
+    description: "A simulated video model: one second of moving bars, after one second.",
     video: VIDEO,
     serves: [{ provider: "sandbox-ark", model: "seedance-sandbox" }],
   },
   {
     id: "sandbox/video-kling-1",
     name: "Sandbox Video Kling",
-    description: "A simulated video model that is asked as Kling is, without sounds to refer to.",
+    description: "A simulated video model with the API of Kling, without audio references.",
     video: {
       ...VIDEO,
       price_per_second: { "720p": "0.10", "1080p": "0.30" },
@@ -79,14 +79,14 @@ const VIDEO_MODELS = [
   {
     id: "sandbox/video-openrouter-1",
     name: "Sandbox Video OpenRouter",
-    description: "A simulated video model that is asked as OpenRouter is.",
+    description: "A simulated video model with the API of OpenRouter.",
     video: VIDEO,
     serves: [{ provider: "sandbox-openrouter", model: "sandbox/video" }],
   },
   {
     id: "sandbox/video-queue-1",
     name: "Sandbox Video Queue",
-    description: "A simulated video model that is asked as fal and Replicate are.",
+    description: "A simulated video model with the APIs of fal and Replicate.",
     video: VIDEO,
     serves: [
       { provider: "sandbox-fal", model: "bytedance/seedance-2.0" },
@@ -96,7 +96,7 @@ const VIDEO_MODELS = [
   {
     id: "sandbox/video-runway-1",
     name: "Sandbox Video Runway",
-    description: "A simulated video model that is asked as Runway's Seedance is.",
+    description: "A simulated video model with the API of Runway's Seedance.",
     video: { ...VIDEO, aspect_ratios: ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] },
     serves: [{ provider: "sandbox-runway", model: "seedance2" }],
   },
@@ -111,7 +111,7 @@ const IMAGE_MODELS = [
   {
     id: "sandbox/image-1",
     name: "Sandbox Image",
-    description: "A simulated image model that makes and edits pictures.",
+    description: "A simulated image model that generates and edits images.",
     pricing: IMAGE_PRICING,
     image: { series: "default", edits: true, sizes: IMAGE_SIZES, quality_map: { standard: "medium", hd: "high" } },
     serves: [{ provider: "sandbox-openai", model: "image-1" }],
@@ -127,7 +127,7 @@ const IMAGE_MODELS = [
   {
     id: "sandbox/image-reference-1",
     name: "Sandbox Image Reference",
-    description: "A simulated image model that looks at references.",
+    description: "A simulated image model that uses reference images.",
     pricing: { per_image: "0.04" },
     image: { series: "reference" },
     serves: [{ provider: "sandbox-ark", model: "seedream-5-0-pro" }],
@@ -135,7 +135,7 @@ const IMAGE_MODELS = [
   {
     id: "sandbox/image-job-1",
     name: "Sandbox Image Job",
-    description: "A simulated image model whose pictures are jobs, which are waited for.",
+    description: "A simulated image model that generates images in asynchronous jobs.",
     pricing: { per_image: "0.03", per_input_image: "0.01" },
     image: { series: "reference", edits: true, sizes: IMAGE_SIZES },
     serves: [
@@ -174,9 +174,9 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
       "sandbox-runway": { kind: "runway", base_url: sandbox.runway, ...FREE },
     },
     models: [
-      servedBy("sandbox/chat-1", "Sandbox Chat", "Speaks chat completions and responses.", { "sandbox-openai": 1 }),
-      servedBy("sandbox/messages-1", "Sandbox Messages", "Speaks messages.", { "sandbox-anthropic": 1 }),
-      servedBy("sandbox/content-1", "Sandbox Content", "Speaks content generation.", { "sandbox-google": 1 }),
+      servedBy("sandbox/chat-1", "Sandbox Chat", "Supports chat completions and responses.", { "sandbox-openai": 1 }),
+      servedBy("sandbox/messages-1", "Sandbox Messages", "Supports messages.", { "sandbox-anthropic": 1 }),
+      servedBy("sandbox/content-1", "Sandbox Content", "Supports content generation.", { "sandbox-google": 1 }),
       servedBy("sandbox/any-1", "Sandbox Any", "Served by all three sandbox providers, by weight.", {
         "sandbox-openai": 50,
         "sandbox-anthropic": 30,

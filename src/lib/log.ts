@@ -100,7 +100,7 @@ export function jsonLog(
  * @param now Unix milliseconds.
  */
 export function droppedLogLine(count: number, now: number = Date.now()): string {
-  const fields: LogFields = { count, reason: "nobody read the log fast enough, or it could not be written" };
+  const fields: LogFields = { count, reason: "the reader of the log was too slow, or a write failed" };
   return JSON.stringify({ time: new Date(now).toISOString(), level: "warn", event: "log_lines_dropped", ...fields });
 }
 

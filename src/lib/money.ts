@@ -26,7 +26,7 @@ const THOUSANDTHS_PER_MONEY_UNIT = 1_000n * RATE_UNITS_PER_MONEY_UNIT;
 export const MAX_MONEY: Money = 10_000_000n * 10n ** BigInt(MONEY_DIGITS);
 
 /**
- * Parses a decimal amount of USD, such as `25`, `25.00` or `-0.5`.
+ * Parses a decimal amount in USD, such as `25`, `25.00` or `-0.5`.
  *
  * @throws {RangeError} If the text is not a plain decimal, has more than ten fractional digits or exceeds
  * {@linkcode MAX_MONEY}.
