@@ -20,7 +20,7 @@ Deno.test("a key can be reused after 24 hours and not earlier", async () => {
   stage.clock.advance(86_400_000 - 1);
   const again = await stage.videos.create(callOf("{}"));
   assertEquals([again.taskId, again.replayed], [taskId, true]);
-  await assertRejects(() => stage.videos.create(callOf('{"other":1}')), GatewayError, "another body");
+  await assertRejects(() => stage.videos.create(callOf('{"other":1}')), GatewayError, "a different body");
   stage.clock.advance(1);
   assertEquals((await stage.videos.create(callOf("{}"))).replayed, false);
 });
@@ -28,7 +28,7 @@ Deno.test("a key can be reused after 24 hours and not earlier", async () => {
 Deno.test("a repeat of a running create returns conflict, and a failed create is not stored", async () => {
   const stage = await openStage();
   const first = stage.videos.create(callOf("{}"));
-  const repeat = await assertRejects(() => stage.videos.create(callOf("{}")), GatewayError, "under way");
+  const repeat = await assertRejects(() => stage.videos.create(callOf("{}")), GatewayError, "still running");
   assertEquals([repeat.code, repeat.status, repeat.details.retryAfterSeconds], ["conflict", 409, 1]);
   await first;
   const refused = { ...callOf("{}", "mended"), body: { ...BODY, duration: 0 } };

@@ -45,7 +45,7 @@ Deno.test("a create of unknown outcome at a vendor without a list fails after th
   await stage.runDue();
   const { status, error, usage } = await stage.read(id);
   assertEquals([status, error?.code, usage.video_cost], ["failed", "outcome_unknown", "0.0000000000"]);
-  assert(error?.message.includes("may still have begun"), error?.message);
+  assert(error?.message.includes("may have started it"), error?.message);
   assertEquals(await stage.store.balance("demo"), WHOLE);
   stage.clock.advance(DOUBT_MS);
   assertEquals([await stage.runDue(), stage.vendor.accepted.get(id)?.length, stage.second.accepted.size], [0, 1, 0]);

@@ -22,7 +22,7 @@ export function doubtEndsAt({ since }: SubmittingStage, { doubtMs }: VideoSettin
 
 /** Returns the end of a task whose outcome at the vendor stays unknown. */
 export function unknownEnd({ provider }: SubmittingStage, settings: VideoSettings): TaskEnd {
-  const message = `Provider "${provider}"did not confirm the task and may have started it; ` +
+  const message = `Provider "${provider}" did not confirm the task and may have started it; ` +
     "the gateway does not submit it again";
   return { status: "failed", error: { code: "outcome_unknown", message }, isCharged: isCharged(settings) };
 }
