@@ -23,7 +23,7 @@ export interface FleetBuilt {
   /** Tasks per second that went from creation to the stored copy and the delivered event. */
   readonly endedPerSecond: number;
   /** Finished tasks whose event was not delivered yet. */
-  readonly owed: number;
+  readonly expected: number;
 }
 
 const AT_ONCE = 1_000;
@@ -48,9 +48,9 @@ export async function buildFleet({ folder, finished, open, endsAt }: FleetPlan):
   await indexOldTasks(engine.store); // as the first start does
   const begun = performance.now();
   engine.start();
-  const built = { owed: 0 };
+  const built = { expected: 0 };
   for (let done = 0; done < finished; done += AT_ONCE) {
-    built.owed += await finishTasks(engine, Math.min(AT_ONCE, finished - done), done);
+    built.expected += await finishTasks(engine, Math.min(AT_ONCE, finished - done), done);
     const nextAt = beginsAt + (done / AT_ONCE + 1) * PAUSE_MS;
     engine.clock.stall(Math.max(nextAt - engine.clock.now(), 0));
   }

@@ -188,8 +188,8 @@ export async function benchWebhooks(rate: number, seconds: number, hosts: number
   let begun = 0;
   let mostRunning = 0;
   while (begun < rate * seconds) {
-    const owed = Math.min(rate * seconds, Math.floor((performance.now() - begin) / 1_000 * rate));
-    while (begun < owed) endTask(begun++);
+    const expected = Math.min(rate * seconds, Math.floor((performance.now() - begin) / 1_000 * rate));
+    while (begun < expected) endTask(begun++);
     mostRunning = Math.max(mostRunning, bench.running());
     await pause(TICK_MS);
   }
@@ -221,33 +221,33 @@ export interface SharedHostFigures {
   /** Events for the path that never answers, all at once before the others. */
   readonly hanging: number;
   /** Events for the other account's path, and how many arrived within a minute and a half. */
-  readonly owed: number;
+  readonly expected: number;
   readonly delivered: number;
   /** As in {@linkcode WebhookFigures}. */
   readonly late: { readonly p50: number; readonly most: number } | null;
 }
 
 /** Ends tasks of one account for a path that never answers, then those of another for a good path of the host. */
-export async function benchSharedHost(hanging: number, owed: number): Promise<SharedHostFigures> {
+export async function benchSharedHost(hanging: number, expected: number): Promise<SharedHostFigures> {
   const bench = await openBench(["hanging", "good"]);
   const host = `https://shared.receiver.example:${bench.port}`;
   await Promise.all(Array.from({ length: hanging }, () => bench.endTask("hanging", `${host}/hang`)));
   await pause(500);
-  for (let n = 0; n < owed; n++) {
+  for (let n = 0; n < expected; n++) {
     await bench.endTask("good", `${host}/good`);
     await pause(TICK_MS);
   }
   const pending = { state: "delivered", from: 0, to: Infinity } as const;
   for (let waited = 0; waited < SHARED_GRACE_MS; waited += 250) {
-    const page = { after: null, limit: owed, reverse: false };
-    if ((await bench.webhooks.deliveries.list(pending, page)).deliveries.length === owed) break;
+    const page = { after: null, limit: expected, reverse: false };
+    if ((await bench.webhooks.deliveries.list(pending, page)).deliveries.length === expected) break;
     await pause(250);
   }
   const { lateMs } = await bench.finish();
   const late = spreadOf(lateMs);
   return {
     hanging,
-    owed,
+    expected,
     delivered: lateMs.length,
     late: late && { p50: late.p50, most: Math.max(...lateMs) },
   };
@@ -292,7 +292,7 @@ export function writeSharedHostReport(runs: readonly SharedHostFigures[]): strin
   const rows = runs.map((run) => [
     figure(run.hanging),
     figure(run.delivered),
-    figure(run.owed),
+    figure(run.expected),
     figure(run.late?.p50),
     figure(run.late?.most),
   ]);

@@ -21,8 +21,11 @@ export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promi
     (all) => all.every(({ id, status }) => status !== "pending" && !facts.outdated.has(id)),
   );
   for (const task of tasks) facts.recordTask(task, facts.knownOf(task.id));
-  const owed = tasks.filter((task) => hasCallback(facts, task)).map(({ id, status }) => `${id}-${status}`);
-  await until(() => Promise.resolve(owed.filter((key) => !facts.taken.has(key))), (missing) => missing.length === 0);
+  const expected = tasks.filter((task) => hasCallback(facts, task)).map(({ id, status }) => `${id}-${status}`);
+  await until(
+    () => Promise.resolve(expected.filter((key) => !facts.taken.has(key))),
+    (missing) => missing.length === 0,
+  );
   // Files past their retention are removed in the same passes.
   const admin = callerOf(target.address, { authorization: `Bearer ${target.adminKey}` });
   for (const { id } of tasks) {
