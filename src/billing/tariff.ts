@@ -1,4 +1,5 @@
 import { type Money, type Rate, readRate, sumOf } from "../lib/money.ts";
+import { ownValue } from "../lib/own_value.ts";
 
 /** What a charge is for: text, an image, a video, or the creation of a cached content. */
 export type ChargeKind = "text" | "image" | "video" | "cache";
@@ -158,7 +159,7 @@ function namesOf(key: PriceKey): readonly string[] {
 }
 
 function rateIn(pricing: Readonly<Record<string, unknown>>, name: string): Rate | null {
-  const text = Object.hasOwn(pricing, name) ? pricing[name] : null;
+  const text = ownValue(pricing, name);
   if (text === null || text === undefined) return null;
   if (typeof text !== "string") throw new RangeError(`Cannot read the price "${name}": expected a decimal string`);
   try {

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./conversation.ts";
 import { isObject, listOf, objectOf, objectsOf, textOf } from "./wire_value.ts";
+import { ownValue } from "../lib/own_value.ts";
 
 /** Keywords that combine several schemas. */
 const CHOICES = ["anyOf", "oneOf", "allOf"] as const;
@@ -130,6 +131,6 @@ function eitherOf(shapes: readonly Shape[], budget: Budget): Shape {
 function targetOf({ $ref }: JsonSchema, root: JsonSchema): JsonSchema | null {
   const [, group, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(textOf($ref)) ?? [];
   const definitions = group === undefined ? null : objectOf(root[group]);
-  const target = definitions !== null && Object.hasOwn(definitions, name!) ? definitions[name!] : null;
+  const target = definitions === null || name === undefined ? null : ownValue(definitions, name);
   return isObject(target) ? target : null;
 }

@@ -1,21 +1,21 @@
-/** Where a text stops being JSON. */
+/** The first syntax error of a JSON text. */
 export interface JsonMistake {
-  /** In UTF-16 units from the start of the text; the length of the text when it ends too early. */
+  /** In UTF-16 units from the start of the text; the length of the text if it is incomplete. */
   readonly position: number;
   /** Counted from 1. */
   readonly line: number;
   /** Counted from 1, in UTF-16 units. */
   readonly column: number;
-  /** Never a part of the text, which may be a prompt. */
+  /** Never contains part of the text, which may be a prompt. */
   readonly found: "the end of the text" | "an unexpected character";
 }
 
 /**
- * The mistake that `JSON.parse` refused a text for, read from V8's message: most name the position, the others quote
- * the text around it.
+ * Finds the syntax error in a text that `JSON.parse` rejected, from V8's message. Most messages state the position; the
+ * others quote the text around it.
  *
- * @param error What `JSON.parse` threw for this text.
- * @returns Null when the message does not tell the position.
+ * @param error The error that `JSON.parse` threw for this text.
+ * @returns Null if the message does not determine the position.
  */
 export function jsonMistakeIn(text: string, error: SyntaxError): JsonMistake | null {
   const position = positionIn(text, error.message);
@@ -37,7 +37,7 @@ function positionIn(text: string, message: string): number | null {
   return text.length < MIN_QUOTABLE_CHARACTERS ? positionInShort(text) : quotedPosition(text, message);
 }
 
-/** V8 quotes a shorter text as a whole. Blanks behind it make it longer and leave the mistake where it is. */
+/** V8 quotes a shorter text completely. Trailing spaces make it longer without moving the error. */
 const MIN_QUOTABLE_CHARACTERS = 21;
 
 function positionInShort(text: string): number | null {
@@ -50,12 +50,12 @@ function positionInShort(text: string): number | null {
   }
 }
 
-/** V8 quotes so many characters before the mistake, and as many from it on. */
+/** The number of characters that V8 quotes before the error, and from the error on. */
 const QUOTED_CHARACTERS = 10;
 
 const QUOTING = /^Unexpected token '[^]{1,2}', (\.{3})?"([^]*)"(\.{3})? is not valid JSON$/;
 
-/** The position by the text that a message quotes; null where that text occurs more than once. */
+/** The position of the text that a message quotes; null if that text occurs more than once. */
 function quotedPosition(text: string, message: string): number | null {
   const [, isCutBefore, quoted = "", isCutBehind] = QUOTING.exec(message) ?? [];
   if (isCutBefore === undefined) return isCutBehind === undefined ? null : quoted.length - QUOTED_CHARACTERS;

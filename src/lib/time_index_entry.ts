@@ -1,4 +1,4 @@
-/** A place in an order of times: several things of one instant follow one another by their ids. */
+/** An entry of an index sorted by time; entries with equal times are sorted by id. */
 export interface TimeIndexEntry {
   /** Unix milliseconds. */
   readonly createdAt: number;

@@ -16,7 +16,7 @@ export interface TestServer extends AsyncDisposable {
   readonly wheel: ManualDeadlineWheel;
 }
 
-/** A deadline wheel whose deadlines pass when the test says so. */
+/** A deadline wheel whose deadlines the test triggers. */
 export class ManualDeadlineWheel implements DeadlineWheel {
   readonly watched = new Set<Watched>();
   #changed = Promise.withResolvers<void>();

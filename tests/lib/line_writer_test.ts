@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { createLineWriter, MAX_QUEUED_CHARACTERS, URGENT_RESERVE_CHARACTERS } from "../../src/lib/line_writer.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-/** A stream whose writes complete when the test says so. */
+/** A stream whose writes the test completes. */
 class Stream {
   text = "";
   /** The bytes of each write that was started. */

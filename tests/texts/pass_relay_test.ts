@@ -162,7 +162,7 @@ for (const form of FORMATS) {
     const { relay: charging, recorder } = relayFor(form);
     await charging.take(new TextEncoder().encode(begun));
     let isSent = false;
-    recorder.durable = () => Promise.resolve().then(() => assert(!isSent, "it is charged before it is told"));
+    recorder.durable = () => Promise.resolve().then(() => assert(!isSent, "the charge precedes the event"));
     await charging.take(new TextEncoder().encode(reported[form]));
     isSent = true;
     assertEquals(recorder.charges.length, 1);

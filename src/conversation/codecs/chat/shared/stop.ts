@@ -1,6 +1,7 @@
 import { stopFor } from "../../../reply.ts";
 import type { Stop, StopReason } from "../../../reply.ts";
 import { textOf } from "../../../wire_value.ts";
+import { ownValue } from "../../../../lib/own_value.ts";
 
 /**
  * Values of `finish_reason` at OpenAI and in dialects. Source: Chat Completions reference; other vendors' references.
@@ -32,7 +33,7 @@ export function isFailure(finishReason: unknown): boolean {
  */
 export function readStop(finishReason: unknown, content: { text: boolean; refusal: boolean; call: boolean }): Stop {
   const raw = textOf(finishReason) || null;
-  const reason = raw !== null && Object.hasOwn(REASONS, raw) ? REASONS[raw]! : "end";
+  const reason = raw === null ? "end" : ownValue(REASONS, raw) ?? "end";
   if (reason === "end" && content.refusal && !content.text) return { reason: "refusal", raw };
   return raw === null ? stopFor({ reason, raw }, content.call) : { reason, raw };
 }

@@ -6,6 +6,7 @@ import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { detailOf } from "./read_turns.ts";
 import { jsonSchemaOf } from "../shared/schema.ts";
+import { ownValue } from "../../../../lib/own_value.ts";
 
 /** `generationConfig` in the neutral form. */
 export interface Settings {
@@ -128,7 +129,7 @@ function readReasoning(config: JsonObject, path: string, unsupportedFields: Set<
   const budget = numberOrNull(field(thinking, "thinkingBudget"));
   const includes = field(thinking, "includeThoughts");
   const reasoning: ReasoningRequest = {
-    effort: budget === 0 ? "none" : Object.hasOwn(LEVELS, level) ? LEVELS[level]! : null,
+    effort: budget === 0 ? "none" : ownValue(LEVELS, level) ?? null,
     // -1 leaves the amount to the model.
     budgetTokens: budget !== null && budget > 0 ? budget : null,
     visible: typeof includes === "boolean" ? includes : null,

@@ -8,6 +8,7 @@ import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { readMedia } from "../shared/parts.ts";
 import { readPartSignature, reasoningOf } from "../shared/signatures.ts";
 import { readResult } from "../shared/tool_results.ts";
+import { ownValue } from "../../../../lib/own_value.ts";
 
 /** A call without a response so far. */
 interface OpenCall {
@@ -48,7 +49,7 @@ const DETAILS: Readonly<Record<string, string>> = {
 
 /** The resolution for an image, from a `mediaResolution`; null when it has no neutral form. */
 export function detailOf(resolution: unknown): string | null {
-  return typeof resolution === "string" && Object.hasOwn(DETAILS, resolution) ? DETAILS[resolution] ?? null : null;
+  return typeof resolution === "string" ? ownValue(DETAILS, resolution) ?? null : null;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ImagePart, MediaPart, Source } from "../../../conversation.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { field } from "./fields.ts";
+import { ownValue } from "../../../../lib/own_value.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
@@ -103,5 +104,5 @@ function fileDataOf(source: { url: string; mediaType: string | null }): JsonObje
 
 function mediaTypeOf(url: string): string | null {
   const extension = /\.([A-Za-z0-9]+)(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase() ?? "";
-  return Object.hasOwn(MEDIA_TYPES, extension) ? MEDIA_TYPES[extension] ?? null : null;
+  return ownValue(MEDIA_TYPES, extension) ?? null;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { JsonSchema } from "../../../conversation.ts";
 import { isObject } from "../../../wire_value.ts";
+import { ownValue } from "../../../../lib/own_value.ts";
 
 /** Maximum depth of a schema; deeper parts are removed, because no vendor accepts them. */
 const MAX_DEPTH = 64;
@@ -35,7 +36,7 @@ export function jsonSchemaOf(schema: JsonObject, depth = 0): JsonSchema {
   if (depth > MAX_DEPTH) return {};
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(schema)) {
-    const keyword = Object.hasOwn(SNAKE_CASE, key) ? SNAKE_CASE[key]! : key;
+    const keyword = ownValue(SNAKE_CASE, key) ?? key;
     const read = readKeyword(keyword, value, depth + 1);
     if (read !== undefined) entries.push([keyword, read]);
   }

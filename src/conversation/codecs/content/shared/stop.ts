@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Stop, StopReason } from "../../../reply.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";
+import { ownValue } from "../../../../lib/own_value.ts";
 
 /** The vendor's finish reasons. Source: Gemini API reference, "FinishReason". */
 const REASONS: Readonly<Record<string, StopReason>> = {
@@ -61,7 +62,7 @@ export function readStop(body: JsonObject): Stop | null {
   const candidate = objectsIn(body.candidates)[0];
   const raw = textOrNull(candidate?.finishReason);
   if (raw !== null && raw !== "FINISH_REASON_UNSPECIFIED") {
-    const reason = Object.hasOwn(REASONS, raw) ? REASONS[raw]! : "end";
+    const reason = ownValue(REASONS, raw) ?? "end";
     // For a normal end, the vendor's message only describes the kind of end.
     const explanation = reason === "end" ? null : textOrNull(candidate?.finishMessage);
     return explanation === null ? { reason, raw } : { reason, raw, explanation };
