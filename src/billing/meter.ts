@@ -31,13 +31,14 @@ export interface Admission {
   /** The reservation until the call ends. */
   readonly reserved: Reservation;
   /**
-   * Charges the call. Resolves once that is durable, or at once if the amount is zero.
+   * Charges the call. Returns nothing if the charge is durable already or its amount is zero, otherwise a promise that
+   * resolves once it is durable.
    *
    * @throws {RangeError} If the amount is below zero.
    * @throws {GatewayError} `storage_unavailable` if the store cannot write the charge after several attempts: it is
    * logged as `charge_delayed` and written later. `internal_error` if the store refuses it; logged as `charge_lost`.
    */
-  charge(charge: Charge): Promise<void>;
+  charge(charge: Charge): void | Promise<void>;
   /** Ends the call without a charge. */
   release(): void;
   /**
@@ -179,17 +180,19 @@ function admission(
   reserved: Reservation,
   { clock, log }: Pick<MeterOptions, "clock" | "log">,
 ): Admission {
-  let ended: Promise<void> | null = null;
+  let isEnded = false;
+  let charged: void | Promise<void>;
   const call: OpenCall = { amount: reserved.amount, onOverdrawn: null };
   meter.userCount++;
   meter.reserve(call);
 
   /** Nothing is awaited between the end of the reservation and the charge, so no other call is admitted in between. */
-  function end(charge: (() => Promise<void>) | null): Promise<void> {
+  function end(row: ChargeRow | null): void | Promise<void> {
+    isEnded = true;
     meter.releaseReservation(call);
-    ended = charge === null ? Promise.resolve() : charge();
+    if (row !== null) charged = meter.charge(row);
     meter.userCount--;
-    return ended;
+    return charged;
   }
 
   return {
@@ -197,17 +200,17 @@ function admission(
     charge(charge) {
       const { amount, requestId } = charge;
       if (amount < 0n) return Promise.reject(new RangeError(`Cannot charge an amount below zero: got ${amount}`));
-      if (ended) {
+      if (isEnded) {
         log.error("charge_ignored", { accountId: meter.account, requestId, reason: "the call had ended" });
-        return ended;
+        return charged;
       }
-      return end(amount === 0n ? null : () => meter.charge({ ...charge, at: clock.now() }));
+      return end(amount === 0n ? null : { ...charge, at: clock.now() });
     },
     release() {
-      if (!ended) void end(null);
+      if (!isEnded) void end(null);
     },
     onOverdrawn(listener) {
-      if (!ended) meter.onOverdrawn(call, listener);
+      if (!isEnded) meter.onOverdrawn(call, listener);
     },
   };
 }

@@ -77,7 +77,8 @@ export class Settlement {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;
     const amount = costOfAll(charge.parts);
-    await this.admission.charge(this.#chargeOf(charge, amount));
+    const charged = this.admission.charge(this.#chargeOf(charge, amount));
+    if (charged) await charged;
     this.#logCharge(charge, amount);
   }
 

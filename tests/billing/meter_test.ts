@@ -23,6 +23,11 @@ async function meterOver<C extends Clock>(balance: Money, clock: C, options: { g
   return { store, clock, log, meter: createMeter({ store, clock, log, ...options }) };
 }
 
+/** Charges a call. */
+function chargeOf(admission: Admission, charge: Charge): Promise<void> {
+  return Promise.resolve(admission.charge(charge));
+}
+
 async function isRefused(admit: () => unknown): Promise<boolean> {
   try {
     await admit();
@@ -125,7 +130,7 @@ Deno.test("an account is overdrawn by no more than what its calls cost beyond th
       let bound = 0n;
       const end = (count: number) => {
         for (const { admission, cost } of open.splice(0, count)) {
-          charges.push(admission.charge({ ...CHARGE, amount: cost }));
+          charges.push(chargeOf(admission, { ...CHARGE, amount: cost }));
         }
       };
       for (const { reserved, excess, ends } of calls) {
@@ -227,7 +232,7 @@ Deno.test("charge() resolves when the charge is durable", async () => {
   const gate = Promise.withResolvers<void>();
   store.beforeCommit = () => gate.promise;
   let isDone = false;
-  const charged = (await meter.admit("acme", 10n)).charge(CHARGE).then(() => isDone = true);
+  const charged = chargeOf(await meter.admit("acme", 10n), CHARGE).then(() => isDone = true);
   await eventLoopTurn();
   assertEquals(isDone, false);
   gate.resolve();
@@ -327,7 +332,7 @@ Deno.test("charges and estimates below zero are refused", async () => {
   const { meter, store } = await meterOver(10n, manualClock());
   assertThrows(() => void meter.admit("acme", -1n), RangeError);
   const admission = await meter.admit("acme", 1n);
-  await assertRejects(() => admission.charge({ ...CHARGE, amount: -1n }), RangeError);
+  await assertRejects(() => chargeOf(admission, { ...CHARGE, amount: -1n }), RangeError);
   assertEquals(store.commits, []);
 });
 
@@ -372,7 +377,7 @@ async function delayedCharges() {
   store.beforeCommit = () => {
     throw new Error("disk full");
   };
-  const charges = admissions.map((admission, i) => admission.charge({ ...CHARGE, requestId: `req_${i}` }));
+  const charges = admissions.map((admission, i) => chargeOf(admission, { ...CHARGE, requestId: `req_${i}` }));
   const codes = charges.map(async (charge) => (await assertRejects(() => charge, GatewayError)).code);
   await letPass(clock, 4);
   assertEquals(await Promise.all(codes), ["storage_unavailable", "storage_unavailable"]);
@@ -457,7 +462,7 @@ Deno.test("the cached balance of a busy account stays exact", async () => {
           await isRefused(async () => {
             const admission = await meter.admit("acme", BigInt(amount));
             spent += BigInt(amount);
-            running.push(admission.charge({ ...CHARGE, amount: BigInt(amount) }));
+            running.push(chargeOf(admission, { ...CHARGE, amount: BigInt(amount) }));
           })
         ) assert(spent >= 500n);
       }
