@@ -40,6 +40,7 @@ const openStreams = new OpenStreams();
 const open = new Map<number, OpenRequest>();
 const catalog = new LiveCatalog(data.config.models, data.config.aliases);
 catalog.replaceDiscovered(data.discovered);
+/** Messages can arrive before it is there. */
 const router = createThreadRouter(data);
 
 parentPort!.on("message", (message: ToThread) => {
@@ -63,13 +64,13 @@ parentPort!.on("message", (message: ToThread) => {
   }
 });
 
-function createThreadRouter({ config }: ThreadData): Router {
+async function createThreadRouter({ config }: ThreadData): Promise<Router> {
   const clock = systemClock;
   const { meter, breaker, store, log } = state;
   const caCertificates = config.egress.caFile === null ? [] : [Deno.readTextFileSync(config.egress.caFile)];
   const texts = createTextService({
     catalog,
-    providers: openProviders(config.providers, { clock, caCerts: caCertificates }).byName,
+    providers: (await openProviders(config.providers, { clock, caCerts: caCertificates })).byName,
     breaker,
     meter,
     store,
@@ -108,7 +109,7 @@ async function answer(message: RequestMessage): Promise<void> {
   const entry: OpenRequest = { left, message, reader: null };
   open.set(id, entry);
   try {
-    const match = router.match(message.method, message.path);
+    const match = (await router).match(message.method, message.path);
     if (match.route === null) throw match.error;
     const response = await match.route.handler(inboundOf(message, match.params, left.signal));
     const { status } = response;

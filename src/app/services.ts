@@ -68,22 +68,22 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
   const caCertificates = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
   const store = await openStore(config, { clock, log });
   try {
-    return buildServices({ config, log, clock, random }, store, caCertificates);
+    return await buildServices({ config, log, clock, random }, store, caCertificates);
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-function buildServices(
+async function buildServices(
   options: Required<ServiceOptions>,
   store: StoreEngine,
   caCertificates: readonly string[],
-): Services {
+): Promise<Services> {
   const { config, clock, log } = options;
   const keys = createKeyRing({ store, clock });
   const meter = createMeter({ store, clock, log, writeGuard: store.writeGuard });
-  const providers = openProviders(config.providers, { clock, caCerts: caCertificates, proxies: config.proxies });
+  const providers = await openProviders(config.providers, { clock, caCerts: caCertificates, proxies: config.proxies });
   const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
   const ownAddresses = ownAddressesOf(config);
   const media = createMediaWork({ clock, log });

@@ -5,6 +5,7 @@ import { StoreInUseError } from "../store/kv/process_lock.ts";
 import type { Store } from "../store/store.ts";
 import { hasUnindexedTasks } from "../videos/tasks/records.ts";
 import type { AdminCall } from "./admin_call.ts";
+import { GatewayUnreachableError, StoreNotMigratedError } from "./command_errors.ts";
 import { findGateway, type GatewaySelection, pathOf, type RunningGateway } from "./find_gateway.ts";
 import { gatewayAddress } from "./gateway_address.ts";
 import { gatewayFetch } from "./gateway_fetch.ts";
@@ -15,16 +16,6 @@ import { UsageError } from "./usage_error.ts";
 export interface AdminResponse {
   readonly status: number;
   readonly body: unknown;
-}
-
-/** No gateway responds at the address, or the gateway refuses the admin key. */
-export class GatewayUnreachableError extends Error {
-  override readonly name = "GatewayUnreachableError";
-}
-
-/** The store lacks a migration that the command depends on. */
-export class StoreNotMigratedError extends Error {
-  override readonly name = "StoreNotMigratedError";
 }
 
 /** Sends a call to the admin API. */

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { DEV_STORE } from "../config/dev_config.ts";
 import { readStoreHolder, type StoreHolder } from "../store/kv/process_lock.ts";
+import { StoreBusyError } from "./command_errors.ts";
 import { gatewayAddress } from "./gateway_address.ts";
 import { gatewayFetch, isLoopback } from "./gateway_fetch.ts";
 import { readSecret } from "./secret_file.ts";
@@ -56,11 +57,6 @@ export async function findGateway(
 /** Whether the command line or the environment names a configuration or a store. */
 export function isConfigNamed(configPath: string | undefined): boolean {
   return configPath !== undefined || !!Deno.env.get("SWITCHYARD_CONFIG") || !!Deno.env.get("SWITCHYARD_STORE");
-}
-
-/** A process without an address has the store locked: a gateway that starts or stops, or another command. */
-export class StoreBusyError extends Error {
-  override readonly name = "StoreBusyError";
 }
 
 /** The file in which `dev` keeps the admin key of its gateway; null for a store in memory. */

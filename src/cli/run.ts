@@ -2,17 +2,12 @@ import { ConfigError } from "../config/config_error.ts";
 import { UnwritableError } from "../lib/unwritable.ts";
 import { StoreFileError, StoreMissingError } from "../store/kv/database_file.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
-import { adminCommand } from "./admin.ts";
-import { GatewayUnreachableError, StoreNotMigratedError } from "./admin_api.ts";
 import { ADMIN_COMMANDS } from "./admin_call.ts";
-import { checkCommand } from "./check.ts";
-import { StoreBusyError } from "./find_gateway.ts";
+import { GatewayUnreachableError, StoreBusyError, StoreNotMigratedError } from "./command_errors.ts";
 import { HELP } from "./help.ts";
 import { OutputError, print } from "./print.ts";
-import { dev, serve } from "./serve.ts";
 import { UsageError } from "./usage_error.ts";
 import { VERSION } from "./version.ts";
-import { webhooksCommand } from "./webhooks.ts";
 
 /**
  * Runs one command.
@@ -51,16 +46,17 @@ function isExpected(error: unknown): error is Error {
   return EXPECTED_ERRORS.some((kind) => error instanceof kind);
 }
 
+/** Each command is loaded when it is run, so that a gateway does not hold the code of the other commands in memory. */
 async function dispatch([command = "help", ...rest]: readonly string[]): Promise<number> {
   switch (command) {
     case "serve":
-      return await serve(rest);
+      return await (await import("./serve.ts")).serve(rest);
     case "dev":
-      return await dev(rest);
+      return await (await import("./dev.ts")).dev(rest);
     case "config":
-      return checkCommand(rest);
+      return (await import("./check.ts")).checkCommand(rest);
     case "webhooks":
-      return await webhooksCommand(rest);
+      return await (await import("./webhooks.ts")).webhooksCommand(rest);
     case "version":
     case "--version":
       print(VERSION);
@@ -71,7 +67,7 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       print(HELP);
       return 0;
   }
-  if (ADMIN_COMMANDS.has(command)) return await adminCommand(command, rest);
+  if (ADMIN_COMMANDS.has(command)) return await (await import("./admin.ts")).adminCommand(command, rest);
   throw new UsageError(`switchyard: unknown command "${command}"`);
 }
 

@@ -1,20 +1,8 @@
 import { parseArgs } from "node:util";
-import { type RunningApp, startApp } from "../app/app.ts";
-import type { Config } from "../config/config.ts";
-import { devConfig } from "../config/dev_config.ts";
 import { loadConfig } from "../config/load_config.ts";
-import { restrictPermissions } from "../lib/private_path.ts";
-import { startSandbox } from "../sandbox/mod.ts";
-import { adminKeyPath, pathOf, webhookSecretPath } from "./find_gateway.ts";
-import { openProcessOutput, type ProcessOutput } from "./process_output.ts";
-import { ensureSecret, writeSecret } from "./secret_file.ts";
-import { listenForStop } from "./stop_signals.ts";
+import { runUntilSignal, startGateway } from "./gateway_process.ts";
+import { openProcessOutput } from "./process_output.ts";
 import { UsageError } from "./usage_error.ts";
-
-/** The file with the demo account's API key, which is the same at every start. */
-const DEV_KEY_PATH = "./data/dev-key";
-
-const environment = (name: string) => Deno.env.get(name);
 
 /**
  * Runs `serve [--config FILE] [--show-secrets]`: the gateway, until a signal stops it.
@@ -23,54 +11,12 @@ const environment = (name: string) => Deno.env.get(name);
  */
 export async function serve(args: readonly string[]): Promise<number> {
   const { config: path, showSecrets } = readServeOptions(args);
-  const config = loadConfig({ path, env: environment });
+  const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
   const output = openProcessOutput(config);
   if (config.models.length === 0) {
     output.log.warn("catalog_empty", { reason: "no vendor key is set and the configuration has no models" });
   }
-  return await runUntilSignal(output, () => start(config, output, showSecrets));
-}
-
-/**
- * Runs `dev`: the gateway in front of simulated vendors, with an API key that is ready to use.
- *
- * @returns The exit code.
- */
-export async function dev(args: readonly string[]): Promise<number> {
-  if (args.length > 0) throw new UsageError("switchyard dev: no arguments are expected");
-  const key = await ensureSecret(DEV_KEY_PATH);
-  const sandbox = await startSandbox({ port: 0 });
-  const config = await withAdminKey(devConfig({ sandbox: sandbox.baseUrls, key, env: environment }));
-  const output = openProcessOutput(config);
-  for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) {
-    if (path !== null) await restrictPermissions(path, output.log);
-  }
-  const code = await runUntilSignal(output, async () => {
-    const app = await start(config, output, true);
-    await storeWebhookSecret(config, app);
-    output.print(devGreeting(app.address, key));
-    return app;
-  });
-  await sandbox.stop();
-  return code;
-}
-
-/**
- * The configuration with an admin key. A key of the environment comes first. Else the key is kept in a file beside the
- * store, where other commands of the same user find it.
- */
-async function withAdminKey(config: Config): Promise<Config> {
-  const path = adminKeyPath(config.store);
-  if (config.server.adminKey !== null || path === null) return config;
-  return { ...config, server: { ...config.server, adminKey: await ensureSecret(path) } };
-}
-
-/** Writes the webhook secret of the new account to a file beside the store, where `webhooks listen` finds it. */
-async function storeWebhookSecret({ store }: Config, { createdAccounts }: RunningApp): Promise<void> {
-  const path = pathOf(store);
-  for (const { generatedWebhookSecret: secret } of createdAccounts.created) {
-    if (path !== null && secret !== null) await writeSecret(webhookSecretPath(path), secret);
-  }
+  return await runUntilSignal(output, () => startGateway(config, output, showSecrets));
 }
 
 function readServeOptions(args: readonly string[]): { config: string | undefined; showSecrets: boolean } {
@@ -81,61 +27,4 @@ function readServeOptions(args: readonly string[]): { config: string | undefined
   } catch (error) {
     throw new UsageError(`switchyard serve: ${(error as Error).message}`);
   }
-}
-
-async function start(config: Config, { log, print }: ProcessOutput, showSecrets: boolean): Promise<RunningApp> {
-  const app = await startApp({ config, log });
-  // Jobs start by an alarm. This finds due jobs whose alarm was lost.
-  Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs());
-  for (const { id, generatedWebhookSecret: secret } of app.createdAccounts.created) {
-    if (secret === null) continue;
-    print(
-      showSecrets
-        ? `Account "${id}" was created; its webhook secret, shown once: ${secret}`
-        : `Account "${id}" was created. "switchyard webhook-secrets rotate ${id}" shows a webhook secret, ` +
-          `"switchyard keys create ${id}" an API key.`,
-    );
-  }
-  print(`Switchyard is ready at ${app.address}`);
-  return app;
-}
-
-/**
- * Starts the gateway and stops it at the first signal. A second signal ends the process immediately. A signal during
- * the start takes effect after it.
- *
- * @returns The exit code.
- */
-async function runUntilSignal({ log, flush }: ProcessOutput, start: () => Promise<RunningApp>): Promise<number> {
-  const stopSignal = listenForStop({ log, onSecond: () => void flush().then(() => Deno.exit(1)) });
-  try {
-    const app = await start();
-    log.info("stopping", { signal: await stopSignal });
-    await app.stop();
-    log.info("stopped");
-    return 0;
-  } finally {
-    await flush();
-  }
-}
-
-function devGreeting(address: string, key: string): string {
-  const curl = (path: string) =>
-    `  curl ${address}${path} -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`;
-  return `
-Vendors are simulated: no request leaves this machine and nothing is billed. The demo account has 25 USD.
-An API key that is ready to use: ${key}
-
-${curl("/v1/chat/completions")}
-    -d '{"model":"sandbox/chat-1","messages":[{"role":"user","content":"Say hello"}]}'
-
-${curl("/v1/images/generations")}
-    -d '{"model":"sandbox/image-1","prompt":"A lighthouse at dusk","quality":"low"}'
-
-${curl("/v1/videos")}
-    -d '{"model":"sandbox/video-1","prompt":"A lighthouse at dusk"}'
-
-While this gateway runs, other commands in this folder use it, such as "switchyard accounts list", or, for video events,
-"switchyard webhooks listen --forward http://localhost:3000/hook".
-`;
 }

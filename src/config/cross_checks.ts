@@ -1,7 +1,7 @@
 import { providerPartOf } from "../catalog/catalog.ts";
 import { isModelPattern } from "../catalog/model_pattern.ts";
 import { endpointPathIn } from "../upstreams/endpoint_path.ts";
-import { kindOf, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
+import { listsModels, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
 import { isSection, type Section } from "./document.ts";
 import type { Path, Problems } from "./problems.ts";
@@ -42,8 +42,8 @@ export function refuseUnlistable(
       : [providerPartOf(String(model.id)), [...path, "id"]];
     if (!serving) refuseUnknownProvider(name, at, new Set(Object.keys(providers)), problems);
     const kind = providers[String(name)]?.kind;
-    if (!kind || kindOf(kind).models) continue;
-    const listing = PROVIDER_KINDS.filter((each) => kindOf(each).models).join(", ");
+    if (!kind || listsModels(kind)) continue;
+    const listing = PROVIDER_KINDS.filter(listsModels).join(", ");
     problems.addPlain(at, `a provider with a list of models (kind ${listing})`, `one of kind ${kind}`);
   }
 }

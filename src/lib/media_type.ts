@@ -1,5 +1,3 @@
-import { fileTypeFromBuffer } from "file-type";
-
 /** The signature of every media type is within these first bytes. */
 export const MEDIA_TYPE_HEAD_BYTES = 4_100;
 
@@ -10,5 +8,7 @@ export const MEDIA_TYPE_HEAD_BYTES = 4_100;
  * file of millions of empty ones.
  */
 export async function mediaTypeOf(bytes: Uint8Array): Promise<string | null> {
+  // Loaded on first use: a gateway that sees no media does not hold the library in memory.
+  const { fileTypeFromBuffer } = await import("file-type");
   return (await fileTypeFromBuffer(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)))?.mime ?? null;
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
 import type { Allowances } from "./allowances.ts";
-import { kindOf, PROVIDER_KINDS, type ProviderKind } from "./kinds.ts";
+import { PROVIDER_KINDS, type ProviderKind, supportsSecretKey } from "./kinds.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import { defaultQuirks } from "./default_quirks.ts";
 import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
@@ -116,7 +116,7 @@ const schema: z.ZodType<ProviderConfig> = input
         message: "the vendor's key, which is required without base_url",
       });
     }
-    if (provider.secret_key && !kindOf(provider.kind).supportsSecretKey) {
+    if (provider.secret_key && !supportsSecretKey(provider.kind)) {
       context.addIssue({
         code: "custom",
         path: ["secret_key"],

@@ -4,7 +4,7 @@ import { createHttpClient } from "../net/http1/client.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import { NO_PROXIES, type Proxies } from "../net/proxy.ts";
 import type { HeaderFields } from "./authorization.ts";
-import { kindOf } from "./kinds.ts";
+import { loadKind } from "./kinds.ts";
 import { listModels } from "./model_listing.ts";
 import { createOutbound, type OutboundOptions } from "./outbound.ts";
 import type { UpstreamKind } from "./upstream.ts";
@@ -26,17 +26,31 @@ export interface Providers {
   close(): void;
 }
 
-/** Creates all configured providers. No connection is opened before the first request. */
-export function openProviders(configs: Readonly<Record<string, ProviderConfig>>, parts: ProviderParts): Providers {
-  const opened = Object.entries(configs).map(([name, config]) => openProvider(name, config, parts));
+/**
+ * Creates all configured providers, and loads the adapters of their kinds. No connection is opened before the first
+ * request.
+ */
+export async function openProviders(
+  configs: Readonly<Record<string, ProviderConfig>>,
+  parts: ProviderParts,
+): Promise<Providers> {
+  const opened = await Promise.all(
+    Object.entries(configs).map(async ([name, config]) =>
+      openProvider(name, config, await loadKind(config.kind), parts)
+    ),
+  );
   return {
     byName: new Map(opened.map(({ provider }) => [provider.name, provider])),
     close: () => opened.forEach(({ close }) => close()),
   };
 }
 
-function openProvider(name: string, config: ProviderConfig, { clock, caCerts, proxies = NO_PROXIES }: ProviderParts) {
-  const kind = kindOf(config.kind);
+function openProvider(
+  name: string,
+  config: ProviderConfig,
+  kind: UpstreamKind,
+  { clock, caCerts, proxies = NO_PROXIES }: ProviderParts,
+) {
   const baseUrl = new URL(config.baseUrl);
   const { connectMs, firstByteMs, idleMs } = config.timeouts;
   const client = createHttpClient({ clock, caCerts, proxies, connectTimeoutMs: connectMs });

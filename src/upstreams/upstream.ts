@@ -52,8 +52,6 @@ export interface TokenCounter {
 export interface UpstreamKind {
   /** Authorizes requests. */
   readonly authorize: Authorize;
-  /** Whether a secret key for signing is supported. Default: false. */
-  readonly supportsSecretKey?: boolean;
   /** Header fields that the vendor requires. Default: none. */
   readonly requiredHeaders?: Readonly<Record<string, string>>;
   /** The text endpoints, preferred first for a caller of another format; empty if there are none. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayUnreachableError } from "../../src/cli/admin_api.ts";
+import { GatewayUnreachableError } from "../../src/cli/command_errors.ts";
 import type { AdminCall } from "../../src/cli/admin_call.ts";
 import { redeliverRange } from "../../src/cli/redeliver_range.ts";
 

@@ -31,7 +31,7 @@ async function play(
   const vendor = startScriptedUpstream(script);
   const vendorClock = new ManualClock();
   const config = readProviderConfig({ ...KINDS[form], base_url: vendor.baseUrl, api_key: "the-key-of-ours" });
-  const providers = openProviders({ one: config }, { clock: vendorClock, caCerts: [] });
+  const providers = await openProviders({ one: config }, { clock: vendorClock, caCerts: [] });
   try {
     await act({ ...textGatewayOf({ opened: providers.byName }), vendor, vendorClock });
   } finally {

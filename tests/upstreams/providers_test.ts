@@ -7,7 +7,7 @@ import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { always, answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
-function opened(configs: Readonly<Record<string, Record<string, unknown>>>): Providers {
+function opened(configs: Readonly<Record<string, Record<string, unknown>>>): Promise<Providers> {
   const read = Object.entries(configs).map(([name, config]): [string, ProviderConfig] => [
     name,
     readProviderConfig(config),
@@ -17,7 +17,7 @@ function opened(configs: Readonly<Record<string, Record<string, unknown>>>): Pro
 
 async function headersSentBy(config: Record<string, unknown>): Promise<Headers> {
   const vendor = startScriptedUpstream(always(answer(200, "{}")));
-  const providers = opened({ one: { base_url: vendor.baseUrl, ...config } });
+  const providers = await opened({ one: { base_url: vendor.baseUrl, ...config } });
   try {
     await (await providers.byName.get("one")!.outbound.send(aCall)).readAll(10);
     return itemAt(vendor.seen, 0).headers;
@@ -64,7 +64,7 @@ Deno.test("openProviders() redacts the key and the operator's headers from a ven
     api_key: "sk-secret-of-ours",
     headers: { a: "second-secret" },
   };
-  const providers = opened({ one: config });
+  const providers = await opened({ one: config });
   const { outbound, redact } = providers.byName.get("one")!;
   const failure = await assertRejects(() => outbound.send(aCall), UpstreamFailure);
   assertEquals(failure.message, "key [redacted]");
@@ -73,9 +73,9 @@ Deno.test("openProviders() redacts the key and the operator's headers from a ven
   await vendor.stop();
 });
 
-Deno.test("openProviders() returns a provider's text endpoints, preferred first", () => {
+Deno.test("openProviders() returns a provider's text endpoints, preferred first", async () => {
   const base_url = "https://a.example/v1";
-  const { byName } = opened({
+  const { byName } = await opened({
     author: { kind: "openai", api_key: "k" },
     chat: { kind: "openai", base_url },
     responses: { kind: "openai", base_url, speaks: "responses" },
@@ -92,14 +92,14 @@ Deno.test("openProviders() returns a provider's text endpoints, preferred first"
   ]);
 });
 
-Deno.test("openProviders() limits the wait for a stream's first byte to the idle timeout", () => {
-  const { byName } = opened({ one: { kind: "openai", api_key: "k", timeouts: { first_byte: 600, idle: 30 } } });
+Deno.test("openProviders() limits the wait for a stream's first byte to the idle timeout", async () => {
+  const { byName } = await opened({ one: { kind: "openai", api_key: "k", timeouts: { first_byte: 600, idle: 30 } } });
   const { streamFirstByteMs, wholeFirstByteMs } = byName.get("one")!;
   assertEquals([streamFirstByteMs, wholeFirstByteMs], [30_000, 600_000]);
 });
 
-Deno.test("openProviders() opens no connection before the first request", () => {
-  const providers = opened({ one: { kind: "openai", base_url: "http://127.0.0.1:1/v1" } });
+Deno.test("openProviders() opens no connection before the first request", async () => {
+  const providers = await opened({ one: { kind: "openai", base_url: "http://127.0.0.1:1/v1" } });
   assert(providers.byName.has("one"));
   providers.close();
 });

@@ -50,7 +50,7 @@ export async function withVendor(
     base_url: `http://127.0.0.1:${server.addr.port}/base`,
     api_key: VENDOR_KEY,
   });
-  const providers = openProviders({ vendor: config }, { clock: systemClock, caCerts: [] });
+  const providers = await openProviders({ vendor: config }, { clock: systemClock, caCerts: [] });
   try {
     await test(providers.byName.get("vendor")!, seen);
   } finally {

@@ -7,7 +7,6 @@ import { klingVideos } from "./videos.ts";
 /** Kling. Source: Kling API reference, "General Information". */
 export const kling = {
   authorize: byKeyOrToken(),
-  supportsSecretKey: true,
   text: () => [],
   images: () => null,
   videos: klingVideos,

@@ -1,0 +1,76 @@
+import type { RunningApp } from "../app/app.ts";
+import type { Config } from "../config/config.ts";
+import { devConfig } from "../config/dev_config.ts";
+import { restrictPermissions } from "../lib/private_path.ts";
+import { startSandbox } from "../sandbox/mod.ts";
+import { adminKeyPath, pathOf, webhookSecretPath } from "./find_gateway.ts";
+import { runUntilSignal, startGateway } from "./gateway_process.ts";
+import { openProcessOutput } from "./process_output.ts";
+import { ensureSecret, writeSecret } from "./secret_file.ts";
+import { UsageError } from "./usage_error.ts";
+
+/** The file with the demo account's API key, which is the same at every start. */
+const DEV_KEY_PATH = "./data/dev-key";
+
+/**
+ * Runs `dev`: the gateway in front of simulated vendors, with an API key that is ready to use.
+ *
+ * @returns The exit code.
+ */
+export async function dev(args: readonly string[]): Promise<number> {
+  if (args.length > 0) throw new UsageError("switchyard dev: no arguments are expected");
+  const key = await ensureSecret(DEV_KEY_PATH);
+  const sandbox = await startSandbox({ port: 0 });
+  const config = await withAdminKey(devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => Deno.env.get(name) }));
+  const output = openProcessOutput(config);
+  for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) {
+    if (path !== null) await restrictPermissions(path, output.log);
+  }
+  const code = await runUntilSignal(output, async () => {
+    const app = await startGateway(config, output, true);
+    await storeWebhookSecret(config, app);
+    output.print(devGreeting(app.address, key));
+    return app;
+  });
+  await sandbox.stop();
+  return code;
+}
+
+/**
+ * The configuration with an admin key. A key of the environment comes first. Else the key is kept in a file beside the
+ * store, where other commands of the same user find it.
+ */
+async function withAdminKey(config: Config): Promise<Config> {
+  const path = adminKeyPath(config.store);
+  if (config.server.adminKey !== null || path === null) return config;
+  return { ...config, server: { ...config.server, adminKey: await ensureSecret(path) } };
+}
+
+/** Writes the webhook secret of the new account to a file beside the store, where `webhooks listen` finds it. */
+async function storeWebhookSecret({ store }: Config, { createdAccounts }: RunningApp): Promise<void> {
+  const path = pathOf(store);
+  for (const { generatedWebhookSecret: secret } of createdAccounts.created) {
+    if (path !== null && secret !== null) await writeSecret(webhookSecretPath(path), secret);
+  }
+}
+
+function devGreeting(address: string, key: string): string {
+  const curl = (path: string) =>
+    `  curl ${address}${path} -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`;
+  return `
+Vendors are simulated: no request leaves this machine and nothing is billed. The demo account has 25 USD.
+An API key that is ready to use: ${key}
+
+${curl("/v1/chat/completions")}
+    -d '{"model":"sandbox/chat-1","messages":[{"role":"user","content":"Say hello"}]}'
+
+${curl("/v1/images/generations")}
+    -d '{"model":"sandbox/image-1","prompt":"A lighthouse at dusk","quality":"low"}'
+
+${curl("/v1/videos")}
+    -d '{"model":"sandbox/video-1","prompt":"A lighthouse at dusk"}'
+
+While this gateway runs, other commands in this folder use it, such as "switchyard accounts list", or, for video events,
+"switchyard webhooks listen --forward http://localhost:3000/hook".
+`;
+}
