@@ -1,26 +1,34 @@
-import { MODES } from "./load_request.ts";
-import { type Capacity, capacityOf } from "./capacity.ts";
+import { type CaseId, type ScenarioId, SCENARIOS } from "./cases.ts";
 import type { Server } from "./child.ts";
-import { type Contender, type ContenderId, contendersOf, failureOf, type Servers } from "./contenders.ts";
-import { type Figures, type Generators, measure, runContest } from "./contest.ts";
+import { type Contender, type ContenderId, contendersOf, failureOf, translationsOf } from "./contenders.ts";
+import { type ContestOptions, type Fields, measure, runContest } from "./contest.ts";
 import { repliesCharged } from "./gateway.ts";
-import { ownGenerator, withTally, wrkGenerator } from "./generator.ts";
+import { type Generators, nativeGenerator, ownGenerator, withTally, wrkGenerator } from "./generator.ts";
 import { describeMachine } from "./machine.ts";
-import { figure } from "./markdown.ts";
-import { PEER } from "./peer.ts";
-import { type ProcessState, processState } from "./process_state.ts";
+import { AFTER_LOAD_MS, measuredServers, memoryOf, memoryUses } from "./memory_watch.ts";
+import { compileNative } from "./native.ts";
+import { measurePieces } from "./pieces.ts";
+import { PEER_IDS } from "./peers/peer.ts";
 import { profileGateway } from "./profiling.ts";
-import type { MemoryUse, Outcome } from "./report.ts";
-import { assignCores, type Cores, newFolder, startServers } from "./servers.ts";
+import type { Outcome } from "./report/outcome.ts";
+import { assignCores, newFolder, type RivalId, startServers } from "./servers.ts";
+import { type StreamLimit, streamLimitOf } from "./stream_steps.ts";
 
-/** Length and contenders of a run. */
+/** What a run measures, and for how long. */
 export interface BenchOptions {
   /** Whole seconds of each run. */
   readonly seconds: number;
   readonly rounds: number;
-  readonly withPeer: boolean;
-  /** Whether to search for the maximum number of paced streams of each contender, which takes some minutes. */
-  readonly withCapacity: boolean;
+  readonly cases: ReadonlySet<CaseId>;
+  /** Loads of these cases that are left out. */
+  readonly skipped: readonly ScenarioId[];
+  readonly rivals: readonly RivalId[];
+  /** Programs of peers that the operator supplied. */
+  readonly binaries: ReadonlyMap<string, string>;
+  /** Numbers of paced streams at once that are tried. */
+  readonly steps: readonly number[];
+  /** Whether memory is measured a minute after the load instead of at once. */
+  readonly waitsForMemory: boolean;
 }
 
 /** Receives a line about the current step. */
@@ -44,67 +52,105 @@ export async function runBench(options: BenchOptions, tell: OnProgress): Promise
 }
 
 async function outcomeOf(options: BenchOptions, folder: string, running: Server[], tell: OnProgress): Promise<Outcome> {
+  const startedAt = Date.now();
+  const { cases } = options;
   const machine = await describeMachine(folder);
   const cores = await assignCores();
+  tell("compiling and starting the servers");
+  const native = await compileNative(folder);
+  const programs = typeof native === "string" ? null : native;
   const repliesByPort = new Map<number, number>();
-  const wrk = await wrkGenerator(cores.load, folder);
-  const generators = {
-    own: withTally(ownGenerator(cores.load), repliesByPort),
-    wrk: wrk && withTally(wrk, repliesByPort),
-  };
-  tell("starting the servers");
+  const generators = await generatorsOf(programs?.generator ?? null, { core: cores.load, folder }, repliesByPort);
   const { servers, gatewayOptions, remarks } = await startServers(
-    { folder, cores, withPeer: options.withPeer },
+    { ...options, folder, cores, native: programs },
     running,
   );
+  const watched = measuredServers(servers);
   await pause(SETTLE_MS);
-  const idle = await memoryOf(servers);
-  const contenders = contendersOf(servers);
-  const faults = await faultsOf(contenders);
-  tell("profiling the gateway");
-  const profiled = { ...gatewayOptions, folder: await newFolder(folder, "profiled") };
-  const profiles = await profileGateway(profiled, servers, { seconds: options.seconds, generators });
-  await warmUp(contenders, faults, generators, tell);
-  const figures = await runContest(contenders, { ...options, generators, faults, onProgress: tell });
-  const capacities = await capacitiesOf(options.withCapacity ? contenders : [], faults, generators, tell);
-  await pause(SETTLE_MS);
-  const after = await memoryOf(servers);
-  const charges = {
-    counted: repliesByPort.get(servers.gateway.port) ?? 0,
-    charged: await repliesCharged(servers.gateway),
-  };
+  const idle = await memoryOf(watched);
+  const fields: Fields = fieldsOf(contendersOf(servers), translationsOf(servers.gateway));
+  const scenarios = SCENARIOS.filter(({ id, caseId }) => cases.has(caseId) && !options.skipped.includes(id));
+  const faults = await faultsOf(scenarios.map(({ id }) => id), fields);
+  const contest: ContestOptions = { ...options, generators, faults, onProgress: tell };
+  await warmUp(fields, contest, tell);
+  const figures = await runContest(scenarios, fields, contest);
+  const limits = cases.has("streams") ? await limitsOf(fields.rivals, options.steps, contest) : new Map();
+  const loadEndedAt = Date.now();
+  const profiles = cases.has("profile")
+    ? await profileGateway({ ...gatewayOptions, folder: await newFolder(folder, "profiled") }, servers, {
+      seconds: options.seconds,
+      generators,
+    })
+    : [];
+  const pieces = cases.has("pieces")
+    ? await measurePieces({ ...gatewayOptions, folder: await newFolder(folder, "scratch") }, contest)
+    : [];
+  if (cases.has("memory") && options.waitsForMemory) {
+    tell("waiting for a minute after the load, to measure memory");
+    await pause(loadEndedAt + AFTER_LOAD_MS - Date.now());
+  }
+  const after = cases.has("memory") ? await memoryOf(watched) : new Map();
   return {
     machine,
     date: new Date(),
-    method: methodOf(options, cores, generators),
-    contenders,
+    minutes: (Date.now() - startedAt) / 60_000,
+    rounds: options.rounds,
+    seconds: options.seconds,
+    cores,
+    generators: { closed: generators.closed.name, timed: generators.timed.name },
+    nativeFault: typeof native === "string" ? native : null,
+    fields,
+    scenarios,
     figures,
-    capacities,
-    memory: memoryUses(idle, after),
-    charges,
-    remarks: [...remarks, ...faultRemarks(faults), headRoomOf(figures), ...failureRemarks(contenders, figures)],
+    limits,
+    maxStreams: options.steps.at(-1) ?? 0,
+    memory: cases.has("memory") ? memoryUses(idle, after) : [],
+    isMemoryAfterMinute: options.waitsForMemory,
+    charges: {
+      counted: repliesByPort.get(servers.gateway.port) ?? 0,
+      charged: await repliesCharged(servers.gateway),
+    },
+    remarks: [...remarks, ...faultRemarks(faults)],
     profiles,
+    pieces,
   };
 }
 
-/** Time for memory to be released, and for the last charges to become durable. */
+/** Time for a started server to come to rest. */
 const SETTLE_MS = 3_000;
 
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
+}
+
+async function generatorsOf(
+  program: string | null,
+  options: Parameters<typeof wrkGenerator>[0],
+  repliesByPort: Map<number, number>,
+): Promise<Generators> {
+  const timed = program === null ? ownGenerator(options) : nativeGenerator(program, options);
+  const closed = await wrkGenerator(options) ?? timed;
+  return { closed: withTally(closed, repliesByPort), timed: withTally(timed, repliesByPort) };
+}
+
+function fieldsOf(rivals: readonly Contender[], translations: readonly Contender[]): Fields {
+  return { rivals, directions: [...rivals.filter(({ id }) => id === "pass"), ...translations] };
 }
 
 /**
- * Sends each contender one request for each kind of reply. Only the peer may fail: without the others the run has no
+ * Sends each contender one request for each kind of load. Only peers may fail: without the others the run has no
  * meaning.
  */
-async function faultsOf(contenders: readonly Contender[]): Promise<Map<string, string>> {
+async function faultsOf(scenarioIds: readonly ScenarioId[], fields: Fields): Promise<Map<string, string>> {
   const faults = new Map<string, string>();
-  for (const contender of contenders) {
-    for (const mode of MODES) {
-      const fault = await failureOf(contender, mode);
+  for (const { id, mode, bodyBytes, contenders } of SCENARIOS) {
+    if (!scenarioIds.includes(id)) continue;
+    for (const contender of fields[contenders]) {
+      const fault = await failureOf(contender, mode, bodyBytes);
       if (fault === null) continue;
-      if (contender.id !== "peer") throw new Error(`Cannot measure "${contender.label}": it ${fault}`);
+      if (!PEER_IDS.some((peer) => peer === contender.id)) {
+        throw new Error(`Cannot measure "${contender.label}": it ${fault}`);
+      }
       faults.set(`${contender.id}/${mode}`, fault);
     }
   }
@@ -112,85 +158,41 @@ async function faultsOf(contenders: readonly Contender[]): Promise<Map<string, s
 }
 
 /** Lets every engine compile its hot code before the measurement. */
-async function warmUp(
-  contenders: readonly Contender[],
-  faults: ReadonlyMap<string, string>,
-  generators: Generators,
-  tell: OnProgress,
-): Promise<void> {
+async function warmUp(fields: Fields, { faults, ...options }: ContestOptions, tell: OnProgress): Promise<void> {
   tell("warming up");
-  for (const contender of contenders) {
-    for (const mode of ["json", "burst"] as const) {
-      if (faults.has(`${contender.id}/${mode}`)) continue;
-      await measure(contender, { mode, connections: 16, looksInside: false }, { seconds: 1, generators });
+  const warmed: readonly [keyof Fields, ScenarioId][] = [
+    ["rivals", "json_32"],
+    ["rivals", "body_100k"],
+    ["directions", "translate_json"],
+    ["directions", "translate_burst"],
+  ];
+  for (const [field, id] of warmed) {
+    const load = SCENARIOS.find((scenario) => scenario.id === id)!;
+    for (const contender of fields[field]) {
+      if (contender.id === "direct" || faults.has(`${contender.id}/${load.mode}`)) continue;
+      await measure(contender, load, { ...options, seconds: 1 });
     }
   }
 }
 
-async function capacitiesOf(
+async function limitsOf(
   contenders: readonly Contender[],
-  faults: ReadonlyMap<string, string>,
-  generators: Generators,
-  tell: OnProgress,
-): Promise<Map<ContenderId, Capacity>> {
-  const capacities = new Map<ContenderId, Capacity>();
+  steps: readonly number[],
+  options: ContestOptions,
+): Promise<Map<ContenderId, StreamLimit>> {
+  const limits = new Map<ContenderId, StreamLimit>();
   for (const contender of contenders) {
-    if (faults.has(`${contender.id}/paced`)) continue;
-    tell(`searching the maximum number of paced streams of ${contender.label}`);
-    capacities.set(contender.id, await capacityOf(contender, generators));
+    if (options.faults.has(`${contender.id}/paced`)) continue;
+    options.onProgress(`streams at once: ${contender.label}`);
+    // Without a proxy, only the limit of upstream and generator matters.
+    limits.set(
+      contender.id,
+      await streamLimitOf(contender, contender.id === "direct" ? steps.slice(-1) : steps, options),
+    );
   }
-  return capacities;
-}
-
-/** The memory of each measured server, by its name in the report. */
-async function memoryOf({ bare, gateway, peer }: Servers): Promise<Map<string, ProcessState | null>> {
-  const states = new Map([
-    ["a: bare Deno proxy", await processState(bare.pid)],
-    ["b, c: Switchyard", await processState(gateway.pid)],
-  ]);
-  if (peer !== null) states.set(`d: ${PEER.packageName}`, await processState(peer.pid));
-  return states;
-}
-
-function memoryUses(
-  idle: ReadonlyMap<string, ProcessState | null>,
-  after: ReadonlyMap<string, ProcessState | null>,
-): MemoryUse[] {
-  return [...idle].map(([name, state]) => ({ name, idle: state, after: after.get(name) ?? null }));
-}
-
-function methodOf({ rounds, seconds }: BenchOptions, cores: Cores, { own, wrk }: Generators): string[] {
-  const inside = `the time to the first token and paced streams by ${own.name}, which parses responses`;
-  const whole = wrk === null
-    ? `${own.name} makes all load.`
-    : `Whole responses and streams sent at once are requested by ${wrk.name}, ${inside}.`;
-  return [
-    `All contenders are measured in one run, in turn: ${rounds} × ${seconds} s for each kind of load. A figure is ` +
-    `the median of its rounds; a ratio is the median of the ratios in each round. ${cores.description} ${whole}`,
-    "The upstream sends fixed bytes over raw TCP. A response to a request of 0.6 KB is 1 KB of JSON, or a stream " +
-    "of 200 chunks, all at once or one every 5 ms. For the time to the first token, the first chunk is sent at " +
-    "once and the rest after 5 ms; streams follow one another on one connection. A contender sustains a number " +
-    "of paced streams if half of them last at most 5 % longer than without a proxy.",
-    "Switchyard runs as in production: store on disk, key checks, a charge before the last byte of each response, " +
-    "and log lines to a file. The bare proxy is `Deno.serve`, `fetch` and `new Response(upstream.body)`.",
-  ];
+  return limits;
 }
 
 function faultRemarks(faults: ReadonlyMap<string, string>): string[] {
   return [...faults].map(([what, fault]) => `${what} is omitted, as it ${fault}.`);
-}
-
-/** How much more than the fastest proxy the upstream and the generator could handle. */
-function headRoomOf(figures: Figures): string {
-  const room = (["json_32", "burst"] as const).map((scenario) => figure(figures.ratioToBare("direct", scenario), 1));
-  return `Headroom: without a proxy, the same load and upstream reach ${
-    room[0]
-  } times the bare proxy's JSON responses and ${room[1]} times ` +
-    "its streams sent at once. If a proxy sustains as many paced streams as no proxy, the load was the limit.";
-}
-
-function failureRemarks(contenders: readonly Contender[], figures: Figures): string[] {
-  const counts = contenders.map((contender) => ({ label: contender.label, count: figures.failuresOf(contender.id) }));
-  const failing = counts.filter(({ count }) => count > 0).map(({ label, count }) => `${label} ${figure(count)}`);
-  return [failing.length === 0 ? "No request failed." : `Requests that failed: ${failing.join("; ")}.`];
 }

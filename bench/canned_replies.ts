@@ -1,34 +1,29 @@
-import { type BenchFormat, CHUNKS_PER_STREAM } from "./load_request.ts";
-
-/** A reply as bytes on the wire, with head and HTTP framing. */
-export interface CannedReply {
-  /** The JSON reply, about 1 KB. */
-  readonly whole: Uint8Array<ArrayBuffer>;
-  /**
-   * The stream in {@linkcode CHUNKS_PER_STREAM} writes with one text chunk in each; the last one also ends the stream.
-   */
-  readonly chunks: readonly Uint8Array<ArrayBuffer>[];
-}
+import { type BenchFormat, CHUNKS, type Mode } from "./load_request.ts";
 
 /** The tokens that every reply reports, so that every request costs the same. */
 export const USAGE = { prompt: 120, completion: 200 };
 
 const TEXT = "word ".repeat(140);
-const PIECES_OF_TEXT = Array.from({ length: CHUNKS_PER_STREAM }, (_, index) => `token${index} `);
 const CREATED_AT = 1_760_000_000;
 const MODEL = "canned-1";
 
-/** The reply of a wire format, as a vendor of that format writes it. */
-export function cannedReply(wire: BenchFormat): CannedReply {
-  const { reply, opening, chunk, closing } = WORDINGS[wire];
-  const frames = PIECES_OF_TEXT.map((text) => chunkOf(chunk(text)));
+/**
+ * A reply as a vendor of a wire format writes it: bytes on the wire, with head and HTTP framing, in the pieces that are
+ * written at once. A paced stream has one text chunk in each piece; its last piece also ends the stream.
+ */
+export function cannedReply(wire: BenchFormat, mode: Mode): readonly Uint8Array<ArrayBuffer>[] {
+  const parts = REPLY_PARTS[wire];
+  const encoder = new TextEncoder();
+  if (mode === "json") return [encoder.encode(wholeOf(JSON.stringify(parts.reply)))];
+  const frames = framesOf(parts, CHUNKS[mode]);
+  return (mode === "burst" ? [frames.join("")] : frames).map((frame) => encoder.encode(frame));
+}
+
+function framesOf({ opening, chunk, closing }: ReplyParts, count: number): string[] {
+  const frames = Array.from({ length: count }, (_, index) => chunkOf(chunk(`token${index} `)));
   frames[0] = STREAM_HEAD + opening.map(chunkOf).join("") + frames[0];
   frames[frames.length - 1] += closing.map(chunkOf).join("") + "0\r\n\r\n";
-  const encoder = new TextEncoder();
-  return {
-    whole: encoder.encode(wholeOf(JSON.stringify(reply))),
-    chunks: frames.map((frame) => encoder.encode(frame)),
-  };
+  return frames;
 }
 
 const STREAM_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -122,7 +117,7 @@ function contentParts(): ReplyParts {
   };
 }
 
-const WORDINGS: Readonly<Record<BenchFormat, ReplyParts>> = {
+const REPLY_PARTS: Readonly<Record<BenchFormat, ReplyParts>> = {
   chat: chatParts(),
   messages: messagesParts(),
   content: contentParts(),

@@ -2,8 +2,12 @@
 export interface ServerOptions {
   /** The name in messages. */
   readonly name: string;
-  /** Program and arguments. The program prints `http://…:<port>` on its standard output when it listens. */
+  /** Program and arguments. */
   readonly command: readonly string[];
+  /** The port it will listen on; without it, the program prints `http://…:<port>` on its standard output. */
+  readonly port?: number;
+  /** Environment variables, in addition to host and port. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The file of its standard error. */
   readonly logPath: string;
   /** The only processor core it may run on; null for any. */
@@ -25,11 +29,11 @@ const READY_MS = 30_000;
 const STOP_MS = 5_000;
 
 /** Starts a server. Throws with the end of its log when it does not listen within half a minute. */
-export async function startServer({ name, command, logPath, core }: ServerOptions): Promise<Server> {
+export async function startServer({ name, command, port: given, env, logPath, core }: ServerOptions): Promise<Server> {
   // The shell only opens the log and then becomes the server, so the pid is the server's.
   const child = new Deno.Command("sh", {
     args: ["-c", 'log=$1; shift; exec "$@" 2>"$log"', "sh", logPath, ...await pinned(command, core)],
-    env: { HOST: "127.0.0.1", PORT: "0" }, // The gateway gives these precedence over its file.
+    env: { HOST: "127.0.0.1", PORT: String(given ?? 0), ...env }, // The gateway gives these precedence over its file.
     stdin: "piped",
     stdout: "piped",
   }).spawn();
@@ -41,7 +45,8 @@ export async function startServer({ name, command, logPath, core }: ServerOption
     await child.status;
     clearTimeout(timer);
   };
-  const port = await portPrinted(child.stdout);
+  const printed = portPrinted(child.stdout);
+  const port = given === undefined ? await printed : await portOpened(given, printed);
   if (port === null) {
     await stop();
     throw new Error(`Cannot start ${name}: ${(await Deno.readTextFile(logPath)).slice(-2000)}`);
@@ -102,6 +107,28 @@ async function portPrinted(stdout: ReadableStream<Uint8Array>): Promise<number |
   return port;
 }
 
+/** The given port as soon as something listens there; null when the program ends before, or after half a minute. */
+async function portOpened(port: number, ended: Promise<number | null>): Promise<number | null> {
+  let isOver = false;
+  void ended.then((printed) => isOver = printed === null);
+  while (!isOver) {
+    try {
+      const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+      connection.close();
+      return port;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  return null;
+}
+
+/** A port on loopback that nothing listens on now. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
 function kill(child: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
     child.kill(signal);
@@ -112,6 +139,11 @@ function kill(child: Deno.ChildProcess, signal: Deno.Signal): void {
 
 /** The command that runs one of the benchmark's own programs with access to loopback only. */
 export function ownProgram(program: string, ...args: readonly string[]): string[] {
-  const options = ["--quiet", "--no-check", "--no-lock", "--allow-net=127.0.0.1"];
-  return [Deno.execPath(), "run", ...options, program, ...args];
+  return ownProgramWith([], program, ...args);
+}
+
+/** The command that runs one of the benchmark's own programs with further flags of `deno run`. */
+export function ownProgramWith(permissions: readonly string[], program: string, ...args: readonly string[]): string[] {
+  const flags = ["--quiet", "--no-check", "--no-lock", "--allow-net=127.0.0.1"];
+  return [Deno.execPath(), "run", ...flags, ...permissions, program, ...args];
 }

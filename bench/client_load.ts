@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import { argument } from "./argument.ts";
-import { bodyOf, type Mode } from "./load_request.ts";
+import { bodyOf, type Mode, SMALL_BODY_BYTES } from "./load_request.ts";
 import { openClient } from "./http_clients.ts";
 
 /** The calls of a client, and their cost. */
@@ -18,7 +18,7 @@ export interface ClientLoad {
 }
 
 /** The number of concurrent calls. */
-const PARALLEL: Readonly<Record<Mode, number>> = { json: 32, burst: 16, paced: 64, brief: 1 };
+const PARALLEL: Readonly<Record<Mode, number>> = { json: 32, burst: 16, paced: 64 };
 const WARM_UP_MS = 1_000;
 const HEADERS = {
   "accept-encoding": "identity",
@@ -29,7 +29,7 @@ const HEADERS = {
 
 async function load(name: string, port: number, mode: Mode, ms: number): Promise<ClientLoad> {
   const client = openClient(name);
-  const body = new TextEncoder().encode(bodyOf("chat", "canned-1", mode));
+  const body = new TextEncoder().encode(bodyOf("chat", { model: "canned-1", mode, bytes: SMALL_BODY_BYTES }));
   const request = {
     port,
     method: "POST",

@@ -6,7 +6,7 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CHUNKS_PER_STREAM, type Mode } from "./load_request.ts";
+import { CHUNKS, type Mode, PACE_MS } from "./load_request.ts";
 import { canPin, run, type Server, startServer } from "./child.ts";
 import { ownProgram } from "./child.ts";
 import type { ContractResult } from "./client_contract.ts";
@@ -70,7 +70,7 @@ async function bytesPerChunk(port: number): Promise<number> {
   let bytes = 0;
   await client.exchange({ ...request, body: new TextEncoder().encode("{}") }, (piece) => void (bytes += piece.length));
   await client.close();
-  return bytes / CHUNKS_PER_STREAM;
+  return bytes / CHUNKS.burst;
 }
 
 function speedTable(figures: CpuFigures): string {
@@ -141,7 +141,7 @@ Written by \`deno run -A bench/clients.ts\`. ${machineLine(machine)} Decision 00
 Microseconds of processor time of all threads of the client's process, with the ratio to \`net/http1\` in brackets:
 the median of ${rounds} rounds of ${seconds} s, in turn. The upstream is \`upstream.ts\`, in plain text over loopback,
 on a separate core. JSON calls are 32 at a time with 0.6 KB to 1 KB. Paced streams are 64 at a time with a chunk every
-5 ms. Bursts are 16 streams at a time of ${CHUNKS_PER_STREAM} chunks at once. Only \`net/http1\` requests can be
+${PACE_MS} ms. Bursts are 16 streams at a time of ${CHUNKS.burst} chunks at once. Only \`net/http1\` requests can be
 aborted in these runs; the others have no abort signal.
 
 ${speedTable(figures)}

@@ -1,46 +1,32 @@
 import { elementAt } from "../src/lib/element_at.ts";
-import type { Mode } from "./load_request.ts";
+import { type Scenario, type ScenarioId, SCENARIOS } from "./cases.ts";
 import type { Contender, ContenderId } from "./contenders.ts";
-import type { Generator } from "./generator.ts";
+import type { Generators } from "./generator.ts";
 import type { LoadResult } from "./load.ts";
+import { CHUNKS } from "./load_request.ts";
 import { processState } from "./process_state.ts";
-import { medianOf } from "./statistics.ts";
-
-/** A kind of load on the contenders. */
-export interface Scenario {
-  readonly id: ScenarioId;
-  readonly mode: Mode;
-  readonly connections: number;
-  /** Whether the generator must parse the replies. */
-  readonly looksInside: boolean;
-}
-
-/** Short names of the kinds of load. */
-export type ScenarioId = "json_1" | "json_32" | "json_128" | "burst" | "brief" | "paced";
-
-/** All kinds of load. */
-export const SCENARIOS: readonly Scenario[] = [
-  { id: "json_1", mode: "json", connections: 1, looksInside: false },
-  { id: "json_32", mode: "json", connections: 32, looksInside: false },
-  { id: "json_128", mode: "json", connections: 128, looksInside: false },
-  { id: "burst", mode: "burst", connections: 16, looksInside: false },
-  { id: "brief", mode: "brief", connections: 1, looksInside: true },
-  { id: "paced", mode: "paced", connections: 40, looksInside: true },
-];
+import { type Range, rangeOf } from "./statistics.ts";
 
 /** The result of one contender under one load. */
 export interface ContenderResult extends LoadResult {
   readonly repliesPerSecond: number;
-  /** The server's processor time per reply, in milliseconds; null without a server or without `/proc`. */
-  readonly cpuMsPerReply: number | null;
+  /** The server's processor time per reply, in microseconds; null without a server or without `/proc`. */
+  readonly cpuUsPerReply: number | null;
 }
 
-/** The load generators. */
-export interface Generators {
-  readonly own: Generator;
-  /** Null where `wrk` is not installed. */
-  readonly wrk: Generator | null;
-}
+/** Reads a figure of a run; nothing where the run has none. */
+export type Reading = (run: ContenderResult) => number | null | undefined;
+
+/** Replies per second. */
+export const repliesPerSecond: Reading = (run) => run.repliesPerSecond;
+/** Processor microseconds per reply. */
+export const cpuUsPerReply: Reading = (run) => run.cpuUsPerReply;
+/** Processor microseconds per chunk of a paced stream. */
+export const cpuUsPerChunk: Reading = (run) => run.cpuUsPerReply === null ? null : run.cpuUsPerReply / CHUNKS.paced;
+/** The median time of a reply, in milliseconds. */
+export const p50Ms: Reading = (run) => run.wholeMs?.p50;
+/** The 99th percentile of the time of a reply, in milliseconds. */
+export const p99Ms: Reading = (run) => run.wholeMs?.p99;
 
 /** All measurements: for each contender and load, a run per round; nothing where the contender cannot take part. */
 export class Figures {
@@ -55,22 +41,43 @@ export class Figures {
     return this.#runs.get(`${contender}/${scenario}`) ?? [];
   }
 
-  /** The median over the rounds; null without runs. */
-  median(
-    contender: ContenderId,
-    scenario: ScenarioId,
-    of: (run: ContenderResult) => number | null | undefined,
-  ): number | null {
-    return medianOf(this.runs(contender, scenario).map(of).filter((value) => value !== null && value !== undefined));
+  /** The median and the range over the rounds; null without runs. */
+  range(contender: ContenderId, scenario: ScenarioId, of: Reading): Range | null {
+    return rangeOf(this.runs(contender, scenario).map(of).filter((value) => value !== null && value !== undefined));
   }
 
-  /** Replies of a contender for each reply of the bare proxy: the median of the ratios within each round. */
-  ratioToBare(contender: ContenderId, scenario: ScenarioId): number | null {
-    const bare = this.runs("bare", scenario);
-    const ratios = this.runs(contender, scenario).map((run, round) =>
-      run.repliesPerSecond / elementAt(bare, round).repliesPerSecond
-    );
-    return medianOf(ratios);
+  /** The median over the rounds; null without runs. */
+  median(contender: ContenderId, scenario: ScenarioId, of: Reading): number | null {
+    return this.range(contender, scenario, of)?.median ?? null;
+  }
+
+  /**
+   * A figure of a contender for each of another: the range of the ratios within each round. A contender that has fewer
+   * rounds takes its last one for the rest.
+   */
+  ratio(contender: ContenderId, base: ContenderId, scenario: ScenarioId, of: Reading): Range | null {
+    return this.#compared(contender, base, scenario, of, (own, other) => own / other);
+  }
+
+  /** A figure of a contender minus that of another: the range of the differences within each round. */
+  difference(contender: ContenderId, base: ContenderId, scenario: ScenarioId, of: Reading): Range | null {
+    return this.#compared(contender, base, scenario, of, (own, other) => own - other);
+  }
+
+  #compared(
+    contender: ContenderId,
+    base: ContenderId,
+    scenario: ScenarioId,
+    of: Reading,
+    compare: (own: number, other: number) => number,
+  ): Range | null {
+    const others = this.runs(base, scenario);
+    if (others.length === 0) return null;
+    const values = this.runs(contender, scenario).map((run, round) => {
+      const [own, other] = [of(run), of(elementAt(others, Math.min(round, others.length - 1)))];
+      return own === null || own === undefined || other === null || other === undefined ? null : compare(own, other);
+    });
+    return rangeOf(values.filter((value) => value !== null));
   }
 
   /** Failed requests of a contender. */
@@ -91,17 +98,26 @@ export interface ContestOptions {
   readonly onProgress: (line: string) => void;
 }
 
+/** Contenders by the kind of a scenario. */
+export type Fields = Readonly<Record<Scenario["contenders"], readonly Contender[]>>;
+
 /**
- * Runs every load over all contenders in turn, round after round, so that changes of the machine's speed affect all
- * alike.
+ * Runs loads over their contenders in turn, round after round, so that changes of the machine's speed affect all alike.
+ * Without a proxy only the limit of upstream and generator is measured, for which one round is enough; latency is
+ * compared with it, so there it has all.
  */
-export async function runContest(contenders: readonly Contender[], options: ContestOptions): Promise<Figures> {
+export async function runContest(
+  scenarios: readonly Scenario[],
+  fields: Fields,
+  options: ContestOptions,
+): Promise<Figures> {
   const figures = new Figures();
-  for (let round = 1; round <= options.rounds; round++) {
-    for (const scenario of SCENARIOS) {
-      options.onProgress(`round ${round} of ${options.rounds}, ${scenario.id}`);
-      for (const contender of contenders) {
+  for (const scenario of scenarios) {
+    for (let round = 1; round <= roundsOf(scenario, options); round++) {
+      options.onProgress(`${scenario.id}: round ${round} of ${roundsOf(scenario, options)}`);
+      for (const contender of fields[scenario.contenders]) {
         if (options.faults.has(`${contender.id}/${scenario.mode}`)) continue;
+        if (contender.id === "direct" && round > 1 && scenario.load.kind !== "rate") continue;
         figures.add(contender.id, scenario.id, await measure(contender, scenario, options));
       }
     }
@@ -109,19 +125,29 @@ export async function runContest(contenders: readonly Contender[], options: Cont
   return figures;
 }
 
-/** Measures one run. */
+/** Translation has many contenders, and its ratios hardly vary, so it has one round less. */
+function roundsOf({ contenders }: Scenario, { rounds }: ContestOptions): number {
+  return contenders === "directions" ? Math.max(1, rounds - 1) : rounds;
+}
+
+/** Seconds until the gaps of paced streams count, and some more to have enough of them. */
+const MIN_STREAM_SECONDS = 3;
+
+/** Measures one run. Paced streams run for at least three seconds. */
 export async function measure(
   { server, ask }: Contender,
-  { mode, connections, looksInside }: Pick<Scenario, "mode" | "connections" | "looksInside">,
+  { mode, bodyBytes, connections, load }: Pick<Scenario, "mode" | "bodyBytes" | "connections" | "load">,
   { seconds, generators }: Pick<ContestOptions, "seconds" | "generators">,
 ): Promise<ContenderResult> {
-  const generator = looksInside ? generators.own : generators.wrk ?? generators.own;
+  const generator = load.kind === "closed" ? generators.closed : generators.timed;
   const before = server && await processState(server.pid);
-  const result = await generator.run({ request: ask(mode), connections, seconds });
+  const request = ask(mode, bodyBytes);
+  const duration = load.kind === "streams" ? Math.max(seconds, MIN_STREAM_SECONDS) : seconds;
+  const result = await generator.run({ request, load, connections, seconds: duration });
   const after = server && await processState(server.pid);
   return {
     ...result,
     repliesPerSecond: result.replies / result.elapsedMs * 1000,
-    cpuMsPerReply: before && after && result.replies > 0 ? (after.cpuMs - before.cpuMs) / result.replies : null,
+    cpuUsPerReply: before && after && result.replies > 0 ? (after.cpuMs - before.cpuMs) * 1000 / result.replies : null,
   };
 }

@@ -10,24 +10,26 @@ const LAST_CHUNK = "0\r\n\r\n";
  * arrive.
  */
 export class Exchanger {
-  /** Milliseconds from the request to the first event, for every stream so far. */
-  readonly firstMs: number[] = [];
   /** Milliseconds between two reads with events, for all streams so far. */
   readonly gapMs: number[] = [];
   readonly #buffer = new Uint8Array(64 * 1024);
   #connection: Deno.TcpConn | null = null;
   #closed = false;
 
-  constructor(readonly port: number, readonly request: Uint8Array<ArrayBuffer>) {}
+  /** @param gapsFrom The time, by `performance.now()`, from which gaps are recorded. */
+  constructor(
+    readonly port: number,
+    readonly request: Uint8Array<ArrayBuffer>,
+    readonly gapsFrom: number,
+  ) {}
 
   /** Sends one request and reads its response; true for status 200. Rejects when the connection fails. */
   async exchange(): Promise<boolean> {
     if (this.#closed) throw new Error("Cannot send on a closed exchanger");
     try {
       this.#connection ??= await connect(this.port);
-      const sentAt = performance.now();
       await writeAll(this.#connection, this.request);
-      return await this.#readReply(this.#connection, sentAt);
+      return await this.#readReply(this.#connection);
     } catch (error) {
       this.#hangUp();
       throw error;
@@ -49,7 +51,7 @@ export class Exchanger {
     this.#connection = null;
   }
 
-  async #readReply(connection: Deno.TcpConn, sentAt: number): Promise<boolean> {
+  async #readReply(connection: Deno.TcpConn): Promise<boolean> {
     let head = "";
     let framing: Framing | null = null;
     let cameAt = 0;
@@ -65,17 +67,16 @@ export class Exchanger {
         head = head.slice(0, headEnd);
         framing = framingOf(head);
       }
-      if (body.includes("data:")) cameAt = this.#note(sentAt, cameAt);
+      if (body.includes("data:")) cameAt = this.#note(cameAt);
       if (isOver(framing, body)) break;
     }
     if (/\r\nconnection: *close/i.test(head)) this.#hangUp();
     return head.startsWith("HTTP/1.1 200");
   }
 
-  #note(sentAt: number, cameAt: number): number {
+  #note(cameAt: number): number {
     const now = performance.now();
-    if (cameAt === 0) this.firstMs.push(now - sentAt);
-    else this.gapMs.push(now - cameAt);
+    if (cameAt !== 0 && now >= this.gapsFrom) this.gapMs.push(now - cameAt);
     return now;
   }
 }

@@ -12,9 +12,10 @@ const ACCOUNT = "bench";
 /** The system permissions of the tasks in `deno.json`. */
 export const ALLOW_SYS = "--allow-sys=uid,statfs,systemMemoryInfo";
 const REPOSITORY = new URL("../", import.meta.url);
+const DENO_CONFIG = fileURLToPath(new URL("deno.json", REPOSITORY));
 
 /** USD per input and output token, so that every reply is charged. */
-const TOKEN_PRICE = 0.00000001;
+const TOKEN_PRICE = "0.00000001";
 
 /** The provider kind of each wire format. */
 const KINDS: Readonly<Record<BenchFormat, string>> = { chat: "openai", messages: "anthropic", content: "google" };
@@ -30,6 +31,10 @@ export interface GatewayOptions {
   readonly folder: string;
   readonly upstreamPort: number;
   readonly core: number | null;
+  /** USD per token; without it each reply costs a few millionths of a dollar. */
+  readonly tokenPrice?: string;
+  /** The setting `billing.durability`; without it the default. */
+  readonly durability?: "process" | "power";
 }
 
 /** Starts the gateway as in production: a store on disk, a catalog with prices, a log file at level info. */
@@ -48,19 +53,25 @@ export async function startProfiledGateway(options: GatewayOptions): Promise<Ser
 async function startFrom(
   program: readonly string[],
   rest: readonly string[],
-  { folder, upstreamPort, core }: GatewayOptions,
+  options: GatewayOptions,
 ): Promise<Server> {
+  const { folder, core } = options;
   const config = join(folder, "switchyard.json");
-  await Deno.writeTextFile(config, JSON.stringify(configOf(folder, upstreamPort)));
+  await Deno.writeTextFile(config, JSON.stringify(configOf(options)));
   const permissions = ["--allow-net", "--allow-env", "--allow-read", `--allow-write=${folder}`];
-  const flags = ["--quiet", "--no-check", "--config", fileURLToPath(new URL("deno.json", REPOSITORY))];
+  const flags = ["--quiet", "--no-check", "--config", DENO_CONFIG, ...await productionFlags()];
   const command = [Deno.execPath(), "run", ...flags, ...permissions, ...program, config, ...rest];
   return await startServer({ name: "Switchyard", command, logPath: join(folder, "gateway.log"), core });
 }
 
-function configOf(folder: string, upstreamPort: number): unknown {
+/** The flags of V8 that the task `start` gives the gateway in production. */
+async function productionFlags(): Promise<string[]> {
+  const { tasks: { start: { command } } } = JSON.parse(await Deno.readTextFile(DENO_CONFIG));
+  return String(command).split(" ").filter((word) => word.startsWith("--v8-flags="));
+}
+
+function configOf({ folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability }: GatewayOptions): unknown {
   const pairs = BENCH_FORMATS.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
-  const price = TOKEN_PRICE.toFixed(8);
   return {
     server: { host: "127.0.0.1", port: 0, admin_key: ADMIN_KEY, shutdown_grace: 1 },
     store: `kv:${join(folder, "store.db")}`,
@@ -78,6 +89,7 @@ function configOf(folder: string, upstreamPort: number): unknown {
       top_provider: { max_completion_tokens: 16_384 },
       serves: [{ provider }],
     })),
+    ...(durability !== undefined && { billing: { durability } }),
     logs: { level: "info" },
   };
 }
@@ -89,5 +101,5 @@ export async function repliesCharged(gateway: Server): Promise<number> {
   });
   const { balance } = await response.json();
   if (typeof balance !== "string") throw new Error(`Cannot read the balance: the gateway answered ${response.status}`);
-  return (100_000 - Number(balance)) / (TOKEN_PRICE * (USAGE.prompt + USAGE.completion));
+  return (100_000 - Number(balance)) / (Number(TOKEN_PRICE) * (USAGE.prompt + USAGE.completion));
 }

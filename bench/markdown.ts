@@ -1,3 +1,5 @@
+import type { Range } from "./statistics.ts";
+
 /** A table; the first column has text, the others have figures. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
@@ -25,4 +27,13 @@ export function percent(share: number): string {
 /** Bytes in millions of 2^20. */
 export function mebibytes(bytes: number | null | undefined): string {
   return bytes === null || bytes === undefined ? "–" : figure(bytes / 2 ** 20);
+}
+
+/** A median with its range: `215 (210–221)`; a dash for null. */
+export function ranged(range: Range | null, decimals = 0): string {
+  if (range === null) return "–";
+  const { median, min, max } = range;
+  return min === max
+    ? figure(median, decimals)
+    : `${figure(median, decimals)} (${figure(min, decimals)}–${figure(max, decimals)})`;
 }

@@ -1,27 +1,37 @@
 import { join } from "node:path";
-import type { Mode } from "./load_request.ts";
-import { type ContenderId, contendersOf, type Servers } from "./contenders.ts";
-import { type Generators, measure } from "./contest.ts";
+import { type ScenarioId, SCENARIOS } from "./cases.ts";
+import { type ContenderId, contendersOf, type Servers, translationsOf } from "./contenders.ts";
+import { measure } from "./contest.ts";
 import { type GatewayOptions, startProfiledGateway } from "./gateway.ts";
+import type { Generators } from "./generator.ts";
 import { type CpuProfile, type TimeSpent, timeSpent } from "./profile.ts";
 
 /** The distribution of the gateway's time under one load. */
 export interface LoadProfile {
+  readonly id: ProfileId;
   readonly title: string;
   readonly spent: TimeSpent;
 }
 
+/** Short names of the profiled loads. */
+export type ProfileId = "json" | "body" | "burst" | "paced" | "translation";
+
 const LOADS: readonly {
+  readonly id: ProfileId;
   readonly title: string;
-  readonly id: ContenderId;
-  readonly mode: Mode;
-  readonly connections: number;
+  readonly contender: ContenderId;
+  readonly scenario: ScenarioId;
 }[] = [
-  { title: "JSON, chat passed through, 32 connections", id: "pass", mode: "json", connections: 32 },
-  { title: "Streams sent at once, chat passed through, 16 connections", id: "pass", mode: "burst", connections: 16 },
-  { title: "Paced streams, chat passed through, 40 at once", id: "pass", mode: "paced", connections: 40 },
-  { title: "JSON, messages to chat, 32 connections", id: "messages", mode: "json", connections: 32 },
-  { title: "Streams sent at once, messages to chat, 16 connections", id: "messages", mode: "burst", connections: 16 },
+  { id: "json", title: "JSON of 1 KB, 32 connections", contender: "pass", scenario: "json_32" },
+  { id: "body", title: "Request of 100 KB, 16 connections", contender: "pass", scenario: "body_100k" },
+  { id: "burst", title: "Streams sent at once, 16 connections", contender: "pass", scenario: "translate_burst" },
+  { id: "paced", title: "100 paced streams", contender: "pass", scenario: "paced" },
+  {
+    id: "translation",
+    title: "JSON of 1 KB, messages to chat, 32 connections",
+    contender: "messages-chat",
+    scenario: "translate_json",
+  },
 ];
 
 /**
@@ -33,18 +43,18 @@ export async function profileGateway(
   options: { readonly seconds: number; readonly generators: Generators },
 ): Promise<LoadProfile[]> {
   const profiled = await startProfiledGateway(gateway);
-  const contenders = contendersOf({ ...servers, gateway: profiled });
+  const contenders = [...contendersOf({ ...servers, gateway: profiled }), ...translationsOf(profiled)];
   const results: LoadProfile[] = [];
   try {
-    for (const [index, { title, id, mode, connections }] of LOADS.entries()) {
-      const contender = contenders.find((one) => one.id === id)!;
-      const load = { mode, connections, looksInside: mode === "paced" };
+    for (const { id, title, contender: contenderId, scenario } of LOADS) {
+      const contender = contenders.find((one) => one.id === contenderId)!;
+      const load = SCENARIOS.find((one) => one.id === scenario)!;
       await measure(contender, load, { ...options, seconds: 1 });
       await profiled.writeLine("start");
       await measure(contender, load, options);
-      const path = join(gateway.folder, `${index}.cpuprofile`);
-      await profiled.writeLine(`stop ${index}`);
-      results.push({ title, spent: timeSpent(await profileAt(path)) });
+      const path = join(gateway.folder, `${id}.cpuprofile`);
+      await profiled.writeLine(`stop ${id}`);
+      results.push({ id, title, spent: timeSpent(await profileAt(path)) });
     }
   } finally {
     await profiled.stop();

@@ -1,11 +1,14 @@
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { canPin, ownProgram, type Server, startServer } from "./child.ts";
+import { canPin, isInstalled, ownProgram, type Server, startServer } from "./child.ts";
 import type { Servers } from "./contenders.ts";
 import { type GatewayOptions, startGateway } from "./gateway.ts";
-import { PEER, startPeer } from "./peer.ts";
+import { PACE_MS } from "./load_request.ts";
+import type { NativePrograms } from "./native.ts";
+import type { PeerId, RunningPeer } from "./peers/peer.ts";
+import { startPeer } from "./peers/start_peer.ts";
 
-/** The core of each part; the measured server has one to itself. Null: any. */
+/** The cores of each part; the measured servers have one to themselves. Null: any. */
 export interface Cores {
   readonly server: number | null;
   readonly upstream: number | null;
@@ -29,57 +32,93 @@ export async function assignCores(): Promise<Cores> {
     server: 0,
     upstream: 1,
     load,
-    description: `Every measured server runs on core 0, one at a time; ${others}.`,
+    description: `Every measured server runs on core 0, one at a time under load; ${others}.`,
   };
+}
+
+/** The contenders besides Switchyard that a run can have. */
+export type RivalId = "bare" | "node" | PeerId;
+
+/** What the servers are started with. */
+export interface ServersOptions {
+  /** An existing folder for their files. */
+  readonly folder: string;
+  readonly cores: Cores;
+  readonly native: NativePrograms | null;
+  readonly rivals: readonly RivalId[];
+  /** Programs that the operator supplied, by peer. */
+  readonly binaries: ReadonlyMap<string, string>;
 }
 
 /** The servers, and notes about them. */
 export interface StartedServers {
   readonly servers: Servers;
   readonly gatewayOptions: GatewayOptions;
+  /** Whole sentences. */
   readonly remarks: readonly string[];
 }
 
-/** Starts all servers. Each one is added to `running` as soon as it runs. */
+/** Starts all servers. Each one is added to `running` as soon as it runs. Throws if one other than a peer fails. */
 export async function startServers(
-  { folder, cores, withPeer }: { readonly folder: string; readonly cores: Cores; readonly withPeer: boolean },
+  { folder, cores, native, rivals, binaries }: ServersOptions,
   running: Server[],
 ): Promise<StartedServers> {
   const keep = (server: Server) => (running.push(server), server);
-  const upstream = keep(await startProgram("upstream", [], folder, cores.upstream));
-  const bare = keep(await startProgram("bare_proxy", [`http://127.0.0.1:${upstream.port}`], folder, cores.server));
+  const upstream = keep(await startUpstream(native, folder, cores.upstream));
+  const origin = `http://127.0.0.1:${upstream.port}`;
+  // All others are compared with it, so it always runs.
+  const bare = keep(await startBareProxy(folder, origin, cores.server));
   const gatewayOptions = {
     folder: await newFolder(folder, "gateway"),
     upstreamPort: upstream.port,
     core: cores.server,
   };
   const gateway = keep(await startGateway(gatewayOptions));
-  const peer = withPeer ? await startPeer(await newFolder(folder, "peer"), cores.server) : "this is a quick run";
-  const name = `d: ${PEER.packageName} ${PEER.version}`;
-  if (typeof peer === "string") {
-    return {
-      servers: { upstream, bare, gateway, peer: null },
-      gatewayOptions,
-      remarks: [`${name} was omitted: ${peer}.`],
-    };
+  const remarks: string[] = [];
+  const node = rivals.includes("node") ? await startNodeProxy(folder, origin, cores.server) : null;
+  if (node !== null) keep(node.server);
+  const peers: RunningPeer[] = [];
+  for (const id of rivals) {
+    if (id === "bare" || id === "node") continue;
+    const binary = binaries.get(id) ?? null;
+    const options = { folder: await newFolder(folder, id), upstreamPort: upstream.port, core: cores.server, binary };
+    const peer = await startPeer(id, options);
+    if (typeof peer === "string") {
+      remarks.push(`${id} was omitted: ${peer}.`);
+      continue;
+    }
+    keep(peer.server);
+    peers.push(peer);
+    remarks.push(`${peer.label} ${peer.note}.`);
   }
-  keep(peer.server);
-  return {
-    servers: { upstream, bare, gateway, peer: peer.server },
-    gatewayOptions,
-    remarks: [`${name} runs ${peer.note}.`],
-  };
+  return { servers: { upstream, bare, node, gateway, peers }, gatewayOptions, remarks };
 }
 
-async function startProgram(
-  name: string,
-  args: readonly string[],
-  folder: string,
-  core: number | null,
-): Promise<Server> {
-  const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
-  const command = ownProgram(program, ...args);
-  return await startServer({ name, command, logPath: join(folder, `${name}.log`), core });
+/** Starts the upstream in C, or without it the one in TypeScript. */
+export function startUpstream(native: NativePrograms | null, folder: string, core: number | null): Promise<Server> {
+  const command = native === null
+    ? ownProgram(programOf("upstream.ts"))
+    : [native.upstream, native.repliesPath, String(PACE_MS)];
+  return startServer({ name: "upstream", command, logPath: join(folder, "upstream.log"), core });
+}
+
+/** Starts the proxy that all others are compared with. */
+export function startBareProxy(folder: string, origin: string, core: number | null): Promise<Server> {
+  const command = ownProgram(programOf("bare_proxy.ts"), origin);
+  return startServer({ name: "bare proxy", command, logPath: join(folder, "bare_proxy.log"), core });
+}
+
+async function startNodeProxy(folder: string, origin: string, core: number | null): Promise<Servers["node"]> {
+  const program = programOf("node_proxy.mjs");
+  const hasNode = await isInstalled("node");
+  const command = hasNode ? ["node", program, origin] : ownProgram(program, origin);
+  const server = await startServer({ name: "Node proxy", command, logPath: join(folder, "node_proxy.log"), core });
+  return { server, label: hasNode ? "bare Node" : "bare Node, run by Deno" };
+}
+
+/** The path of one of the benchmark's files. */
+export function programOf(name: string): string {
+  return fileURLToPath(new URL(`./${name}`, import.meta.url));
 }
 
 /** Creates a new folder. */

@@ -4,13 +4,27 @@ import { elementAt } from "../src/lib/element_at.ts";
 export interface Spread {
   readonly p50: number;
   readonly p99: number;
+  readonly max: number;
+}
+
+/** The median of a few measurements, the smallest and the largest. */
+export interface Range {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The median and the range of a few measurements; null without one. */
+export function rangeOf(sample: readonly number[]): Range | null {
+  const median = medianOf(sample);
+  return median === null ? null : { median, min: Math.min(...sample), max: Math.max(...sample) };
 }
 
 /** The median and the slow end; null for an empty sample. */
 export function spreadOf(sample: readonly number[]): Spread | null {
   if (sample.length === 0) return null;
   const sorted = Float64Array.from(sample).sort();
-  return { p50: atQuantile(sorted, 0.5), p99: atQuantile(sorted, 0.99) };
+  return { p50: atQuantile(sorted, 0.5), p99: atQuantile(sorted, 0.99), max: atQuantile(sorted, 1) };
 }
 
 /** The median; of an even number the mean of the two in the middle; null for an empty sample. */

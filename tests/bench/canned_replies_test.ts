@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { type BenchFormat, CHUNKS_PER_STREAM } from "../../bench/load_request.ts";
+import { type BenchFormat, CHUNKS } from "../../bench/load_request.ts";
 import { cannedReply, USAGE } from "../../bench/canned_replies.ts";
 import type { WireFormat } from "../../src/conversation/format.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
@@ -11,7 +11,8 @@ const CODECS: Readonly<Record<BenchFormat, WireFormat>> = { chat, messages, cont
 
 for (const [wire, codec] of Object.entries(CODECS) as [BenchFormat, WireFormat][]) {
   Deno.test(`cannedReply("${wire}") is a complete reply of that format, with its usage`, () => {
-    const [head, body] = atLeast(new TextDecoder().decode(cannedReply(wire).whole).split("\r\n\r\n"), 2);
+    const text = cannedReply(wire, "json").map((piece) => new TextDecoder().decode(piece)).join("");
+    const [head, body] = atLeast(text.split("\r\n\r\n"), 2);
     assert(head.includes(`content-length: ${body.length}`));
     assert(body.length > 700 && body.length < 1300, `about 1 KB, got ${body.length}`);
     const { usage, stop } = codec.upstream.readReply(JSON.parse(body));
@@ -20,9 +21,9 @@ for (const [wire, codec] of Object.entries(CODECS) as [BenchFormat, WireFormat][
   });
 
   Deno.test(`cannedReply("${wire}") is a stream of that format: an event per chunk of text, then usage and the end`, () => {
-    const { chunks: pieces } = cannedReply(wire);
+    const pieces = cannedReply(wire, "paced");
     const text = new TextDecoder();
-    assertEquals(pieces.length, CHUNKS_PER_STREAM);
+    assertEquals(pieces.length, CHUNKS.paced);
     pieces.forEach((piece, index) => assertEquals(text.decode(piece).match(/token\d+ /g), [`token${index} `]));
     assert(text.decode(pieces.at(-1)).endsWith("\r\n0\r\n\r\n"));
     const follower = codec.passThrough.watch({});
@@ -31,5 +32,12 @@ for (const [wire, codec] of Object.entries(CODECS) as [BenchFormat, WireFormat][
     }
     assert(follower.isComplete());
     assertEquals(follower.usage()?.outputTokens, USAGE.completion);
+  });
+
+  Deno.test(`cannedReply("${wire}") has all chunks of a burst in one piece`, () => {
+    const [piece, ...others] = cannedReply(wire, "burst").map((bytes) => new TextDecoder().decode(bytes));
+    assertEquals(others, []);
+    assertEquals(piece?.match(/token\d+ /g)?.length, CHUNKS.burst);
+    assert(piece?.endsWith("\r\n0\r\n\r\n"));
   });
 }

@@ -17,20 +17,21 @@ async function withServer(
   }
 }
 
-Deno.test("drive() counts complete replies of status 200 apart from others", async () => {
+Deno.test("runLoad() counts complete replies of status 200 apart from others", async () => {
   let requests = 0;
   await withServer(() => new Response("{}", { status: ++requests % 2 === 0 ? 500 : 200 }), async (port) => {
-    const { replies, failures, wholeMs, firstMs } = await runLoad({
-      request: { ...ask, port, stream: false },
+    const { replies, failures, wholeMs, gaps } = await runLoad({
+      request: { ...ask, port },
+      load: { kind: "closed" },
       connections: 1,
       seconds: 0.02,
     });
     assert(replies > 0 && Math.abs(replies - failures) <= 1);
-    assert(wholeMs !== null && firstMs === null);
+    assert(wholeMs !== null && gaps.ms === null);
   });
 });
 
-Deno.test("drive() reads a stream to its last chunk and records when its events arrive", async () => {
+Deno.test("runLoad() reads a stream to its last chunk", async () => {
   const body = () =>
     new ReadableStream<Uint8Array>({
       async start(controller) {
@@ -42,13 +43,17 @@ Deno.test("drive() reads a stream to its last chunk and records when its events 
       },
     });
   await withServer(() => new Response(body()), async (port) => {
-    const result = await runLoad({ request: { ...ask, port, stream: true }, connections: 2, seconds: 0.001 });
+    const result = await runLoad({
+      request: { ...ask, port },
+      load: { kind: "closed" },
+      connections: 2,
+      seconds: 0.001,
+    });
     assertEquals([result.replies, result.failures], [2, 0]);
-    assert(result.firstMs !== null && result.gapMs !== null);
   });
 });
 
-Deno.test("drive() recognises the end of a stream though its last chunk arrives in two halves", async () => {
+Deno.test("runLoad() recognises the end of a stream though its last chunk arrives in two halves", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const answering = (async () => {
     const connection = await listener.accept();
@@ -62,27 +67,42 @@ Deno.test("drive() recognises the end of a stream though its last chunk arrives 
     connection.close();
   })();
   const { port } = listener.addr;
-  const result = await runLoad({ request: { ...ask, port, stream: true }, connections: 1, seconds: 0.001 });
+  const result = await runLoad({ request: { ...ask, port }, load: { kind: "closed" }, connections: 1, seconds: 0.001 });
   await answering;
   listener.close();
   assertEquals([result.replies, result.failures], [1, 0]);
 });
 
-Deno.test("drive() fails for a server that does not listen", async () => {
+Deno.test("runLoad() fails for a server that does not listen", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();
-  const result = await runLoad({ request: { ...ask, port, stream: false }, connections: 1, seconds: 5 });
+  const result = await runLoad({ request: { ...ask, port }, load: { kind: "closed" }, connections: 1, seconds: 5 });
   assertEquals(result.replies, 0);
   assert(result.failures > 0);
 });
 
+Deno.test("runLoad() sends requests at a constant rate, and counts a late one from when it was due", async () => {
+  let requests = 0;
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async () => {
+    // All requests but the first are due while the first one waits.
+    if (++requests === 1) await new Promise((resolve) => setTimeout(resolve, 200));
+    return new Response("{}");
+  });
+  const request = { ...ask, port: server.addr.port };
+  const load = { kind: "rate", perSecond: 100 } as const;
+  const { replies, failures, wholeMs } = await runLoad({ request, load, connections: 1, seconds: 0.1 });
+  await server.shutdown();
+  assertEquals([replies, failures], [10, 0]);
+  assert(wholeMs !== null && wholeMs.p50 >= 100, `the median is that of a request which waited, got ${wholeMs?.p50}`);
+});
+
 Deno.test("wrkScript() quotes the request, and readWrk() reads the printed results", () => {
-  const script = wrkScript({ ...ask, port: 1, body: '{"say":"a\\"b"}', stream: false });
+  const script = wrkScript({ ...ask, port: 1, body: '{"say":"a\\"b"}' });
   assert(script.includes(String.raw`wrk.body = "{\"say\":\"a\\\"b\"}"`));
-  const result = readWrk("Running 1s test\n  noise\n\nresult 500 1000000 3 1500 9000\n");
+  const result = readWrk("Running 1s test\n  noise\n\nresult 500 1000000 3 1500 9000 10000\n");
   assertEquals([result.replies, result.failures, result.elapsedMs], [500, 3, 1000]);
-  assertEquals(result.wholeMs, { p50: 1.5, p99: 9 });
+  assertEquals(result.wholeMs, { p50: 1.5, p99: 9, max: 10 });
 });
 
 Deno.test("readProcessState() reads times and memory of a process whose name has a parenthesis", () => {

@@ -9,8 +9,8 @@ Deno.test("medianOf() returns the middle, and between two middles their mean", (
 
 Deno.test("spreadOf() returns the nearest ranks of an unsorted sample", () => {
   const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
-  assertEquals(spreadOf(hundred), { p50: 50, p99: 99 });
-  assertEquals(spreadOf([3, 1, 2]), { p50: 2, p99: 3 });
-  assertEquals(spreadOf([7]), { p50: 7, p99: 7 });
+  assertEquals(spreadOf(hundred), { p50: 50, p99: 99, max: 100 });
+  assertEquals(spreadOf([3, 1, 2]), { p50: 2, p99: 3, max: 3 });
+  assertEquals(spreadOf([7]), { p50: 7, p99: 7, max: 7 });
   assertEquals(spreadOf([]), null);
 });

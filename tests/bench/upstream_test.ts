@@ -5,7 +5,7 @@ import { encodeRequest } from "../../bench/load_request.ts";
 const encoder = new TextEncoder();
 
 Deno.test("RequestSplitter finds a request wherever its bytes are split", () => {
-  const request = { port: 1, path: "/json/chat/completions", headers: { accept: "x" }, body: '{"a":1}', stream: false };
+  const request = { port: 1, path: "/json/chat/completions", headers: { accept: "x" }, body: '{"a":1}' };
   const bytes = encodeRequest(request);
   for (let cut = 1; cut < bytes.length; cut++) {
     const requests = new RequestSplitter();

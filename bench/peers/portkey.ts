@@ -1,16 +1,8 @@
 import { join } from "node:path";
-import { isInstalled, run, type Server, startServer } from "./child.ts";
+import { freePort, isInstalled, run, startServer } from "../child.ts";
+import type { PeerOptions, RunningPeer } from "./peer.ts";
 
-/** The peer gateway of the comparison. */
-export const PEER = { packageName: "@portkey-ai/gateway", version: "1.15.2" };
-
-/** A running peer, and the changes that were made to it. */
-export interface RunningPeer {
-  readonly server: Server;
-  /** For the report: whether streams needed a change. */
-  readonly note: string;
-}
-
+const PACKAGE = { name: "@portkey-ai/gateway", version: "1.15.2" };
 const INSTALL_MS = 180_000;
 
 /**
@@ -24,28 +16,36 @@ const STREAM_FAULT = {
 };
 
 /**
- * Installs the peer from the npm registry into a folder and starts it.
+ * Installs Portkey's gateway from the npm registry and starts it. It has no keys, balances or charges of its own.
  *
- * @returns The peer, or a sentence with the reason why there is none.
+ * @returns The peer, or the reason why there is none.
  */
-export async function startPeer(folder: string, core: number | null): Promise<RunningPeer | string> {
+export async function startPortkey({ folder, upstreamPort, core }: PeerOptions): Promise<RunningPeer | string> {
   if (!await isInstalled("npm") || !await isInstalled("node")) return "npm or node is not installed";
-  const spec = `${PEER.packageName}@${PEER.version}`;
+  const spec = `${PACKAGE.name}@${PACKAGE.version}`;
   const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel", "error"];
   try {
     await run(["npm", "install", ...quiet, "--prefix", folder, spec], { timeoutMs: INSTALL_MS });
   } catch (error) {
     return `npm could not install ${spec}: ${firstLineOf(error)}`;
   }
-  const program = join(folder, "node_modules", PEER.packageName, "build", "start-server.js");
+  const program = join(folder, "node_modules", PACKAGE.name, "build", "start-server.js");
   const note = await mendStreams(program);
   const command = ["node", program, "--headless", `--port=${freePort()}`];
-  try {
-    const server = await startServer({ name: PEER.packageName, command, logPath: join(folder, "peer.log"), core });
-    return { server, note: `${note}. Before the first chunk of a stream it pauses for 25 ms by design` };
-  } catch (error) {
-    return firstLineOf(error);
-  }
+  const server = await startServer({ name: spec, command, logPath: join(folder, "peer.log"), core });
+  return {
+    id: "portkey",
+    label: "Portkey",
+    server,
+    note: `is ${spec} ${note}. Before the first chunk of a stream it pauses for 25 ms by design`,
+    // Source: the peer's documentation, "Custom Hosts".
+    headersFor: (mode) => ({
+      "authorization": "Bearer upstream-key",
+      "x-portkey-provider": "openai",
+      "x-portkey-custom-host": `http://127.0.0.1:${upstreamPort}/${mode}`,
+    }),
+    modelFor: () => "canned-1",
+  };
 }
 
 async function mendStreams(program: string): Promise<string> {
@@ -56,11 +56,6 @@ async function mendStreams(program: string): Promise<string> {
   await Deno.writeTextFile(program, source.replace(STREAM_FAULT.as, () => STREAM_FAULT.becomes));
   return "with one change: as installed, its plain streams return 500 under Node (`TypeError: immutable`), because " +
     "it adds headers to an immutable response. The measured copy adds them to a copy of the response";
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 function firstLineOf(error: unknown): string {
