@@ -34,7 +34,10 @@ export interface Scenario {
   readonly bodyBytes: number;
   readonly connections: number;
   readonly load: Load;
-  /** `rivals`: no proxy, the bare proxies, Switchyard and the peers. `directions`: Switchyard, passed and translated. */
+  /**
+   * `rivals`: no proxy, the bare proxies, Switchyard and the peers. `directions`: Switchyard, passed through and
+   * translated.
+   */
   readonly contenders: "rivals" | "directions";
 }
 

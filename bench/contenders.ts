@@ -14,7 +14,10 @@ export interface Contender {
   ask(mode: Mode, bytes: number): LoadRequest;
 }
 
-/** `direct` is no proxy, `bare` is the proxy that all others are compared with, `pass` is Switchyard without translation. */
+/**
+ * `direct` is no proxy, `bare` is the proxy that all others are compared with, and `pass` is Switchyard without
+ * translation.
+ */
 export type ContenderId = "direct" | "bare" | "node" | "pass" | PeerId | Direction;
 
 /** A translation by Switchyard: the caller's format, then the vendor's. */

@@ -9,7 +9,7 @@ const MINT_MS = 10_000;
 
 /**
  * Starts Busbar from a program that the operator supplies: one signed key, bound to a group with a budget; its store in
- * memory. Source: Busbar, `docs/configuration.md` and `docs/admin-api.md`.
+ * memory. Source: the pages "Configuration" and "Admin API" of Busbar's documentation.
  *
  * @returns The peer, or the reason why there is none.
  */

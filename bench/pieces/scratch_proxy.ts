@@ -23,7 +23,7 @@ const PATH = "/json/chat/completions";
 const UPSTREAM_FIELDS = { "content-type": "application/json", "authorization": "Bearer upstream-key" };
 /** Fields that an official client sends, so that looking them up costs what it costs in the gateway. */
 const FORWARDED = ["user-agent", "x-stainless-lang", "x-stainless-package-version", "openai-beta"];
-const TOLD = ["x-ratelimit-limit-requests", "x-ratelimit-remaining-requests", "openai-processing-ms"];
+const RETURNED = ["x-ratelimit-limit-requests", "x-ratelimit-remaining-requests", "openai-processing-ms"];
 
 const client = createHttpClient({ clock: systemClock });
 const origin = { tls: false, hostname: "127.0.0.1", port: upstreamPort };
@@ -51,8 +51,8 @@ const HANDLERS: Readonly<Record<Parts, (request: Request) => Promise<Response>>>
     const sent = spliceJson(bytes, scan, { set: { model: "canned-1" } });
     const response = await send(sent, requestHeadersOf((name) => request.headers.get(name), FORWARDED));
     const whole = await wholeOf(response);
-    const told = responseHeadersOf((name) => response.head.get(name), TOLD);
-    return json(whole, { ...Object.fromEntries(told), "x-service-request-id": requestId });
+    const returned = responseHeadersOf((name) => response.head.get(name), RETURNED);
+    return json(whole, { ...Object.fromEntries(returned), "x-service-request-id": requestId });
   },
 };
 
