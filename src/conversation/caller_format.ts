@@ -30,6 +30,11 @@ export interface ReplyContext {
 export interface EventWriter {
   /** The frames of one event. `finish` includes the format's end marker. An `error` event is written as by `fail`. */
   write(event: ReplyEvent): Frame[];
+  /**
+   * The frame of more text of an open part as it is sent, with its blank line: the same as {@linkcode write} for a
+   * `part-delta` without tokens, without the cost of its objects. Null where only `write` can write it.
+   */
+  writeText(index: number, text: string): string | null;
   /** The frames that report a failure after the first byte. The stream ends after them. */
   fail(error: GatewayError): Frame[];
 }

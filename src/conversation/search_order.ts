@@ -37,6 +37,7 @@ export function withSearchesFirst(writer: EventWriter, { conversation }: ReplyCo
       if (event.type === "web_search") return [...writer.write(event), ...writeHeld()];
       return [...writeHeld(), ...writer.write(event)];
     },
+    writeText: (index, text) => awaitsSearch ? null : writer.writeText(index, text),
     fail: (error) => [...writeHeld(), ...writer.fail(error)],
   };
 }

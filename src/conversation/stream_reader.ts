@@ -17,7 +17,7 @@ export function sseStreamReader(
   let bufferedBytes = 0;
 
   function read(frame: Frame): ReplyEvent[] {
-    if (frame.data.trim() === "") return []; // a keep-alive of some vendors
+    if (isBlank(frame.data)) return []; // a keep-alive of some vendors
     seen?.(frame.data);
     if (textHasMoreValuesThan(frame.data, MAX_FRAME_VALUES)) {
       throw new RangeError(`Cannot read a frame of more than ${MAX_FRAME_VALUES} JSON values`);
@@ -35,7 +35,7 @@ export function sseStreamReader(
   }
 
   return {
-    *push(bytes) {
+    push(bytes, onEvent) {
       bufferedBytes += bytes.length;
       held?.(bufferedBytes);
       const whole = frames.push(bytes);
@@ -43,11 +43,23 @@ export function sseStreamReader(
         bufferedBytes = 0;
         held?.(0);
       }
-      for (const frame of whole) yield* read(frame);
+      for (const frame of whole) {
+        for (const event of read(frame)) {
+          onEvent(event);
+          if (event.type === "finish") return;
+        }
+      }
     },
-    *end() {
-      yield* last();
-      yield* events.end();
+    end(onEvent) {
+      for (const event of last()) onEvent(event);
+      for (const event of events.end()) onEvent(event);
     },
   };
 }
+
+/** Whether a text has only whitespace. Almost all texts begin with another character. */
+function isBlank(text: string): boolean {
+  return text.charCodeAt(0) > SPACE ? false : text.trim() === "";
+}
+
+const SPACE = 0x20;

@@ -46,14 +46,15 @@ export interface EventReader {
 /** Reads the bytes of one vendor's stream, whatever the framing, as neutral events. One instance per stream. */
 export interface StreamReader {
   /**
-   * The events that these bytes complete, one by one: events before a failure are given before it is thrown.
+   * Gives the events that these bytes complete, one by one, so that those before a failure are given before it is
+   * thrown. Reads nothing after `finish`.
    *
    * @throws {SyntaxError} If a frame is not JSON.
    * @throws {RangeError} If a frame exceeds the limits of a reply.
    */
-  push(bytes: Uint8Array): Iterable<ReplyEvent>;
+  push(bytes: Uint8Array, onEvent: (event: ReplyEvent) => void): void;
   /** Called at the end of the vendor's stream; see {@linkcode EventReader.end}. Ignores a frame that was cut off. */
-  end(): Iterable<ReplyEvent>;
+  end(onEvent: (event: ReplyEvent) => void): void;
 }
 
 /** Callbacks of a stream reader. */

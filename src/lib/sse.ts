@@ -1,5 +1,7 @@
+import { Buffer } from "node:buffer";
 import { createParser } from "eventsource-parser";
 import type { Frame } from "./frame.ts";
+import { Utf8Decoder } from "./utf8_decoder.ts";
 
 /** Splits the bytes of a server-sent event stream into frames. One reader per stream. */
 export interface FrameReader {
@@ -30,7 +32,7 @@ export const MAX_PICTURE_FRAME_BYTES = 33_554_432;
  * split. Unlike a browser it returns an unterminated last frame, since some vendors send one.
  */
 export function createFrameReader(options: FrameReaderOptions = {}): FrameReader {
-  const decoder = new TextDecoder();
+  const decoder = new Utf8Decoder();
   const longest = options.maxFrameCharacters ?? MAX_FRAME_CHARACTERS;
   let frames: Frame[] = [];
   let overflowed = false;
@@ -51,22 +53,29 @@ export function createFrameReader(options: FrameReaderOptions = {}): FrameReader
   }
 
   return {
-    push: (bytes) => feed(decoder.decode(bytes, { stream: true })),
+    push: (bytes) => feed(decoder.decode(bytes)),
     // Ends an incomplete line, then the frame. The third line end is needed if the first one belongs to a preceding CR.
-    end: () => feed(`${decoder.decode()}\n\n\n`),
+    end: () => feed(`${decoder.end()}\n\n\n`),
   };
 }
 
 /** Serialises a frame. Data of several lines becomes several `data` lines. */
 export function writeFrame({ event, data }: Frame): string {
   const name = event === null ? "" : `event: ${event}\n`;
-  if (!/[\r\n]/.test(data)) return `${name}data: ${data}\n\n`;
+  if (!data.includes("\n") && !data.includes("\r")) return `${name}data: ${data}\n\n`;
   return `${name}${data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`).join("")}\n`;
+}
+
+/** Serialises several frames. */
+export function writeFrames(frames: readonly Frame[]): string {
+  let text = "";
+  for (const frame of frames) text += writeFrame(frame);
+  return text;
 }
 
 /** Serialises several frames to bytes. */
 export function encodeFrames(frames: readonly Frame[]): Uint8Array<ArrayBuffer> {
-  return encoder.encode(frames.map(writeFrame).join(""));
+  return Buffer.from(writeFrames(frames)) as Uint8Array<ArrayBuffer>;
 }
 
 /** Writes the values of a stream as one JSON array that can be read while it grows. One writer per stream. */
@@ -93,5 +102,3 @@ export function createListWriter(): ListWriter {
     end: () => opening === "[" ? "[]" : "\n]",
   };
 }
-
-const encoder = new TextEncoder();

@@ -9,6 +9,8 @@ import { StopSequenceFilter } from "./stop_sequence_filter.ts";
  */
 export interface Emulation {
   reply(reply: Reply): Reply;
+  /** Whether the events of a stream stay as they are. */
+  readonly keepsEvents: boolean;
   /** Returns a new transformer for one stream. */
   events(): (event: ReplyEvent) => ReplyEvent[];
 }
@@ -24,6 +26,7 @@ export function emulationFor(
   return {
     droppedFields: droppedFields.filter((field) => !emulated.has(field)),
     emulation: {
+      keepsEvents: !cutsText && !keepsOneCall,
       reply(reply) {
         const single = keepsOneCall ? { ...reply, parts: withoutLaterCalls(reply.parts) } : reply;
         return cutsText ? cutReply(single, sampling.stop) : single;

@@ -38,12 +38,11 @@ const MIN_TEXT_CHARACTERS = 24;
 
 /** Creates a memory over kept values. */
 export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): ReasoningMemory {
-  function put(
-    key: string | null,
-    reasoning: readonly ReasoningPart[],
-    signature: ReasoningSignature | undefined,
-  ): void {
-    if (key === null || (reasoning.length === 0 && !signature)) return;
+  function put(accountId: string, part: ReplyPart, reasoning: readonly ReasoningPart[]): void {
+    const signature = signatureOf(part);
+    if (reasoning.length === 0 && !signature) return;
+    const key = keyOf(accountId, part);
+    if (key === null) return;
     const size = reasoning.reduce((sum, part) => sum + part.text.length + (part.signature?.value.length ?? 0), 0) +
       (signature?.value.length ?? 0);
     if (size <= MAX_CHARACTERS) memory.put(key, { reasoning, signature }, size);
@@ -54,22 +53,20 @@ export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): Reasonin
     const calls = parts.filter(({ kind }) => kind === "tool_call");
     const reasoning = parts.filter(isSignedReasoning);
     for (const [nth, call] of calls.entries()) {
-      put(keyOf(accountId, call), nth === 0 ? reasoning : [], signatureOf(call));
+      put(accountId, call, nth === 0 ? reasoning : []);
     }
   }
 
   /** Keeps the reasoning after the last text or call, and its signature. */
   function keepLast(accountId: string, parts: readonly ReplyPart[]): void {
     const at = parts.findLastIndex((part) => part.kind !== "reasoning" || part.text !== "");
-    if (at >= 0) {
-      put(keyOf(accountId, parts[at]!), parts.slice(at + 1).filter(isSignedReasoning), signatureOf(parts[at]!));
-    }
+    if (at >= 0) put(accountId, parts[at]!, parts.slice(at + 1).filter(isSignedReasoning));
   }
 
   return {
     keep(accountId, parts, signatures) {
       if (signatures === "none") return;
-      for (const part of parts) if (part.kind === "text") put(keyOf(accountId, part), [], part.signature);
+      for (const part of parts) if (part.kind === "text") put(accountId, part, []);
       if (signatures === "all") keepCalls(accountId, parts);
       else keepLast(accountId, parts);
     },

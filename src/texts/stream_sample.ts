@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import type { ReplyEvent } from "../conversation/events.ts";
 import type { UpstreamFormat } from "../conversation/upstream_format.ts";
 import { countTextTokens } from "./token_estimate.ts";
 
@@ -30,10 +31,13 @@ export class StreamSample {
 function producedText(bytes: Uint8Array, format: UpstreamFormat): string {
   const reader = format.streamReader();
   let text = "";
+  const onEvent = (event: ReplyEvent) => {
+    if (event.type === "part-delta") text += event.text;
+  };
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(LINE_FEED, start) + 1 || bytes.length;
     try {
-      for (const event of reader.push(bytes.subarray(start, end))) if (event.type === "part-delta") text += event.text;
+      reader.push(bytes.subarray(start, end), onEvent);
     } catch {
       // An unreadable frame is not charged; the frames after it are.
     }

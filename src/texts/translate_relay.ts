@@ -2,10 +2,11 @@ import type { EndState } from "../calls/settlement.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { EventWriter } from "../conversation/caller_format.ts";
 import type { StreamReader } from "../conversation/upstream_format.ts";
+import { Buffer } from "node:buffer";
 import type { Frame } from "../lib/frame.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
-import { encodeFrames } from "../lib/sse.ts";
+import { writeFrames } from "../lib/sse.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
 import { eventWithCache } from "./cached_request.ts";
@@ -27,10 +28,17 @@ export class TranslateRelay implements Relay {
   readonly #memory: FrameMemory;
   readonly #reader: StreamReader;
   readonly #writer: EventWriter;
+  readonly #onEvent = (event: ReplyEvent) => this.#write(event);
   readonly #own: (event: ReplyEvent) => ReplyEvent[];
   readonly #emulate: (event: ReplyEvent) => ReplyEvent[];
   readonly #signatures = new SignatureCollector();
   readonly #keepsItems: boolean;
+  readonly #keepsSignatures: boolean;
+  /** Whether pieces of text reach the writer as the vendor sends them. */
+  readonly #passesText: boolean;
+  /** Frames that were written and not sent, as text. */
+  #out = "";
+  #finishEvent: ReplyEvent & { type: "finish" } | null = null;
   /** The beginning of the output, kept in case its tokens must be counted, and its total length. */
   #sample = "";
   #characters = 0;
@@ -50,6 +58,8 @@ export class TranslateRelay implements Relay {
     this.#own = toCallerEvents(translation.names);
     this.#emulate = translation.emulation.events();
     this.#keepsItems = attempt.request.format.replay.items;
+    this.#keepsSignatures = attempt.request.format.replay.signatures !== "none";
+    this.#passesText = translation.emulation.keepsEvents && translation.names.customTools.size === 0;
   }
 
   get awaitsUsage(): boolean {
@@ -57,29 +67,27 @@ export class TranslateRelay implements Relay {
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
-    const out: Frame[] = [];
     try {
-      const finish = this.#write(this.#reader.push(bytes), out);
-      if (finish !== null) return this.#finish(finish, out);
+      this.#reader.push(bytes, this.#onEvent);
     } catch (thrown) {
-      return this.#break(thrown, out);
+      return this.#break(thrown);
     }
-    return out.length === 0 ? null : encodeFrames(out);
+    return this.#finishEvent === null ? this.#takeOut() : this.#finish(this.#finishEvent);
   }
 
   async end(): Promise<Bytes> {
-    const out: Frame[] = [];
     try {
-      const finish = this.#write(this.#reader.end(), out);
-      if (finish !== null) return await this.#finish(finish, out);
+      this.#reader.end(this.#onEvent);
     } catch (thrown) {
-      return await this.#break(thrown, out);
+      return await this.#break(thrown);
     }
-    return await this.#break(incompleteStream(this.attempt), out);
+    return await (this.#finishEvent === null
+      ? this.#break(incompleteStream(this.attempt))
+      : this.#finish(this.#finishEvent));
   }
 
   async fail(thrown: unknown): Promise<Bytes> {
-    return this.finished ? null : await this.#break(thrown, []);
+    return this.finished ? null : await this.#break(thrown);
   }
 
   onDisconnect(): void {
@@ -94,52 +102,72 @@ export class TranslateRelay implements Relay {
     this.#hostedCalls += countHostedCalls(data);
   }
 
-  /** Writes events as the caller's frames. Stops before the finish event and returns it. */
-  #write(events: Iterable<ReplyEvent>, out: Frame[]): ReplyEvent & { type: "finish" } | null {
-    for (const vendorEvent of events) {
-      for (const event of this.#own(eventWithCache(vendorEvent, this.attempt.request.cache)).flatMap(this.#emulate)) {
-        if (event.type === "finish") return event;
-        if (event.type === "error") throw reportedFailure(event, this.attempt);
+  /** Writes an event of the vendor as the caller's frames. The finish event is kept until the charge is durable. */
+  #write(vendorEvent: ReplyEvent): void {
+    if (vendorEvent.type === "part-delta" && this.#wroteText(vendorEvent)) return;
+    for (const event of this.#own(eventWithCache(vendorEvent, this.attempt.request.cache)).flatMap(this.#emulate)) {
+      if (this.#finishEvent !== null) return;
+      if (event.type === "error") throw reportedFailure(event, this.attempt);
+      if (event.type === "finish") this.#finishEvent = event;
+      else {
         this.#note(event);
-        out.push(...this.#kept(this.#writer.write(event)));
+        this.#add(this.#writer.write(event));
       }
     }
-    return null;
+  }
+
+  /** Writes a piece of text that needs nothing else, as most do. False if it must be written like other events. */
+  #wroteText(event: ReplyEvent & { type: "part-delta" }): boolean {
+    if (!this.#passesText || event.logprobs !== undefined) return false;
+    const frame = this.#writer.writeText(event.index, event.text);
+    if (frame === null) return false;
+    this.#note(event);
+    this.#out += frame;
+    return true;
   }
 
   /** Sends the end marker after the charge is durable. */
-  async #finish(event: ReplyEvent & { type: "finish" }, out: readonly Frame[]): Promise<Bytes> {
+  async #finish(event: ReplyEvent & { type: "finish" }): Promise<Bytes> {
     const { request } = this.attempt;
     const usage = await this.#believed(event.usage ?? await this.#counted());
     this.parts.reasoning.keep(request.accountId, this.#signatures.parts(), request.format.replay.signatures);
     try {
       await this.#settle(usage, "completed");
     } catch (thrown) {
-      return await this.#break(thrown, out);
+      return await this.#break(thrown);
     }
     this.finished = true;
-    return encodeFrames([...out, ...this.#kept(this.#writer.write({ ...event, usage }))]);
+    this.#add(this.#writer.write({ ...event, usage }));
+    return this.#takeOut();
   }
 
   /** Ends the caller's stream with an error after the frames that were already written. */
-  async #break(thrown: unknown, out: readonly Frame[]): Promise<Bytes> {
+  async #break(thrown: unknown): Promise<Bytes> {
     await this.#settleCounted("cut");
     this.finished = true;
-    return encodeFrames([...out, ...this.#writer.fail(streamError(thrown, this.attempt))]);
+    this.#add(this.#writer.fail(streamError(thrown, this.attempt)));
+    return this.#takeOut();
   }
 
-  /** Returns the frames. Their items are kept if the caller may refer to them later. */
-  #kept(frames: Frame[]): Frame[] {
+  /** Adds frames to what is sent next. Their items are kept if the caller may refer to them later. */
+  #add(frames: readonly Frame[]): void {
     if (this.#keepsItems) {
       for (const frame of frames) {
         this.parts.items.keepFrame(this.attempt.request.accountId, frame);
       }
     }
-    return frames;
+    if (frames.length > 0) this.#out += writeFrames(frames);
+  }
+
+  /** Returns the frames that were written since the last call; null if there are none. */
+  #takeOut(): Bytes {
+    const text = this.#out;
+    this.#out = "";
+    return text === "" ? null : Buffer.from(text) as Uint8Array<ArrayBuffer>;
   }
 
   #note(event: ReplyEvent): void {
-    if (this.attempt.request.format.replay.signatures !== "none") this.#signatures.add(event);
+    if (this.#keepsSignatures) this.#signatures.add(event);
     if (event.type === "start") this.#early = event.usage;
     if (event.type !== "part-delta") return;
     this.#characters += event.text.length;

@@ -1,9 +1,12 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
+import type { ReplyEvent } from "../../src/conversation/events.ts";
+import type { Frame } from "../../src/lib/frame.ts";
+import { writeFrames } from "../../src/lib/sse.ts";
 import type { Reply, ReplyPart, Stop } from "../../src/conversation/reply.ts";
 import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
 import { conversationOf, replyContextOf } from "../support/conversations.ts";
-import { FORMATS, writtenAsStream, writtenWhole } from "../support/formats.ts";
+import { CODECS, eventsIn, FORMATS, framesOf, writtenAsStream, writtenWhole } from "../support/formats.ts";
 import { streamOf } from "../support/stream_of.ts";
 
 const CONTEXT = replyContextOf({
@@ -122,5 +125,44 @@ for (const form of FORMATS) {
       }),
       { numRuns: 150 },
     );
+  });
+}
+
+/** The frames with a member that has another value in each, so that none of them is like another. */
+function unlikeFrames(frames: readonly Frame[]): Frame[] {
+  return frames.map(({ event, data }, at) => ({
+    event,
+    data: data === "[DONE]" ? data : JSON.stringify({ ...JSON.parse(data), at }),
+  }));
+}
+
+for (const form of FORMATS) {
+  Deno.test(`frames in ${form} that differ in their text only are read like all others`, () => {
+    fc.assert(
+      fc.property(reply, fc.integer({ min: 1, max: 9 }), (given, size) => {
+        const frames = framesOf(form, streamOf(given, size), CONTEXT);
+        const ids = (events: readonly ReplyEvent[]) => JSON.stringify(events).replaceAll(/"gen_\w+"/g, '"gen"');
+        assertEquals(ids(eventsIn(form, frames)), ids(eventsIn(form, unlikeFrames(frames))));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  Deno.test(`the writer of ${form} writes a piece of text by itself as among other events`, () => {
+    let written = 0;
+    fc.assert(
+      fc.property(reply, fc.integer({ min: 1, max: 9 }), (given, size) => {
+        const one = CODECS[form].caller.eventWriter(CONTEXT);
+        const other = CODECS[form].caller.eventWriter(CONTEXT);
+        for (const event of streamOf(given, size)) {
+          const frames = writeFrames(one.write(event));
+          const text = event.type === "part-delta" ? other.writeText(event.index, event.text) : null;
+          assertEquals(text ?? writeFrames(other.write(event)), frames);
+          if (text !== null) written++;
+        }
+      }),
+      { numRuns: 100 },
+    );
+    assert(written > 100, `${written} pieces`);
   });
 }

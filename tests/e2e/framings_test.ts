@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import { eventsOf } from "../support/event_reader.ts";
 import { replyOf } from "../support/assemble.ts";
 import { FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_replies.ts";
 import { FRAMINGS } from "../support/framings.ts";
@@ -57,8 +58,7 @@ const gateway = await startTestGateway({
 const money = accountMoney(gateway);
 
 function replyIn(form: CallerFormatName, sent: string) {
-  const reader = CODECS[form].upstream.streamReader();
-  return replyOf([...reader.push(new TextEncoder().encode(sent)), ...reader.end()]);
+  return replyOf(eventsOf(CODECS[form], new TextEncoder().encode(sent)));
 }
 
 function piecesOf(wire: string, size: number): Uint8Array<ArrayBuffer>[] {

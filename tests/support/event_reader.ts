@@ -1,4 +1,5 @@
 import type { WireFormat } from "../../src/conversation/format.ts";
+import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { EventReader } from "../../src/conversation/upstream_format.ts";
 import { encodeFrames } from "../../src/lib/sse.ts";
 
@@ -6,7 +7,22 @@ import { encodeFrames } from "../../src/lib/sse.ts";
 export function eventReaderOf({ upstream }: Pick<WireFormat, "upstream">): EventReader {
   const reader = upstream.streamReader();
   return {
-    read: (frame) => [...reader.push(encodeFrames([frame]))],
-    end: () => [...reader.end()],
+    read: (frame) => given((onEvent) => reader.push(encodeFrames([frame]), onEvent)),
+    end: () => given((onEvent) => reader.end(onEvent)),
   };
+}
+
+/** The events of a whole stream that arrives in these pieces. */
+export function eventsOf({ upstream }: Pick<WireFormat, "upstream">, ...pieces: readonly Uint8Array[]): ReplyEvent[] {
+  const reader = upstream.streamReader();
+  return given((onEvent) => {
+    for (const piece of pieces) reader.push(piece, onEvent);
+    reader.end(onEvent);
+  });
+}
+
+function given(read: (onEvent: (event: ReplyEvent) => void) => void): ReplyEvent[] {
+  const events: ReplyEvent[] = [];
+  read((event) => events.push(event));
+  return events;
 }

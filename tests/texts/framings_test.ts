@@ -7,6 +7,7 @@ import { createFrameReader } from "../../src/lib/sse.ts";
 import type { StateReference } from "../../src/ownership/records.ts";
 import { ArrayRelay } from "../../src/texts/array_relay.ts";
 import { withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
+import { eventsOf } from "../support/event_reader.ts";
 import { replyOf } from "../support/assemble.ts";
 import { FRAMED_IDS, FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_replies.ts";
 import { FRAMINGS } from "../support/framings.ts";
@@ -58,9 +59,8 @@ const READ = new Map<string, ReturnType<typeof readBack>>();
 
 function readBack(form: CallerFormatName, sent: string) {
   const frames = createFrameReader();
-  const reader = CODECS[form].upstream.streamReader();
   const data = frames.push(new TextEncoder().encode(sent)).map((frame) => frame.data).filter((text) => text !== "");
-  const reply = replyOf([...reader.push(new TextEncoder().encode(sent)), ...reader.end()]);
+  const reply = replyOf(eventsOf(CODECS[form], new TextEncoder().encode(sent)));
   const text = reply.parts.map((part) => isToolCall(part) ? "" : "text" in part ? part.text : "").join("");
   const values = data.filter((one) => one !== "[DONE]").map((one) => JSON.parse(one));
   return { text, stop: reply.stop.reason, values };
@@ -133,8 +133,7 @@ for (const form of FORMATS) {
 }
 
 function eventsIn(form: CallerFormatName, pieces: readonly Uint8Array[]) {
-  const reader = CODECS[form].upstream.streamReader();
-  return [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
+  return eventsOf(CODECS[form], ...pieces);
 }
 
 Deno.test("a stream whose data ends with a single line end is read line by line", async () => {

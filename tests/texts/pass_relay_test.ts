@@ -1,6 +1,6 @@
 import { itemAt } from "../support/items.ts";
 import { passRelayOf } from "./support.ts";
-import { eventReaderOf } from "../support/event_reader.ts";
+import { eventReaderOf, eventsOf } from "../support/event_reader.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
@@ -338,9 +338,7 @@ Deno.test("PassRelay passes a picture of several megabytes in one event", async 
     30,
     1,
   ]);
-  const reader = CODECS.content.upstream.streamReader();
-  const pieces = cutAt(wire, [0.2, 0.4, 0.6]);
-  const events = [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
+  const events = eventsOf(CODECS.content, ...cutAt(wire, [0.2, 0.4, 0.6]));
   assertEquals(events.map(({ type }) => type), ["start", "image", "finish"]);
 });
 

@@ -33,6 +33,9 @@ interface Writing {
   /** The text of a chunk before and after its choice; identical in all chunks. */
   head: string;
   tail: string;
+  /** The frame of a piece of text before and after the text as JSON. */
+  textHead: string;
+  textTail: string;
   readonly open: Map<number, OpenPart>;
   calls: number;
   reasoningParts: number;
@@ -50,6 +53,8 @@ export function eventWriter(context: ReplyContext): EventWriter {
     context,
     head: "",
     tail: "",
+    textHead: "",
+    textTail: "",
     open: new Map(),
     calls: 0,
     reasoningParts: 0,
@@ -58,7 +63,11 @@ export function eventWriter(context: ReplyContext): EventWriter {
     hasRefusal: false,
   };
   setHead(writing, { id: replyId("", context), createdAt: context.createdAt });
-  return { write: (event) => writeEvent(writing, event), fail };
+  return {
+    write: (event) => writeEvent(writing, event),
+    writeText: (index, text) => writeText(writing, index, text),
+    fail,
+  };
 }
 
 function fail(error: GatewayError): Frame[] {
@@ -96,6 +105,20 @@ function setHead(writing: Writing, { id, createdAt }: { id: string; createdAt: n
   writing.head = `${shared.slice(0, -1)},"choices":[`;
   // With usage requested, every chunk except the last one has `usage: null`.
   writing.tail = includeUsage ? `],"usage":null}` : "]}";
+  writing.textHead = `data: ${writing.head}{"index":0,"delta":{"content":`;
+  writing.textTail = `},"logprobs":null,"finish_reason":null}${writing.tail}\n\n`;
+}
+
+function writeText(writing: Writing, index: number, text: string): string | null {
+  const part = writing.open.get(index);
+  if (part?.opening.kind !== "text") return null;
+  addContent(writing, part, text);
+  return writing.textHead + JSON.stringify(text) + writing.textTail;
+}
+
+function addContent(writing: Writing, part: OpenPart, text: string): void {
+  writing.contentLength += text.length;
+  part.text += text;
 }
 
 function chunk(
@@ -134,8 +157,7 @@ function writeDelta(writing: Writing, index: number, text: string, logprobs?: re
   if (!part) return [];
   switch (part.opening.kind) {
     case "text":
-      writing.contentLength += text.length;
-      part.text += text;
+      addContent(writing, part, text);
       return [chunk(writing, { content: text }, null, logprobs)];
     case "refusal":
       return [chunk(writing, { refusal: text })];

@@ -7,6 +7,7 @@ import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { type ContentCounters, laterReport, type Usage, withAtLeast } from "../../../usage.ts";
 import { callsClosed, newCalls, readCallDelta, signFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
+import { RepeatedText } from "../../../repeated_text.ts";
 import { logprobsField, readTokenLogprobs, type TokenLogprob } from "../../../logprobs.ts";
 import { readAnnotations, readSources } from "../shared/citations.ts";
 import { errorEventOf } from "./error.ts";
@@ -49,7 +50,9 @@ interface Reading {
   /** Tokens with no text so far. */
   logprobs: TokenLogprob[];
   readonly content: { text: boolean; refusal: boolean; call: boolean };
-  readonly events: ReplyEvent[];
+  /** The last chunk, if it had nothing but a piece of the open text. */
+  readonly repeated: RepeatedText;
+  events: ReplyEvent[];
 }
 
 /** Reads the chunks of OpenAI and of dialects. */
@@ -66,22 +69,33 @@ export function eventReader(): EventReader {
     citations: [],
     logprobs: [],
     content: { text: false, refusal: false, call: false },
+    repeated: new RepeatedText(),
     events: [],
   };
   return {
     read(frame) {
-      if (!reading.finished) readFrame(reading, frame);
-      return reading.events.splice(0);
+      if (reading.finished) return [];
+      const text = reading.repeated.textIn(frame);
+      if (text === null) readFrame(reading, frame);
+      else addDelta(reading, text);
+      return takeEvents(reading);
     },
     end() {
       // Some vendors send no `[DONE]`: a finish reason also marks a complete reply.
       if (!reading.finished && reading.finishReason !== null) finish(reading);
-      return reading.events.splice(0);
+      return takeEvents(reading);
     },
   };
 }
 
+function takeEvents(reading: Reading): ReplyEvent[] {
+  const { events } = reading;
+  reading.events = [];
+  return events;
+}
+
 function readFrame(reading: Reading, frame: Frame): void {
+  reading.repeated.forget();
   if (frame.data.startsWith("[DONE]")) {
     if (reading.started) finish(reading);
     return;
@@ -91,8 +105,24 @@ function readFrame(reading: Reading, frame: Frame): void {
   if (hasValue(chunk.error) || frame.event === "error") return fail(reading, chunk);
   reading.usage = laterReport(reading.usage, readUsage(chunk));
   noteExtras(reading.extras, chunk);
-  const choice = listOf(chunk.choices).map(objectOf).find((one) => one && (numberOrNull(one.index) ?? 0) === 0);
-  if (choice) readChoice(reading, chunk, choice);
+  const choices = listOf(chunk.choices);
+  const choice = choices.map(objectOf).find((one) => one && (numberOrNull(one.index) ?? 0) === 0);
+  if (!choice) return;
+  readChoice(reading, chunk, choice);
+  if (choices.length === 1 && reading.open?.kind === "text") learnText(reading, frame, choice);
+}
+
+/**
+ * Makes a chunk the pattern of the next ones if its choice has only a piece of the open text. The members outside of
+ * the choice have no effect when they are repeated.
+ */
+function learnText({ repeated }: Reading, frame: Frame, choice: JsonObject): void {
+  const delta = objectOf(choice.delta);
+  if (delta === null || typeof delta.content !== "string") return;
+  const isOther = (fields: JsonObject, read: readonly string[]) =>
+    Object.keys(fields).some((name) => !read.includes(name) && hasValue(fields[name]));
+  if (isOther(choice, ["index", "delta"]) || isOther(delta, ["role", "content"])) return;
+  repeated.learn(frame, "content", delta.content);
 }
 
 function readChoice(reading: Reading, chunk: JsonObject, choice: JsonObject): void {
@@ -221,8 +251,9 @@ function openPart(reading: Reading, part: PartOpening, detail: string | null): v
 function addDelta(reading: Reading, text: string): void {
   const open = reading.open!;
   if (open.kind === "reasoning") open.reasoning += text;
-  const tokens = open.kind === "text" ? logprobsField(reading.logprobs.splice(0)) : {};
-  reading.events.push({ type: "part-delta", index: open.index, text, ...tokens });
+  if (open.kind === "text" && reading.logprobs.length > 0) {
+    reading.events.push({ type: "part-delta", index: open.index, text, ...logprobsField(reading.logprobs.splice(0)) });
+  } else reading.events.push({ type: "part-delta", index: open.index, text });
 }
 
 function signOpenPart(reading: Reading, signature: ReasoningSignature): void {

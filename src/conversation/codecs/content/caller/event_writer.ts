@@ -47,6 +47,8 @@ interface Progress {
   head: number;
   readonly searches: WebSearchPart[];
   hasContent: boolean;
+  /** The end of every frame: the members of a chunk that are the same in all. */
+  frameTail: string;
 }
 
 /** Writes a stream. The format has no event names and no end marker: the last chunk has the finish reason. */
@@ -60,9 +62,12 @@ export function eventWriter(context: ReplyContext): EventWriter {
     head: 0,
     searches: [],
     hasContent: false,
+    frameTail: "",
   };
+  setFrameTail(progress);
   return {
     write: (event) => writeEvent(progress, event),
+    writeText: (index, text) => writeText(progress, index, text),
     fail: (error) => [failureFrame(error)],
   };
 }
@@ -73,6 +78,7 @@ function writeEvent(progress: Progress, event: ReplyEvent): Frame[] {
       if (event.id !== "") progress.id = event.id;
       progress.createdAt = event.createdAt;
       progress.usage = event.usage;
+      setFrameTail(progress);
       return [];
     case "part-start":
       progress.parts[event.index] = newPart(event.part, false);
@@ -91,6 +97,21 @@ function writeEvent(progress: Progress, event: ReplyEvent): Frame[] {
     default:
       return changePart(progress, event);
   }
+}
+
+/** The frame of more text of the part that is being written; null for any other part. */
+function writeText(progress: Progress, index: number, text: string): string | null {
+  const part = progress.parts[index];
+  if (index !== progress.head || part?.opening.kind !== "text" || part.ended) return null;
+  if (part.bufferedText !== "" || part.logprobs.length > 0) return null;
+  part.text += text;
+  progress.hasContent = true;
+  const candidate = `{"content":{"parts":[{"text":${JSON.stringify(text)}}],"role":"model"},"index":0}`;
+  return `data: {"candidates":[${candidate}],${progress.frameTail}\n\n`;
+}
+
+function setFrameTail(progress: Progress): void {
+  progress.frameTail = JSON.stringify(headOf(progress.id, progress.createdAt, progress.context)).slice(1);
 }
 
 function newPart(opening: OutgoingPart["opening"], ended: boolean): OutgoingPart {
@@ -211,8 +232,7 @@ function chunkOf(progress: Progress, part: JsonObject, logprobs: readonly TokenL
 }
 
 function frameOf(progress: Progress, body: JsonObject): Frame {
-  const data = { ...body, ...headOf(progress.id, progress.createdAt, progress.context) };
-  return { event: null, data: JSON.stringify(data) };
+  return { event: null, data: `${JSON.stringify(body).slice(0, -1)},${progress.frameTail}` };
 }
 
 /** The fields that every chunk and a whole reply have. */

@@ -2,87 +2,64 @@ import type { EventReader } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { ReplyEvent } from "../../../events.ts";
-import { type Stop, stopFor } from "../../../reply.ts";
+import { stopFor } from "../../../reply.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
+import { laterReport, withAtLeast } from "../../../usage.ts";
 import { inputOf } from "../../../call_input.ts";
 import { newCallId, newReplyId } from "../shared/calls.ts";
-import { logprobsField, type TokenLogprob } from "../../../logprobs.ts";
+import { logprobsField } from "../../../logprobs.ts";
+import { RepeatedText } from "../../../repeated_text.ts";
 import { readLogprobsResult } from "../shared/logprobs.ts";
 import { readCitations } from "../shared/citations.ts";
 import { readError } from "./error.ts";
 import { isObject, listOf, numberOrNull, textOrNull } from "../../../wire_value.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import { objectsIn } from "../shared/fields.ts";
-import { addPieces, openCall, type PartialCall } from "./partial_arguments.ts";
+import { addPieces, openCall } from "./partial_arguments.ts";
+import { newProgress, type Progress } from "./progress.ts";
 import { readMedia } from "../shared/parts.ts";
 import { readGrounding, readToolCall } from "../shared/search.ts";
 import { readReplySignature } from "../shared/signatures.ts";
 import { readStop, wasCutOff } from "../shared/stop.ts";
-import { extrasOf, newShown, noteShown, readUsage, type Shown } from "../shared/usage.ts";
-
-/**
- * The state of reading a reply. Chunks contain only new parts. Text continues the open part until a part of another
- * kind arrives, or the part has a signature. The stream has no end marker: `finish` is given at its end, because usage
- * may follow the finish reason.
- */
-export interface Progress {
-  id: string | null;
-  next: number;
-  calls: number;
-  open: { readonly index: number; readonly kind: "text" | "reasoning"; signed: boolean } | null;
-  partial: PartialCall | null;
-  /** The text so far of each text part, by index, for the offsets of citations. */
-  readonly texts: Map<number, string>;
-  /** The number of searches so far, and their queries. */
-  searches: number;
-  readonly queries: Set<string>;
-  /** The last candidate with citations. */
-  cited: JsonObject | null;
-  /** Tokens with no text so far. */
-  readonly logprobs: TokenLogprob[];
-  stop: Stop | null;
-  usage: Usage | null;
-  /** Billable content of the chunks that their usage does not count. */
-  readonly shown: Shown;
-  isOver: boolean;
-  /** Names of contents that have no neutral form. */
-  readonly unsupportedFields: Set<string>;
-}
-
-/** The state before the first chunk. */
-export function newProgress(): Progress {
-  return {
-    id: null,
-    next: 0,
-    calls: 0,
-    open: null,
-    partial: null,
-    texts: new Map(),
-    searches: 0,
-    queries: new Set(),
-    cited: null,
-    logprobs: [],
-    stop: null,
-    usage: null,
-    shown: newShown(),
-    isOver: false,
-    unsupportedFields: new Set(),
-  };
-}
+import { extrasOf, noteShown, readUsage } from "../shared/usage.ts";
 
 /** Reads a stream. Signatures of images, and spans of citations in texts before the last one, are lost. */
 export function eventReader(): EventReader {
   const progress = newProgress();
+  const repeated = new RepeatedText();
   return {
     read(frame) {
       // Some vendors of this format send the end marker of another one.
       if (frame.data === "" || frame.data === "[DONE]") return [];
+      const text = repeated.textIn(frame);
+      if (text !== null && progress.open !== null) return [moreText(progress, progress.open, text)];
+      repeated.forget();
       const body: unknown = JSON.parse(frame.data);
-      return (Array.isArray(body) ? body : [body]).flatMap((chunk) => readChunk(progress, chunk));
+      if (Array.isArray(body)) return body.flatMap((chunk) => readChunk(progress, chunk));
+      const events = readChunk(progress, body);
+      const onlyText = progress.isOver || progress.open?.signed !== false ? null : onlyTextIn(body);
+      if (onlyText !== null) repeated.learn(frame, "text", onlyText);
+      return events;
     },
     end: () => endReply(progress),
   };
+}
+
+/** The text of a chunk that has nothing but one piece of text; null for any other chunk. */
+function onlyTextIn(chunk: unknown): string | null {
+  const candidates = isObject(chunk) ? listOf(chunk.candidates) : [];
+  const candidate = candidates.length === 1 && isObject(candidates[0]) ? candidates[0] : {};
+  const parts = isObject(candidate.content) ? listOf(candidate.content.parts) : [];
+  const part = parts.length === 1 && isObject(parts[0]) ? parts[0] : {};
+  const isCandidateOther = Object.keys(candidate).some((name) => name !== "content" && name !== "index");
+  const isPartOther = Object.keys(part).some((name) => name !== "text" && name !== "thought");
+  return isCandidateOther || isPartOther ? null : textOrNull(part.text);
+}
+
+/** More text of the open part. */
+function moreText(progress: Progress, { index, kind }: NonNullable<Progress["open"]>, text: string): ReplyEvent {
+  if (kind === "text") progress.texts.set(index, (progress.texts.get(index) ?? "") + text);
+  return { type: "part-delta", index, text };
 }
 
 /** The events of one chunk or of a whole reply. */

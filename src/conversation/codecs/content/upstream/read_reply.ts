@@ -1,7 +1,8 @@
 import type { Citation } from "../../../conversation.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
-import { citationsByPart, endReply, isReply, newProgress, type Progress, readChunk } from "./event_reader.ts";
+import { citationsByPart, endReply, isReply, readChunk } from "./event_reader.ts";
+import { newProgress, type Progress } from "./progress.ts";
 import { isObject } from "../../../wire_value.ts";
 import { logprobsField } from "../../../logprobs.ts";
 

@@ -64,7 +64,16 @@ export function eventWriter(context: ReplyContext): EventWriter {
   };
   const fail = (error: GatewayError) => [frame({ ...writeError(error, context.requestId) })];
   const write = (event: ReplyEvent) => event.type === "error" ? fail(failureOf(event)) : writeEvent(state, event);
-  return withSearchesFirst({ write, fail }, context);
+  const writeText = (index: number, text: string) => writeTextOf(state, index, text);
+  return withSearchesFirst({ write, writeText, fail }, context);
+}
+
+/** The frame of more text of the block that is being written; null for any other part. */
+function writeTextOf(state: WritingState, index: number, text: string): string | null {
+  const part = state.held[0];
+  if (part?.index !== index || part.opening.kind !== "text" || !part.isBegun || part.bufferedText !== "") return null;
+  const head = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';
+  return `${head}${state.nextBlock},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`;
 }
 
 function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "error" }>): Frame[] {

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Stop } from "../../../reply.ts";
+import { RepeatedText } from "../../../repeated_text.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { readError, statusOf } from "./error.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
@@ -37,6 +38,9 @@ interface ReadingState {
   readonly searches: OpenSearch[];
   usage: JsonObject;
   stop: Stop | null;
+  /** The last frame, if it was a delta of text, and its block. */
+  readonly repeated: RepeatedText;
+  repeatedBlock: OpenBlock | null;
 }
 
 /** Reads a vendor's stream. Source: Messages API reference, "Streaming messages". */
@@ -49,15 +53,25 @@ export function eventReader(): EventReader {
     searches: [],
     usage: {},
     stop: null,
+    repeated: new RepeatedText(),
+    repeatedBlock: null,
   };
   return {
-    read: (frame) => state.isDone ? [] : readFrame(state, frame),
+    read: (frame) => state.isDone ? [] : readRepeated(state, frame) ?? readFrame(state, frame),
     // Without `message_stop` the stream was cut off, so no `finish` is given.
     end: () => state.isDone ? [] : closeAll(state),
   };
 }
 
-function readFrame(state: ReadingState, { event, data }: Frame): ReplyEvent[] {
+/** The delta of a frame that differs from the last one only in its text; null for any other frame. */
+function readRepeated(state: ReadingState, frame: Frame): ReplyEvent[] | null {
+  const text = state.repeated.textIn(frame);
+  return text === null || state.repeatedBlock === null ? null : deltaOf(state, state.repeatedBlock, text);
+}
+
+function readFrame(state: ReadingState, sent: Frame): ReplyEvent[] {
+  const { event, data } = sent;
+  state.repeated.forget();
   if (data === "" || data === "[DONE]") return [];
   const frame: unknown = JSON.parse(data);
   if (!isObject(frame)) return [];
@@ -67,7 +81,7 @@ function readFrame(state: ReadingState, { event, data }: Frame): ReplyEvent[] {
     case "content_block_start":
       return [...ensureStarted(state), ...readBlockStart(state, frame)];
     case "content_block_delta":
-      return [...ensureStarted(state), ...readBlockDelta(state, frame)];
+      return [...ensureStarted(state), ...readBlockDelta(state, frame, sent)];
     case "content_block_stop":
       return readBlockStop(state, frame.index);
     case "message_delta":
@@ -178,15 +192,17 @@ function signatureEvents(state: ReadingState, block: OpenBlock, value: unknown):
   return [...start, { type: "part-signature", index: block.index!, signature }];
 }
 
-function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
+function readBlockDelta(state: ReadingState, frame: JsonObject, sent: Frame): ReplyEvent[] {
   const delta = isObject(frame.delta) ? frame.delta : {};
   if (state.blocks.get(frame.index) === null) addSearchInput(state.searches, delta);
   const block = state.blocks.get(frame.index) ?? unstartedText(state, frame.index, delta);
   if (!block) return [];
   switch (delta.type) {
     case "text_delta":
+      learnText(state, block, sent, "text", delta.text);
       return deltaOf(state, block, delta.text);
     case "thinking_delta":
+      learnText(state, block, sent, "thinking", delta.thinking);
       return deltaOf(state, block, delta.thinking);
     case "input_json_delta":
       return deltaOf(state, block, delta.partial_json);
@@ -198,6 +214,13 @@ function readBlockDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
     default:
       return [];
   }
+}
+
+/** Makes a delta the pattern of the next ones. */
+function learnText(state: ReadingState, block: OpenBlock, sent: Frame, member: string, text: unknown): void {
+  if (typeof text !== "string") return;
+  state.repeated.learn(sent, member, text);
+  state.repeatedBlock = block;
 }
 
 /** Text of a block that was never started is still read. */

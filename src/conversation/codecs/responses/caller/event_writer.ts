@@ -12,7 +12,16 @@ import { type SignatureOwner, writeCarriedSignature } from "../shared/carried_si
 import { defaultErrorFields } from "../../../default_error.ts";
 import { failureOf } from "../../../stream_failure.ts";
 import { responseErrorOf } from "../upstream/error.ts";
-import { closeFrames, deltaFrames, type Item, openFrames, prefixOf, searchFrames, wireItem } from "./item_frames.ts";
+import {
+  closeFrames,
+  deltaFrames,
+  type Item,
+  openFrames,
+  prefixOf,
+  searchFrames,
+  textFrame,
+  wireItem,
+} from "./item_frames.ts";
 import { searchItem } from "../shared/search_items.ts";
 import { annotationsOf } from "../shared/parts.ts";
 import { callIdFor, imageItem, isWholeInput, itemIdOf, responseIdOf } from "./output_items.ts";
@@ -30,9 +39,16 @@ export function eventWriter(context: ReplyContext): EventWriter {
   const writing = newWriting(context);
   const writer: EventWriter = {
     write: (event) => writing.ended ? [] : writeEvent(event, writing),
+    writeText: (index, text) => writing.ended ? null : writeText(index, text, writing),
     fail: (error) => writing.ended ? [] : fail(error, writing),
   };
   return withSearchesFirst(writer, context);
+}
+
+/** The frame of more text of an item that is open; null for any other part. */
+function writeText(index: number, text: string, writing: Writing): string | null {
+  const item = writing.parts.get(index)?.item ?? null;
+  return item?.opening.kind === "text" ? textFrame(item, text, writing.sequence++) : null;
 }
 
 function writeEvent(event: ReplyEvent, writing: Writing): Frame[] {

@@ -85,7 +85,7 @@ export function deltaFrames(item: Item, delta: string, emit: Emit, logprobs: rea
   switch (item.opening.kind) {
     case "text":
       return [
-        emit("response.output_text.delta", { ...at, content_index: 0, delta, logprobs: writeTokenLogprobs(logprobs) }),
+        emit(TEXT_DELTA, { ...at, content_index: 0, delta, logprobs: writeTokenLogprobs(logprobs) }),
       ];
     case "refusal":
       return [emit("response.refusal.delta", { ...at, content_index: 0, delta })];
@@ -98,6 +98,16 @@ export function deltaFrames(item: Item, delta: string, emit: Emit, logprobs: rea
     }
   }
 }
+
+/** The same as {@linkcode deltaFrames} for a text without tokens, as the frame is sent. */
+export function textFrame(item: Item, delta: string, sequence: number): string {
+  item.text += delta;
+  const at = `"item_id":${JSON.stringify(item.id)},"output_index":${item.outputIndex},"content_index":0`;
+  const fields = `${at},"delta":${JSON.stringify(delta)},"logprobs":[],"sequence_number":${sequence}`;
+  return `event: ${TEXT_DELTA}\ndata: {"type":"${TEXT_DELTA}",${fields}}\n\n`;
+}
+
+const TEXT_DELTA = "response.output_text.delta";
 
 function inputEvent(opening: Extract<PartOpening, { kind: "tool_call" }>): string {
   return opening.custom ? "custom_tool_call_input" : "function_call_arguments";

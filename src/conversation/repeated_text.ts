@@ -1,0 +1,65 @@
+import type { Frame } from "../lib/frame.ts";
+
+/** After as many, no more are made: the vendor puts something else that changes into each frame. */
+const MAX_UNUSED_PATTERNS = 8;
+
+/**
+ * Reads the frames of a stream that differ from an earlier frame in one text only, as almost all frames of a reply do.
+ * Their text is between the same characters, so nothing else needs to be parsed. One instance per stream.
+ */
+export class RepeatedText {
+  #event: string | null = null;
+  /** The frame's data before and after its text, without the text's quotes. Empty while no frame is known. */
+  #head = "";
+  #tail = "";
+  /** Patterns in a row that no frame was like. */
+  #unused = 0;
+
+  /**
+   * Makes a frame the pattern of the next ones. The caller ensures that another text in it would change nothing but the
+   * text of one delta. A frame in which the text is not unique, or that has escapes, is not used.
+   *
+   * @param member The name of the member that holds the text.
+   * @param text The text as it was read.
+   */
+  learn({ event, data }: Frame, member: string, text: string): void {
+    // Without escapes, every quote delimits a string. So the text is where it was read, and nowhere else.
+    if (this.#unused >= MAX_UNUSED_PATTERNS || data.includes("\\")) return;
+    const quoted = `"${text}"`;
+    const start = data.indexOf(quoted);
+    if (start < 0 || data.lastIndexOf(quoted) !== start) return;
+    const head = data.slice(0, start);
+    if (!head.endsWith(`"${member}":`) && !head.endsWith(`"${member}": `)) return;
+    this.#event = event;
+    this.#head = head;
+    this.#tail = data.slice(start + quoted.length);
+    this.#unused++;
+  }
+
+  /** Forgets the pattern: the state of the stream has changed. */
+  forget(): void {
+    this.#head = "";
+  }
+
+  /** The text of a frame like the pattern; null for any other frame, and for an empty text. */
+  textIn({ event, data }: Frame): string | null {
+    const head = this.#head;
+    if (head === "" || event !== this.#event) return null;
+    // Comparing slices takes half as long as `startsWith`.
+    const end = data.length - this.#tail.length;
+    if (data.slice(0, head.length) !== head || data.slice(end) !== this.#tail) return null;
+    const text = textOrNull(data.slice(head.length, end));
+    if (text !== null) this.#unused = 0;
+    return text;
+  }
+}
+
+/** The text of a JSON string that is not empty; null for anything else. */
+function textOrNull(json: string): string | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "string" && value !== "" ? value : null;
+  } catch {
+    return null;
+  }
+}
