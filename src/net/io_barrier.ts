@@ -4,14 +4,9 @@ interface SocketPair {
   readonly far: Deno.TcpConn;
 }
 
-/** A pending turn: complete once this number of bytes has arrived. */
-interface WaitingTurn {
-  readonly bytes: number;
-  readonly resolve: () => void;
-}
-
 const ONE_BYTE = new Uint8Array(1);
-const BUFFER_BYTES = 256;
+/** More than arrives, so that a read ends with an empty socket, and the next one waits for the event loop. */
+const BUFFER_BYTES = 16;
 
 /**
  * Waits until the event loop has delivered all received data.
@@ -19,59 +14,49 @@ const BUFFER_BYTES = 256;
  * The event loop delivers received data only when it runs. After a long calculation an idle connection may have
  * undelivered data that belongs to no request. A request written now would take it for its response. The platform
  * cannot poll one socket. A byte is therefore sent over a loopback connection: when it is read, everything that arrived
- * before it was delivered. This costs about 10 µs, shared by all concurrent calls.
+ * before it was delivered.
+ *
+ * A byte costs about 10 µs, so one byte is under way at a time. Calls that come meanwhile wait for the next byte, which
+ * all of them share. Under load, one byte serves the calls of a whole turn of the event loop.
  */
 export class IoBarrier {
   #pair: Promise<SocketPair | null> | null = null;
+  /** Settles when the byte under way was read; null if none is. */
   #current: Promise<void> | null = null;
-  #waiting: WaitingTurn[] = [];
-  #written = 0;
-  #received = 0;
-  #isReading = false;
+  /** Settles when the byte after it was read; null if nothing waits for one. */
+  #next: Promise<void> | null = null;
   #isClosed = false;
+  readonly #buffer = new Uint8Array(BUFFER_BYTES);
 
   /** Resolves when all data that had reached this process at the time of the call was delivered. */
   wait(): Promise<void> {
-    if (this.#current !== null) return this.#current;
-    queueMicrotask(() => this.#current = null);
-    return this.#current = this.#turn();
+    // The byte under way was sent before this call, so it proves nothing about data that arrived since.
+    if (this.#current !== null) return this.#next ??= this.#current.then(() => this.#start());
+    return this.#start();
   }
 
   /** Closes its sockets; pending turns end. */
   close(): void {
     this.#isClosed = true;
     void this.#pair?.then(closeBoth);
-    for (const { resolve } of this.#waiting) resolve();
-    this.#waiting = [];
+  }
+
+  #start(): Promise<void> {
+    this.#next = null;
+    return this.#current = this.#turn().finally(() => {
+      if (this.#next === null) this.#current = null;
+    });
   }
 
   async #turn(): Promise<void> {
     const pair = this.#isClosed ? null : await (this.#pair ??= openPair());
     if (pair === null || this.#isClosed) return await twoTimers();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ bytes: ++this.#written, resolve });
-    if (!this.#isReading) void this.#read(pair.far);
-    pair.near.write(ONE_BYTE).catch(() => this.close());
-    await promise;
-  }
-
-  async #read(far: Deno.TcpConn): Promise<void> {
-    this.#isReading = true;
-    const buffer = new Uint8Array(BUFFER_BYTES);
     try {
-      while (this.#waiting.length > 0) {
-        const count = await far.read(buffer);
-        if (count === null) return this.close();
-        this.#received += count;
-        for (let first = this.#waiting[0]; first && first.bytes <= this.#received; first = this.#waiting[0]) {
-          this.#waiting.shift();
-          first.resolve();
-        }
-      }
+      const reading = pair.far.read(this.#buffer); // before the write, so that only the event loop can complete it
+      await pair.near.write(ONE_BYTE);
+      if (await reading === null) this.close();
     } catch {
       this.close();
-    } finally {
-      this.#isReading = false;
     }
   }
 }
