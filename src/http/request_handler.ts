@@ -58,13 +58,14 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
 
   return async function frontDoor(request, info) {
-    const arrival = new Arrival(request, info, clock.now(), memory);
+    const arrival = new Arrival(request, info, clock.now(), memory, isDraining);
     let response: Response;
     let error: GatewayError | null = null;
     try {
       response = await answer(arrival);
     } catch (thrown) {
       arrival.endMemory();
+      arrival.hasResponseFields = false;
       error = errorOf(thrown);
       response = failure(error, arrival);
     }
@@ -116,13 +117,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 
   function leave(arrival: Arrival, answered: Response, error: GatewayError | null): Response {
     const { request } = arrival;
-    const response = withOwnHeaders(answered, (headers) => {
-      headers.set("x-service-request-id", arrival.requestId);
-      headers.set("x-request-id", arrival.requestId); // read by the default protocol's clients
-      headers.set("request-id", arrival.requestId); // read by the message protocol's clients
-      allowOrigin(request, headers);
-      if (isDraining()) headers.set("connection", "close");
-    });
+    const response = arrival.hasResponseFields ? answered : withFields(answered, arrival.responseFields());
     log[accessLevel]("request", {
       requestId: arrival.requestId,
       protocol: protocolOf(arrival.path),
@@ -158,6 +153,8 @@ class Arrival implements Inbound {
   params: Readonly<Record<string, string>> = {};
   /** Null while the path decides. */
   renderError: ErrorRenderer | null = null;
+  /** Whether the response was built with {@linkcode Arrival.responseFields}. */
+  hasResponseFields = false;
   #memory: MemoryLease | null = null;
 
   constructor(
@@ -165,7 +162,21 @@ class Arrival implements Inbound {
     readonly info: Deno.ServeHandlerInfo,
     readonly receivedAt: number,
     readonly budget: MemoryBudget,
+    readonly isDraining: () => boolean,
   ) {}
+
+  readonly responseFields = (): Record<string, string> => {
+    const { requestId } = this;
+    const fields: Record<string, string> = {
+      "x-service-request-id": requestId,
+      "x-request-id": requestId, // read by the default protocol's clients
+      "request-id": requestId, // read by the message protocol's clients
+    };
+    allowOrigin(this.request, fields);
+    if (this.isDraining()) fields.connection = "close";
+    this.hasResponseFields = true;
+    return fields;
+  };
 
   get memory(): MemoryLease {
     return this.#memory ??= this.budget.lease();
@@ -265,18 +276,22 @@ function discardBody(request: Request): void {
   request.body?.cancel().catch(() => {}); // it is incomplete: nothing to discard
 }
 
-/** Adds headers in place. A response with immutable headers, such as one of `fetch`, is copied. */
-function withOwnHeaders(response: Response, add: (headers: Headers) => void): Response {
+/** Adds header fields in place. A response with immutable headers, such as one of `fetch`, is copied. */
+function withFields(response: Response, fields: Readonly<Record<string, string>>): Response {
   try {
-    add(response.headers);
+    setFields(response.headers, fields);
     return response;
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
     const { status, statusText } = response;
     const headers = new Headers(response.headers);
-    add(headers);
+    setFields(headers, fields);
     return new Response(response.body, { status, statusText, headers });
   }
+}
+
+function setFields(headers: Headers, fields: Readonly<Record<string, string>>): void {
+  for (const name in fields) headers.set(name, fields[name]!);
 }
 
 /**

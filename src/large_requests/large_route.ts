@@ -65,6 +65,7 @@ async function answer(
 function withBody(inbound: Inbound, body: Uint8Array<ArrayBuffer>): Inbound {
   const { url, method, headers, signal } = inbound.request;
   const request = new Request(url, { method, headers, body, signal });
-  const { path, query, params, requestId, receivedAt, remote, memory } = inbound;
-  return { request, method: inbound.method, path, query, params, requestId, receivedAt, remote, memory };
+  const { path, query, params, requestId, receivedAt, remote, memory, responseFields } = inbound;
+  const own = { path, query, params, requestId, receivedAt, remote, memory, ...responseFields && { responseFields } };
+  return { request, method: inbound.method, ...own };
 }

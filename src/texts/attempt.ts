@@ -7,6 +7,7 @@ import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { FieldSource } from "../http/headers.ts";
+import type { Inbound } from "../http/inbound.ts";
 import type { ClampedLimit } from "../conversation/clamped_limit.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
@@ -46,6 +47,8 @@ export interface TextRequest {
   readonly cache?: CacheReference | null;
   /** The header fields of the request. */
   readonly header: FieldSource;
+  /** Returns the header fields of every response to the request, as `Inbound.responseFields`. */
+  readonly responseFields?: Inbound["responseFields"];
   /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
   /** Accounts for the memory of everything that is read for the request. */

@@ -12,8 +12,8 @@ export function streamMediaType(framing: "sse" | "json_array"): string {
 }
 
 /**
- * Returns the header fields of a response that a provider served: the gateway's own, and those that the vendor reports
- * beside its body (see `responseHeadersOf`). The two sets share no name.
+ * Returns the header fields of a response that a provider served: those of every response, the gateway's own, and those
+ * that the vendor reports beside its body (see `responseHeadersOf`). The sets share no name.
  *
  * @param droppedFields Names of the fields that the vendor does not support.
  */
@@ -22,21 +22,22 @@ export function responseHeaders(
   response: Pick<OutboundResponse, "header">,
   contentType: string,
   droppedFields: readonly string[],
-): HeadersInit {
-  const headers: [string, string][] = [
-    ["content-type", contentType],
-    ["x-service-provider", attempt.provider.name],
-    ["x-service-model", attempt.model.id],
-    ...responseHeadersOf(
-      (name) => response.header(name),
-      isSameFormat(attempt.request, attempt.endpoint) ? attempt.endpoint.format.reportedHeaders : [],
-    ),
-  ];
-  if (contentType === "text/event-stream") headers.push(["cache-control", "no-cache"]);
+): Record<string, string> {
+  const { request, endpoint, provider, model } = attempt;
+  // A plain object is what the platform's `Response` reads at the least cost.
+  const headers: Record<string, string> = request.responseFields?.() ?? {};
+  headers["content-type"] = contentType;
+  headers["x-service-provider"] = provider.name;
+  headers["x-service-model"] = model.id;
+  const reported = isSameFormat(request, endpoint) ? endpoint.format.reportedHeaders : [];
+  for (const [name, value] of responseHeadersOf((name) => response.header(name), reported)) headers[name] = value;
+  if (contentType === "text/event-stream") headers["cache-control"] = "no-cache";
   const limit = outputLimitOf(attempt);
-  if (limit !== null) headers.push(["x-service-output-limit", String(limit)]);
-  const dropped = [...attempt.request.clampedLimit?.fields ?? [], ...droppedFields];
-  if (dropped.length > 0) headers.push(["x-service-dropped", droppedFieldsHeader(dropped)]);
+  if (limit !== null) headers["x-service-output-limit"] = String(limit);
+  const clamped = request.clampedLimit?.fields ?? [];
+  if (clamped.length + droppedFields.length > 0) {
+    headers["x-service-dropped"] = droppedFieldsHeader([...clamped, ...droppedFields]);
+  }
   return headers;
 }
 

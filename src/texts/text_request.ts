@@ -28,6 +28,7 @@ export function textRequestOf(
   facts: TextRequestFacts,
 ): TextRequest {
   const { headers } = inbound.request;
+  const { responseFields } = inbound;
   return {
     requestId: inbound.requestId,
     accountId: credential.accountId,
@@ -39,6 +40,7 @@ export function textRequestOf(
     memory: inbound.memory,
     framing: "sse",
     header: (name) => headers.get(name),
+    ...responseFields && { responseFields },
     ...facts,
   };
 }
