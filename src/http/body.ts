@@ -1,12 +1,15 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { GrowingBytes } from "../lib/growing_bytes.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import { readWithFirstBuffer } from "./first_body.ts";
 import { type DeadlineWheel, sharedWheel, type Watched } from "../net/deadline.ts";
 
 /** A request with a body and its memory lease. */
 export interface BodySource {
   readonly request: Request;
   readonly memory: MemoryLease;
+  /** The port of the peer, see {@linkcode readWithFirstBuffer}. Absent for a body that is in memory. */
+  readonly peerPort?: number;
 }
 
 /** Limits of a body's size and time. */
@@ -39,7 +42,7 @@ const SMALL_BYTES = 65_536;
  * 400 if it is incomplete.
  */
 export async function readBody(
-  { request, memory }: BodySource,
+  { request, memory, peerPort }: BodySource,
   limits: BodyLimits,
   memoryFactor = 1,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -49,7 +52,7 @@ export async function readBody(
   try {
     if (length !== null && length <= SMALL_BYTES) {
       memory.reserve(length * memoryFactor);
-      return await readSmall(request, limits);
+      return await readSmall(request, limits, peerPort);
     }
     const bytes = await readLarge(request, limits, length, (more) => memory.reserve(more * memoryFactor));
     memory.releaseTo(before + bytes.length * memoryFactor);
@@ -66,21 +69,26 @@ function lengthOf(headers: Headers): number | null {
   return field !== null && /^[0-9]{1,15}$/.test(field) ? Number(field) : null;
 }
 
-async function readSmall(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
-  const { idleMs = IDLE_MS, wheel = sharedWheel } = limits;
-  const { promise: expired, reject } = Promise.withResolvers<never>();
-  const watched: Watched = {
-    deadlineAt: wheel.now() + idleMs,
-    onDeadline: () => reject(new GatewayError(...TOO_SLOW)),
-  };
-  wheel.watch(watched);
-  try {
-    return await Promise.race([request.bytes(), expired]);
-  } catch (error) {
-    throw error instanceof GatewayError ? error : brokenOff(error);
-  } finally {
-    wheel.unwatch(watched);
-  }
+function readSmall(
+  request: Request,
+  { idleMs = IDLE_MS, wheel = sharedWheel }: BodyLimits,
+  peerPort: number | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return new Promise((resolve, reject) => {
+    const watched: Watched = {
+      deadlineAt: wheel.now() + idleMs,
+      onDeadline: () => reject(new GatewayError(...TOO_SLOW)),
+    };
+    wheel.watch(watched);
+    const reading = peerPort === undefined ? request.bytes() : readWithFirstBuffer(request, peerPort);
+    reading.then((bytes) => {
+      wheel.unwatch(watched);
+      resolve(bytes);
+    }, (error) => {
+      wheel.unwatch(watched);
+      reject(brokenOff(error));
+    });
+  });
 }
 
 async function readLarge(

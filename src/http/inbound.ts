@@ -19,6 +19,8 @@ export interface Inbound {
   readonly receivedAt: number;
   /** The peer's IP address. */
   readonly remote: string;
+  /** The port of the peer. Absent if the body is in memory. */
+  readonly peerPort?: number;
   /**
    * Returns the header fields of every response, by lower-case name: the request's ids, and what browsers need. A handler
    * that calls it builds its response with them. To any other response they are added at the end, which costs more than

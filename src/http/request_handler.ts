@@ -192,6 +192,11 @@ class Arrival implements Inbound {
     return this.request.method;
   }
 
+  get peerPort(): number {
+    const address = this.info.remoteAddr;
+    return "port" in address ? address.port : 0;
+  }
+
   get remote(): string {
     const address = this.info.remoteAddr;
     return "hostname" in address ? address.hostname : "";

@@ -1,0 +1,49 @@
+import { concatBytes } from "../lib/concat_bytes.ts";
+
+/**
+ * The platform reads a connection into a buffer of 1 KiB, and lengthens it only for a read that asks for more. A request
+ * that fits into the buffer arrives with its body, which then costs 3 µs to read. Any other body costs 15 µs more and a
+ * turn of the event loop. The first body of a connection is therefore read with this many bytes, so that all later
+ * requests of up to this size arrive whole.
+ */
+const FIRST_READ_BYTES = 4_096;
+
+/** More than one port each of most gateways' connections. */
+const MAX_PORTS = 10_000;
+
+/**
+ * The ports of peers whose connections were read from. A port that another connection uses later costs that connection
+ * time, and nothing else.
+ */
+const ports = new Set<number>();
+
+/**
+ * Reads a body that fits into memory, and prepares its connection for the requests that follow.
+ *
+ * @param peerPort Identifies the connection.
+ */
+export function readWithFirstBuffer(request: Request, peerPort: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (ports.has(peerPort)) return request.bytes();
+  if (ports.size >= MAX_PORTS) ports.clear();
+  ports.add(peerPort);
+  const reader = request.body && byobReaderOf(request.body);
+  return reader === null ? request.bytes() : readAll(reader);
+}
+
+/** Null if the platform has read the whole body already. */
+function byobReaderOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader | null {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    return null;
+  }
+}
+
+async function readAll(reader: ReadableStreamBYOBReader): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for (;;) {
+    const { done, value } = await reader.read(new Uint8Array(FIRST_READ_BYTES));
+    if (done) return concatBytes(chunks);
+    chunks.push(value);
+  }
+}
