@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Entry, Store } from "../store/store.ts";
 import { hashOfKey, isWellFormedKey } from "./api_key.ts";
+import { KeyHashes } from "./key_hashes.ts";
 import { type IssuedKey, revokeKey } from "./issued_key.ts";
 import { accountKey, type AccountRecord, keyKey, keyOwnerKey, type KeyOwnerRecord, type KeyRecord } from "./records.ts";
 
@@ -42,15 +43,16 @@ const MAX_CACHED = 10_000;
 const USE_RECORD_INTERVAL_MS = 3_600_000;
 
 /**
- * A key ring over the store. Results are cached by the SHA-256 of the secret, never by the secret. Refusals are cached
- * apart from owners, so that many wrong keys evict no caller.
+ * A key ring over the store. Results are cached by the SHA-256 of the secret, and the SHA-256 of accepted secrets is
+ * remembered ({@linkcode KeyHashes}). Refusals are cached apart from owners, so that many wrong keys evict no caller.
  */
 export function createKeyRing({ store, clock }: { readonly store: Store; readonly clock: Clock }): KeyRing {
   const known = new Map<string, CachedResult>();
   const unknown = new Map<string, CachedResult>();
   const lookups = new Map<string, Promise<Credential>>();
+  const hashes = new KeyHashes();
 
-  function lookUp(hash: string): Promise<Credential> {
+  function lookUp(secret: string, hash: string): Promise<Credential> {
     const lookup: Promise<Credential> = findOwner(store, hash).then((credential) => {
       // A look-up that began before a revocation answers its callers but is not cached.
       if (lookups.get(hash) === lookup) {
@@ -60,6 +62,8 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
           credential,
           until: clock.now() + (credential ? CACHED_MS : REFUSAL_CACHED_MS),
         });
+        if (credential) hashes.remember(secret, hash);
+        else hashes.forget(secret);
       }
       if (!credential) throw invalidKey();
       return credential;
@@ -75,14 +79,14 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
     for (const [hash, { credential }] of known) if (credential && isEvicted(credential)) known.delete(hash);
     unknown.clear();
     lookups.clear();
+    hashes.clear();
   }
 
   return {
     resolve(secret) {
-      if (!isWellFormedKey(secret)) throw invalidKey();
-      const hash = hashOfKey(secret);
+      const hash = hashes.find(secret) ?? hashOfWellFormed(secret);
       const cached = known.get(hash) ?? unknown.get(hash);
-      if (!cached || !isCurrent(cached, clock.now())) return lookups.get(hash) ?? lookUp(hash);
+      if (!cached || !isCurrent(cached, clock.now())) return lookups.get(hash) ?? lookUp(secret, hash);
       if (!cached.credential) throw invalidKey();
       return cached.credential;
     },
@@ -93,6 +97,11 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
     },
     evictAccount: (accountId) => evict((credential) => credential.accountId === accountId),
   };
+}
+
+function hashOfWellFormed(secret: string): string {
+  if (!isWellFormedKey(secret)) throw invalidKey();
+  return hashOfKey(secret);
 }
 
 function invalidKey(): GatewayError {

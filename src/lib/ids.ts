@@ -16,9 +16,20 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** Creates the id of a request: `req_` and 24 characters. It is not secret. */
+const REQUEST_ID_DIGITS = 24;
+const REQUEST_IDS_PER_DRAW = 256;
+
+/** Random hexadecimal digits for request ids, and the number of those that are used. */
+let randomDigits = "";
+let usedDigits = 0;
+
+/** Creates the id of a request: `req_` and 24 hexadecimal digits. It is not secret. */
 export function newRequestId(): string {
-  return `req_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
+  if (usedDigits === randomDigits.length) {
+    randomDigits = randomBytes(REQUEST_IDS_PER_DRAW * REQUEST_ID_DIGITS / 2).toString("hex");
+    usedDigits = 0;
+  }
+  return `req_${randomDigits.slice(usedDigits, usedDigits += REQUEST_ID_DIGITS)}`;
 }
 
 /**

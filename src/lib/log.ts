@@ -86,12 +86,25 @@ export function jsonLog(
   now: () => number = Date.now,
 ): Log {
   const least = LEVELS.indexOf(level);
+  const timestampOf = timestamps();
   const at = (own: LogLevel) =>
-    LEVELS.indexOf(own) < least
-      ? () => {}
-      : (event: string, fields: LogFields = {}) =>
-        write(JSON.stringify({ time: new Date(now()).toISOString(), level: own, event, ...fields }), own);
+    LEVELS.indexOf(own) < least ? () => {} : (event: string, fields: LogFields = {}) => {
+      // A line is joined from two parts, since an object of both costs three times as much.
+      const head = `{"time":"${timestampOf(now())}","level":"${own}","event":${JSON.stringify(event)}`;
+      const rest = JSON.stringify(fields);
+      write(rest === "{}" ? `${head}}` : `${head},${rest.slice(1)}`, own);
+    };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** Creates a function that writes Unix milliseconds as a timestamp. Lines of one millisecond share it. */
+function timestamps(): (ms: number) => string {
+  let lastMs = NaN;
+  let last = "";
+  return (ms) => {
+    if (ms !== lastMs) last = new Date(lastMs = ms).toISOString();
+    return last;
+  };
 }
 
 /**
