@@ -1,10 +1,10 @@
 import { concatBytes } from "../lib/concat_bytes.ts";
 
 /**
- * The platform reads a connection into a buffer of 1 KiB, and lengthens it only for a read that asks for more. A request
- * that fits into the buffer arrives with its body, which then costs 3 µs to read. Any other body costs 15 µs more and a
- * turn of the event loop. The first body of a connection is therefore read with this many bytes, so that all later
- * requests of up to this size arrive whole.
+ * The platform reads a connection into a buffer of 1 KiB, and lengthens it only for a read that requests more. A
+ * request that fits into the buffer arrives with its body, which then costs 3 µs to read. Any other body costs 15 µs
+ * more and a turn of the event loop. The first body of a connection is therefore read with this many bytes, so that all
+ * later requests of up to this size arrive whole.
  */
 const FIRST_READ_BYTES = 4_096;
 

@@ -22,9 +22,9 @@ export interface Inbound {
   /** The port of the peer. Absent if the body is in memory. */
   readonly peerPort?: number;
   /**
-   * Returns the header fields of every response, by lower-case name: the request's ids, and what browsers need. A handler
-   * that calls it builds its response with them. To any other response they are added at the end, which costs more than
-   * building a response. Absent where the response is copied, as in threads.
+   * Returns the header fields of every response, by lower-case name: the request's ids, and what browsers need. A
+   * handler that calls it builds its response with them. To any other response they are added at the end, which costs
+   * more than building a response. Absent where the response is copied, as in threads.
    */
   readonly responseFields?: () => Record<string, string>;
   /** The memory lease of the request. It ends when the response was sent or sending failed. */
