@@ -1,8 +1,6 @@
-import { Buffer } from "node:buffer";
 import type { Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
 import type { RequestGrammar } from "../conversation/request_grammar.ts";
-import { vendorToolsIn } from "../conversation/vendor_tools.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { highestRate, type Rate } from "../lib/money.ts";
 import { type CarriedContext, carriedContextOf } from "./carried_context.ts";
@@ -49,7 +47,7 @@ const TOOLS_TOKENS = 1_000;
 export function promptBoundOf(request: PromptRequest): PromptBound {
   const { body, model, bytes, takesAnyFile } = request;
   const contextTokens = model.contextLength || DEFAULT_CONTEXT_TOKENS;
-  const found = contextOf(request, contextTokens);
+  const found = carriedContextOf(request.grammar, body, request.isCacheKnown);
   const { pictures, pictureCharacters, picturesByAddress, hostedTools } = found;
   const isSizeKnown = found.isSizeKnown && !(takesAnyFile && picturesByAddress > 0);
   const rate = rateOf(model.tariff, { ...found, isSizeKnown });
@@ -58,29 +56,6 @@ export function promptBoundOf(request: PromptRequest): PromptBound {
   const tools = Array.isArray(body.tools) && body.tools.length > 0 ? TOOLS_TOKENS : 0;
   const tokens = Math.min(contextTokens, text + pictures * MAX_PICTURE_TOKENS + tools);
   return { tokens, rate, pictures, hostedTools, isSizeKnown };
-}
-
-/** A body whose text alone fills the context need not be inspected. */
-function contextOf(request: PromptRequest, contextTokens: number): CarriedContext {
-  const { body, bytes, grammar, isCacheKnown } = request;
-  const fillsContext = bytes.length / MIN_BYTES_PER_TOKEN >= contextTokens && !mayHoldPictures(bytes);
-  return fillsContext ? filledContext(vendorToolsIn(grammar, body)) : carriedContextOf(grammar, body, isCacheKnown);
-}
-
-function mayHoldPictures(bytes: Uint8Array<ArrayBuffer>): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("image");
-}
-
-/** Not inspected, so the most expensive content is assumed. */
-function filledContext(hostedTools: number): CarriedContext {
-  return {
-    isSizeKnown: hostedTools === 0,
-    pictures: 0,
-    picturesByAddress: 0,
-    pictureCharacters: 0,
-    hostedTools,
-    isKeptForAnHour: true,
-  };
 }
 
 /** Vendors also write prompts to caches without a request for it. */

@@ -12,8 +12,10 @@ export interface PassThroughRequest {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The JSON outline of `bytes`. */
   readonly scan: JsonScan;
-  /** The body, parsed. */
+  /** The body without long texts. */
   readonly body: JsonObject;
+  /** Returns the whole body. */
+  readonly wholeBody: () => JsonObject;
   /** Top-level members of `body` that differ from `bytes`. */
   readonly changed: Readonly<Record<string, unknown>>;
   /** The vendor's name of the model. */
@@ -26,8 +28,8 @@ export interface PassThroughRequest {
   readonly quirks: Quirks;
   /** The provider's name. Signatures of other providers are removed. */
   readonly provider: string;
-  /** The body decoded as Latin-1, for fast searches. */
-  readonly latin1: string;
+  /** The JSON text of `body` as received, for searches. */
+  readonly outlineText: string;
   /** Looks up an output item that the gateway issued to the account, by id; null when the gateway did not issue it. */
   readonly issuedItem: (id: string) => JsonObject | null;
 }

@@ -11,11 +11,16 @@ import { isAbsent, isObject } from "./wire_value.ts";
  * Source: Responses, Chat Completions, Messages and Gemini API references; ModelArk and MiniMax for their addresses.
  *
  * @param grammar The grammar of the body's wire format.
- * @param body The parsed request, checked or not.
+ * @param body The parsed request, checked or not. Its long texts may be omitted.
+ * @param wholeText Returns the text that a string of `body` represents. Default: the same.
  * @throws {GatewayError} `invalid_request` for a name that differs from a checked one only in letter case. Protobuf
  * matches names of the content format exactly, so they are not checked.
  */
-export function referencesIn(grammar: RequestGrammar, body: JsonObject): readonly ContextReference[] {
+export function referencesIn(
+  grammar: RequestGrammar,
+  body: JsonObject,
+  wholeText: (text: string) => string = (text) => text,
+): readonly ContextReference[] {
   const found: ContextReference[] = [];
   walkRequest(grammar, body, (member) => {
     if (!grammar.hasExactNames) rejectOtherCase(member);
@@ -23,7 +28,7 @@ export function referencesIn(grammar: RequestGrammar, body: JsonObject): readonl
       found.push({ kind, id, field: member.path() + step });
     }
   });
-  found.push(...grammar.ownReferences(body));
+  found.push(...grammar.ownReferences(body, wholeText));
   const cache = cacheInExtraBody(body);
   return cache === null ? found : [...found, cache];
 }

@@ -19,8 +19,12 @@ export interface RequestGrammar {
    * @param name The key in camel case.
    */
   isCallerData(owner: JsonObject, name: string): boolean;
-  /** References at positions that only this format has. */
-  ownReferences(body: JsonObject): readonly ContextReference[];
+  /**
+   * References at positions that only this format has.
+   *
+   * @param wholeText Returns the text that a string of `body` represents.
+   */
+  ownReferences(body: JsonObject, wholeText: (text: string) => string): readonly ContextReference[];
   /** Whether the vendor stores the conversation, so that the request holds only a part of it. */
   isThreaded(body: JsonObject): boolean;
   /** Names of the hosted tools that an element of `tools` offers and that are billed in addition to tokens. */

@@ -2,15 +2,23 @@ import { Buffer, isUtf8 } from "node:buffer";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import { type JsonScan, scanJson } from "../lib/json.ts";
 import { hasRepeatedMember } from "../lib/json_members.ts";
+import { type OmittedStrings, omittedText, outlineOf } from "../lib/json_outline.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { hasMoreValuesThan } from "../lib/json_values.ts";
 import { jsonMistakeIn } from "../lib/json_mistake.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
 
-/** A JSON object as sent, parsed and scanned. */
+/** A JSON object as sent, scanned and parsed. */
 export interface JsonBody {
+  /** The whole object. The first access parses it if `outline` omits a text. */
   readonly body: JsonObject;
+  /** The object without the long texts of its conversation, see `json_outline.ts`. */
+  readonly outline: JsonObject;
+  /** The JSON text of `outline`. */
+  readonly outlineText: string;
+  /** The string of `body` that a string of `outline` represents. */
+  wholeText(text: string): string;
   /** The text in UTF-8 without a byte order mark, as a pass-through forwards it. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The byte ranges of the top-level members in `bytes`; see `spliceJson`. */
@@ -54,6 +62,12 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
   return jsonObjectOf(bytes, source.memory);
 }
 
+/** The texts of a conversation in every wire format. */
+const CONVERSATION_TEXTS: OmittedStrings = {
+  within: new Set(["messages", "input", "contents", "system"]),
+  names: new Set(["content", "text"]),
+};
+
 /**
  * Parses bytes as one JSON object, by the rules of {@linkcode readJsonObject}.
  *
@@ -62,15 +76,46 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
  */
 export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease): JsonBody {
   const bytes = withoutMark(sent);
-  if (!isUtf8(bytes)) throw new GatewayError("invalid_request", "Cannot read the body: expected UTF-8");
-  const scan = outlineOf(bytes);
+  const scan = scanOf(bytes);
+  const wholeText = scan.isAscii ? null : checkedText(bytes);
+  checkScan(scan);
   memory?.reserve(scan.containers * JSON_CONTAINER_BYTES);
-  const body = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw notAnObject(nameOf(body));
-  if (hasRepeatedMember(scan, body)) {
+  const outlineBytes = outlineOf(bytes, scan, CONVERSATION_TEXTS);
+  const outlineText = outlineBytes === null && wholeText !== null
+    ? wholeText
+    : textOf(outlineBytes ?? bytes, scan.isAscii);
+  const outline = parsedOutline(outlineText, outlineBytes === null ? null : bytes);
+  if (typeof outline !== "object" || outline === null || Array.isArray(outline)) throw notAnObject(nameOf(outline));
+  if (hasRepeatedMember(scan, outline)) {
     throw new GatewayError("invalid_request", "Cannot read the body: an object contains a repeated name");
   }
-  return { body: body as JsonObject, bytes, scan };
+  return new ReadBody(outline as JsonObject, outlineText, bytes, scan, outlineBytes !== null);
+}
+
+class ReadBody implements JsonBody {
+  #whole: JsonObject | null;
+
+  constructor(
+    readonly outline: JsonObject,
+    readonly outlineText: string,
+    readonly bytes: Uint8Array<ArrayBuffer>,
+    readonly scan: JsonScan,
+    isAbbreviated: boolean,
+  ) {
+    this.#whole = isAbbreviated ? null : outline;
+  }
+
+  wholeText(text: string): string {
+    return this.#whole === this.outline ? text : omittedText(this.bytes, this.scan, text);
+  }
+
+  get body(): JsonObject {
+    return this.#whole ??= JSON.parse(textOf(this.bytes, this.scan.isAscii)) as JsonObject;
+  }
+}
+
+function textOf(bytes: Uint8Array, isAscii: boolean): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(isAscii ? "latin1" : "utf8");
 }
 
 function refuseOtherTypes(field: string | null): void {
@@ -88,16 +133,19 @@ function withoutMark(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** Before the parser runs, which would follow any depth and keep the last of repeated members. */
-function outlineOf(bytes: Uint8Array): JsonScan {
-  let scan: JsonScan;
+function scanOf(bytes: Uint8Array<ArrayBuffer>): JsonScan {
   try {
-    scan = scanJson(bytes);
+    return scanJson(bytes);
   } catch (cause) {
+    checkedText(bytes);
     throw new GatewayError("invalid_request", "Cannot read the body: its top-level object has too many members", {
       cause,
     });
   }
+}
+
+/** Before the parser runs, which would follow any depth and keep the last of repeated members. */
+function checkScan(scan: JsonScan): void {
   if (scan.depth > MAX_JSON_DEPTH) {
     throw new GatewayError(
       "invalid_request",
@@ -105,23 +153,36 @@ function outlineOf(bytes: Uint8Array): JsonScan {
     );
   }
   if (scan.duplicate !== null) throw invalidField(scan.duplicate.slice(0, 64), "expected it once, got it twice");
-  return scan;
 }
 
-function parsed(text: string): unknown {
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Decodes UTF-8. The decoder replaces invalid bytes, which is faster than a check before it. */
+function checkedText(bytes: Uint8Array<ArrayBuffer>): string {
+  const text = DECODER.decode(bytes);
+  if (!text.includes("\ufffd") || isUtf8(bytes)) return text;
+  throw new GatewayError("invalid_request", "Cannot read the body: expected UTF-8");
+}
+
+/** @param whole The bytes of the whole body, for the position of an error; null if `text` is the whole body. */
+function parsedOutline(text: string, whole: Uint8Array | null): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    if (text.trim() === "") throw notAnObject("an empty body");
-    const mistake = jsonMistakeIn(text, error);
-    if (mistake === null) throw new GatewayError("invalid_request", "Cannot read the body as JSON");
-    const { found, position, line, column } = mistake;
-    throw new GatewayError(
-      "invalid_request",
-      `Cannot read the body as JSON: got ${found} at position ${position} (line ${line}, column ${column})`,
-    );
+    return whole === null ? refuse(text, error) : parsedOutline(textOf(whole, false), null);
   }
+}
+
+function refuse(text: string, error: SyntaxError): never {
+  if (text.trim() === "") throw notAnObject("an empty body");
+  const mistake = jsonMistakeIn(text, error);
+  if (mistake === null) throw new GatewayError("invalid_request", "Cannot read the body as JSON");
+  const { found, position, line, column } = mistake;
+  throw new GatewayError(
+    "invalid_request",
+    `Cannot read the body as JSON: got ${found} at position ${position} (line ${line}, column ${column})`,
+  );
 }
 
 function nameOf(value: unknown): string {

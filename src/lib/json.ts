@@ -1,5 +1,13 @@
-import { Buffer } from "node:buffer";
 import { type Cut, withCuts } from "./json_cuts.ts";
+import {
+  hasInvalidString,
+  INDEX_PIECE_BYTES,
+  indexedOffsets,
+  indexPiece,
+  isIndexedAscii,
+  startIndex,
+} from "./json_index.ts";
+import { readName } from "./json_names.ts";
 
 /**
  * Scans a JSON text without parsing it: its depth, repeated members of the top-level object, and the byte range of each
@@ -38,7 +46,20 @@ export interface JsonScan {
    * objects.
    */
   readonly memberCount: number;
+  /** The number of objects, arrays and commas: about the number of values. */
+  readonly valueCount: number;
+  /** Whether all bytes of the text are ASCII. */
+  readonly isAscii: boolean;
+  /**
+   * The long strings that are values of members: three offsets each, of the quote that opens the name, the quote that
+   * opens the string, and the byte after the string. Each of them is valid as JSON, except for its UTF-8. Strings with
+   * the escapes `\\u` and `\\/` are left out, so that a search in the text does not miss an escaped spelling.
+   */
+  readonly longStrings: readonly number[];
 }
+
+/** A string in {@linkcode JsonScan.longStrings} is longer. It must be longer than what replaces it in an outline. */
+const LONG_STRING_BYTES = 256;
 
 /** Changes to the top-level object; see {@linkcode spliceJson}. */
 export interface JsonEdits {
@@ -52,17 +73,12 @@ export interface JsonEdits {
 const MAX_MEMBERS = 10_000;
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-
-/** Classes of bytes outside strings that the scan acts on. All other bytes are skipped. */
-const OPENS = 1, CLOSES = 2, QUOTES = 3, SEPARATES = 4;
-const MEANING = new Uint8Array(256);
-MEANING[0x7b] = MEANING[0x5b] = OPENS;
-MEANING[0x7d] = MEANING[0x5d] = CLOSES;
-MEANING[QUOTE] = QUOTES;
-MEANING[COMMA] = MEANING[COLON] = SEPARATES;
+const OPEN_OBJECT = 0x7b;
+const OPEN_LIST = 0x5b;
+const CLOSE_OBJECT = 0x7d;
+const CLOSE_LIST = 0x5d;
 
 /**
  * Scans a JSON text in one pass. It does not validate the syntax. `JSON.parse` does, and both see the same strings and
@@ -72,14 +88,15 @@ MEANING[COMMA] = MEANING[COLON] = SEPARATES;
  * @throws {RangeError} If the top-level object has more than {@linkcode MAX_MEMBERS} members.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
-  const start = skipSpace(bytes, 0);
-  return bytes[start] === 0x7b ? scanObject(bytes, start) : {
-    ...nestingOf(bytes, start),
-    members: [],
-    duplicate: null,
-    objectEnd: -1,
-    memberCount: 0,
-  };
+  const scan = new Scan(bytes);
+  startIndex();
+  for (let from = 0; from < bytes.length; from += INDEX_PIECE_BYTES) {
+    const count = indexPiece(bytes, from);
+    if (!scan.isOver) scan.take(count);
+  }
+  scan.isAscii = isIndexedAscii();
+  if (hasInvalidString()) scan.longStrings.length = 0;
+  return scan;
 }
 
 /**
@@ -138,120 +155,130 @@ function additionOf(values: ReadonlyMap<string, string>, followsAnother: boolean
   return `${followsAnother ? "," : ""}${texts.join(",")}`;
 }
 
-function scanObject(bytes: Uint8Array, start: number): JsonScan {
-  const members: JsonMember[] = [];
-  const names = new MemberNames();
-  let depth = 1;
-  let deepest = 1;
-  let containers = 1;
-  let memberCount = 0;
-  let keyStart = -1;
-  let valueStart = -1;
-  let key = "";
-  for (let at = start + 1; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === undefined) break;
-    const meaning = MEANING[byte];
-    if (meaning === 0) continue;
-    if (meaning === QUOTES) {
-      const end = stringEnd(bytes, at);
-      if (depth === 1 && keyStart < 0) {
-        keyStart = at;
-        key = names.read(bytes, at, end);
-        if (names.sawTwice(key, members)) {
-          return { depth: deepest, containers, members, duplicate: key, objectEnd: -1, memberCount };
-        }
-      }
-      at = end;
-    } else if (meaning === OPENS) {
-      containers++;
-      if (++depth > deepest) deepest = depth;
-    } else if (meaning === CLOSES && --depth > 0) {
-      continue;
-    } else if (depth > 1) {
-      if (byte === COLON) memberCount++;
-    } else if (byte === COLON) {
-      memberCount++;
-      if (valueStart < 0) valueStart = skipSpace(bytes, at + 1);
-    } else {
-      if (keyStart >= 0 && valueStart >= 0) {
-        if (members.length === MAX_MEMBERS) throw new RangeError(`Cannot read more than ${MAX_MEMBERS} members`);
-        members.push({ key, keyStart, valueStart, valueEnd: trimSpace(bytes, at) });
-      }
-      if (depth === 0) return { depth: deepest, containers, members, duplicate: null, objectEnd: at, memberCount };
-      keyStart = valueStart = -1;
-    }
-  }
-  return { depth: deepest, containers, members, duplicate: null, objectEnd: -1, memberCount };
-}
+/** A scan in progress, which becomes its result. */
+class Scan implements JsonScan {
+  depth = 0;
+  containers = 0;
+  memberCount = 0;
+  valueCount = 0;
+  objectEnd = -1;
+  duplicate: string | null = null;
+  isAscii = true;
+  readonly members: JsonMember[] = [];
+  readonly longStrings: number[] = [];
+  /** Whether the top-level value has ended, or a repeated name was found. */
+  isOver = false;
+  readonly #bytes: Uint8Array;
+  readonly #isObject: boolean;
+  #level = 0;
+  /** The quote that opens the current string; -1 outside strings. */
+  #opening = -1;
+  /** The opening quote of the last string. */
+  #stringStart = -1;
+  /** Whether the current string has one of the indexed escapes. */
+  #hasEscape = false;
+  /** The opening quote of the name before the last colon, and whether nothing was found since that colon. */
+  #nameStart = -1;
+  #isAfterColon = false;
+  /** The current top-level member. */
+  #keyStart = -1;
+  #key = "";
+  #valueStart = -1;
+  #names: Set<string> | null = null;
 
-/** The names of one object. Short plain names are compared without allocation; repeated names are detected. */
-class MemberNames {
-  #seen: Set<string> | null = null;
-
-  read(bytes: Uint8Array, start: number, end: number): string {
-    let name = "";
-    for (let at = start + 1; at < end; at++) {
-      const byte = bytes[at];
-      if (byte === undefined || byte === BACKSLASH || byte > 0x7f) return readQuoted(bytes, start, end);
-      name += String.fromCharCode(byte);
-    }
-    return name;
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#isObject = bytes[skipSpace(bytes, 0)] === OPEN_OBJECT;
   }
 
-  sawTwice(name: string, before: readonly JsonMember[]): boolean {
-    if (this.#seen === null) {
-      // Objects in requests have about a dozen members, so a linear search is cheaper than a set.
-      for (const member of before) if (member.key === name) return true;
-      if (before.length >= 16) this.#seen = new Set([...before.map((member) => member.key), name]);
+  /** Continues with the next indexed offsets. */
+  take(count: number): void {
+    const bytes = this.#bytes;
+    for (let next = 0; next < count; next++) {
+      const at = indexedOffsets[next] ?? 0;
+      switch (bytes[at]) {
+        case QUOTE:
+          if (this.#opening < 0) this.#opening = at;
+          else this.#onString(at);
+          break;
+        case COLON:
+          this.memberCount++;
+          this.#nameStart = this.#stringStart;
+          this.#isAfterColon = true;
+          if (this.#level === 1 && this.#valueStart < 0) this.#valueStart = skipSpace(bytes, at + 1);
+          break;
+        case COMMA:
+          this.valueCount++;
+          this.#isAfterColon = false;
+          if (this.#level === 1) this.#onMemberEnd(at);
+          break;
+        case OPEN_OBJECT:
+        case OPEN_LIST:
+          this.containers++;
+          this.valueCount++;
+          this.#isAfterColon = false;
+          if (++this.#level > this.depth) this.depth = this.#level;
+          break;
+        case CLOSE_OBJECT:
+        case CLOSE_LIST:
+          this.#isAfterColon = false;
+          if (--this.#level <= 0) this.#onEnd(at);
+          break;
+        default:
+          this.#hasEscape = true;
+      }
+      if (this.isOver) return;
+    }
+  }
+
+  #onString(end: number): void {
+    const start = this.#opening;
+    this.#stringStart = start;
+    this.#opening = -1;
+    if (this.#isAfterColon) {
+      if (end - start > LONG_STRING_BYTES && !this.#hasEscape) this.longStrings.push(this.#nameStart, start, end + 1);
+    } else if (this.#level === 1 && this.#keyStart < 0) this.#onName(start, end);
+    this.#hasEscape = false;
+  }
+
+  #onName(start: number, end: number): void {
+    this.#keyStart = start;
+    this.#key = readName(this.#bytes, start, end);
+    if (!this.#isObject || !this.#isRepeated(this.#key)) return;
+    this.duplicate = this.#key;
+    this.isOver = true;
+  }
+
+  #isRepeated(name: string): boolean {
+    if (this.#names !== null) {
+      if (this.#names.has(name)) return true;
+      this.#names.add(name);
       return false;
     }
-    if (this.#seen.has(name)) return true;
-    this.#seen.add(name);
+    // Objects in requests have about a dozen members, so a linear search is cheaper than a set.
+    for (const member of this.members) if (member.key === name) return true;
+    if (this.members.length >= 16) this.#names = new Set([...this.members.map((member) => member.key), name]);
     return false;
   }
-}
 
-/**
- * Decodes a string with escapes or non-ASCII characters. A malformed string keeps its bytes; the parser rejects the
- * text.
- */
-function readQuoted(bytes: Uint8Array, start: number, end: number): string {
-  const quoted = bytes.subarray(start, end + 1);
-  const text = Buffer.from(quoted.buffer, quoted.byteOffset, quoted.length).toString();
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text.slice(1, -1);
+  #onMemberEnd(at: number): void {
+    if (this.#isObject && this.#keyStart >= 0 && this.#valueStart >= 0) {
+      if (this.members.length === MAX_MEMBERS) throw new RangeError(`Cannot read more than ${MAX_MEMBERS} members`);
+      this.members.push({
+        key: this.#key,
+        keyStart: this.#keyStart,
+        valueStart: this.#valueStart,
+        valueEnd: trimSpace(this.#bytes, at),
+      });
+    }
+    this.#keyStart = this.#valueStart = -1;
   }
-}
 
-function nestingOf(bytes: Uint8Array, start: number): Pick<JsonScan, "depth" | "containers"> {
-  let depth = 0;
-  let deepest = 0;
-  let containers = 0;
-  for (let at = start; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === undefined) break;
-    const meaning = MEANING[byte];
-    if (meaning === QUOTES) at = stringEnd(bytes, at);
-    else if (meaning === OPENS) {
-      containers++;
-      if (++depth > deepest) deepest = depth;
-    } else if (meaning === CLOSES && --depth <= 0) break;
+  #onEnd(at: number): void {
+    this.#onMemberEnd(at);
+    if (this.#isObject) this.objectEnd = at;
+    this.isOver = true;
   }
-  return { depth: deepest, containers };
-}
-
-/** The offset of the quote that ends the string opened at `start`; the length of the text if there is none. */
-function stringEnd(bytes: Uint8Array, start: number): number {
-  let at = start + 1;
-  while (at < bytes.length) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at;
-    at += byte === BACKSLASH ? 2 : 1;
-  }
-  return bytes.length;
 }
 
 function skipSpace(bytes: Uint8Array, start: number): number {

@@ -19,6 +19,8 @@ export interface StateRequest {
   readonly accountId: string;
   readonly grammar: RequestGrammar;
   readonly body: JsonObject;
+  /** As in `TextRequest`. Default: the body is whole. */
+  readonly wholeText?: (text: string) => string;
   readonly model: Pick<Model, "id" | "pricing">;
   /**
    * Whether a provider gets the request unchanged. For any other provider it is translated, without ids and hosted
@@ -51,8 +53,8 @@ export async function permittedCandidates<C extends { readonly provider: string 
   candidates: readonly C[],
   parts: StateParts,
 ): Promise<readonly C[]> {
-  const { grammar, body } = request;
-  const references = referencesIn(grammar, body).filter((reference) => !isOpenToAll(grammar, reference));
+  const { grammar, body, wholeText } = request;
+  const references = referencesIn(grammar, body, wholeText).filter((reference) => !isOpenToAll(grammar, reference));
   const tools = hostedToolsIn(grammar, body);
   if (references.length === 0 && tools.length === 0) return candidates;
   await refuseBuckets(references, request.accountId, parts.store);

@@ -30,8 +30,17 @@ export interface TextRequest {
   readonly receivedAt: number;
   /** The caller's format. */
   readonly format: CallerFormat;
+  /**
+   * The body without long texts, see `JsonBody.outline`. The texts of a conversation must be read from `wholeBody`.
+   */
   readonly body: JsonObject;
-  /** The body as received, with its outline, for passing through. */
+  /** Returns the whole body. The first call may parse it. */
+  readonly wholeBody: () => JsonObject;
+  /** Returns the string of the whole body that a string of `body` represents. */
+  readonly wholeText: (text: string) => string;
+  /** The JSON text of `body`, before any changes. */
+  readonly outlineText: string;
+  /** The body as received, with the positions of its members, for passing through. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly scan: JsonScan;
   /** The limit that `body` lowers to the model's maximum and `bytes` does not. Absent if none was lowered. */

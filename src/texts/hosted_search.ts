@@ -42,7 +42,7 @@ export interface CandidateRoute<C> {
 }
 
 /** The fields of a request that can offer a search. */
-type SearchRequest = Pick<TextRequest, "format" | "body">;
+type SearchRequest = Pick<TextRequest, "format" | "body" | "wholeBody">;
 
 /** Whether a request offers a search. */
 export function offersSearch({ format, body }: SearchRequest): boolean {
@@ -78,9 +78,9 @@ export function searchingCandidates<C extends Candidate>(
 }
 
 /** A request that cannot be parsed for another format is rejected by the attempt that needs it parsed. */
-function readOrNull({ format, body }: SearchRequest): Conversation | null {
+function readOrNull({ format, wholeBody }: SearchRequest): Conversation | null {
   try {
-    return format.read(body);
+    return format.read(wholeBody());
   } catch (error) {
     if (error instanceof GatewayError) return null;
     throw error;

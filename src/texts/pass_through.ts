@@ -14,7 +14,6 @@ import { chargeText } from "./charge_text.ts";
 import { keepIssuedIds, withIssuedIds } from "./issued_ids_relay.ts";
 import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
-import { latin1Of } from "./stream_lines.ts";
 import { vendorStream } from "./vendor_stream.ts";
 import { outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
@@ -53,18 +52,19 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
 /** Returns the bytes for the vendor, and the fields that they omit, in the caller's spelling. */
 function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<Uint8Array> {
   const { request, candidate, provider } = attempt;
-  const { bytes, scan, body: sent, cache } = request;
+  const { bytes, scan, body: sent, wholeBody, outlineText, cache } = request;
   const { body, droppedFields } = pass.prepare({
     bytes,
     scan,
     body: sent,
+    wholeBody,
+    outlineText,
     changed: request.clampedLimit?.set ?? {},
     model: candidate.model,
     outputLimit: outputLimitOf(attempt),
     cachedContent: cache?.kind === "native" ? cache.upstreamName : null,
     quirks: provider.quirks,
     provider: provider.name,
-    latin1: latin1Of(bytes),
     issuedItem: (id) => parts.items.find(request.accountId, id),
   });
   return { body, droppedFields: request.format.droppedFields(sent, droppedFields) };

@@ -30,6 +30,7 @@ export async function candidatesPermittedFor(
     accountId: request.accountId,
     grammar: request.format.grammar,
     body: request.body,
+    wholeText: request.wholeText,
     model,
     passesTo: (provider: Provider) => passThroughEndpointOf(request, provider) !== null,
     hasItem: (id: string) => parts.items.find(request.accountId, id) !== null,

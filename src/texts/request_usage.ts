@@ -15,7 +15,7 @@ export async function estimatedUsageOf(request: TextRequest, outputTokens: numbe
 /** Returns the gateway's own count of a request's prompt tokens. */
 export async function promptTokensOfRequest(request: TextRequest): Promise<number> {
   try {
-    return await countPromptTokens(request.format.read(request.body));
+    return await countPromptTokens(request.format.read(request.wholeBody()));
   } catch {
     // A request that cannot be translated is estimated by its size.
     return Math.ceil(request.bytes.length / 4);

@@ -44,7 +44,10 @@ async function optionOf(original: TextRequest, model: Model, parts: TextParts): 
 function withClampedLimit(request: TextRequest, model: Model): TextRequest {
   const maxTokens = model.topProvider.maxCompletionTokens;
   const clampedLimit = maxTokens === 0 ? null : request.format.clampLimit(request.body, maxTokens);
-  return clampedLimit === null ? request : { ...request, body: { ...request.body, ...clampedLimit.set }, clampedLimit };
+  if (clampedLimit === null) return request;
+  const { set } = clampedLimit;
+  const wholeBody = () => ({ ...request.wholeBody(), ...set });
+  return { ...request, body: { ...request.body, ...set }, wholeBody, clampedLimit };
 }
 
 /** Returns the providers to try for a request at one model. Throws as `routeOf`. */

@@ -11,6 +11,8 @@ export interface TextRequestFacts {
   readonly format: CallerFormat;
   /** As in {@linkcode TextRequest}. For the content format, it includes the model and the method from the path. */
   readonly body: JsonObject;
+  /** As in {@linkcode TextRequest}. Default: the body as received. */
+  readonly wholeBody?: () => JsonObject;
   readonly model: string;
   readonly stream: boolean;
   readonly bodyPin: string | null;
@@ -33,6 +35,9 @@ export function textRequestOf(
     requestId: inbound.requestId,
     accountId: credential.accountId,
     receivedAt: inbound.receivedAt,
+    wholeBody: () => json.body,
+    wholeText: (text) => json.wholeText(text),
+    outlineText: json.outlineText,
     bytes: json.bytes,
     scan: json.scan,
     headerPin: readHeaderPin(headers),

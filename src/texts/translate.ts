@@ -99,7 +99,9 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 /** Returns the caller's request in the neutral format, ready to be written for the attempt's vendor. */
 async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
   const { request, endpoint } = attempt;
-  const body = request.format.replay.items ? parts.items.resolve(request.accountId, request.body) : request.body;
+  const body = request.format.replay.items
+    ? parts.items.resolve(request.accountId, request.wholeBody())
+    : request.wholeBody();
   const read = request.format.read(body);
   const restored = request.format.replay.signatures === "none"
     ? read

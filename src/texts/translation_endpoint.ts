@@ -6,7 +6,6 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { isSameFormat, type TextRequest } from "./attempt.ts";
 import { canSearch, offersSearch } from "./hosted_search.ts";
-import { latin1Of } from "./stream_lines.ts";
 
 /** What a request is rewritten for. */
 interface TranslationContext {
@@ -43,7 +42,7 @@ function endpointFor(provider: Provider, request: TextRequest): TextEndpoint {
   if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
   if (provider.text.length === 1) return first;
   const hasStop = hasStopSequence(request.body);
-  const hasAudio = mayHoldAudio(request.bytes);
+  const hasAudio = mayHoldAudio(request.outlineText);
   return provider.text.find(({ format }) => (format.hasStop || !hasStop) && (format.takesAudio || !hasAudio)) ?? first;
 }
 
@@ -56,6 +55,6 @@ function hasStopSequence(body: JsonObject): boolean {
 }
 
 /** Searches the text for the default protocol's type of audio part, or for a media type. */
-function mayHoldAudio(bytes: Uint8Array<ArrayBuffer>): boolean {
-  return /"input_audio"|"audio\//.test(latin1Of(bytes));
+function mayHoldAudio(json: string): boolean {
+  return /"input_audio"|"audio\//.test(json);
 }

@@ -75,13 +75,18 @@ export function requestOf(
   const { text, ...others } = fields;
   const sent = text === undefined ? fields.body ?? bodyOf(form) : JSON.parse(text) as JsonObject;
   const stream = fields.stream ?? sent.stream === true;
-  const bytes = new TextEncoder().encode(text ?? JSON.stringify(sent));
+  const json = text ?? JSON.stringify(sent);
+  const bytes = new TextEncoder().encode(json);
+  const body = form === "content" && text === undefined ? { ...sent, model: "acme/m", stream } : sent;
   return {
     requestId: "req_1",
     accountId: "demo",
     receivedAt: 7_000,
     format: CODECS[form].caller,
-    body: form === "content" ? { ...sent, model: "acme/m", stream } : sent,
+    body,
+    wholeBody: () => body,
+    wholeText: (each) => each,
+    outlineText: json,
     bytes,
     scan: scanJson(bytes),
     model: "acme/m",

@@ -38,10 +38,11 @@ function generateHandler({ turns, caches, authenticate, bodyLimits }: TextRouteP
     const credential = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
     const json = await readJsonObject(inbound, bodyLimits);
     const model = modelOf(inbound);
-    const cache = await cacheIn(json.body, { caches, credential, model });
+    const cache = await cacheIn(json.outline, { caches, credential, model });
     return await turns.handle(textRequestOf(inbound, credential, json, {
       format: content.caller,
-      body: { ...json.body, model, stream },
+      body: { ...json.outline, model, stream },
+      wholeBody: () => ({ ...json.body, model, stream }),
       model,
       stream,
       bodyPin: null, // A pin in this protocol's body is ignored: docs/api/routing.md#pin.

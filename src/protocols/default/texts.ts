@@ -23,7 +23,7 @@ function textHandler(format: CallerFormat, { turns, caches, authenticate, bodyLi
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const json = await readJsonObject(inbound, bodyLimits);
-    const { body } = json;
+    const { outline: body } = json;
     const model = typeof body.model === "string" ? body.model : "";
     const bodyPin = readBodyPin(body);
     const named = cacheInExtraBody(body, format, model);

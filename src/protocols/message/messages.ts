@@ -25,7 +25,7 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: TextRouteP
     const { headers } = inbound.request;
     checkMessageVersion(headers);
     const json = await readJsonObject(inbound, bodyLimits);
-    const { body } = json;
+    const { outline: body } = json;
     const model = typeof body.model === "string" ? body.model : "";
     const bodyPin = readBodyPin(body);
     const named = cacheInExtraBody(body, messages.caller, model);

@@ -5,13 +5,13 @@ import { isObject, listOf, objectsOf } from "../../../wire_value.ts";
 /**
  * Uploaded files named in a system message, as one vendor of the chat format supports: `fileid://file-abc,file-def`.
  */
-export function systemFiles(body: JsonObject): ContextReference[] {
+export function systemFiles(body: JsonObject, wholeText: (text: string) => string): ContextReference[] {
   return listOf(body.messages).flatMap((message, index): ContextReference[] => {
     if (!isObject(message) || message.role !== "system") return [];
     const texts = typeof message.content === "string"
       ? [message.content]
       : objectsOf(message.content).flatMap(({ text }) => typeof text === "string" ? [text] : []);
-    return texts.flatMap((text) => text.match(/fileid:\/\/[^\s,]+/gi) ?? []).map((id) => (
+    return texts.flatMap((text) => wholeText(text).match(/fileid:\/\/[^\s,]+/gi) ?? []).map((id) => (
       { kind: "file", id: id.slice("fileid://".length), field: `messages[${index}].content` }
     ));
   });

@@ -13,11 +13,11 @@ type Path = JsonEdit["path"];
  * others are removed. For OpenAI, which accepts no reasoning text, the text of a message without other signatures goes
  * with them.
  */
-export function signatureEditsOf({ body, latin1, provider, quirks }: PassThroughRequest): BodyEdits {
-  if (!latin1.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
+export function signatureEditsOf({ wholeBody, outlineText, provider, quirks }: PassThroughRequest): BodyEdits {
+  if (!outlineText.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
   const edits: JsonEdit[] = [];
   const droppedFields = new Set<string>();
-  listOf(body.messages).forEach((message, index) => {
+  listOf(wholeBody().messages).forEach((message, index) => {
     if (!isObject(message)) return;
     const path = ["messages", index];
     const kept = detailsOf(message, path, provider, edits);

@@ -14,8 +14,11 @@ const CALLS = ['"functionCall"', '"function_call"'];
  * vendor; such a call gets the documented placeholder.
  * Source: Gemini API reference, "Thought signatures".
  */
-export function signatureEditsOf({ body, latin1, provider, quirks }: PassThroughRequest): BodyEdits {
-  if (!latin1.includes(WRAPPED_SIGNATURE_MARK) && !CALLS.some((mark) => latin1.includes(mark))) return NO_EDITS;
+export function signatureEditsOf({ wholeBody, outlineText, provider, quirks }: PassThroughRequest): BodyEdits {
+  if (!outlineText.includes(WRAPPED_SIGNATURE_MARK) && !CALLS.some((mark) => outlineText.includes(mark))) {
+    return NO_EDITS;
+  }
+  const body = wholeBody();
   const needsPlaceholder = !quirks.has("no_signature_placeholder");
   const edits: JsonEdit[] = [];
   let isLost = false;

@@ -13,8 +13,9 @@ const SIGNATURE_FIELDS: Readonly<Record<string, string>> = { thinking: "signatur
  * Edits a history with wrapped signatures for this provider. The provider's own signatures are unwrapped; thinking,
  * searches and citations of others are removed. Source: Messages API reference, "Extended thinking".
  */
-export function signatureEditsOf({ body, latin1, provider }: PassThroughRequest): BodyEdits {
-  if (!latin1.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
+export function signatureEditsOf({ wholeBody, outlineText, provider }: PassThroughRequest): BodyEdits {
+  if (!outlineText.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
+  const body = wholeBody();
   const edits: JsonEdit[] = [];
   const searchLosses = new Set<string>();
   const searchEdits: JsonEdit[] = [];

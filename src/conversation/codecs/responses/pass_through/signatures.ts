@@ -14,11 +14,13 @@ const ITEM_ID = /"(?:rs|msg|fc|ctc|ws)_/;
  * ids of items that the gateway issued for replies of other vendors are replaced by the items.
  * Source: Responses API reference, "encrypted_content", "Item reference".
  */
-export function signatureEditsOf({ body, latin1, provider, issuedItem: madeItem }: PassThroughRequest): BodyEdits {
-  if (!latin1.includes(WRAPPED_SIGNATURE_MARK) && !ITEM_ID.test(latin1)) return NO_EDITS;
+export function signatureEditsOf(
+  { wholeBody, outlineText, provider, issuedItem: madeItem }: PassThroughRequest,
+): BodyEdits {
+  if (!outlineText.includes(WRAPPED_SIGNATURE_MARK) && !ITEM_ID.test(outlineText)) return NO_EDITS;
   const edits: JsonEdit[] = [];
   const droppedFields = new Set<string>();
-  listOf(body.input).forEach((item, index) => {
+  listOf(wholeBody().input).forEach((item, index) => {
     if (!isObject(item)) return;
     const issued = isLookedUp(item) ? madeItem(textOrNull(item.id) ?? "") : null;
     // An issued item without content of its own (reasoning without a signature, a search) is removed.
