@@ -1,27 +1,18 @@
 import type { Route } from "../http/inbound.ts";
-import { MAX_MEDIA_REQUEST_VALUES } from "../http/json_body.ts";
-import { createImageFinisher } from "../images/finished_image.ts";
-import { ImageCalls } from "../images/image_call.ts";
-import { createReferenceReader } from "../images/reference_image.ts";
-import { defaultImageRoutes } from "../protocols/default/images.ts";
+import { type Endpoint, lazyRoutes } from "../http/lazy_routes.ts";
+import { renderDefaultError } from "../protocols/default/error.ts";
 import type { Services } from "./services.ts";
 
-/** Builds the image endpoints. */
+const ENDPOINTS: readonly Endpoint[] = [
+  { method: "POST", path: "/v1/images/generations" },
+  { method: "POST", path: "/v1/images/edits" },
+];
+
+/** Builds the image endpoints. The first request to one of them loads their code. */
 export function createImageRoutes(services: Services): Route[] {
-  const { config, files, authenticate, egress, media, openStreams, ...shared } = services;
-  const { imageBodyBytes, editBodyBytes, editFileBytes, bodyIdleMs: idleMs } = config.limits;
-  const images = new ImageCalls({
-    ...shared,
-    openStreams: openStreams,
-    readReferences: createReferenceReader(egress, media),
-    finish: createImageFinisher(egress),
-  });
-  return defaultImageRoutes({
-    images,
-    catalog: shared.catalog,
-    authenticate,
-    generationBody: { capBytes: imageBodyBytes, idleMs, maxValues: MAX_MEDIA_REQUEST_VALUES },
-    editForm: { body: { capBytes: editBodyBytes, idleMs }, fileBytes: editFileBytes },
-    spool: files.uploads,
-  });
+  return lazyRoutes(
+    ENDPOINTS,
+    renderDefaultError,
+    async () => (await import("./image_routes.ts")).buildImageRoutes(services),
+  );
 }

@@ -8,7 +8,7 @@ import type { Inbound } from "../http/inbound.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { OwnAddress } from "../net/target.ts";
-import { threadStarter, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
+import { THREAD_IDLE_MS, threadStarter, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { FromThread, ThreadData, ToThread } from "./messages.ts";
 import { LargeRequest } from "./large_request.ts";
 import { errorOf } from "./plain_error.ts";
@@ -39,7 +39,6 @@ const MAX_QUEUED = 512;
 const MAX_QUEUED_PER_ACCOUNT = 128;
 /** The maximum number of requests that one thread handles. Most of them are streams that wait for their vendor. */
 const MAX_OPEN_PER_THREAD = 1_000;
-const IDLE_MS = 300_000;
 /** The maximum time for parsing a request's values. 20 MB of small values take some seconds. */
 const DIGEST_MS = 60_000;
 /** The additional maximum time for the start of a new thread, which compiles the gateway's code first. */
@@ -292,7 +291,7 @@ export class LargeRequests {
     if (member.open.size > 0 || !member.state.isIdle || !this.#members.has(member)) return;
     member.thread.setReferenced(false);
     member.stopIdleTimer();
-    member.stopIdleTimer = this.options.clock.after(IDLE_MS, () => void this.#end(member));
+    member.stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => void this.#end(member));
   }
 
   #crash(member: Member, reason: string): void {

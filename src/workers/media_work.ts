@@ -3,7 +3,7 @@ import type { MediaJob } from "./media_job.ts";
 import type { PictureProblem } from "./picture_problem.ts";
 import type { ReencodeOptions } from "./picture_jobs.ts";
 import { type ThreadWorkOptions, WorkerFailure, WorkerPool } from "./worker_pool.ts";
-import { threadStarter } from "./worker_thread.ts";
+import { THREAD_IDLE_MS, threadStarter } from "./worker_thread.ts";
 
 /** A picture and the result of its check. */
 export interface CheckedPicture {
@@ -41,7 +41,6 @@ export interface MediaWork {
 
 /** The time limit of one job. A picture of 64 megapixels takes about two seconds on an idle processor. */
 const JOB_MS = 60_000;
-const IDLE_MS = 120_000;
 const MAX_QUEUED = 256;
 const MAX_QUEUED_PER_ACCOUNT = 32;
 const HEAP_MEGABYTES = 256;
@@ -61,7 +60,7 @@ export function createMediaWork({ clock, log, start }: ThreadWorkOptions): Media
     maxQueued: MAX_QUEUED,
     maxQueuedPerAccount: MAX_QUEUED_PER_ACCOUNT,
     jobMs: JOB_MS,
-    idleMs: IDLE_MS,
+    idleMs: THREAD_IDLE_MS,
     clock,
     log,
   });

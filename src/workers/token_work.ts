@@ -1,5 +1,5 @@
 import { type ThreadWorkOptions, WorkerFailure, WorkerPool } from "./worker_pool.ts";
-import { threadStarter } from "./worker_thread.ts";
+import { THREAD_IDLE_MS, threadStarter } from "./worker_thread.ts";
 
 /** Counts tokens in a thread. */
 export interface TokenWork {
@@ -15,7 +15,6 @@ export interface TokenWork {
 }
 
 const JOB_MS = 30_000;
-const IDLE_MS = 120_000;
 /**
  * A text has at most 200,000 characters, so the queue holds at most 200 MB. Most counts belong to charges that await
  * them, so few are refused.
@@ -36,7 +35,7 @@ export function createTokenWork({ clock, log, start }: ThreadWorkOptions): Token
     maxQueued: MAX_QUEUED,
     maxQueuedPerAccount: MAX_QUEUED,
     jobMs: JOB_MS,
-    idleMs: IDLE_MS,
+    idleMs: THREAD_IDLE_MS,
     clock,
     log,
   });

@@ -4,6 +4,7 @@ import { jsonLog, silentLog } from "../../src/lib/log.ts";
 import { countTokensInThread } from "../../src/workers/token_job.ts";
 import { createTokenWork } from "../../src/workers/token_work.ts";
 import { itemAt } from "../support/items.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 const TEXTS = ["", "Say something in any tongue", "漢字仮名交じり文".repeat(300), "a".repeat(5_000), "😀".repeat(900)];
 
@@ -52,4 +53,26 @@ Deno.test("whenIdle() waits for running counts and for those that follow them", 
   await idle;
   assertEquals(steps, ["reply", "prompt", "idle"]);
   tokens.close();
+});
+
+Deno.test("the thread that counts tokens ends after twenty seconds without work", async () => {
+  const clock = new ManualClock();
+  let ended = 0;
+  const tokens = createTokenWork({
+    clock,
+    log: silentLog,
+    start: ({ onMessage }) => ({
+      post: (message) => void queueMicrotask(() => onMessage({ id: (message as { id: number }).id, value: 1 })),
+      terminate: () => void ended++,
+      setReferenced() {},
+    }),
+  });
+  await tokens.count("a");
+  clock.advance(19_999);
+  assertEquals(ended, 0);
+  await tokens.count("b");
+  clock.advance(19_999);
+  assertEquals(ended, 0);
+  clock.advance(1);
+  assertEquals(ended, 1);
 });
