@@ -1,0 +1,8 @@
+/** The entry module of the thread of `threadSink`. */
+import { parentPort, workerData } from "node:worker_threads";
+import { JournalTaskRunner } from "./journal_tasks.ts";
+import type { JournalTask } from "./thread_sink.ts";
+
+const port = parentPort!;
+const runner = new JournalTaskRunner((workerData as { readonly folder: string }).folder);
+port.on("message", (task: JournalTask) => port.postMessage(runner.run(task)));
