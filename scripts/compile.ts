@@ -16,6 +16,7 @@ const PERMISSIONS = [
 
 /** Entry modules of threads. No module imports them, so `deno compile` does not find them by itself. */
 const THREAD_MODULES = [
+  "src/store/journal/journal_entry.ts",
   "src/workers/media_entry.ts",
   "src/workers/token_entry.ts",
   "src/app/large_request_thread.ts",

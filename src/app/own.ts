@@ -5,6 +5,7 @@ import { asUnwritableError } from "../lib/unwritable.ts";
 import { isFileNeeded } from "../videos/create/inputs.ts";
 import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { indexOldTasks } from "../videos/tasks/records.ts";
+import { openJournal } from "./charge_journal.ts";
 import type { Services } from "./services.ts";
 
 /** Services of the process that owns the store: its records and files are in the form that this version expects. */
@@ -16,14 +17,18 @@ export interface OwnedServices extends Services {
 }
 
 /**
- * Prepares the store and the files folder for this process, which must be their only user: creates the configured
- * accounts and the first signing key, migrates records of earlier versions, and removes files that an earlier process
- * left behind. Runs once, before the first request and the first job. A repeat changes nothing.
+ * Prepares the store and the files folder for this process, which must be their only user: replays the charges in the
+ * journal, creates the configured accounts and the first signing key, migrates records of earlier versions, and removes
+ * files that an earlier process left behind. Runs once, before the first request and the first job. A repeat changes
+ * nothing.
  *
- * @throws {UnwritableError} If this process cannot write to the files folder; it names the setting `files`.
+ * @throws {UnwritableError} If this process cannot write to the files folder or beside the store; it names the
+ * setting.
+ * @throws {StoreWriteError} If the store takes no writes.
  */
 export async function own(services: Services): Promise<OwnedServices> {
-  const { config, store } = services;
+  const { config, store, journal } = services;
+  await openJournal(journal, services);
   await tidyFiles(services);
   await indexOldTasks(store);
   const signingKeys = await openSigningKeys(store);

@@ -1,6 +1,7 @@
 import { type Authenticate, createAuthenticate } from "../billing/authenticate.ts";
 import { createKeyRing, type KeyRing } from "../billing/key_ring.ts";
 import { createMeter, type Meter } from "../billing/meter.ts";
+import { settledStore } from "../billing/settled_store.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import { LiveCatalog } from "../catalog/live_catalog.ts";
 import type { Config } from "../config/config.ts";
@@ -14,6 +15,7 @@ import type { EgressPolicy, OwnAddress } from "../net/target.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../routing/circuit_breaker.ts";
 import { createCredentialMonitor } from "../routing/credential_monitor.ts";
 import type { StoreEngine } from "../store/engine.ts";
+import { Journal } from "../store/journal/journal.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { openProviders } from "../upstreams/providers.ts";
@@ -34,7 +36,10 @@ export interface ServiceOptions {
 
 /** The parts that all endpoints and jobs share. */
 export interface Services extends Required<ServiceOptions> {
+  /** Its balances and ledgers include the charges in the journal. */
   readonly store: StoreEngine;
+  /** Charges that are not in the ledger yet. */
+  readonly journal: Journal;
   readonly files: FileStores;
   readonly keys: KeyRing;
   readonly authenticate: Authenticate;
@@ -66,23 +71,25 @@ export interface Services extends Required<ServiceOptions> {
 export async function openServices(options: ServiceOptions): Promise<Services> {
   const { config, log, clock = systemClock, random = Math.random } = options;
   const caCertificates = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
-  const store = await openStore(config, { clock, log });
+  const engine = await openStore(config, { clock, log });
   try {
-    return await buildServices({ config, log, clock, random }, store, caCertificates);
+    return await buildServices({ config, log, clock, random }, engine, caCertificates);
   } catch (error) {
-    await store.close();
+    await engine.close();
     throw error;
   }
 }
 
 async function buildServices(
   options: Required<ServiceOptions>,
-  store: StoreEngine,
+  engine: StoreEngine,
   caCertificates: readonly string[],
 ): Promise<Services> {
   const { config, clock, log } = options;
+  const journal = new Journal({ log });
+  const meter = createMeter({ store: engine, journal, clock, log, writeGuard: engine.writeGuard });
+  const store = settledStore(engine, meter);
   const keys = createKeyRing({ store, clock });
-  const meter = createMeter({ store, clock, log, writeGuard: store.writeGuard });
   const providers = await openProviders(config.providers, { clock, caCerts: caCertificates, proxies: config.proxies });
   const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
   const ownAddresses = ownAddressesOf(config);
@@ -92,6 +99,7 @@ async function buildServices(
   return {
     ...options,
     store,
+    journal,
     files: openFileStores(config, log),
     keys,
     authenticate: createAuthenticate(keys),
@@ -109,6 +117,7 @@ async function buildServices(
       // A request whose caller left is charged by a token count, so the counts come before the flush.
       await tokens.whenIdle();
       await meter.flush();
+      await journal.close();
       await credentials.close();
       providers.close();
       restoreCounter();

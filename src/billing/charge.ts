@@ -27,15 +27,19 @@ export interface GroupedCharge {
   readonly rows: readonly ChargeRow[];
 }
 
+/** A {@linkcode GroupedCharge} whose rows are written already. */
+export interface WrittenCharge extends Omit<GroupedCharge, "rows"> {
+  /** The sum of the rows' amounts, above zero. */
+  readonly total: Money;
+  /** Each row as {@linkcode writeRow} wrote it. */
+  readonly rows: readonly string[];
+}
+
 const MAX_ROWS = 200;
 /** The part of the value limit that rows may fill. The rest is for the other fields and the engine's encoding. */
 const ROWS_SHARE = 0.78;
-// Punctuation, numbers and counters of one row at two bytes a character, because one wide character widens the whole
-// text.
-const ROW_BYTES = 320;
-/** Counters included in the bytes of a row; each further counter takes {@linkcode COUNTER_BYTES}. */
-const INCLUDED_COUNTERS = 8;
-const COUNTER_BYTES = 24;
+/** One wide character widens the whole text to two bytes a character. */
+const MAX_BYTES_PER_CHARACTER = 2;
 const MAX_TEXT_CHARACTERS = 200;
 
 /**
@@ -44,7 +48,11 @@ const MAX_TEXT_CHARACTERS = 200;
  * @throws {RangeError} If a row's amount is not above zero.
  */
 export function addCharge(commit: Commit, { account, reference, rows }: GroupedCharge): Commit {
-  const total = totalOf(rows);
+  return addWrittenCharge(commit, { account, reference, total: totalOf(rows), rows: rows.map(writeRow) });
+}
+
+/** Adds a charge whose rows are written already to a commit, as {@linkcode addCharge}. */
+export function addWrittenCharge(commit: Commit, { account, reference, total, rows }: WrittenCharge): Commit {
   return mergeCommits(commit, {
     changeBalances: [{ account, available: -total, held: 0n, overdraw: true }],
     ledgerEntries: [{
@@ -53,7 +61,8 @@ export function addCharge(commit: Commit, { account, reference, rows }: GroupedC
       reference,
       available: -total,
       held: 0n,
-      detail: { rows: writeRows(rows) },
+      // A store copies and measures one text at a tenth of the cost of as many small objects.
+      detail: { rows: `[${rows.join()}]` },
     }],
   });
 }
@@ -68,19 +77,17 @@ export function totalOf(rows: readonly ChargeRow[]): Money {
   return total;
 }
 
-/** The number of first rows that fit into one ledger entry: at least one. */
-export function countFittingRows(
-  rows: readonly ChargeRow[],
+/**
+ * Whether rows fit into one ledger entry.
+ *
+ * @param size The number of rows, and the characters of all of them as {@linkcode writeRow} writes them.
+ */
+export function areRowsFitting(
+  size: { readonly count: number; readonly characters: number },
   { maxValueBytes }: Pick<StoreLimits, "maxValueBytes">,
-): number {
-  const maxBytes = maxValueBytes * ROWS_SHARE;
-  let bytes = 0;
-  for (const [count, row] of rows.entries()) {
-    const more = Math.max(0, countersOf(row.usage ?? {}).length - INCLUDED_COUNTERS);
-    bytes += ROW_BYTES + more * COUNTER_BYTES + 2 * textLengthOf(row);
-    if (count > 0 && (bytes > maxBytes || count >= MAX_ROWS)) return count;
-  }
-  return rows.length;
+): boolean {
+  const bytes = MAX_BYTES_PER_CHARACTER * (size.characters + size.count + 1);
+  return size.count <= MAX_ROWS && bytes <= maxValueBytes * ROWS_SHARE;
 }
 
 /** The rows of a ledger entry; none unless it is a charge. */
@@ -117,29 +124,54 @@ const COUNTERS = [
   "imagesMade",
 ] as const satisfies readonly (keyof Usage)[];
 
-/**
- * Writes rows as one JSON text. A store copies and measures a text at a tenth of the cost of as many small objects,
- * which matters at thousands of charges per second.
- */
-function writeRows(rows: readonly ChargeRow[]): string {
-  return JSON.stringify(rows.map(writeRow));
+/** Writes a row as JSON without line feeds. */
+export function writeRow({ requestId, model, provider, amount, usage, at, kind }: ChargeRow): string {
+  const row: StoredRow = [at, kind, shortened(requestId), shortened(model), shortened(provider), amount.toString()];
+  if (usage) row.push(countersOf(usage));
+  return JSON.stringify(row);
 }
 
-function writeRow({ requestId, model, provider, amount, usage, at, kind }: ChargeRow): StoredRow {
-  const texts = [requestId, model, provider].map((text) => text.slice(0, MAX_TEXT_CHARACTERS)) as [
-    string,
-    string,
-    string,
-  ];
-  const row: StoredRow = [at, kind, ...texts, amount.toString()];
-  if (usage) row.push(countersOf(usage));
+/**
+ * Reads a row that {@linkcode writeRow} wrote.
+ *
+ * @throws {Error} If the text is no such row.
+ */
+export function readWrittenRow(text: string): ChargeRow {
+  const row = readRow(JSON.parse(text) as StoredRow);
+  if (row.amount <= 0n) throw new RangeError("Cannot read a charge: its amount is not above zero");
   return row;
 }
 
-/** The counters in their positions, without trailing zeros. */
+function shortened(text: string): string {
+  return text.length > MAX_TEXT_CHARACTERS ? text.slice(0, MAX_TEXT_CHARACTERS) : text;
+}
+
+/**
+ * The counters in the positions of {@linkcode COUNTERS}, without trailing zeros. Each is read by its own name: a loop
+ * over the names takes ten times as long, for every charge.
+ */
 function countersOf(usage: Partial<Usage>): number[] {
-  const counters = COUNTERS.map((name) => Number(usage[name] ?? 0));
-  return counters.slice(0, counters.findLastIndex((count) => count !== 0) + 1);
+  const counters = [
+    usage.freshTokens ?? 0,
+    usage.cacheReadTokens ?? 0,
+    usage.cacheWrite5mTokens ?? 0,
+    usage.cacheWrite1hTokens ?? 0,
+    usage.toolPromptTokens ?? 0,
+    usage.outputTokens ?? 0,
+    usage.reasoningTokens ?? 0,
+    usage.estimated ? 1 : 0,
+    usage.imageInputTokens ?? 0,
+    usage.imageCacheReadTokens ?? 0,
+    usage.audioInputTokens ?? 0,
+    usage.audioCacheReadTokens ?? 0,
+    usage.imageOutputTokens ?? 0,
+    usage.audioOutputTokens ?? 0,
+    usage.videoOutputTokens ?? 0,
+    usage.webSearches ?? 0,
+    usage.imagesMade ?? 0,
+  ];
+  while (counters.length > 0 && counters[counters.length - 1] === 0) counters.pop();
+  return counters;
 }
 
 function readRow([at, kind, requestId, model, provider, amount, counters]: StoredRow): ChargeRow {
@@ -150,8 +182,4 @@ function readRow([at, kind, requestId, model, provider, amount, counters]: Store
     return count === 0 ? [] : [[name, name === "estimated" ? true : count] as const];
   });
   return { ...row, usage: Object.fromEntries(counted) };
-}
-
-function textLengthOf({ requestId, model, provider }: ChargeRow): number {
-  return [requestId, model, provider].reduce((sum, text) => sum + Math.min(text.length, MAX_TEXT_CHARACTERS), 0);
 }

@@ -1,8 +1,10 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
+import type { Journal } from "../store/journal/journal.ts";
 import type { WriteGuard } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { AccountMeter, type AccountMeterOptions, type OpenCall } from "./account_meter.ts";
+import { LedgerSchedule } from "./ledger_schedule.ts";
 
 /** The final cost of a call. */
 export type Charge = Omit<ChargeRow, "at">;
@@ -60,19 +62,29 @@ export interface Meter {
   admit(accountId: string, reservation: Money | ReservationRule): Admission | Promise<Admission>;
   /** Must be called after an account's balance was changed elsewhere: the next call reads it. */
   invalidate(accountId: string): void;
-  /** Resolves when every charge is durable or lost; for the end of the process. */
+  /**
+   * Writes all charges to the ledger, for the end of the process. Those that the store refuses are logged: as
+   * `charge_in_journal` if the next start replays them, otherwise as `charge_lost`.
+   */
   flush(): Promise<void>;
 }
 
+/** A meter over a store. */
+export interface LedgerMeter extends Meter {
+  /**
+   * Writes an account's charges to the ledger. Returns nothing if all are there already, otherwise a promise, which
+   * rejects with `storage_unavailable` if the store cannot write them now. Charges that are made meanwhile may not be
+   * included.
+   */
+  settle(accountId: string): void | Promise<void>;
+}
+
 /** The dependencies and settings of a meter. */
-export interface MeterOptions extends Omit<AccountMeterOptions, "groupDelayMs"> {
+export interface MeterOptions extends Omit<AccountMeterOptions, "journal" | "schedule"> {
   /** Refuses calls whose charge could not be written. Default: none. */
   readonly writeGuard?: WriteGuard;
-  /**
-   * How long a charge waits for others to share its commit. With 0, the default, it waits only while a commit is in
-   * progress.
-   */
-  readonly groupDelayMs?: number;
+  /** Makes charges durable before they are in the ledger. Default: none; each charge waits for the ledger. */
+  readonly journal?: Journal;
 }
 
 const REFRESH_INTERVAL_MS = 1_000;
@@ -87,14 +99,16 @@ const MAX_ACCOUNT_METERS = 10_000;
  * Reservations never exceed the balance. So an account can be overdrawn by at most what its open calls cost above their
  * reservations, and by what other processes take while calls are open.
  */
-export function createMeter({ groupDelayMs = 0, ...options }: MeterOptions): Meter {
+export function createMeter(options: MeterOptions): LedgerMeter {
   const meters = new Map<string, AccountMeter>();
+  const { journal = null, clock } = options;
+  const shared = { ...options, journal, schedule: new LedgerSchedule(clock) };
 
   function meterOf(accountId: string): AccountMeter {
     let meter = meters.get(accountId);
     if (!meter) {
       if (meters.size >= MAX_ACCOUNT_METERS) dropIdle(meters);
-      meter = new AccountMeter(accountId, { ...options, groupDelayMs });
+      meter = new AccountMeter(accountId, shared);
       meters.set(accountId, meter);
     }
     return meter;
@@ -136,6 +150,7 @@ export function createMeter({ groupDelayMs = 0, ...options }: MeterOptions): Met
         : admitNow(accountId, reservation);
     },
     invalidate: (accountId) => meters.get(accountId)?.invalidate(),
+    settle: (accountId) => meters.get(accountId)?.settle(),
     async flush() {
       await Promise.all([...meters.values()].map((meter) => meter.flush()));
     },

@@ -1,14 +1,16 @@
+import { replayJournal } from "../app/charge_journal.ts";
 import { openStore } from "../app/store.ts";
 import type { Config } from "../config/config.ts";
 import { DEV_STORE } from "../config/dev_config.ts";
 import { systemClock } from "../lib/clock.ts";
-import { silentLog } from "../lib/log.ts";
+import { type Log, silentLog } from "../lib/log.ts";
 import { StoreMissingError } from "../store/kv/database_file.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import { pathOf } from "./find_gateway.ts";
 
 /**
- * Opens the store of a gateway that does not run. Nothing in it is migrated or created: that is left to the gateway.
+ * Opens the store of a gateway that does not run. The charges in its journal are written to its ledger. Nothing else is
+ * migrated or created: that is left to the gateway.
  *
  * @throws {StoreMissingError} If the store does not exist and `mustExist` is set, or if it is a store in memory.
  * @throws {StoreInUseError} If another process has it.
@@ -19,10 +21,25 @@ export async function openStoppedStore(
 ): Promise<StoreEngine> {
   try {
     if (pathOf(config.store) === null) throw new StoreMissingError(config.store);
-    return await openStore(config, { clock: systemClock, log: silentLog, mustExist });
+    const store = await openStore(config, { clock: systemClock, log: silentLog, mustExist });
+    return await withReplayedJournal(config, store);
   } catch (error) {
     if (!(error instanceof StoreMissingError)) throw error;
     throw new StoreMissingError(error.path, await missingStoreMessage(config));
+  }
+}
+
+async function withReplayedJournal(config: Config, store: StoreEngine): Promise<StoreEngine> {
+  const log: Log = {
+    ...silentLog,
+    error: (event, { path, reason } = {}) => console.error(`${event}: ${path}: ${reason}`),
+  };
+  try {
+    await replayJournal({ config, store, log });
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
   }
 }
 

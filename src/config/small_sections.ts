@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { LogLevel } from "../lib/log.ts";
 import { boolean, type ReadContext, seconds } from "../lib/settings.ts";
 
-/** How videos are held and charged. */
+/** How durable charges are, and how videos are held and charged. */
 export interface BillingConfig {
   /**
    * Whether the estimate of a video is held before the task is accepted. Default: true. Source:
@@ -13,6 +13,11 @@ export interface BillingConfig {
    * The hold of a create that the vendor never confirmed: released, or captured up to the estimate. Default: `release`.
    */
   readonly unknownCreates: "release" | "capture";
+  /**
+   * What a charge survives before the last byte of its reply is sent: the end of the process, or also a power failure.
+   * Default: `process`. Source: docs/configuration.md#durability-of-charges.
+   */
+  readonly durability: "process" | "power";
 }
 
 /** How webhooks are delivered. */
@@ -30,7 +35,8 @@ export interface LogsConfig {
 const billing: z.ZodType<BillingConfig> = z.strictObject({
   preauthorize: boolean().default(true),
   unknown_creates: z.enum(["release", "capture"]).default("release"),
-}).transform(({ preauthorize, unknown_creates }) => ({ preauthorize, unknownCreates: unknown_creates }));
+  durability: z.enum(["process", "power"]).default("process"),
+}).transform(({ unknown_creates, ...billing }) => ({ ...billing, unknownCreates: unknown_creates }));
 
 const webhooks: z.ZodType<WebhooksConfig> = z.strictObject({ timeout: seconds(0.01, 300).default(10_000) })
   .transform(({ timeout }) => ({ timeoutMs: timeout }));

@@ -1,6 +1,14 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { serialize } from "node:v8";
-import { addCharge, type ChargeRow, chargeRowsOf, countFittingRows, totalOf } from "../../src/billing/charge.ts";
+import {
+  addCharge,
+  areRowsFitting,
+  type ChargeRow,
+  chargeRowsOf,
+  readWrittenRow,
+  totalOf,
+  writeRow,
+} from "../../src/billing/charge.ts";
 import { MIN_STORE_LIMITS } from "../../src/store/store.ts";
 import { NO_USAGE } from "../../src/conversation/usage.ts";
 import { atLeast, itemAt } from "../support/items.ts";
@@ -40,7 +48,7 @@ Deno.test("a charge of zero or below is refused", () => {
   for (const amount of [0n, -1n]) assertThrows(() => totalOf([ROW, { ...ROW, amount }]), RangeError);
 });
 
-Deno.test("countFittingRows() never exceeds the limits of the store, however large the rows are", () => {
+Deno.test("rows that fit never exceed the limits of the store, however large they are", () => {
   const most = 1e10;
   const usage = {
     freshTokens: most,
@@ -53,15 +61,20 @@ Deno.test("countFittingRows() never exceeds the limits of the store, however lar
     estimated: true,
   };
   for (const model of ["a/b", "acme/" + "m".repeat(40), "模".repeat(500)]) {
-    const rows = Array.from({ length: 1000 }, () => ({ ...ROW, model, usage, amount: 10n ** 17n }));
-    const count = countFittingRows(rows, MIN_STORE_LIMITS);
-    const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: rows.slice(0, count) });
+    const row = { ...ROW, model, usage, amount: 10n ** 17n };
+    let count = 0;
+    while (areRowsFitting({ count: count + 1, characters: (count + 1) * writeRow(row).length }, MIN_STORE_LIMITS)) {
+      count++;
+    }
+    const commit = addCharge({}, { account: "acme", reference: "charge_1", rows: Array(count).fill(row) });
     assert(serialize(itemAt(commit.ledgerEntries ?? [], 0).detail).length < 50_000);
     assert(count > 20 && count <= 200);
   }
 });
 
-Deno.test("countFittingRows() counts at least one row and all of a few", () => {
-  assertEquals(countFittingRows([{ ...ROW, model: "m".repeat(100_000) }], MIN_STORE_LIMITS), 1);
-  assertEquals(countFittingRows(Array(50).fill(ROW), MIN_STORE_LIMITS), 50);
+Deno.test("a written row is one line, and reading undoes writing", () => {
+  const row = { ...ROW, model: "a\nb\u2028", usage: { freshTokens: 10, imagesMade: 2 } };
+  assert(!writeRow(row).includes("\n"));
+  assertEquals(readWrittenRow(writeRow(row)), row);
+  for (const text of ["", "[]", "{}", writeRow({ ...ROW, amount: 0n })]) assertThrows(() => readWrittenRow(text));
 });

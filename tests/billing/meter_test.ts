@@ -15,12 +15,12 @@ import { eventLoopTurn, instantClock, type ManualClock, manualClock, observeStor
 
 const CHARGE: Charge = { requestId: "req_1", kind: "text", model: "acme/large", provider: "acme", amount: 10n };
 
-async function meterOver<C extends Clock>(balance: Money, clock: C, options: { groupDelayMs?: number } = {}) {
+async function meterOver<C extends Clock>(balance: Money, clock: C) {
   const store = observeStore(await openMemoryStore({ clock }));
   const log = recordingLog();
   await createAccount(store, { id: "acme", balance });
   store.commits.length = store.operations.length = 0;
-  return { store, clock, log, meter: createMeter({ store, clock, log, ...options }) };
+  return { store, clock, log, meter: createMeter({ store, clock, log }) };
 }
 
 /** Charges a call. */
@@ -290,23 +290,6 @@ Deno.test("one account's slow commit does not delay other accounts", async () =>
   await quick.charge(CHARGE);
   gate.resolve();
   await charged;
-});
-
-Deno.test("with groupDelayMs a charge waits that long for others, and flush() does not wait", async () => {
-  const { meter, store, clock } = await meterOver(100n, manualClock(), { groupDelayMs: 25 });
-  const admissions = await Promise.all([1, 2, 3].map(() => meter.admit("acme", 1n)));
-  const first = itemAt(admissions, 0).charge(CHARGE);
-  await eventLoopTurn();
-  const second = itemAt(admissions, 1).charge(CHARGE);
-  assertEquals(store.commits.length, 0);
-  clock.advance(25);
-  await Promise.all([first, second]);
-  assertEquals(store.commits.length, 1);
-  const third = itemAt(admissions, 2).charge(CHARGE);
-  await eventLoopTurn();
-  await meter.flush();
-  await third;
-  assertEquals(store.commits.length, 2);
 });
 
 Deno.test("only the first call of charge() or release() has an effect", async () => {

@@ -99,7 +99,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       signedUrlMs: 86_400_000,
     },
     retention: { tasksMs: null, deliveriesMs: null, filesMs: 604_800_000, cachedContentsMs: null },
-    billing: { preauthorize: true, unknownCreates: "release" },
+    billing: { preauthorize: true, unknownCreates: "release", durability: "process" },
     webhooks: { timeoutMs: 10_000 },
     egress: { allow: [], caFile: null },
     logs: { level: "info" },

@@ -131,11 +131,14 @@ onSmallDisk(
     const before = await money.balance();
     fill(path);
     const codes: string[] = [];
-    for (let n = 0; n < 12; n++) codes.push((await (await chat()).json()).error?.code ?? "served");
+    // The journal has room in its last page until the ledger is written, 40 ms later.
+    while (codes.at(-1) !== "storage_unavailable") {
+      codes.push((await (await chat()).json()).error?.code ?? "served");
+    }
     const served = codes.filter((code) => code === "served").length;
-    assertEquals(codes.at(-1), "storage_unavailable");
     const asked = vendor.seen.length - 1;
-    assertEquals(asked < 12, true);
+    for (let n = 0; n < 5; n++) assertEquals((await (await chat()).json()).error.code, "storage_unavailable");
+    assertEquals(vendor.seen.length - 1, asked, "no vendor is called while the store takes no writes");
     assertEquals(
       (await fetch(`${gateway.address}/readyz`).then((response) => response.text())).startsWith("not ready"),
       true,

@@ -10,7 +10,12 @@ export const START_BALANCE = "10000";
 /** Returns the configuration of every run: four video vendors and one vendor of each other kind. */
 export function configOf(
   baseUrls: Sandbox["baseUrls"],
-  { folder, key, adminKey }: { readonly folder: string; readonly key: string; readonly adminKey: string },
+  { folder, key, adminKey, durability }: {
+    readonly folder: string;
+    readonly key: string;
+    readonly adminKey: string;
+    readonly durability: "process" | "power";
+  },
 ): unknown {
   const { textRequest, textToken, image, cacheToken } = PRICES;
   const api_key = "sandbox-key";
@@ -57,6 +62,7 @@ export function configOf(
       video_polling: { requests: 1_000_000, per: 1, burst: 1_000_000 },
     },
     retention: RETENTION,
+    billing: { durability },
     egress: { allow: ["127.0.0.1/32"], ca_file: `${folder}/root.pem` },
   };
 }

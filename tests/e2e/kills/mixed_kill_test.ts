@@ -58,14 +58,23 @@ Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice
   const folder = await Deno.makeTempDir();
   const [key, adminKey] = [newApiKey(), newApiKey()];
   await Deno.writeTextFile(`${folder}/root.pem`, LOOPBACK_ROOT);
-  const config = `${folder}/switchyard.json`;
-  await Deno.writeTextFile(config, JSON.stringify(configOf(sandbox.baseUrls, { folder, key, adminKey })));
+  // The modes take turns, so each replays what the other left.
+  const configs: string[] = [];
+  for (const durability of ["process", "power"] as const) {
+    const config = `${folder}/${durability}.json`;
+    configs.push(config);
+    await Deno.writeTextFile(config, JSON.stringify(configOf(sandbox.baseUrls, { folder, key, adminKey, durability })));
+  }
   const acknowledged = nothingAcknowledged();
   let numbered = 0;
-  const start = () => startGatewayProcess({ args: ["serve", "--config", config], folder });
+  let started = 0;
+  const start = () => {
+    const config = itemAt(configs, started++ % configs.length);
+    return startGatewayProcess({ args: ["serve", "--config", config], folder });
+  };
   const nextNumber = () => ++numbered;
 
-  await createOldVideos(config, key, facts, OLD_VIDEOS);
+  await createOldVideos(itemAt(configs, 0), key, facts, OLD_VIDEOS);
   for (let kill = 0; kill < KILLS; kill++) {
     const child = start();
     const target = { address: await addressOf(child), key, adminKey, callbackUrl: receiver.url };

@@ -1,0 +1,72 @@
+import { replayCharges } from "../billing/replay_charges.ts";
+import type { Config } from "../config/config.ts";
+import type { Log } from "../lib/log.ts";
+import { makePrivateFolder, restrictPermissions } from "../lib/private_path.ts";
+import { asUnwritableError } from "../lib/unwritable.ts";
+import { fileSink } from "../store/journal/file_sink.ts";
+import { type Journal, NO_SINK } from "../store/journal/journal.ts";
+import { keepDamagedSegment, readJournal, removeSegment } from "../store/journal/journal_folder.ts";
+import { journalThread, threadSink } from "../store/journal/thread_sink.ts";
+import type { Store } from "../store/store.ts";
+
+/** What a journal belongs to. */
+export interface JournalOwner {
+  readonly config: Pick<Config, "store" | "billing">;
+  /** The open store of `config`. */
+  readonly store: Store;
+  readonly log: Log;
+}
+
+/**
+ * Replays the charges that an earlier process left in the journal, then opens the journal for this process. A store in
+ * memory has no file, and its charges need none.
+ *
+ * @throws As {@linkcode replayJournal}; {@linkcode UnwritableError} if the folder cannot be created.
+ */
+export async function openJournal(journal: Journal, owner: JournalOwner): Promise<void> {
+  const folder = await journalFolderOf(owner.config.store);
+  if (folder === null) return journal.open(NO_SINK, 1);
+  const nextSegment = await replayJournal(owner);
+  try {
+    await makePrivateFolder(folder);
+  } catch (error) {
+    throw asUnwritableError("store", folder, error);
+  }
+  const isPower = owner.config.billing.durability === "power";
+  journal.open(isPower ? threadSink(journalThread(folder)) : fileSink(folder), nextSegment);
+}
+
+/**
+ * Writes the charges in the journal of a store to its ledger, and removes the journal. Whoever opens a store of a
+ * gateway that does not run calls this before it reads money. A repeat changes nothing.
+ *
+ * @returns The next free number for a segment.
+ * @throws {StoreWriteError} If the store takes no writes. The journal stays.
+ */
+export async function replayJournal({ config, store, log }: JournalOwner): Promise<number> {
+  const folder = await journalFolderOf(config.store);
+  if (folder === null) return 1;
+  await restrictPermissions(folder, log);
+  const { segments, texts, damaged, nextSegment } = await readJournal(folder);
+  const { written, present, unusable } = await replayCharges(store, texts);
+  if (written > 0) log.info("journal_replayed", { path: folder, count: written });
+  for (const segment of segments) {
+    const damagedBytes = damaged.get(segment) ?? 0;
+    if (damagedBytes === 0 && unusable === 0) {
+      await removeSegment(folder, segment);
+      continue;
+    }
+    const path = await keepDamagedSegment(folder, segment);
+    const reason =
+      `${unusable} records of the journal cannot be charged; ${written + present} groups of charges were ` +
+      "replayed, and the file is kept";
+    log.error("journal_damaged", { path, bytes: damagedBytes, reason });
+  }
+  return nextSegment;
+}
+
+/** The folder of the journal beside a store's file; null for a store in memory. As for the lock, the path is real. */
+async function journalFolderOf(store: string): Promise<string | null> {
+  const path = store.slice(store.indexOf(":") + 1);
+  return path === ":memory:" ? null : `${await Deno.realPath(path)}.charges`;
+}

@@ -1,0 +1,73 @@
+import type { Money } from "../lib/money.ts";
+import type { Journal } from "../store/journal/journal.ts";
+import type { StoreLimits } from "../store/store.ts";
+import { areRowsFitting, type WrittenCharge } from "./charge.ts";
+
+/**
+ * Charges of one account that share a ledger entry. The reference exists before the first row, so every row in the
+ * journal names the entry that it belongs to. A replay commits a group under the same reference, and the store refuses
+ * a group that it has.
+ *
+ *     open (rows are added) → its commit begins, or it is full → closed → written
+ */
+export class ChargeGroup implements WrittenCharge {
+  readonly rows: string[] = [];
+  total: Money = 0n;
+  /** The rows that are in no journal, so that they are lost when the process ends before they are written. */
+  readonly unjournaled: string[] = [];
+  #characters = 0;
+  #isWritten = false;
+  #segments: number[] = [];
+  #written: PromiseWithResolvers<void> | null = null;
+
+  constructor(readonly account: string, readonly reference: string) {}
+
+  /** Whether the group has room for a written row. A group without rows always has. */
+  hasRoomFor(row: string, limits: StoreLimits): boolean {
+    const size = { count: this.rows.length + 1, characters: this.#characters + row.length };
+    return this.rows.length === 0 || areRowsFitting(size, limits);
+  }
+
+  /** Adds a row. */
+  add(row: string, amount: Money): void {
+    this.rows.push(row);
+    this.#characters += row.length;
+    this.total += amount;
+  }
+
+  /** Holds the segment of the journal to which the last row was appended. */
+  holdSegment(journal: Journal): void {
+    if (this.#segments.at(-1) === journal.segment) return;
+    this.#segments.push(journal.segment);
+    journal.hold();
+  }
+
+  /** Releases the segments, because the group needs no replay. */
+  releaseSegments(journal: Journal): void {
+    for (const segment of this.#segments) journal.release(segment);
+    this.#segments = [];
+  }
+
+  /** Resolves once the group is in the ledger. Rejects when an attempt to write it fails. */
+  whenWritten(): Promise<void> {
+    if (this.#isWritten) return Promise.resolve();
+    return (this.#written ??= Promise.withResolvers<void>()).promise;
+  }
+
+  /** Notes that the group is in the ledger. */
+  noteWritten(): void {
+    this.#isWritten = true;
+    this.#written?.resolve();
+  }
+
+  /** Notes that an attempt failed. Those who wait for it get the error. */
+  noteFailure(error: unknown): void {
+    this.#written?.reject(error);
+    this.#written = null;
+  }
+}
+
+/** The record of a row in the journal: the reference of its group, the account and the row, with spaces between. */
+export function journalRecordOf({ reference, account }: ChargeGroup, row: string): string {
+  return `${reference} ${account} ${row}`;
+}

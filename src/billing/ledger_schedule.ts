@@ -1,0 +1,46 @@
+import type { Clock } from "../lib/clock.ts";
+
+/** Charges that can be written to the ledger. */
+interface Writable {
+  /** Starts to write them. */
+  write(): void;
+}
+
+/**
+ * How long a charge in the journal waits for its commit to the ledger. With the duration of the commit, a power failure
+ * loses about the last 50 ms of the charges that the system has not written to the disk. Source:
+ * docs/configuration.md#durability-of-charges.
+ */
+const DELAY_MS = 40;
+/** Accounts whose commits start in one turn of the event loop. They fit into one write of the store. */
+const ACCOUNTS_PER_TURN = 32;
+
+/** Starts the ledger commits of all accounts with charges in the journal, together, 40 ms after the first charge. */
+export class LedgerSchedule {
+  readonly #waiting = new Set<Writable>();
+  #isScheduled = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Writes an account's charges at the next time. */
+  add(charges: Writable): void {
+    this.#waiting.add(charges);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.clock.after(DELAY_MS, () => this.#writeNext());
+  }
+
+  /** Many accounts are spread over several turns, so that none of them is long. */
+  #writeNext(): void {
+    let count = 0;
+    for (const charges of this.#waiting) {
+      if (count++ === ACCOUNTS_PER_TURN) {
+        this.clock.after(0, () => this.#writeNext());
+        return;
+      }
+      this.#waiting.delete(charges);
+      charges.write();
+    }
+    this.#isScheduled = false;
+  }
+}
