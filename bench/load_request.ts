@@ -89,8 +89,8 @@ interface Turn {
 const MAX_TURN_BYTES = 2000;
 /** The JSON around a turn. */
 const TURN_OVERHEAD_BYTES = 60;
-/** Quotes and line ends, as in real prompts: a reader must look at escapes. */
-const SENTENCE = 'The quick brown fox says "jump" to the lazy dog.\n';
+/** With quotes and a line end, as in real prompts: a reader must look at escapes. */
+const SENTENCE = 'The quick brown fox jumps over the lazy dog, says "hello" to everyone, and asks about the weather.\n';
 
 /** A conversation of about that many bytes, which begins and ends with the user. */
 function turnsOf(bytes: number): Turn[] {

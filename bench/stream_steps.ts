@@ -15,8 +15,8 @@ export interface StreamLimit {
 /** Streams at once. */
 export const STEPS: readonly number[] = [100, 150, 200, 300, 400, 500, 700, 1000];
 
-/** The steps of a quick run. */
-export const QUICK_STEPS: readonly number[] = [100, 400];
+/** The only step of a quick run. */
+export const QUICK_STEPS: readonly number[] = [400];
 
 /** Of a thousand gaps, fewer than this may be late. */
 export const MAX_LATE_PER_MILLE = 1;

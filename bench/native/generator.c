@@ -223,10 +223,10 @@ static void poll_until(int64_t at) {
   }
 }
 
-/* Every connection asks again when its reply is complete. Returns the end of the last reply. */
+/* Every connection asks again when its reply is complete. Those that have started by then ask at least once. */
 static void run_closed(int64_t begun_at, int64_t until, int64_t spread_ns) {
   int started = 0;
-  while (now_ns() < until && failures < MAX_FAILURES) {
+  do {
     int64_t now = now_ns(), next_at = until;
     while (started < connection_count) {
       next_at = begun_at + spread_ns * started / connection_count;
@@ -237,7 +237,7 @@ static void run_closed(int64_t begun_at, int64_t until, int64_t spread_ns) {
       if (!connections[index].is_busy) ask(&connections[index], now_ns());
     }
     poll_until(next_at > now ? next_at : until);
-  }
+  } while (now_ns() < until && failures < MAX_FAILURES);
 }
 
 static void run_rate(int64_t begun_at, int64_t until, double per_second) {

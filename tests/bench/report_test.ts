@@ -1,0 +1,106 @@
+import { assert, assertEquals } from "@std/assert";
+import { type ScenarioId, SCENARIOS } from "../../bench/cases.ts";
+import { type Contender, type ContenderId, DIRECTIONS } from "../../bench/contenders.ts";
+import { type ContenderResult, Figures, repliesPerSecond } from "../../bench/contest.ts";
+import { marksOf } from "../../bench/report/marks.ts";
+import type { Outcome } from "../../bench/report/outcome.ts";
+import { writeReport } from "../../bench/report/report.ts";
+
+function result(cpuUsPerReply: number, repliesPerSecond: number): ContenderResult {
+  return {
+    replies: 1000,
+    failures: 0,
+    elapsedMs: 1000,
+    wholeMs: { p50: 1, p99: 2, max: 3 },
+    gaps: { count: 0, late: 0, ms: null },
+    repliesPerSecond,
+    cpuUsPerReply,
+  };
+}
+
+function contender(id: ContenderId, label: string): Contender {
+  const request = { port: 1, path: "/", headers: {}, body: "" };
+  return { id, label, server: null, ask: () => request };
+}
+
+function outcomeOf(figures: Figures, scenarioIds: readonly ScenarioId[]): Outcome {
+  const pass = contender("pass", "Switchyard");
+  return {
+    machine: { cpu: "x", cores: 2, memoryBytes: 1, system: "x", deno: "2", switchyard: "0", fsyncMs: 1 },
+    date: new Date(0),
+    minutes: 1,
+    rounds: 1,
+    seconds: 1,
+    cores: { server: 0, upstream: 1, load: 1, description: "Pinned." },
+    generators: { closed: "wrk", timed: "generator" },
+    nativeFault: null,
+    fields: { rivals: [contender("bare", "bare Deno"), pass], directions: [pass] },
+    scenarios: SCENARIOS.filter(({ id }) => scenarioIds.includes(id)),
+    figures,
+    limits: new Map(),
+    maxStreams: 1000,
+    memory: [],
+    isMemoryAfterMinute: true,
+    charges: { counted: 10, charged: 10 },
+    remarks: [],
+    profiles: [],
+    pieces: [],
+  };
+}
+
+Deno.test("marksOf() has missed marks first and unmeasured ones last", () => {
+  const figures = new Figures();
+  figures.add("bare", "json_32", result(100, 1000));
+  figures.add("pass", "json_32", result(105, 800));
+  const marks = marksOf(outcomeOf(figures, ["json_32"]));
+  assertEquals(marks.slice(0, 3).map(({ isMet, measured }) => [isMet, measured]), [
+    [false, "0.80 ×"],
+    [true, "1.05 ×"],
+    [null, null],
+  ]);
+});
+
+Deno.test("marksOf() judges translation by the most expensive direction", () => {
+  const figures = new Figures();
+  figures.add("pass", "translate_json", result(100, 1000));
+  DIRECTIONS.forEach(({ id }, index) => figures.add(id, "translate_json", result(100 + index * 10, 1000)));
+  const [mark] = marksOf(outcomeOf(figures, [])).filter(({ measured }) => measured !== null);
+  assert(mark?.text.includes("messages to content"), mark?.text);
+  assertEquals([mark?.measured, mark?.isMet], ["1.50 ×", false]);
+});
+
+Deno.test("marksOf() does not judge a number of streams that was not tried", () => {
+  const outcome = outcomeOf(new Figures(), []);
+  const streamsAt = (streams: number, maxStreams: number) => {
+    const limit = { streams, isOpenEnded: streams === maxStreams, largestGapMs: 50 };
+    return marksOf({ ...outcome, maxStreams, limits: new Map([["pass", limit]]) })
+      .find(({ text }) => text.startsWith("Paced streams at once"))?.isMet;
+  };
+  assertEquals([streamsAt(400, 400), streamsAt(400, 1000), streamsAt(1000, 1000)], [null, false, true]);
+});
+
+Deno.test("Figures compares within each round, and a contender of one round with all rounds of another", () => {
+  const figures = new Figures();
+  for (const rate of [100, 200, 400]) figures.add("bare", "json_32", result(1, rate));
+  for (const rate of [50, 200, 100]) figures.add("pass", "json_32", result(1, rate));
+  figures.add("direct", "json_32", result(1, 1000));
+  assertEquals(figures.ratio("pass", "bare", "json_32", repliesPerSecond), { median: 0.5, min: 0.25, max: 1 });
+  assertEquals(figures.ratio("bare", "direct", "json_32", repliesPerSecond)?.max, 0.4);
+});
+
+Deno.test("writeReport() begins with the marks and leaves out what was not measured", () => {
+  const figures = new Figures();
+  figures.add("bare", "json_32", result(100, 1000));
+  figures.add("pass", "json_32", result(300, 500));
+  const report = writeReport(outcomeOf(figures, ["json_32"]));
+  const headings = [...report.matchAll(/^#+ .*$/gm)].map(([heading]) => heading);
+  assertEquals(headings, [
+    "# Results",
+    "## Comparison",
+    "## Method",
+    "## Each load, with ranges",
+    "### JSON of 1 KB, 32 connections",
+  ]);
+  assert(report.indexOf("**missed**") < report.indexOf("## Comparison"));
+  assert(!report.includes("request of 1 MB, CPU"), "a line without figures");
+});
