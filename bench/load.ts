@@ -22,7 +22,7 @@ export interface LoadOptions {
   readonly request: LoadRequest;
   readonly load: Load;
   readonly connections: number;
-  /** No request is started after it; pending ones are finished. */
+  /** No request is started after it, except each connection's first in a closed loop; pending ones are finished. */
   readonly seconds: number;
 }
 
@@ -75,9 +75,10 @@ export async function runLoad({ request: ask, load, connections, seconds }: Load
 
   async function askOverAndOver(exchanger: Exchanger, index: number): Promise<void> {
     if (load.kind === "streams") await pauseUntil(startedAt + STREAM_MS * index / connections);
-    for (let failed = 0; performance.now() < until && failed < MAX_RECORDED_FAILURES;) {
+    let failed = 0;
+    do {
       if (!await exchange(exchanger, performance.now())) failed++;
-    }
+    } while (performance.now() < until && failed < MAX_RECORDED_FAILURES);
   }
 
   /** All connections take requests from one schedule. */
