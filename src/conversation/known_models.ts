@@ -20,6 +20,19 @@ export interface CatalogFacts {
  * @param upstreamName The vendor's name of the model, possibly with its maker before a slash.
  */
 export function modelFacts(upstreamName: string, entry: CatalogFacts): ModelFacts {
+  const known = factsOfEntries.get(entry)?.get(upstreamName);
+  if (known !== undefined) return known;
+  const facts = factsOf(upstreamName, entry);
+  const ofEntry = factsOfEntries.get(entry);
+  if (ofEntry === undefined) factsOfEntries.set(entry, new Map([[upstreamName, facts]]));
+  else ofEntry.set(upstreamName, facts);
+  return facts;
+}
+
+/** Facts by catalog entry and the vendor's name of the model. They are needed for every translated request. */
+const factsOfEntries = new WeakMap<CatalogFacts, Map<string, ModelFacts>>();
+
+function factsOf(upstreamName: string, entry: CatalogFacts): ModelFacts {
   const family = familyFacts(upstreamName) ?? familyFacts(entry.id) ?? {};
   return { ...UNKNOWN_FACTS, ...family, ...catalogFacts(entry.supportedParameters, family) };
 }

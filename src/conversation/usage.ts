@@ -119,8 +119,12 @@ export function withCounters<U extends Partial<Usage>>(
   usage: U,
   counters: Readonly<Partial<Record<OptionalCounter, number>>>,
 ): U {
-  const counted = Object.entries(counters).filter(([, count]) => count > 0);
-  return counted.length === 0 ? usage : { ...usage, ...Object.fromEntries(counted) };
+  let counted: U | null = null;
+  for (const name in counters) {
+    const count = counters[name as OptionalCounter] ?? 0;
+    if (count > 0) counted = { ...counted ?? usage, [name]: count };
+  }
+  return counted ?? usage;
 }
 
 /**
@@ -175,8 +179,12 @@ export function withAtLeast<U extends Usage | null>(
   counted: Readonly<Partial<Record<OptionalCounter, number>>>,
 ): U {
   if (usage === null) return usage;
-  const higher = Object.entries(counted).filter(([name, count]) => count > (usage[name as OptionalCounter] ?? 0));
-  return higher.length === 0 ? usage : { ...usage, ...Object.fromEntries(higher) };
+  let higher: U = usage;
+  for (const name in counted) {
+    const count = counted[name as OptionalCounter] ?? 0;
+    if (count > (usage[name as OptionalCounter] ?? 0)) higher = { ...higher, [name]: count };
+  }
+  return higher;
 }
 
 /**

@@ -81,6 +81,11 @@ export async function inlineMedia(
   }
 }
 
+/** Whether a conversation has nothing but text, and so nothing to download. */
+export function isTextOnly({ turns }: Conversation): boolean {
+  return turns.every(({ parts }) => parts.every(({ kind }) => kind === "text"));
+}
+
 /** The downloads of one request. Their concurrency, their total bytes and the account's memory are limited. */
 class Downloads {
   readonly #permits = new PermitsByKey(MAX_PARALLEL_PER_REQUEST);

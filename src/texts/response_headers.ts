@@ -1,8 +1,8 @@
+import { Buffer } from "node:buffer";
 import { responseHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { isSameFormat, outputLimitOf, type TextAttempt } from "./attempt.ts";
 
-const ENCODER = new TextEncoder();
 const MAX_NAMES = 32;
 const MAX_NAME_CHARACTERS = 80;
 
@@ -43,7 +43,7 @@ export function responseHeaders(
 
 /** Returns a JSON value as bytes. */
 export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
-  return ENCODER.encode(JSON.stringify(value));
+  return Buffer.from(JSON.stringify(value)) as Uint8Array<ArrayBuffer>;
 }
 
 /**

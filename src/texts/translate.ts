@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { relayStream } from "../calls/stream_relay.ts";
 import type { ReplyContext } from "../conversation/caller_format.ts";
 import { withCallerFieldName } from "../conversation/caller_field_error.ts";
@@ -19,7 +20,7 @@ import { chargeText } from "./charge_text.ts";
 import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { canSearch } from "./hosted_search.ts";
-import { inlineMedia } from "./inline_media.ts";
+import { inlineMedia, isTextOnly } from "./inline_media.ts";
 import { toCallerReply } from "./caller_reply.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
@@ -61,14 +62,16 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
 
 async function translated(attempt: TextAttempt, parts: TextParts): Promise<Translation> {
   const { request } = attempt;
-  const own = limited(await conversationOf(attempt, parts), attempt);
-  const prefix = await openPrefixOf(attempt);
+  const inlined = conversationOf(attempt, parts);
+  const own = limited(inlined instanceof Promise ? await inlined : inlined, attempt);
+  const prefix = request.cache?.kind === "emulated" ? await openPrefixOf(attempt) : null;
   const conversation = withPrefix(own, prefix, attempt);
   const written = writtenFor(conversation, attempt);
-  const named = request.cache?.kind === "native" ? { cachedContent: request.cache.upstreamName } : {};
   const { emulation, droppedFields } = emulationFor(conversation, written.droppedFields);
   return {
-    body: { ...written.body, ...named },
+    body: request.cache?.kind === "native"
+      ? { ...written.body, cachedContent: request.cache.upstreamName }
+      : written.body,
     prefix,
     droppedFields: [...conversation.unsupportedFields, ...request.format.droppedFields(request.body, droppedFields)],
     emulation,
@@ -97,7 +100,7 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 }
 
 /** Returns the caller's request in the neutral format, ready to be written for the attempt's vendor. */
-async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<Conversation> {
+function conversationOf(attempt: TextAttempt, parts: TextParts): Conversation | Promise<Conversation> {
   const { request, endpoint } = attempt;
   const body = request.format.replay.items
     ? parts.items.resolve(request.accountId, request.wholeBody())
@@ -106,7 +109,7 @@ async function conversationOf(attempt: TextAttempt, parts: TextParts): Promise<C
   const restored = request.format.replay.signatures === "none"
     ? read
     : parts.reasoning.restore(request.accountId, read);
-  return await inlineMedia(restored, endpoint.mustInline, parts.mediaInliner, request);
+  return isTextOnly(restored) ? restored : inlineMedia(restored, endpoint.mustInline, parts.mediaInliner, request);
 }
 
 /**
@@ -149,7 +152,7 @@ async function answerWhole(
   const reply = translation.emulation.reply(toCallerReply(vendorReply, translation.names));
   parts.reasoning.keep(request.accountId, reply.parts, request.format.replay.signatures);
   const countOutput = () => countTextTokens(textOf(reply));
-  const hostedCalls = attempt.measure.hostedTools > 0 ? countHostedCalls(new TextDecoder().decode(bytes)) : 0;
+  const hostedCalls = attempt.measure.hostedTools > 0 ? countHostedCalls(textIn(bytes)) : 0;
   const usage = reply.usage === null
     ? await estimatedUsageOf(request, await countOutput())
     : usageWithCache(await plausibleUsage(attempt, reply.usage, { countOutput, hostedCalls }), request.cache);
@@ -164,10 +167,16 @@ async function answerWhole(
 
 function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {
   try {
-    return attempt.endpoint.format.readReply(JSON.parse(new TextDecoder().decode(bytes)));
+    return attempt.endpoint.format.readReply(JSON.parse(textIn(bytes)));
   } catch (cause) {
     throw unreadableReply(attempt, cause);
   }
+}
+
+/** Returns the text of UTF-8 bytes, without a byte order mark. */
+function textIn(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
 }
 
 function textOf(reply: Reply): string {

@@ -102,6 +102,9 @@ export interface CitedText {
  * Without citations it lists the pages found, although no text refers to them.
  */
 export function writeGrounding(parts: readonly CitedText[], searches: readonly WebSearchPart[]): JsonObject | null {
+  if (searches.length === 0 && !parts.some(({ citations }) => citations !== undefined && citations.length > 0)) {
+    return null;
+  }
   const chunks: JsonObject[] = [];
   const indexes = new Map<string, number>();
   const supports: JsonObject[] = [];

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
   mediumTokensOf,
+  type OptionalCounter,
   promptTokensOf,
   readCounter,
   readTier,
@@ -44,6 +45,7 @@ export function readUsage(body: unknown): Usage | null {
 
 /** Tokens by medium on both sides. Source: Gemini API reference, "UsageMetadata", the four `…TokensDetails`. */
 function mediaIn(usage: JsonObject, tokens: Usage) {
+  if (!DETAILS.some((name) => usage[name] !== undefined)) return {};
   const cacheDetails = Array.isArray(usage.cacheTokensDetails) ? usage.cacheTokensDetails : null;
   const medium = (modality: string) => {
     const prompt = tokensOf(modality, usage.promptTokensDetails) + tokensOf(modality, usage.toolUsePromptTokensDetails);
@@ -60,6 +62,8 @@ function mediaIn(usage: JsonObject, tokens: Usage) {
     videoOutputTokens: tokensOf("VIDEO", usage.candidatesTokensDetails),
   };
 }
+
+const DETAILS = ["promptTokensDetails", "toolUsePromptTokensDetails", "candidatesTokensDetails"] as const;
 
 /** Matches a report without prompt tokens, which no request has: it must not replace an earlier one. */
 export const COUNTS_NOTHING = /"promptTokenCount"\s*:\s*0\s*[,}]/;
@@ -138,6 +142,7 @@ export function writeUsage(usage: Usage): JsonObject {
 
 /** The details by modality, if a medium has tokens; the rest of each side counts as text. */
 function writeDetails(usage: Usage): JsonObject {
+  if (!MEDIA_COUNTERS.some((name) => usage[name] !== undefined)) return {};
   const { audioCacheReadTokens: cachedAudio = 0, imageCacheReadTokens: cachedImages = 0 } = usage;
   const details = {
     promptTokensDetails: detailsOf(promptTokensOf(usage) - usage.toolPromptTokens, {
@@ -153,6 +158,16 @@ function writeDetails(usage: Usage): JsonObject {
   };
   return Object.fromEntries(Object.entries(details).filter(([, list]) => list.length > 0));
 }
+
+const MEDIA_COUNTERS = [
+  "audioInputTokens",
+  "audioCacheReadTokens",
+  "imageInputTokens",
+  "imageCacheReadTokens",
+  "audioOutputTokens",
+  "imageOutputTokens",
+  "videoOutputTokens",
+] as const satisfies readonly OptionalCounter[];
 
 function detailsOf(total: number, media: Readonly<Record<string, number>>): JsonObject[] {
   const counted = Object.entries(media).filter(([, tokenCount]) => tokenCount > 0);

@@ -228,8 +228,10 @@ export function endReply(progress: Progress): ReplyEvent[] {
   if (stop !== null && !wasCutOff(stop)) closePartial(progress, events);
   if (progress.cited !== null) closeCited(progress, events);
   closeOpen(progress, events);
-  const search = readGrounding(progress.cited?.groundingMetadata, progress.queries, nextSearchId(progress));
-  if (search !== null) addSearch(progress, search, events);
+  if (progress.cited !== null) {
+    const search = readGrounding(progress.cited.groundingMetadata, progress.queries, nextSearchId(progress));
+    if (search !== null) addSearch(progress, search, events);
+  }
   if (stop !== null) events.push({ type: "finish", stop: stopFor(stop, progress.calls > 0), usage });
   return events;
 }

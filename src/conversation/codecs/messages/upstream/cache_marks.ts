@@ -10,7 +10,11 @@ const MAX_MARKS = 4;
  * no mark of one hour after one of five minutes. Source: Messages API reference, "Prompt caching".
  */
 export function limitCacheMarks(body: JsonObject, droppedFields: FieldNames): void {
-  const marked = [...blocksIn(body)].filter((block) => block.cache_control !== undefined);
+  const marked: JsonObject[] = [];
+  for (const blocks of [body.tools, body.system]) addMarked(blocks, marked);
+  if (Array.isArray(body.messages)) {
+    for (const message of body.messages) addMarked(message.content, marked);
+  }
   for (const block of marked.slice(0, Math.max(0, marked.length - MAX_MARKS))) {
     delete block.cache_control;
     droppedFields.add("cache_control");
@@ -23,18 +27,12 @@ export function limitCacheMarks(body: JsonObject, droppedFields: FieldNames): vo
   }
 }
 
-/** All blocks that can have a mark, in the vendor's order of a prompt. */
-function* blocksIn({ tools, system, messages }: JsonObject): Generator<JsonObject> {
-  yield* objectsIn(tools);
-  yield* objectsIn(system);
-  for (const message of objectsIn(messages)) {
-    for (const block of objectsIn(message.content)) {
-      yield* objectsIn(block.content);
-      yield block;
-    }
+/** Adds the blocks with a mark, in the vendor's order of a prompt: those inside of a block come before it. */
+function addMarked(blocks: unknown, marked: JsonObject[]): void {
+  if (!Array.isArray(blocks)) return;
+  for (const block of blocks) {
+    if (!isObject(block)) continue;
+    addMarked(block.content, marked);
+    if (block.cache_control !== undefined) marked.push(block);
   }
-}
-
-function objectsIn(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
