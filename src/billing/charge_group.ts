@@ -1,3 +1,4 @@
+import type { GatewayError } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
 import type { Journal } from "../store/journal/journal.ts";
 import type { StoreLimits } from "../store/store.ts";
@@ -17,6 +18,7 @@ export class ChargeGroup implements WrittenCharge {
   readonly unjournaled: string[] = [];
   #characters = 0;
   #isWritten = false;
+  #finalError: unknown = null;
   #segments: number[] = [];
   #written: PromiseWithResolvers<void> | null = null;
 
@@ -48,9 +50,10 @@ export class ChargeGroup implements WrittenCharge {
     this.#segments = [];
   }
 
-  /** Resolves once the group is in the ledger. Rejects when an attempt to write it fails. */
+  /** Resolves once the group is in the ledger. Rejects when an attempt to write it fails, or if it is given up. */
   whenWritten(): Promise<void> {
     if (this.#isWritten) return Promise.resolve();
+    if (this.#finalError !== null) return Promise.reject(this.#finalError);
     return (this.#written ??= Promise.withResolvers<void>()).promise;
   }
 
@@ -64,6 +67,12 @@ export class ChargeGroup implements WrittenCharge {
   noteFailure(error: unknown): void {
     this.#written?.reject(error);
     this.#written = null;
+  }
+
+  /** Notes that the group is given up. */
+  noteLost(error: GatewayError): void {
+    this.#finalError = error;
+    this.noteFailure(error);
   }
 }
 

@@ -179,7 +179,7 @@ export class ChargeQueue {
 
   async #write(group: ChargeGroup): Promise<void> {
     const failure = await this.#commitWithRetries(group);
-    if (failure !== null) group.noteFailure(this.#keepOrGiveUp(group, failure));
+    if (failure !== null) this.#keepOrGiveUp(group, failure);
   }
 
   /** Returns null once the rows are in the ledger, otherwise the failure after several attempts. */
@@ -212,21 +212,18 @@ export class ChargeQueue {
     if (this.options.journal !== null) group.releaseSegments(this.options.journal);
   }
 
-  /** Keeps a failed group for later, or gives it up. Returns the error for those who wait for it. */
-  #keepOrGiveUp(group: ChargeGroup, { reason, isFinal }: CommitFailure): GatewayError {
+  /** Keeps a failed group for later, or gives it up. Those who wait for it get an error. */
+  #keepOrGiveUp(group: ChargeGroup, { reason, isFinal }: CommitFailure): void {
     const { rows, unjournaled, reference } = group;
     const kept = this.#delayed.reduce((sum, delayed) => sum + delayed.unjournaled.length, 0);
     const isTooMuch = unjournaled.length === rows.length && kept + rows.length > MAX_DELAYED_ROWS;
-    if (isFinal || isTooMuch) {
-      this.#giveUp(group, reason);
-      return new GatewayError("internal_error", "Cannot record the charge", { cause: reason });
-    }
+    if (isFinal || isTooMuch) return this.#giveUp(group, reason);
     this.#delayed.push(group);
     const cost = writeMoney(group.total);
     const facts = { accountId: this.account, ref: reference, count: rows.length, cost, reason: String(reason) };
     this.options.log.error("charge_delayed", facts);
     this.#retryLater();
-    return storageUnavailable(reason);
+    group.noteFailure(storageUnavailable(reason));
   }
 
   #retryLater(): void {
@@ -256,7 +253,7 @@ export class ChargeQueue {
   #giveUp(group: ChargeGroup, reason: unknown): void {
     this.#forget(group);
     this.#logLost(group.rows, reason);
-    group.noteFailure(new GatewayError("internal_error", "Cannot record the charge", { cause: reason }));
+    group.noteLost(new GatewayError("internal_error", "Cannot record the charge", { cause: reason }));
   }
 
   #logUnwritten(group: ChargeGroup): void {

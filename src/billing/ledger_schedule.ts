@@ -17,30 +17,26 @@ const ACCOUNTS_PER_TURN = 32;
 
 /** Starts the ledger commits of all accounts with charges in the journal, together, 40 ms after the first charge. */
 export class LedgerSchedule {
-  readonly #waiting = new Set<Writable>();
-  #isScheduled = false;
+  #waiting = new Set<Writable>();
 
   constructor(private readonly clock: Clock) {}
 
   /** Writes an account's charges at the next time. */
   add(charges: Writable): void {
+    if (this.#waiting.size === 0) {
+      this.clock.after(DELAY_MS, () => {
+        const due = [...this.#waiting];
+        this.#waiting = new Set();
+        this.#write(due);
+      });
+    }
     this.#waiting.add(charges);
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    this.clock.after(DELAY_MS, () => this.#writeNext());
   }
 
   /** Many accounts are spread over several turns, so that none of them is long. */
-  #writeNext(): void {
-    let count = 0;
-    for (const charges of this.#waiting) {
-      if (count++ === ACCOUNTS_PER_TURN) {
-        this.clock.after(0, () => this.#writeNext());
-        return;
-      }
-      this.#waiting.delete(charges);
-      charges.write();
-    }
-    this.#isScheduled = false;
+  #write(due: readonly Writable[]): void {
+    for (const charges of due.slice(0, ACCOUNTS_PER_TURN)) charges.write();
+    const rest = due.slice(ACCOUNTS_PER_TURN);
+    if (rest.length > 0) this.clock.after(0, () => this.#write(rest));
   }
 }

@@ -187,6 +187,20 @@ Deno.test("with a sync, the charge resolves when it is synced, and a failed sync
   assertEquals((await store.balance("acme")).available, BALANCE - 20n);
 });
 
+Deno.test("a charge whose sync fails after the ledger refused it for good rejects", async () => {
+  const { meter, store, sink, clock, settled, events } = await stage();
+  const synced = Promise.withResolvers<void>();
+  sink.synced = synced.promise;
+  const { result } = await chargeNow(meter);
+  store.commit = () => Promise.resolve({ ok: false, why: "conflict", at: 0 });
+  const read = settled.balance("acme");
+  for (let i = 0; i < 40; i++) await tick(clock);
+  await read;
+  synced.reject(new Error("EIO"));
+  const { code } = await assertRejects(() => Promise.resolve(result), GatewayError);
+  assertEquals([code, events().filter((event) => event === "charge_lost").length], ["internal_error", 1]);
+});
+
 Deno.test("a hold sees the charges that are only in the journal", async () => {
   const { meter, settled, clock } = await stage();
   await charge(meter, BALANCE - 50n);

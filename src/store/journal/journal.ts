@@ -84,11 +84,8 @@ export class Journal {
       this.#noteFailure(error);
       throw error;
     }
-    if (!written) {
-      this.#isFailing = false;
-      return;
-    }
-    return written.then(() => void (this.#isFailing = false), (error) => {
+    if (!written) return this.#noteSuccess();
+    return written.then(() => this.#noteSuccess(), (error) => {
       this.#noteFailure(error);
       throw error;
     });
@@ -123,6 +120,12 @@ export class Journal {
     if (!this.#holds.has(this.#segment)) this.#sink?.remove(this.#segment);
     this.#segment++;
     this.#bytes = 0;
+  }
+
+  #noteSuccess(): void {
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#options.log.warn("journal_writable", { reason: "the journal takes records again" });
   }
 
   #noteFailure(error: unknown): void {

@@ -91,6 +91,7 @@ Deno.test("a failed append throws, is logged once, and later appends succeed", (
   assertEquals(log.lines.map(({ event }) => event), ["journal_unwritable"]);
   isFull = false;
   assertEquals(journal.append("b"), undefined);
+  assertEquals(log.lines.map(({ event }) => event), ["journal_unwritable", "journal_writable"]);
 });
 
 Deno.test("an append that writes only a part of a record leaves the next record readable", () =>
