@@ -40,13 +40,15 @@ export interface GatewayOptions {
 /** Starts the gateway as in production: a store on disk, a catalog with prices, a log file at level info. */
 export async function startGateway(options: GatewayOptions): Promise<Server> {
   const program = fileURLToPath(new URL("main.ts", REPOSITORY));
-  return await startFrom([ALLOW_SYS, program, "serve", "--config"], [], options);
+  return await startFrom([...await productionFlags(), program, "serve", "--config"], [], options);
 }
 
 /** Starts the gateway with a profiler inside; see `profiled_gateway.ts`. The profiles are written to the folder. */
 export async function startProfiledGateway(options: GatewayOptions): Promise<Server> {
   const program = fileURLToPath(new URL("profiled_gateway.ts", import.meta.url));
-  return await startFrom(["--allow-sys", program], [options.folder], options);
+  // The profiler needs more of the system.
+  const flags = (await productionFlags()).filter((flag) => !flag.startsWith("--allow-sys"));
+  return await startFrom([...flags, "--allow-sys", program], [options.folder], options);
 }
 
 /** @param program Flags, file and arguments; the configuration's path is added after them. */
@@ -58,16 +60,15 @@ async function startFrom(
   const { folder, core } = options;
   const config = join(folder, "switchyard.json");
   await Deno.writeTextFile(config, JSON.stringify(configOf(options)));
-  const permissions = ["--allow-net", "--allow-env", "--allow-read", `--allow-write=${folder}`];
-  const flags = ["--quiet", "--no-check", "--config", DENO_CONFIG, ...await productionFlags()];
-  const command = [Deno.execPath(), "run", ...flags, ...permissions, ...program, config, ...rest];
+  const flags = ["--quiet", "--no-check", "--config", DENO_CONFIG];
+  const command = [Deno.execPath(), "run", ...flags, ...program, config, ...rest];
   return await startServer({ name: "Switchyard", command, logPath: join(folder, "gateway.log"), core });
 }
 
-/** The flags of V8 that the task `start` gives the gateway in production. */
+/** The flags that the task `start` gives the gateway in production: permissions and options of V8. */
 async function productionFlags(): Promise<string[]> {
   const { tasks: { start: { command } } } = JSON.parse(await Deno.readTextFile(DENO_CONFIG));
-  return String(command).split(" ").filter((word) => word.startsWith("--v8-flags="));
+  return String(command).split(" ").filter((word) => word.startsWith("--"));
 }
 
 function configOf({ folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability }: GatewayOptions): unknown {
