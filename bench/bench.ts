@@ -1,4 +1,4 @@
-import { type CaseId, type ScenarioId, SCENARIOS } from "./cases.ts";
+import { type CaseId, type Scenario, type ScenarioId, SCENARIOS } from "./cases.ts";
 import type { Server } from "./child.ts";
 import { type Contender, type ContenderId, contendersOf, failureOf, translationsOf } from "./contenders.ts";
 import { type ContestOptions, type Fields, measure, runContest } from "./contest.ts";
@@ -72,7 +72,7 @@ async function outcomeOf(options: BenchOptions, folder: string, running: Server[
   const scenarios = SCENARIOS.filter(({ id, caseId }) => cases.has(caseId) && !options.skipped.includes(id));
   const faults = await faultsOf(scenarios.map(({ id }) => id), fields);
   const contest: ContestOptions = { ...options, generators, faults, onProgress: tell };
-  await warmUp(fields, contest, tell);
+  await warmUp(scenarios, fields, contest);
   const figures = await runContest(scenarios, fields, contest);
   const limits = cases.has("streams") ? await limitsOf(fields.rivals, options.steps, contest) : new Map();
   const loadEndedAt = Date.now();
@@ -157,18 +157,19 @@ async function faultsOf(scenarioIds: readonly ScenarioId[], fields: Fields): Pro
   return faults;
 }
 
-/** Lets every engine compile its hot code before the measurement. */
-async function warmUp(fields: Fields, { faults, ...options }: ContestOptions, tell: OnProgress): Promise<void> {
-  tell("warming up");
-  const warmed: readonly [keyof Fields, ScenarioId][] = [
-    ["rivals", "json_32"],
-    ["rivals", "body_100k"],
-    ["directions", "translate_json"],
-    ["directions", "translate_burst"],
-  ];
-  for (const [field, id] of warmed) {
-    const load = SCENARIOS.find((scenario) => scenario.id === id)!;
-    for (const contender of fields[field]) {
+/** Loads that let every engine compile its hot code; one of each kind. */
+const WARMING: readonly ScenarioId[] = ["json_32", "body_100k", "translate_json", "translate_burst"];
+
+/** Runs each kind of the selected loads for a second before the measurement. Small JSON is part of all of them. */
+async function warmUp(
+  selected: readonly Scenario[],
+  fields: Fields,
+  { faults, onProgress, ...options }: ContestOptions,
+): Promise<void> {
+  onProgress("warming up");
+  for (const load of SCENARIOS) {
+    if (!WARMING.includes(load.id) || !(load.id === "json_32" || selected.includes(load))) continue;
+    for (const contender of fields[load.contenders]) {
       if (contender.id === "direct" || faults.has(`${contender.id}/${load.mode}`)) continue;
       await measure(contender, load, { ...options, seconds: 1 });
     }

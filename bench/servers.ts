@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { canPin, isInstalled, ownProgram, type Server, startServer } from "./child.ts";
+import { canPin, isInstalled, ownProgram, run, type Server, startServer } from "./child.ts";
 import type { Servers } from "./contenders.ts";
 import { type GatewayOptions, startGateway } from "./gateway.ts";
 import { PACE_MS } from "./load_request.ts";
@@ -110,10 +110,19 @@ export function startBareProxy(folder: string, origin: string, core: number | nu
 
 async function startNodeProxy(folder: string, origin: string, core: number | null): Promise<Servers["node"]> {
   const program = programOf("node_proxy.mjs");
-  const hasNode = await isInstalled("node");
+  const hasNode = await hasNodeItself();
   const command = hasNode ? ["node", program, origin] : ownProgram(program, origin);
   const server = await startServer({ name: "Node proxy", command, logPath: join(folder, "node_proxy.log"), core });
   return { server, label: hasNode ? "bare Node" : "bare Node, run by Deno" };
+}
+
+const VERSION_MS = 10_000;
+
+/** Whether Node is installed. Where it is not, Deno gives its children a `node` that is Deno. */
+async function hasNodeItself(): Promise<boolean> {
+  if (!await isInstalled("node")) return false;
+  const expression = "process.versions.deno === undefined";
+  return (await run(["node", "-p", expression], { timeoutMs: VERSION_MS })).trim() === "true";
 }
 
 /** The path of one of the benchmark's files. */
