@@ -25,7 +25,7 @@ export interface LimitsConfig {
   readonly vendorPolling: PollSchedule;
   /** Maximum bytes of a text request. Default: 20 MB. */
   readonly textBodyBytes: number;
-  /** A text request with more bytes is answered in a thread. Default: 128 KB. */
+  /** A text request with more bytes is answered in a thread. Default: 2 MB. */
   readonly largeBodyBytes: number;
   /** Maximum bytes of an image generation request, references included. Default: 50 MB. */
   readonly imageBodyBytes: number;
@@ -85,7 +85,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   }))
     .prefault({}),
   text_body: body().default(20_000_000),
-  large_body: bytes(0, MAX_BODY_BYTES).default(128_000),
+  large_body: bytes(0, MAX_BODY_BYTES).default(2_000_000),
   image_body: body().default(50_000_000),
   edit_body: body().default(50_000_000),
   edit_file: body().default(15_000_000),

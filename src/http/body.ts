@@ -3,10 +3,13 @@ import { GrowingBytes } from "../lib/growing_bytes.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { readWithFirstBuffer } from "./first_body.ts";
 import { type DeadlineWheel, sharedWheel, type Watched } from "../net/deadline.ts";
+import type { ReceivedBody } from "./inbound.ts";
 
 /** A request with a body and its memory lease. */
 export interface BodySource {
   readonly request: Request;
+  /** The body, if it was read before. */
+  readonly received?: ReceivedBody;
   readonly memory: MemoryLease;
   /** The port of the peer, see {@linkcode readWithFirstBuffer}. Absent for a body that is in memory. */
   readonly peerPort?: number;

@@ -1,10 +1,21 @@
 import type { GatewayError } from "../lib/gateway_error.ts";
+import type { JsonScan } from "../lib/json.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+
+/** A body that was read before its handler was chosen, with the memory of the request. */
+export interface ReceivedBody {
+  /** UTF-8 without a byte order mark, unless it is invalid. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The outline of `bytes` as JSON. */
+  readonly scan: JsonScan;
+}
 
 /** A request that the front door has accepted. */
 export interface Inbound {
   /** For its header fields, its body, and the signal that fires when the caller disconnects. */
   readonly request: Request;
+  /** The body, if it was read to choose the handler. The request's own body is used then. */
+  readonly received?: ReceivedBody;
   /** The method as sent, in upper case. */
   readonly method: string;
   /** The path without the query, as sent except for corrected addresses; `%XX` unchanged. */

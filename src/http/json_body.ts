@@ -8,6 +8,7 @@ import { hasMoreValuesThan } from "../lib/json_values.ts";
 import { jsonMistakeIn } from "../lib/json_mistake.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
+import type { ReceivedBody } from "./inbound.ts";
 
 /** A JSON object as sent, scanned and parsed. */
 export interface JsonBody {
@@ -54,6 +55,7 @@ const MAX_JSON_DEPTH = 200;
  */
 export async function readJsonObject(source: BodySource, limits: BodyLimits): Promise<JsonBody> {
   refuseOtherTypes(source.request.headers.get("content-type"));
+  if (source.received !== undefined) return jsonObjectOf(source.received.bytes, source.memory, source.received.scan);
   const bytes = await readBody(source, limits, JSON_MEMORY_FACTOR);
   const { maxValues } = limits;
   if (maxValues !== undefined && await hasMoreValuesThan(bytes, maxValues)) {
@@ -72,11 +74,12 @@ const CONVERSATION_TEXTS: OmittedStrings = {
  * Parses bytes as one JSON object, by the rules of {@linkcode readJsonObject}.
  *
  * @param memory The lease for the parsed objects and arrays; the bytes are reserved already. Default: not counted.
+ * @param scanned The outline of the bytes, if they have no byte order mark and were scanned before.
  * @throws {GatewayError} `invalid_request`; `overloaded` or `request_too_large` if the memory does not suffice.
  */
-export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease): JsonBody {
+export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease, scanned?: JsonScan): JsonBody {
   const bytes = withoutMark(sent);
-  const scan = scanOf(bytes);
+  const scan = scanned ?? scanOf(bytes);
   const wholeText = scan.isAscii ? null : checkedText(bytes);
   checkScan(scan);
   memory?.reserve(scan.containers * JSON_CONTAINER_BYTES);
@@ -131,6 +134,16 @@ function refuseOtherTypes(field: string | null): void {
 
 function withoutMark(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+/**
+ * Scans a body before its handler is chosen.
+ *
+ * @throws {GatewayError} `invalid_request` for an object with too many members.
+ */
+export function receivedBodyOf(sent: Uint8Array<ArrayBuffer>): ReceivedBody {
+  const bytes = withoutMark(sent);
+  return { bytes, scan: scanOf(bytes) };
 }
 
 function scanOf(bytes: Uint8Array<ArrayBuffer>): JsonScan {

@@ -6,18 +6,23 @@ import { messages } from "../conversation/codecs/messages/mod.ts";
 import { responses } from "../conversation/codecs/responses/mod.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
 import { CONTENT_KEY_LOCATIONS, type KeyLocation } from "../http/credentials.ts";
-import type { Inbound, Route } from "../http/inbound.ts";
-import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
+import type { Inbound, ReceivedBody, Route } from "../http/inbound.ts";
+import { JSON_MEMORY_FACTOR, receivedBodyOf } from "../http/json_body.ts";
 import type { LargeRequests } from "./large_requests.ts";
 
 /** Determines which requests are large. */
 export interface LargeRouteOptions {
-  readonly large: LargeRequests;
+  readonly large: Pick<LargeRequests, "handle">;
   readonly authenticate: Authenticate;
   readonly limits: BodyLimits;
   /** A body with more bytes is large. */
   readonly largeBytes: number;
 }
+
+/** A body with more values is large too: the time to parse and to check them depends on their number. */
+const MAX_VALUES = 20_000;
+/** The values of a smaller body are not counted. */
+const MIN_COUNTED_BYTES = 128_000;
 
 /** The wire format of a text endpoint, and where its callers send their keys. */
 interface TextFormat {
@@ -51,21 +56,32 @@ async function answer(
 ): Promise<Response> {
   const { request } = inbound;
   const length = request.headers.get("content-length");
-  if (length !== null && Number(length) <= largeBytes) return await route.handler(inbound);
+  if (length !== null && Number(length) <= Math.min(largeBytes, MIN_COUNTED_BYTES)) return await route.handler(inbound);
   const authenticated = authenticate(inbound, carriers);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
-  const heldBefore = inbound.memory.held;
   const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);
   if (body.length > largeBytes) return await large.handle(inbound, credential, body, format);
-  inbound.memory.releaseTo(heldBefore);
-  return await route.handler(withBody(inbound, body));
+  const received = receivedBodyOf(body);
+  if (received.scan.valueCount > MAX_VALUES) return await large.handle(inbound, credential, body, format);
+  return await route.handler(withBody(inbound, received));
 }
 
-/** Returns the request with its body already read, for a handler that reads the body itself. */
-function withBody(inbound: Inbound, body: Uint8Array<ArrayBuffer>): Inbound {
-  const { url, method, headers, signal } = inbound.request;
-  const request = new Request(url, { method, headers, body, signal });
-  const { path, query, params, requestId, receivedAt, remote, memory, responseFields } = inbound;
-  const own = { path, query, params, requestId, receivedAt, remote, memory, ...responseFields && { responseFields } };
-  return { request, method: inbound.method, ...own };
+/** The request with its body already read. Its properties are computed on demand, so they are copied one by one. */
+function withBody(inbound: Inbound, received: ReceivedBody): Inbound {
+  const { request, method, path, query, params, requestId, receivedAt, remote, peerPort, responseFields, memory } =
+    inbound;
+  return {
+    request,
+    received,
+    method,
+    path,
+    query,
+    params,
+    requestId,
+    receivedAt,
+    remote,
+    memory,
+    ...peerPort === undefined ? {} : { peerPort },
+    ...responseFields === undefined ? {} : { responseFields },
+  };
 }

@@ -87,7 +87,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       videoEventStreams: 100,
       vendorPolling: { firstMs: 10_000, minMs: 5_000, maxMs: 30_000, perSecond: 20 },
       textBodyBytes: 20_000_000,
-      largeBodyBytes: 128_000,
+      largeBodyBytes: 2_000_000,
       imageBodyBytes: 50_000_000,
       editBodyBytes: 50_000_000,
       editFileBytes: 15_000_000,

@@ -1,0 +1,50 @@
+import { assertEquals } from "@std/assert";
+import type { Inbound, Route } from "../../src/http/inbound.ts";
+import { readJsonObject } from "../../src/http/json_body.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
+import { withLargeBodies } from "../../src/large_requests/large_route.ts";
+import { renderDefaultError as renderError } from "../../src/protocols/default/error.ts";
+
+const limits = { capBytes: 10_000_000 };
+
+/** Where a body is handled, and the number of its top-level members if it is on the main thread. */
+async function placeOf(json: string): Promise<string> {
+  const path = "/v1/chat/completions";
+  const handler = async (inbound: Inbound) => {
+    const { body, bytes } = await readJsonObject(inbound, limits);
+    return new Response(`main thread: ${Object.keys(body)}, ${bytes.length === json.length}`);
+  };
+  const route: Route = { method: "POST", path, handler, renderError };
+  const { handler: answer } = withLargeBodies(route, {
+    large: { handle: (_, __, body) => Promise.resolve(new Response(`thread: ${body.length === json.length}`)) },
+    authenticate: () => ({ accountId: "demo", keyId: "key" }),
+    limits,
+    largeBytes: 1_000_000,
+  });
+  const request = new Request(`http://h${path}`, {
+    method: "POST",
+    body: json,
+    headers: { "content-type": "application/json" },
+  });
+  const response = await answer({
+    request,
+    method: "POST",
+    path,
+    query: "",
+    params: {},
+    requestId: "req_1",
+    receivedAt: 0,
+    remote: "127.0.0.1",
+    memory: UNLIMITED_MEMORY.lease(),
+  });
+  return await response.text();
+}
+
+Deno.test("a body is handled on the main thread unless it has many bytes or many values", async () => {
+  const messages = (count: number, content: string) =>
+    `{"messages":[${new Array(count).fill(`{"role":"user","content":"${content}"}`).join(",")}]}`;
+  assertEquals(await placeOf(messages(1, "hi")), "main thread: messages, true");
+  assertEquals(await placeOf(messages(400, "x".repeat(2_000))), "main thread: messages, true");
+  assertEquals(await placeOf(messages(600, "x".repeat(2_000))), "thread: true");
+  assertEquals(await placeOf(messages(15_000, "")), "thread: true");
+});
