@@ -4,6 +4,13 @@ import type { Frame } from "../lib/frame.ts";
 const MAX_UNUSED_PATTERNS = 8;
 
 /**
+ * The last member of a frame whose value is random, to hide the length of the text.
+ * Source: Chat Completions API reference, `stream_options.include_obfuscation`.
+ */
+const PADDING_START = ',"obfuscation":"';
+const PADDING_END = '"}';
+
+/**
  * Reads the frames of a stream that differ from an earlier frame in one text only, as almost all frames of a reply do.
  * Their text is between the same characters, so nothing else needs to be parsed. One instance per stream.
  */
@@ -12,6 +19,8 @@ export class RepeatedText {
   /** The frame's data before and after its text, without the text's quotes. Empty while no frame is known. */
   #head = "";
   #tail = "";
+  /** Whether the frame ends with padding, which the tail omits. */
+  #isPadded = false;
   /** Patterns in a row that no frame was like. */
   #unused = 0;
 
@@ -25,14 +34,17 @@ export class RepeatedText {
   learn({ event, data }: Frame, member: string, text: string): void {
     // Without escapes, every quote delimits a string. So the text is where it was read, and nowhere else.
     if (this.#unused >= MAX_UNUSED_PATTERNS || data.includes("\\")) return;
+    const unpadded = withoutPadding(data);
+    const read = unpadded ?? data;
     const quoted = `"${text}"`;
-    const start = data.indexOf(quoted);
-    if (start < 0 || data.lastIndexOf(quoted) !== start) return;
-    const head = data.slice(0, start);
+    const start = read.indexOf(quoted);
+    if (start < 0 || read.lastIndexOf(quoted) !== start) return;
+    const head = read.slice(0, start);
     if (!head.endsWith(`"${member}":`) && !head.endsWith(`"${member}": `)) return;
     this.#event = event;
     this.#head = head;
-    this.#tail = data.slice(start + quoted.length);
+    this.#tail = read.slice(start + quoted.length);
+    this.#isPadded = unpadded !== null;
     this.#unused++;
   }
 
@@ -45,13 +57,24 @@ export class RepeatedText {
   textIn({ event, data }: Frame): string | null {
     const head = this.#head;
     if (head === "" || event !== this.#event) return null;
+    const read = this.#isPadded ? withoutPadding(data) : data;
     // Comparing slices takes half as long as `startsWith`.
-    const end = data.length - this.#tail.length;
-    if (data.slice(0, head.length) !== head || data.slice(end) !== this.#tail) return null;
-    const text = textOrNull(data.slice(head.length, end));
+    if (read === null || read.slice(0, head.length) !== head) return null;
+    const end = read.length - this.#tail.length;
+    if (read.slice(end) !== this.#tail) return null;
+    const text = textOrNull(read.slice(head.length, end));
     if (text !== null) this.#unused = 0;
     return text;
   }
+}
+
+/** A frame's data up to its padding; null if it does not end with any. */
+function withoutPadding(data: string): string | null {
+  const start = data.lastIndexOf(PADDING_START);
+  if (start < 0) return null;
+  const padding = data.slice(start + PADDING_START.length);
+  const isLast = padding.indexOf('"') === padding.length - PADDING_END.length && padding.endsWith(PADDING_END);
+  return isLast && !padding.includes("\\") ? data.slice(0, start) : null;
 }
 
 /** The text of a JSON string that is not empty; null for anything else. */

@@ -39,6 +39,27 @@ Deno.test("RepeatedText reads no other frame", () => {
   for (const frame of others) assertEquals(repeated.textIn(frame), null, frame.data);
 });
 
+Deno.test("RepeatedText ignores random padding at the end of a frame, and nothing else there", () => {
+  const padded = (content: string, obfuscation: unknown, rest: object = {}) =>
+    frameOf({ id: "a", delta: { content }, usage: null, obfuscation, ...rest });
+  const repeated = learned(padded("one", "x1"), "one");
+  for (const text of ["two", 'a "quoted" text', ',"obfuscation":"x"}', "\\"]) {
+    assertEquals(repeated.textIn(padded(text, "")), text);
+    assertEquals(repeated.textIn(padded(text, "Az09")), text);
+  }
+  const others: Frame[] = [
+    frameOf({ id: "a", delta: { content: "two" }, usage: null }),
+    padded("two", null),
+    padded("two", "x", { more: 1 }),
+    padded("two", { x: "y" }),
+    frameOf({ id: "a", delta: { content: "two" }, usage: { prompt_tokens: 1 }, obfuscation: "x" }),
+    { event: null, data: '{"id":"a","delta":{"content":"two"},"usage":null,"obfuscation":"x' },
+    { event: null, data: '{"id":"a","delta":{"content":"two"},"usage":null,"obfuscation":"x"' },
+    { event: null, data: '{"id":"a","delta":{"content":"two"},"usage":null,"obfuscation":"x\\"}' },
+  ];
+  for (const frame of others) assertEquals(repeated.textIn(frame), null, frame.data);
+});
+
 Deno.test("RepeatedText forgets its frame", () => {
   const repeated = learned(chunk("one"), "one");
   repeated.forget();
