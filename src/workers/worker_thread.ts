@@ -19,11 +19,11 @@ export interface WorkerThreadEvents {
 }
 
 /**
- * After this time without work a thread ends, and its memory is free again: 25 to 60 MB of compiled code, and what its
- * last jobs left behind. A minute after the last large request, the gateway is back at its idle memory. A busy gateway
- * has no pauses of that length, and a new thread starts in some tenths of a second.
+ * After this time without work a thread ends and its memory is free again, about 100 MB after large requests. V8 needs
+ * some more seconds to return what the main thread held for it. So a minute after heavy load the memory is returned. A
+ * shorter time would cost more conversations the start of a thread, which takes up to a second on a busy core.
  */
-export const THREAD_IDLE_MS = 20_000;
+export const THREAD_IDLE_MS = 45_000;
 
 /** Starts a thread. */
 export type StartThread = (events: WorkerThreadEvents) => WorkerThread;

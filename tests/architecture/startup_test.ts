@@ -1,0 +1,77 @@
+import { assert, assertEquals } from "@std/assert";
+import { dirname, join, relative } from "node:path";
+import { present } from "../support/items.ts";
+import { ROOT, sourceFiles } from "./source_files.ts";
+
+/** What a gateway with one provider of kind openai evaluates at its start. Other modules are loaded when used. */
+const ENTRIES = ["main.ts", "src/cli/serve.ts", "src/upstreams/openai/mod.ts"];
+
+/** What must not be among it, as it takes memory in every gateway: files, and packages by their name in deno.json. */
+const LAZY: readonly RegExp[] = [
+  /^gpt-tokenizer$/,
+  /^music-metadata$/,
+  /^strtok3$/,
+  /^pngjs$/,
+  /^file-type$/,
+  /^src\/sandbox\//,
+  /^src\/cli\/(?:dev|admin|check|webhooks)\.ts$/,
+  /^src\/upstreams\/(?!openai\/)[^/]+\//,
+  /^src\/images\//,
+  /^src\/workers\/media_job\.ts$/,
+  /^src\/app\/large_request_thread\.ts$/,
+];
+
+/** Imports that load a module, without those of types, which the compiler removes. */
+const LOADING = /^(?:import|export)\s+(?!type\b)(?:([^"'`;]*?)\s+from\s+)?"([^"]+)"/gm;
+const IN_BRACES = /\{([^}]*)\}/;
+
+function isOfTypesOnly(names: string): boolean {
+  if (!names.startsWith("{")) return false;
+  const each = present(IN_BRACES.exec(names)?.[1], "names of the import").split(",").map((name) => name.trim());
+  return each.every((name) => name === "" || name.startsWith("type "));
+}
+
+/** The modules that a text loads when it is evaluated. */
+function loadedBy(text: string): string[] {
+  return [...text.matchAll(LOADING)].flatMap(([, names = "", target = ""]) => isOfTypesOnly(names) ? [] : [target]);
+}
+
+/** The files and packages that are evaluated with a file. */
+async function reachedFrom(entries: readonly string[]): Promise<ReadonlySet<string>> {
+  const reached = new Set(entries);
+  for (const file of reached) {
+    if (!file.endsWith(".ts")) continue;
+    for (const target of loadedBy(await Deno.readTextFile(join(ROOT, file)))) {
+      reached.add(target.startsWith(".") ? relative(ROOT, join(ROOT, dirname(file), target)) : target);
+    }
+  }
+  return reached;
+}
+
+Deno.test("start: the gateway evaluates no command, vendor or package that it does not use", async () => {
+  const reached = await reachedFrom(ENTRIES);
+  assert(reached.has("src/app/app.ts") && reached.has("zod"), "the gateway itself is found");
+  assertEquals([...reached].filter((each) => LAZY.some((pattern) => pattern.test(each))), []);
+});
+
+Deno.test("start: everything that must be loaded later exists", async () => {
+  const all = await reachedFrom(await sourceFiles("src"));
+  const texts = await Promise.all((await sourceFiles("src")).map((file) => Deno.readTextFile(join(ROOT, file))));
+  const dynamic = texts.flatMap((text) => [...text.matchAll(/\bimport\("([a-z][^"]*)"\)/g)].map(([, name]) => name));
+  const known = [...all, ...dynamic];
+  assertEquals(LAZY.filter((pattern) => !known.some((each) => each !== undefined && pattern.test(each))), []);
+});
+
+Deno.test("start: the search for evaluated modules leaves out types and what is loaded later", () => {
+  const text = [
+    'import type { A } from "./a.ts";',
+    'import { type B, type C } from "./b.ts";',
+    'import { type D, e } from "./e.ts";',
+    'import * as f from "f";',
+    'import "./g.ts";',
+    'export { h } from "./h.ts";',
+    'export type { I } from "./i.ts";',
+    'const j = await import("./j.ts");',
+  ].join("\n");
+  assertEquals(loadedBy(text), ["./e.ts", "f", "./g.ts", "./h.ts"]);
+});
