@@ -1,12 +1,13 @@
 import type { Admission } from "../billing/meter.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { ReadCallbacks } from "../net/http1/response.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 
 /** The source of a vendor's stream. */
 export interface StreamSource<T> {
-  /** Reads the next item; null at the end, and after {@linkcode StreamSource.cancel}. */
-  read(): Promise<T | null>;
+  /** Reads the next item. A cancelled source has ended. One read is pending at a time. */
+  readNext(callbacks: ReadCallbacks<T>): void;
   /** Cancels the vendor's work. */
   cancel(): void;
   /**
@@ -71,20 +72,14 @@ export interface RelayParts {
   readonly openStreams: OpenStreams;
 }
 
-/** The result of one pull. */
-interface Step {
-  readonly bytes: Bytes;
-  readonly isLast: boolean;
-}
-
 /** Ends the stream of an account that exceeds its overdraft limit. */
 function overdrawn(): GatewayError {
   return new GatewayError("insufficient_credits", "Cannot continue the reply: the balance is used up");
 }
 
 /**
- * The caller's stream. It is pulled, so that a slow reader delays only itself and its vendor, and at most one read is
- * buffered.
+ * The caller's stream. It reads on only while the caller receives everything, so that a slow reader delays only itself
+ * and its vendor, and at most one read is buffered.
  *
  * @param admission The admission of the call. The call ends if its account exceeds its overdraft limit.
  */
@@ -92,102 +87,177 @@ export function relayStream<T>(
   source: StreamSource<T>,
   relay: Relay<T>,
   admission: Pick<Admission, "onOverdrawn">,
-  { clock, openStreams }: RelayParts,
+  parts: RelayParts,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let aborted: GatewayError | null = null;
-  let isGone = false;
-  let sentAt = clock.monotonicMs();
-  let stopHeartbeat: () => void = () => {};
-  let current: Promise<Step> = Promise.resolve({ bytes: null, isLast: false });
-  const abort = (error: GatewayError) => {
-    aborted = error;
-    source.cancel();
+  const relayed = new RelayedStream(source, relay, parts);
+  admission.onOverdrawn(() => relayed.abort(overdrawn()));
+  return new ReadableStream(relayed, { highWaterMark: 0 });
+}
+
+type Controller = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+
+/**
+ * Reads an item, hands it to the relay and sends the result, for each pull. It works by callbacks: a promise and a
+ * closure for each step of each chunk would cost more than the steps.
+ */
+class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>, ReadCallbacks<T> {
+  readonly #source: StreamSource<T>;
+  readonly #relay: Relay<T>;
+  readonly #clock: Clock;
+  readonly #forget: () => void;
+  #controller: Controller | null = null;
+  #stopHeartbeat: () => void = () => {};
+  #sentAt: number;
+  #aborted: GatewayError | null = null;
+  /** Resolves the promise of the last pull, so that the platform can pull again. */
+  #endPull: () => void = () => {};
+  /** Whether an item is being read or handled. A pull has no effect then. */
+  #isBusy = false;
+  /** Whether the last bytes were sent. */
+  #isOver = false;
+  /** Whether the caller disconnected, and whether nothing is read for it any more. */
+  #isGone = false;
+  #hasGivenUp = false;
+
+  constructor(source: StreamSource<T>, relay: Relay<T>, { clock, openStreams }: RelayParts) {
+    this.#source = source;
+    this.#relay = relay;
+    this.#clock = clock;
+    this.#sentAt = clock.monotonicMs();
+    this.#forget = openStreams.add((error) => this.abort(error));
+  }
+
+  /** Ends the stream with an error event. */
+  abort(error: GatewayError): void {
+    this.#aborted = error;
+    this.#source.cancel();
+  }
+
+  /** Called by the platform at the start. */
+  start(controller: Controller): void {
+    this.#controller = controller;
+    this.#beat(HEARTBEAT_MS);
+  }
+
+  /**
+   * Called by the platform when the caller can receive more. The promise stays open while the caller receives all bytes
+   * at once, because the platform then does less for each chunk.
+   */
+  pull(): Promise<void> {
+    if (!this.#isBusy && !this.#isOver) this.#readNext();
+    return new Promise((resolve) => this.#endPull = resolve);
+  }
+
+  /** Called by the platform when the caller disconnects. */
+  cancel(): void {
+    this.#isGone = true;
+    this.#stopHeartbeat();
+    if (!this.#isBusy) this.#readWithoutCaller();
+    else if (this.#relay.awaitsUsage !== true) this.#giveUp();
+  }
+
+  onChunk(chunk: T): void {
+    if (this.#aborted !== null) return this.#fail(this.#aborted);
+    let taken: Bytes | Promise<Bytes>;
+    try {
+      taken = this.#relay.take(chunk);
+    } catch (thrown) {
+      return this.#fail(thrown);
+    }
+    if (taken instanceof Promise) taken.then(this.#onTaken, this.#onThrown);
+    else this.#onTaken(taken);
+  }
+
+  onEnd(): void {
+    // A cancelled source appears to have ended.
+    if (this.#aborted !== null) this.#fail(this.#aborted);
+    else this.#relay.end().then(this.#onLast, this.#onThrown);
+  }
+
+  onError(error: unknown): void {
+    this.#fail(error);
+  }
+
+  #readNext(): void {
+    this.#isBusy = true;
+    this.#source.readNext(this);
+  }
+
+  readonly #onTaken = (bytes: Bytes): void => {
+    if (this.#relay.finished) {
+      this.#source.finish();
+      this.#onLast(bytes);
+    } else if (bytes === null) this.#readNext();
+    else this.#send(bytes);
   };
-  const forget = openStreams.add(abort);
-  admission.onOverdrawn(() => abort(overdrawn()));
 
-  function over(): void {
-    forget();
-    stopHeartbeat();
+  readonly #onThrown = (thrown: unknown): void => this.#fail(thrown);
+
+  #send(bytes: Uint8Array<ArrayBuffer>): void {
+    this.#isBusy = false;
+    if (this.#isGone) return this.#readWithoutCaller();
+    this.#sentAt = this.#clock.monotonicMs();
+    this.#controller?.enqueue(bytes);
+    // A negative value means that the caller was not waiting for these bytes. The next pull continues.
+    if (this.#controller?.desiredSize === 0) this.#readNext();
+    else this.#endPull();
   }
 
-  function left(): void {
-    isGone = true;
-    stopHeartbeat();
-    if (relay.awaitsUsage) void hearOut();
-    else giveUp();
+  readonly #onLast = (bytes: Bytes): void => {
+    this.#end();
+    if (this.#isGone) return;
+    if (bytes !== null) this.#controller?.enqueue(bytes);
+    this.#controller?.close();
+  };
+
+  #fail(thrown: unknown): void {
+    this.#source.cancel();
+    const hasLeft = thrown instanceof UpstreamFailure && thrown.kind === "cancelled";
+    if (this.#aborted === null && hasLeft) {
+      this.#relay.onDisconnect();
+      return this.#onLast(null);
+    }
+    this.#relay.fail(this.#aborted ?? thrown).then(this.#onLast, this.#break);
   }
 
-  /** Reads on without a caller. A shutdown and an exceeded overdraft limit still end the stream. */
-  async function hearOut(): Promise<void> {
-    let { isLast } = await current;
-    while (!isLast && relay.awaitsUsage) ({ isLast } = await step());
-    if (isLast) forget();
-    else giveUp();
+  /** Even the final bytes failed: only the caller's connection can end. */
+  readonly #break = (thrown: unknown): void => {
+    this.#end();
+    if (!this.#isGone) this.#controller?.error(thrown);
+  };
+
+  #end(): void {
+    this.#isOver = true;
+    this.#stopHeartbeat();
+    // A source that was given up may still work for the caller that left; it counts as open until then.
+    if (!this.#hasGivenUp) this.#forget();
   }
 
-  function giveUp(): void {
-    const leaving = source.abandon();
-    if (leaving instanceof Promise) void leaving.finally(forget);
-    else forget();
-    relay.onDisconnect();
+  /** Reads on while only the vendor can report the usage. A shutdown and an overdraft limit still end the stream. */
+  #readWithoutCaller(): void {
+    if (this.#isOver || this.#hasGivenUp) return;
+    if (this.#relay.awaitsUsage === true) this.#readNext();
+    else this.#giveUp();
   }
 
-  function beat(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>, afterMs: number): void {
-    stopHeartbeat = clock.after(afterMs, () => {
-      const quietMs = clock.monotonicMs() - sentAt;
-      const pulse = quietMs >= HEARTBEAT_MS ? relay.heartbeat() : null;
+  #giveUp(): void {
+    this.#hasGivenUp = true;
+    const leaving = this.#source.abandon();
+    if (leaving instanceof Promise) void leaving.finally(this.#forget);
+    else this.#forget();
+    this.#relay.onDisconnect();
+  }
+
+  #beat(afterMs: number): void {
+    this.#stopHeartbeat = this.#clock.after(afterMs, () => {
+      const quietMs = this.#clock.monotonicMs() - this.#sentAt;
+      const pulse = quietMs >= HEARTBEAT_MS ? this.#relay.heartbeat() : null;
       // A negative value means that the caller has not read everything yet.
-      if (pulse && controller.desiredSize === 0) {
-        sentAt = clock.monotonicMs();
-        controller.enqueue(pulse);
+      if (pulse && this.#controller?.desiredSize === 0) {
+        this.#sentAt = this.#clock.monotonicMs();
+        this.#controller.enqueue(pulse);
       }
-      beat(controller, pulse ? HEARTBEAT_MS : Math.max(HEARTBEAT_MS - quietMs, 1_000));
+      this.#beat(pulse ? HEARTBEAT_MS : Math.max(HEARTBEAT_MS - quietMs, 1_000));
     });
   }
-
-  async function next(): Promise<Step> {
-    for (;;) {
-      const came = await source.read();
-      // A cancelled source appears to have ended.
-      if (aborted) throw aborted;
-      if (came === null) return { bytes: await relay.end(), isLast: true };
-      const taken = relay.take(came);
-      const bytes = taken instanceof Promise ? await taken : taken;
-      if (relay.finished) {
-        source.finish();
-        return { bytes, isLast: true };
-      }
-      if (bytes !== null) return { bytes, isLast: false };
-    }
-  }
-
-  async function step(): Promise<Step> {
-    try {
-      return await next();
-    } catch (thrown) {
-      source.cancel();
-      const hasLeft = thrown instanceof UpstreamFailure && thrown.kind === "cancelled";
-      if (!aborted && hasLeft) {
-        relay.onDisconnect();
-        return { bytes: null, isLast: true };
-      }
-      return { bytes: await relay.fail(aborted ?? thrown), isLast: true };
-    }
-  }
-
-  return new ReadableStream({
-    start: (controller) => beat(controller, HEARTBEAT_MS),
-    async pull(controller) {
-      current = step();
-      const { bytes, isLast } = await current;
-      if (isGone) return;
-      sentAt = clock.monotonicMs();
-      if (bytes !== null) controller.enqueue(bytes);
-      if (!isLast) return;
-      over();
-      controller.close();
-    },
-    cancel: () => left(),
-  }, { highWaterMark: 0 });
 }

@@ -3,6 +3,7 @@ import type { EndState } from "../calls/settlement.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import type { ReadCallbacks } from "../net/http1/response.ts";
 import type { ImageEvent } from "../upstreams/image_upstream.ts";
 import { type FinishedImages, imageResponseHeaders } from "./image_response.ts";
 import { chargeImages, type ImageBill } from "./bill.ts";
@@ -60,8 +61,15 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     opened.link.detach();
   }
 
-  /** The next chunk of an event. */
-  async read(): Promise<Uint8Array<ArrayBuffer> | null> {
+  /** Reads the next chunk of an event. */
+  readNext(callbacks: ReadCallbacks): void {
+    this.#read().then(
+      (piece) => piece === null ? callbacks.onEnd() : callbacks.onChunk(piece),
+      (error) => callbacks.onError(error),
+    );
+  }
+
+  async #read(): Promise<Uint8Array<ArrayBuffer> | null> {
     for (;;) {
       const piece = this.#pieces?.next();
       if (piece && !piece.done) return piece.value;

@@ -28,10 +28,16 @@ export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: Tex
 }
 
 /** Returns the relay for a passed-through stream. It keeps ids if the format has any. */
-export function withIssuedIds(inner: Relay, attempt: TextAttempt, parts: IssuedIdsParts): Relay {
+export function withIssuedIds(inner: TextRelay, attempt: TextAttempt, parts: IssuedIdsParts): Relay {
   const reader = attempt.endpoint.passThrough?.issuedIds ?? null;
   return reader === null ? inner : new IssuedIdsRelay(inner, reader, attempt, parts);
 }
+
+/** A relay whose output is known as text. */
+type TextRelay = Relay & {
+  /** The bytes that it returned last, as Latin-1. */
+  readonly lastText: string;
+};
 
 type IssuedIdsParts = Pick<TextParts, "vendorState">;
 
@@ -44,7 +50,7 @@ class IssuedIdsRelay implements Relay {
   readonly #kept = new Set<string>();
 
   constructor(
-    readonly inner: Relay,
+    readonly inner: TextRelay,
     readonly reader: IssuedIdReader,
     readonly attempt: TextAttempt,
     readonly parts: IssuedIdsParts,
@@ -83,7 +89,7 @@ class IssuedIdsRelay implements Relay {
 
   #held(out: Bytes): Bytes | Promise<Bytes> {
     if (out === null) return null;
-    const lines = latin1Of(out);
+    const lines = this.inner.lastText;
     const ids = this.reader.mayIssue(lines, this.#policy) ? this.#newIn(textOfLatin1(lines)) : [];
     return ids.length === 0 ? out : this.parts.vendorState.keep(ownerOf(this.attempt), ids).then(() => out);
   }

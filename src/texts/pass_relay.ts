@@ -38,9 +38,11 @@ export class PassRelay implements Relay {
   readonly #sample = new StreamSample();
   readonly #memory: FrameMemory;
   readonly #buffer: FrameBuffer;
-  /** The last characters that were sent, and the last text that may contain a frame. */
-  #tail = "";
+  /** The last text that was sent, after the end of the one before if it was shorter than the end of a frame. */
+  #last = "";
+  /** The last text that was sent and may contain a frame. */
   #sent = "";
+  #shown = "";
   /** Whether the empty line of a removed frame has not arrived yet. */
   #hidesBlankLine = false;
   #state: PassState = RELAYING;
@@ -60,8 +62,8 @@ export class PassRelay implements Relay {
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
+    this.#sample.add(bytes);
     const text = latin1Of(bytes);
-    this.#sample.add(text);
     const wasEmpty = this.#buffer.isEmpty;
     const frames = this.#buffer.push(text);
     if (frames === "") return null;
@@ -106,21 +108,32 @@ export class PassRelay implements Relay {
     this.#charge("left").catch(() => {}); // Logged by the meter; the caller has disconnected.
   }
 
+  /** The text of the bytes that were returned last, as Latin-1. */
+  get lastText(): string {
+    return this.#shown;
+  }
+
   heartbeat(): Bytes {
-    return endsFrame(this.#tail) ? heartbeatOf(this.attempt.request.format) : null;
+    return endsFrame(this.#tail()) ? heartbeatOf(this.attempt.request.format) : null;
   }
 
   #send(shown: string, out: Uint8Array<ArrayBuffer>): Bytes {
-    this.#tail = shown.length < 4 ? (this.#tail + shown).slice(-4) : shown.slice(-4);
+    this.#shown = shown;
+    this.#last = shown.length < FRAME_END_CHARACTERS ? this.#tail() + shown : shown;
     if (shown.length >= MIN_FRAME_CHARACTERS) this.#sent = shown;
     return out.length === 0 ? null : out;
+  }
+
+  /** The last characters that were sent. */
+  #tail(): string {
+    return this.#last.slice(-FRAME_END_CHARACTERS);
   }
 
   /**
    * Returns the end of the stream, with the empty line that its last frame may lack: clients drop a frame without one.
    */
   #withClosedFrame(shown: string): string {
-    const sent = this.#tail + shown;
+    const sent = this.#tail() + shown;
     if (endsFrame(sent)) return shown;
     return shown + (/[\r\n]$/.test(sent) ? "\n" : "\n\n");
   }
@@ -218,7 +231,7 @@ export class PassRelay implements Relay {
 
   #failureBytes(error: GatewayError): Bytes {
     // A frame that the vendor left open must not swallow the error.
-    const gap = endsFrame(this.#tail) ? "" : "\n\n";
+    const gap = endsFrame(this.#tail()) ? "" : "\n\n";
     return Buffer.concat([Buffer.from(gap), this.#failureFrames(error)]) as Uint8Array<ArrayBuffer>;
   }
 
@@ -235,6 +248,9 @@ export class PassRelay implements Relay {
     return encodeFrames(writer.fail(error));
   }
 }
+
+/** The longest end of a frame: CR LF CR LF. */
+const FRAME_END_CHARACTERS = 4;
 
 /** Shorter text contains no relevant frame, only a comment or an empty line. */
 const MIN_FRAME_CHARACTERS = 40;

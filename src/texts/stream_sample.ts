@@ -1,29 +1,43 @@
-import { Buffer } from "node:buffer";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { UpstreamFormat } from "../conversation/upstream_format.ts";
 import { countTextTokens } from "./token_estimate.ts";
 
 const SAMPLE_BYTES = 32 * 1024;
+const FIRST_BUFFER_BYTES = 4 * 1024;
 const LINE_FEED = 0x0a;
+const EMPTY = new Uint8Array(0);
 
-/** The beginning of a stream, kept in case its tokens must be counted, and its total length. */
+/**
+ * The beginning of a stream, kept in case its tokens must be counted, and its total length. It is copied to one buffer:
+ * a list of its reads would survive many garbage collections.
+ */
 export class StreamSample {
-  readonly #kept: string[] = [];
+  #kept = EMPTY;
   #keptBytes = 0;
   #bytes = 0;
 
-  /** @param text One read of the stream as Latin-1. */
-  add(text: string): void {
-    this.#bytes += text.length;
+  /** @param bytes One read of the stream. */
+  add(bytes: Uint8Array): void {
+    this.#bytes += bytes.length;
     if (this.#keptBytes >= SAMPLE_BYTES) return;
-    this.#kept.push(text);
-    this.#keptBytes += text.length;
+    const end = this.#keptBytes + bytes.length;
+    if (end > this.#kept.length) this.#grow(end);
+    this.#kept.set(bytes, this.#keptBytes);
+    this.#keptBytes = end;
+  }
+
+  #grow(bytes: number): void {
+    let length = Math.max(this.#kept.length * 2, FIRST_BUFFER_BYTES);
+    while (length < bytes) length *= 2;
+    const longer = new Uint8Array(length);
+    longer.set(this.#kept.subarray(0, this.#keptBytes));
+    this.#kept = longer;
   }
 
   /** Returns the number of tokens produced so far. It extrapolates the sample by bytes. */
   async outputTokens(format: UpstreamFormat): Promise<number> {
     if (this.#keptBytes === 0) return 0;
-    const tokens = await countTextTokens(producedText(Buffer.from(this.#kept.join(""), "latin1"), format));
+    const tokens = await countTextTokens(producedText(this.#kept.subarray(0, this.#keptBytes), format));
     return Math.ceil(tokens * this.#bytes / this.#keptBytes);
   }
 }

@@ -7,7 +7,7 @@ const DRAIN_MS = 1_000;
 /** A vendor's streamed response as a source. It is cancelled as soon as the caller disconnects. */
 export function vendorStream(response: OutboundResponse, clock: Clock): StreamSource<Uint8Array<ArrayBuffer>> {
   return {
-    read: () => response.read(),
+    readNext: (callbacks) => response.readNext(callbacks),
     cancel: () => response.cancel(),
     abandon: () => response.cancel(),
     finish: () => void drain(response, clock),

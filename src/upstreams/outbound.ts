@@ -5,7 +5,7 @@ import type { Redactor } from "../lib/redact.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
-import { type HttpResponse, readAll } from "../net/http1/response.ts";
+import { type HttpResponse, readAll, type ReadCallbacks, readOnce } from "../net/http1/response.ts";
 import { type Origin, originOf } from "../net/http1/wire_request.ts";
 import type { HeaderFields, RequestToAuthorize } from "./authorization.ts";
 import { ExchangeWatch } from "./exchange_watch.ts";
@@ -127,9 +127,10 @@ async function accept(response: HttpResponse, call: OutboundCall, options: Outbo
   return new WatchedResponse(response, options, watch);
 }
 
-class WatchedResponse implements OutboundResponse {
+class WatchedResponse implements OutboundResponse, ReadCallbacks {
   readonly status: number;
   readonly mediaType: string;
+  #callbacks: ReadCallbacks | null = null;
 
   constructor(readonly response: HttpResponse, readonly options: OutboundOptions, readonly watch: ExchangeWatch) {
     this.status = response.status;
@@ -140,30 +141,42 @@ class WatchedResponse implements OutboundResponse {
     return this.response.head.get(name);
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | null> {
-    try {
-      const bytes = await this.#watched();
-      if (bytes === null) this.watch.stop();
-      return bytes;
-    } catch (error) {
-      this.watch.stop();
-      throw failureOf(error, this.options, this.watch, this.status);
-    }
+  read(): Promise<Uint8Array<ArrayBuffer> | null> {
+    return readOnce(this);
+  }
+
+  readNext(callbacks: ReadCallbacks): void {
+    this.#callbacks = callbacks;
+    this.watch.onReadStart();
+    this.response.readNext(this);
+  }
+
+  onChunk(bytes: Uint8Array<ArrayBuffer>): void {
+    this.watch.onReadEnd();
+    this.#callbacks?.onChunk(bytes);
+  }
+
+  onEnd(): void {
+    this.watch.stop();
+    this.#callbacks?.onEnd();
+  }
+
+  onError(error: unknown): void {
+    this.watch.stop();
+    this.#callbacks?.onError(failureOf(error, this.options, this.watch, this.status));
   }
 
   async readAll(capBytes: number, reserve: (bytes: number) => void = () => {}): Promise<Uint8Array<ArrayBuffer>> {
-    const { status, response } = this;
     const read = async () => {
-      const bytes = await this.#watched();
+      const bytes = await this.read();
       if (bytes !== null) reserve(bytes.length);
       return bytes;
     };
-    const watched = { status, head: response.head, read, cancel: () => response.cancel() };
     try {
-      return await readAll(watched, capBytes);
+      return await readAll({ read, cancel: () => this.response.cancel() }, capBytes);
     } catch (error) {
       if (error instanceof GatewayError) { // thrown by `reserve`
-        response.cancel();
+        this.response.cancel();
         throw error;
       }
       throw failureOf(error, this.options, this.watch, this.status);
@@ -175,13 +188,6 @@ class WatchedResponse implements OutboundResponse {
   cancel(): void {
     this.watch.stop();
     this.response.cancel();
-  }
-
-  async #watched(): Promise<Uint8Array<ArrayBuffer> | null> {
-    this.watch.onReadStart();
-    const bytes = await this.response.read();
-    this.watch.onReadEnd();
-    return bytes;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { VendorError } from "../conversation/upstream_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import type { ReadCallbacks } from "../net/http1/response.ts";
 import type { FailureFacts, FailureKind, UpstreamFailure } from "./failure.ts";
 import type { OutboundBody } from "./outbound_body.ts";
 
@@ -108,6 +109,8 @@ export interface OutboundResponse {
   header(name: string): string | null;
   /** Like `HttpResponse.read`, but throws {@linkcode UpstreamFailure}. */
   read(): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** Like `HttpResponse.readNext`, but fails with {@linkcode UpstreamFailure}. */
+  readNext(callbacks: ReadCallbacks): void;
   /**
    * Reads the whole body.
    *

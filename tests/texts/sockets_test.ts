@@ -152,10 +152,10 @@ const replyOf = (status: string, usage: unknown) => ({
 });
 
 Deno.test("a reply whose prompt only the vendor can count is read to its end after a disconnection, and charged as reported", async () => {
-  const leaves = Promise.withResolvers<void>();
   const created = JSON.stringify({ type: "response.created", response: replyOf("in_progress", null) });
   const completed = JSON.stringify({ type: "response.completed", response: replyOf("completed", USAGE) });
   for (const caller of ["responses", "chat"] as const) {
+    const leaves = Promise.withResolvers<void>();
     await play("responses", async (side) => {
       await side.request();
       await side.say(`${STREAM_HEAD}event: response.created\ndata: ${created}\n\n`);

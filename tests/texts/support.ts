@@ -254,6 +254,12 @@ export function responseOf(
       if (cancelled) throw stopped();
       return typeof came === "string" ? new TextEncoder().encode(came) : came;
     },
+    readNext(callbacks) {
+      this.read().then(
+        (bytes) => bytes === null ? callbacks.onEnd() : callbacks.onChunk(bytes),
+        (error) => callbacks.onError(error),
+      );
+    },
     async readAll() {
       const parts: Uint8Array[] = [];
       for (let next = await this.read(); next !== null; next = await this.read()) parts.push(next);

@@ -9,7 +9,7 @@ export interface BodyDecoder {
    * @returns A view into `wire` with the payload; empty if the read contained framing only.
    * @throws {TypeError} If the framing is invalid.
    */
-  decode(wire: Uint8Array): Uint8Array;
+  decode(wire: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
   /** True once the whole body was read. */
   readonly done: boolean;
   /**
@@ -46,7 +46,7 @@ class LengthDecoder implements BodyDecoder {
     return this.#left === 0;
   }
 
-  decode(wire: Uint8Array): Uint8Array {
+  decode(wire: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     if (wire.length > this.#left) this.hasExcess = true;
     const payload = this.hasExcess ? wire.subarray(0, this.#left) : wire;
     this.#left -= payload.length;
@@ -96,13 +96,16 @@ class ChunkedDecoder implements BodyDecoder {
     return this.#state === "done";
   }
 
-  decode(wire: Uint8Array): Uint8Array {
+  decode(wire: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    // The first payload stays where it is, so that a read of one chunk moves no byte.
+    let start = 0;
     let write = 0;
     let read = 0;
     while (read < wire.length) {
       if (this.#state === "payload") {
         const take = Math.min(this.#size, wire.length - read);
-        if (write !== read) wire.copyWithin(write, read, read + take);
+        if (write === start) start = write = read;
+        else if (write !== read) wire.copyWithin(write, read, read + take);
         write += take;
         read += take;
         this.#size -= take;
@@ -116,7 +119,7 @@ class ChunkedDecoder implements BodyDecoder {
         this.#state = this.#after(byte);
       }
     }
-    return wire.subarray(0, write);
+    return wire.subarray(start, write);
   }
 
   /** The state after one byte of framing. */

@@ -2,14 +2,15 @@ import type { ByteStream } from "../byte_stream.ts";
 import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
 import { ConnectionError, type ExchangeProgress } from "./connection_error.ts";
 import { bodyStartIn, MAX_HEAD_BYTES, ResponseHead } from "./response_head.ts";
+import { exactly, inPieces, PIECE_BYTES } from "./sent_body.ts";
 import type { Origin, StreamedBody, WireRequest } from "./wire_request.ts";
 
 const FIRST_BUFFER_BYTES = 16_384;
 const MAX_BUFFER_BYTES = 65_536;
+/** A buffer with less free space is replaced. */
+const MIN_READ_BYTES = 4_096;
 /** A request up to this size is sent with one write. */
 const MAX_JOINED_BYTES = 32_768;
-/** A larger body is written in chunks of this size while the response is read. */
-const PIECE_BYTES = 262_144;
 /** The maximum number of informational responses (1xx) before a response. Some vendors send one every few seconds. */
 const MAX_INFORMATIONAL = 256;
 /** Enough turns of the microtask queue for a completed read to reach {@linkcode Connection.watchIdle}. */
@@ -24,8 +25,8 @@ export interface ReceivedHead {
   readonly head: ResponseHead;
   /** Reads the body; new for each response. */
   readonly decoder: BodyDecoder;
-  /** Valid until the next read. */
-  readonly early: Uint8Array;
+  /** In the connection's buffer, which is never written there again. */
+  readonly early: Uint8Array<ArrayBuffer>;
 }
 
 /** The peer of a connection and its age. */
@@ -51,7 +52,14 @@ type HeadAndRest = Omit<ReceivedHead, "decoder">;
 export class Connection {
   /** True while a body is not fully sent. Such a connection cannot carry another request. */
   uploading = false;
+  /**
+   * Each read goes to the free space behind the last one, so that bytes can be handed on without a copy. A copy of a
+   * small chunk costs more than all other work on it.
+   */
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
+  #used = 0;
+  /** The size of the next buffer. */
+  #bufferBytes = FIRST_BUFFER_BYTES;
   /** The read that started while the connection was idle; it returns the first bytes of the next response. */
   #ahead: Promise<number | null> | null = null;
   #resting = false;
@@ -85,18 +93,37 @@ export class Connection {
     }
   }
 
-  /** Reads the next bytes of a body, valid until the next call; null if the peer closed the connection. */
-  async read(): Promise<Uint8Array | null> {
-    try {
-      const count = await this.socket.read(this.#buffer);
-      if (count === null) return null;
-      const view = this.#buffer.subarray(0, count);
-      if (count === this.#buffer.length && count < MAX_BUFFER_BYTES) this.#buffer = new Uint8Array(count * 2);
-      return view;
-    } catch (error) {
-      throw this.#lost(error);
-    }
+  /**
+   * Reads the next bytes of a body; null if the peer closed the connection. They are a part of the connection's buffer
+   * that is never written again. This is not an `async` function, and its callbacks are created once: streams read
+   * thousands of small chunks.
+   *
+   * @throws {ConnectionError} `closed`, or `cancelled` after {@linkcode Connection.cancel}.
+   */
+  read(): Promise<Uint8Array<ArrayBuffer> | null> {
+    return this.socket.read(this.#freeSpace()).then(this.#onRead, this.#onReadFailed);
   }
+
+  readonly #onRead = (count: number | null): Uint8Array<ArrayBuffer> | null => {
+    if (count === null) return null;
+    const start = this.#used;
+    this.#used += count;
+    if (this.#used === this.#buffer.length && this.#bufferBytes < MAX_BUFFER_BYTES) this.#bufferBytes *= 2;
+    return this.#buffer.subarray(start, this.#used);
+  };
+
+  /** Returns the free space of the buffer, at least {@linkcode MIN_READ_BYTES}. */
+  #freeSpace(): Uint8Array {
+    if (this.#buffer.length - this.#used < MIN_READ_BYTES) {
+      this.#buffer = new Uint8Array(this.#bufferBytes);
+      this.#used = 0;
+    }
+    return this.#used === 0 ? this.#buffer : this.#buffer.subarray(this.#used);
+  }
+
+  readonly #onReadFailed = (error: unknown): never => {
+    throw this.#lost(error);
+  };
 
   /**
    * Watches the connection between two requests. Data that arrives now belongs to no request (RFC 9112, 9.2), and end
@@ -107,7 +134,7 @@ export class Connection {
    */
   watchIdle(onEnd: () => void): void {
     this.#resting = true;
-    this.#ahead = this.socket.read(this.#buffer);
+    this.#ahead = this.socket.read(this.#freeSpace());
     const ended = () => {
       if (!this.#resting) return;
       this.#resting = false;
@@ -217,14 +244,17 @@ export class Connection {
   }
 
   async #readHead(): Promise<HeadAndRest> {
-    let start = 0;
-    let filled = 0;
+    if (this.#ahead === null) this.#freeSpace();
+    const first = this.#used;
+    let start = first;
+    let filled = first;
     let informational = 0;
     for (;;) {
       const before = filled;
       filled += await this.#readOfHead(filled);
       for (let end = bodyStartIn(this.#buffer, start, before, filled); end !== -1;) {
         const head = this.#headOf(LATIN1.decode(this.#buffer.subarray(start, end)));
+        this.#used = filled;
         if (head.status >= 200) return { head, early: this.#buffer.subarray(end, filled) };
         if (head.status === 101 || ++informational > MAX_INFORMATIONAL) {
           throw unreadable("it starts with unexpected informational responses");
@@ -233,7 +263,7 @@ export class Connection {
         end = bodyStartIn(this.#buffer, start, start, filled);
       }
       if (!this.#mayBeStatusLine(start, filled)) throw unreadable("it is not HTTP/1.1");
-      if (filled >= MAX_HEAD_BYTES) throw unreadable("its head is too long");
+      if (filled - first >= MAX_HEAD_BYTES) throw unreadable("its head is too long");
     }
   }
 
@@ -251,7 +281,7 @@ export class Connection {
       longer.set(this.#buffer);
       this.#buffer = longer;
     }
-    const reading = this.#ahead ?? this.socket.read(filled === 0 ? this.#buffer : this.#buffer.subarray(filled));
+    const reading = this.#ahead ?? this.socket.read(this.#buffer.subarray(filled));
     this.#ahead = null;
     let count: number | null;
     try {
@@ -281,28 +311,4 @@ export class Connection {
 
 function unreadable(why: string): ConnectionError {
   return new ConnectionError(`Cannot read the response: ${why}`, "protocol", "answered");
-}
-
-function inPieces(body: Uint8Array): StreamedBody {
-  return {
-    lengthBytes: body.length,
-    async *open() {
-      for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
-    },
-  };
-}
-
-/** The bytes of a body, checked against the declared length. Any other length would corrupt the next request. */
-async function* exactly(body: StreamedBody, progress: () => ExchangeProgress): AsyncGenerator<Uint8Array> {
-  let left = body.lengthBytes;
-  try {
-    for await (const bytes of body.open()) {
-      left -= bytes.length;
-      if (left < 0) throw new RangeError("it is longer than declared");
-      if (bytes.length > 0) yield bytes;
-    }
-    if (left > 0) throw new RangeError("it is shorter than declared");
-  } catch (error) {
-    throw new ConnectionError("Cannot read the request's body", "body", progress(), error);
-  }
 }

@@ -3,6 +3,16 @@ import { ConnectionError } from "./connection_error.ts";
 import type { ResponseHead } from "./response_head.ts";
 import type { Exchanged } from "./resend.ts";
 
+/** Receives the result of one read. Exactly one of its functions is called, later and once. None may throw. */
+export interface ReadCallbacks<T = Uint8Array<ArrayBuffer>> {
+  /** The next item was read. */
+  onChunk(chunk: T): void;
+  /** Nothing is left to read. */
+  onEnd(): void;
+  /** Reading failed. */
+  onError(error: unknown): void;
+}
+
 /** A response whose body is read on demand. */
 export interface HttpResponse {
   /** The status code, at least 200: informational responses are skipped. */
@@ -15,6 +25,11 @@ export interface HttpResponse {
    * @throws {ConnectionError} `closed` if the body is incomplete, `cancelled` after {@linkcode HttpResponse.cancel}.
    */
   read(): Promise<Uint8Array<ArrayBuffer> | null>;
+  /**
+   * Like {@linkcode HttpResponse.read}, without a promise and a copy, for streams of small chunks. The bytes share a
+   * buffer with others, so they must not be changed or transferred. Only one read may be pending.
+   */
+  readNext(callbacks: ReadCallbacks): void;
   /** Ends the exchange. The socket is closed unless the whole body was read. Never throws; may be called twice. */
   cancel(): void;
 }
@@ -29,12 +44,15 @@ export function responseOf(exchanged: Exchanged, onReusable: () => void): HttpRe
   return new ConnectionResponse(exchanged, onReusable);
 }
 
+const NO_CALLBACKS: ReadCallbacks = { onChunk() {}, onEnd() {}, onError() {} };
+
 class ConnectionResponse implements HttpResponse {
   readonly status: number;
   readonly head: ResponseHead;
   readonly #exchanged: Exchanged;
   readonly #onReusable: () => void;
-  #early: Uint8Array | null;
+  #early: Uint8Array<ArrayBuffer> | null;
+  #callbacks: ReadCallbacks = NO_CALLBACKS;
   #isOver = false;
 
   constructor(exchanged: Exchanged, onReusable: () => void) {
@@ -49,16 +67,18 @@ class ConnectionResponse implements HttpResponse {
     this.#finish();
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | null> {
-    const { decoder } = this.#exchanged;
-    for (;;) {
-      if (this.#isOver) return null;
-      const wire = this.#early ?? await this.#wire();
+  read(): Promise<Uint8Array<ArrayBuffer> | null> {
+    return readOnce(this);
+  }
+
+  readNext(callbacks: ReadCallbacks): void {
+    this.#callbacks = callbacks;
+    const early = this.#early;
+    if (this.#isOver) queueMicrotask(() => callbacks.onEnd());
+    else if (early === null) this.#readWire();
+    else {
       this.#early = null;
-      if (wire === null) return this.#endOfInput();
-      const payload = this.#decode(wire).slice();
-      if (decoder.done) this.#finish();
-      if (payload.length > 0) return payload;
+      queueMicrotask(() => this.#onWire(early));
     }
   }
 
@@ -68,18 +88,31 @@ class ConnectionResponse implements HttpResponse {
     this.#exchanged.connection.cancel();
   }
 
-  async #wire(): Promise<Uint8Array | null> {
-    const { connection } = this.#exchanged;
-    try {
-      return await connection.read();
-    } catch (error) {
-      this.#isOver = true;
-      connection.close();
-      throw error;
-    }
+  #readWire(): void {
+    this.#exchanged.connection.read().then(this.#onWire, this.#onLost);
   }
 
-  #decode(wire: Uint8Array): Uint8Array {
+  readonly #onWire = (wire: Uint8Array<ArrayBuffer> | null): void => {
+    if (wire === null) return this.#endOfInput();
+    let payload: Uint8Array<ArrayBuffer>;
+    try {
+      payload = this.#decode(wire);
+    } catch (error) {
+      return this.#callbacks.onError(error);
+    }
+    if (this.#exchanged.decoder.done && !this.#isOver) this.#finish();
+    if (payload.length > 0) this.#callbacks.onChunk(payload);
+    else if (this.#isOver) this.#callbacks.onEnd();
+    else this.#readWire();
+  };
+
+  readonly #onLost = (error: unknown): void => {
+    this.#isOver = true;
+    this.#exchanged.connection.close();
+    this.#callbacks.onError(error);
+  };
+
+  #decode(wire: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     try {
       return this.#exchanged.decoder.decode(wire);
     } catch (error) {
@@ -88,12 +121,13 @@ class ConnectionResponse implements HttpResponse {
     }
   }
 
-  #endOfInput(): null {
+  #endOfInput(): void {
     const { connection, decoder } = this.#exchanged;
     this.#isOver = true;
     connection.close();
-    if (decoder.endsByClose) return null;
-    throw new ConnectionError("Connection closed before the end of the response", "closed", "answered");
+    if (decoder.endsByClose) return this.#callbacks.onEnd();
+    const message = "Connection closed before the end of the response";
+    this.#callbacks.onError(new ConnectionError(message, "closed", "answered"));
   }
 
   #finish(): void {
@@ -104,13 +138,27 @@ class ConnectionResponse implements HttpResponse {
   }
 }
 
+/** Reads once and returns the bytes in a new buffer; null at the end. */
+export function readOnce(source: Pick<HttpResponse, "readNext">): Promise<Uint8Array<ArrayBuffer> | null> {
+  return new Promise((resolve, reject) => {
+    source.readNext({
+      onChunk: (bytes) => resolve(bytes.slice()),
+      onEnd: () => resolve(null),
+      onError: reject,
+    });
+  });
+}
+
 /**
  * Reads the whole body of a response.
  *
  * @param capBytes The maximum size.
  * @throws {ConnectionError} As {@linkcode HttpResponse.read}, and `protocol` above the maximum.
  */
-export async function readAll(response: HttpResponse, capBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readAll(
+  response: Pick<HttpResponse, "read" | "cancel">,
+  capBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let total = 0;
   for (let next = await response.read(); next !== null; next = await response.read()) {
