@@ -14,15 +14,15 @@ export const MAX_HEAD_BYTES = 65_536;
 const HEAD =
   /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
 
-/**
- * The status line and header fields of one response. A field is looked up in the text on demand, because the gateway
- * reads five of the thirty fields that a vendor sends.
- */
+const NO_VALUES: readonly string[] = [];
+
+/** The status line and header fields of one response. */
 export class ResponseHead {
   /** The status code, 100 to 599. */
   readonly status: number;
-  readonly #text: string;
-  readonly #lower: string;
+  readonly #isVersion11: boolean;
+  /** The values of each field by its lower-case name, in order. */
+  readonly #fields = new Map<string, string[]>();
 
   /**
    * Checks the syntax of every line.
@@ -33,28 +33,34 @@ export class ResponseHead {
   constructor(text: string) {
     if (!HEAD.test(text)) throw new TypeError("Cannot read a response head: expected a status line and header lines");
     this.status = Number(text.slice(9, 12));
-    this.#text = text;
-    this.#lower = text.toLowerCase();
+    this.#isVersion11 = text.startsWith("HTTP/1.1");
+    for (let at = text.indexOf("\n") + 1, end = 0; (end = text.indexOf("\r", at)) > at; at = end + 2) {
+      const colon = text.indexOf(":", at);
+      const name = text.slice(at, colon).toLowerCase();
+      const value = text.slice(colon + 1, end).trim();
+      const values = this.#fields.get(name);
+      if (values === undefined) this.#fields.set(name, [value]);
+      else values.push(value);
+    }
   }
 
   /** The value of the first field with that lower-case name; null if there is none. */
   get(name: string): string | null {
-    return this.#valueAt(name, 0)?.value ?? null;
+    return this.#fields.get(name)?.[0] ?? null;
   }
 
   /** The values of all fields with that lower-case name, in order. */
-  all(name: string): string[] {
-    const values: string[] = [];
-    for (let found = this.#valueAt(name, 0); found !== null; found = this.#valueAt(name, found.end)) {
-      values.push(found.value);
-    }
-    return values;
+  all(name: string): readonly string[] {
+    return this.#fields.get(name) ?? NO_VALUES;
   }
 
   /** Whether the connection can carry another request after this response (RFC 9112, 9.3). */
   get keepsAlive(): boolean {
-    const options = this.all("connection").join(",").toLowerCase().split(",").map((option) => option.trim());
-    if (options.includes("close") || /(?:^|[,;\s])max=0+(?:$|[,;\s])/.test(this.get("keep-alive") ?? "")) return false;
+    const connection = this.all("connection");
+    const parameters = this.get("keep-alive");
+    if (connection.length === 0 && parameters === null) return this.#isVersion11;
+    const options = connection.join(",").toLowerCase().split(",").map((option) => option.trim());
+    if (options.includes("close") || /(?:^|[,;\s])max=0+(?:$|[,;\s])/.test(parameters ?? "")) return false;
     return this.#isVersion11 || options.includes("keep-alive");
   }
 
@@ -92,18 +98,6 @@ export class ResponseHead {
       throw new TypeError("Cannot read a response: bad content length");
     }
     return { kind: "length", bytes: Number(first) };
-  }
-
-  get #isVersion11(): boolean {
-    return this.#text.startsWith("HTTP/1.1");
-  }
-
-  #valueAt(name: string, from: number): { value: string; end: number } | null {
-    const at = this.#lower.indexOf(`\n${name}:`, from);
-    if (at === -1) return null;
-    const start = at + name.length + 2;
-    const end = this.#text.indexOf("\r", start);
-    return { value: this.#text.slice(start, end).trim(), end };
   }
 }
 
