@@ -28,7 +28,8 @@ export async function makeOptions<T, O extends CallOption>(
   const options: O[] = [];
   let misconfigured: unknown = null;
   try {
-    options.push(await make(elementAt(items, 0)));
+    const first = make(elementAt(items, 0));
+    options.push(first instanceof Promise ? await first : first);
   } catch (error) {
     const isMisconfigured = error instanceof GatewayError && error.code === "upstream_auth_failed";
     if (!isMisconfigured) throw error;

@@ -108,12 +108,12 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
  *
  * @throws {unknown} The most helpful failure, as it was thrown.
  */
-export async function tryCandidates<T>(
+export function tryCandidates<T>(
   { candidates, attempt, accountId, rule, requestId }: Attempts<T>,
   { breaker, log }: Pick<CallParts, "breaker" | "log">,
 ): Promise<T> {
   const onFallback = (candidate: Candidate, error: unknown) => logFallback(log, candidate, error, requestId);
-  return await tryInOrder(candidates, { breaker, accountId, rule, onFallback }, attempt);
+  return tryInOrder(candidates, { breaker, accountId, rule, onFallback }, attempt);
 }
 
 async function admit<T>({ facts, reserve }: PaidCall<T>, parts: CallParts): Promise<Settlement> {

@@ -72,13 +72,16 @@ export class Settlement {
     return new Settlement({ ...this.facts, model }, own, this.parts, this.#state);
   }
 
-  /** Charges the call. Resolves when the charge is durable. A second call has no effect. */
-  async charge(charge: CallCharge): Promise<void> {
+  /**
+   * Charges the call. Returns a promise unless the charge is durable at once; it resolves when the charge is durable. A
+   * second call has no effect.
+   */
+  charge(charge: CallCharge): Promise<void> | void {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;
     const amount = costOfAll(charge.parts);
     const charged = this.admission.charge(this.#chargeOf(charge, amount));
-    if (charged) await charged;
+    if (charged) return charged.then(() => this.#logCharge(charge, amount));
     this.#logCharge(charge, amount);
   }
 

@@ -236,7 +236,7 @@ export class SharedState {
     this.parts.log.warn("charge_counted_roughly", { requestId, accountId, provider, model: model.id });
     const settlement = new Settlement({ kind: "text", requestId, accountId, model, receivedAt }, admission, this.parts);
     const parts = [{ quantities: textQuantitiesOf(usage), tariff: model.tariff }];
-    await settlement.charge({ provider, state: "cut", parts, usage }).catch(() => {}); // Logged by the meter.
+    await settlement.charge({ provider, state: "cut", parts, usage })?.catch(() => {}); // Logged by the meter.
   }
 
   #modelServedAt({ provider, model: name }: AttemptTarget): Model | null {

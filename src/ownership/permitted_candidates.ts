@@ -44,19 +44,35 @@ export interface StateParts {
  * allowed for the account. Hosted tools need a price on the model, or an allowance of the provider; on a model without
  * any price they are free.
  *
+ * The result is immediate for a request that names no state and no tool, as most do.
+ *
  * @param candidates In the order of routing; at least one.
  * @throws {GatewayError} `not_found` for state that the account does not own, whether or not another account does;
  * `invalid_request` naming the field for everything else that is not allowed.
  */
-export async function permittedCandidates<C extends { readonly provider: string }>(
+export function permittedCandidates<C extends { readonly provider: string }>(
   request: StateRequest,
   candidates: readonly C[],
   parts: StateParts,
-): Promise<readonly C[]> {
+): readonly C[] | Promise<readonly C[]> {
   const { grammar, body, wholeText } = request;
   const references = referencesIn(grammar, body, wholeText).filter((reference) => !isOpenToAll(grammar, reference));
   const tools = hostedToolsIn(grammar, body);
   if (references.length === 0 && tools.length === 0) return candidates;
+  return candidatesFor(references, tools, { request, candidates, parts });
+}
+
+interface Choice<C> {
+  readonly request: StateRequest;
+  readonly candidates: readonly C[];
+  readonly parts: StateParts;
+}
+
+async function candidatesFor<C extends { readonly provider: string }>(
+  references: readonly ContextReference[],
+  tools: readonly HostedTool[],
+  { request, candidates, parts }: Choice<C>,
+): Promise<readonly C[]> {
   await refuseBuckets(references, request.accountId, parts.store);
   const named = await namedIn(references, parts.vendorState);
   const routes = candidates.flatMap((candidate) => {

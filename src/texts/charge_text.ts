@@ -7,10 +7,10 @@ import { ownValue } from "../lib/own_value.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { inputImagesOf } from "./input_images.ts";
 
-/** Charges a request for text by its usage. Resolves when the charge is durable. A second call does nothing. */
-export async function chargeText(attempt: TextAttempt, usage: Usage, state: EndState): Promise<void> {
+/** Charges a request for text by its usage, see `Settlement.charge`. A second call does nothing. */
+export function chargeText(attempt: TextAttempt, usage: Usage, state: EndState): Promise<void> | void {
   const { settlement, provider } = attempt;
-  await settlement.charge({ provider: provider.name, state, parts: partsOf(attempt, usage), usage });
+  return settlement.charge({ provider: provider.name, state, parts: partsOf(attempt, usage), usage });
 }
 
 /**

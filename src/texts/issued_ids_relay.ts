@@ -13,18 +13,23 @@ import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
 export const MAX_IDS_PER_REPLY = 2_000;
 
 /**
- * Records the ids of a whole reply for the account that receives it. Resolves when the record is durable.
+ * Records the ids of a whole reply for the account that receives it. Returns a promise if there are any; it resolves
+ * when the record is durable.
  *
  * @param bytes The reply as the vendor sent it.
  */
-export async function keepIssuedIds(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt, parts: IssuedIdsParts) {
+export function keepIssuedIds(
+  bytes: Uint8Array<ArrayBuffer>,
+  attempt: TextAttempt,
+  parts: IssuedIdsParts,
+): Promise<void> | void {
   const reader = attempt.endpoint.passThrough?.issuedIds ?? null;
   if (reader === null) return;
   const text = latin1Of(bytes);
   const policy = statePolicyOf(attempt.request.body);
   if (!reader.mayIssue(text, policy)) return;
   const ids = reader.issuedIn(parsedOrNull(textOfLatin1(text)), policy);
-  if (ids.length > 0) await parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
+  if (ids.length > 0) return parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
 }
 
 /** Returns the relay for a passed-through stream. It keeps ids if the format has any. */

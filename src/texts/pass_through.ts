@@ -78,7 +78,9 @@ async function answerWhole(
 ): Promise<Response> {
   const bytes = await readWholeReply(response, attempt);
   const usage = await usageOfWhole(bytes, attempt);
-  await Promise.all([chargeText(attempt, usage, "completed"), keepIssuedIds(bytes, attempt, parts)]);
+  const charged = chargeText(attempt, usage, "completed");
+  const kept = keepIssuedIds(bytes, attempt, parts);
+  if (charged || kept) await Promise.all([charged, kept]);
   return new Response(bytes, { headers: responseHeaders(attempt, response, "application/json", droppedFields) });
 }
 

@@ -20,12 +20,12 @@ export function passThroughEndpointOf(request: TextRequest, provider: Provider):
  *
  * @throws {GatewayError} As {@linkcode permittedCandidates}.
  */
-export async function candidatesPermittedFor(
+export function candidatesPermittedFor(
   request: TextRequest,
   model: Model,
   candidates: readonly Candidate[],
   parts: TextParts,
-): Promise<readonly Candidate[]> {
+): readonly Candidate[] | Promise<readonly Candidate[]> {
   const query = {
     accountId: request.accountId,
     grammar: request.format.grammar,
@@ -35,8 +35,18 @@ export async function candidatesPermittedFor(
     passesTo: (provider: Provider) => passThroughEndpointOf(request, provider) !== null,
     hasItem: (id: string) => parts.items.find(request.accountId, id) !== null,
   };
-  const permitted = await permittedCandidates(query, threadCandidates(request, candidates, parts), parts);
+  const permitted = permittedCandidates(query, threadCandidates(request, candidates, parts), parts);
   if (!offersSearch(request)) return permitted;
+  const ableToSearch = (found: readonly Candidate[]) => searchingAmong(found, request, model, parts);
+  return permitted instanceof Promise ? permitted.then(ableToSearch) : ableToSearch(permitted);
+}
+
+function searchingAmong(
+  permitted: readonly Candidate[],
+  request: TextRequest,
+  model: Model,
+  parts: TextParts,
+): readonly Candidate[] {
   const routes = permitted.map((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;
     const passes = passThroughEndpointOf(request, provider) !== null;

@@ -1,4 +1,4 @@
-import { checkUsage } from "../calls/plausible_usage.ts";
+import { type CheckedUsage, checkUsage, type UsageLimits } from "../calls/plausible_usage.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { estimatedUsageOf, usageSoFar } from "./request_usage.ts";
@@ -14,19 +14,50 @@ export interface ObservedReply {
 /**
  * Returns the usage to charge: the vendor's report, unless it is implausible. A count above the ceiling is lowered to
  * the ceiling. A missing or unreadable count is replaced by the gateway's own. Both cases are logged as
- * `usage_implausible`.
+ * `usage_implausible`. The result is immediate if nothing has to be counted.
  */
-export async function plausibleUsage(attempt: TextAttempt, reported: Usage, seen: ObservedReply): Promise<Usage> {
-  const { request, model, provider, measure, settlement } = attempt;
+export function plausibleUsage(attempt: TextAttempt, reported: Usage, seen: ObservedReply): Usage | Promise<Usage> {
+  const { model, measure } = attempt;
   const limits = {
     contextTokens: model.contextLength,
     outputTokens: model.topProvider.maxCompletionTokens,
     choices: measure.choices,
     hostedCalls: seen.hostedCalls,
   };
-  const counted = reported.outputTokens > 0 && !reported.isUnreadable ? null : await seen.countOutput();
-  const checked = checkUsage(reported, limits, { hasPrompt: true, hasOutput: counted !== null && counted > 0 });
+  if (reported.outputTokens > 0 && !reported.isUnreadable) {
+    const checked = checkUsage(reported, limits, { hasPrompt: true, hasOutput: false });
+    if (checked.verdict === "plausible") return checked.usage;
+    return correctedUsage(attempt, reported, { seen, limits, checked, counted: null });
+  }
+  return usageWithCount(attempt, reported, seen, limits);
+}
+
+/** The usage of a reply whose output the gateway counts, as its vendor's count is zero or unreadable. */
+async function usageWithCount(
+  attempt: TextAttempt,
+  reported: Usage,
+  seen: ObservedReply,
+  limits: UsageLimits,
+): Promise<Usage> {
+  const counted = await seen.countOutput();
+  const checked = checkUsage(reported, limits, { hasPrompt: true, hasOutput: counted > 0 });
   if (checked.verdict === "plausible") return checked.usage;
+  return await correctedUsage(attempt, reported, { seen, limits, checked, counted });
+}
+
+interface Correction {
+  readonly seen: ObservedReply;
+  readonly limits: UsageLimits;
+  readonly checked: Exclude<CheckedUsage, { verdict: "plausible" }>;
+  /** The gateway's count of the output; null if it has not counted. */
+  readonly counted: number | null;
+}
+
+async function correctedUsage(
+  { request, model, provider, settlement }: TextAttempt,
+  reported: Usage,
+  { seen, limits, checked, counted }: Correction,
+): Promise<Usage> {
   settlement.parts.log.warn("usage_implausible", {
     requestId: request.requestId,
     accountId: request.accountId,

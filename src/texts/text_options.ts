@@ -31,13 +31,20 @@ export async function textOptionsOf(request: TextRequest, parts: TextParts): Pro
   return joinOptions(options, { breaker: parts.breaker, accountId: request.accountId });
 }
 
-async function optionOf(original: TextRequest, model: Model, parts: TextParts): Promise<TextOption> {
+function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOption | Promise<TextOption> {
   const request = withClampedLimit(original, model);
   const routed = routeTo(request, model, parts);
   const providers = routed.map(({ provider }) => parts.providers.get(provider)!);
   const tariff = reservedTariff(request, model, tierSupportOf(providers, request));
-  const candidates = await candidatesPermittedFor(request, model, routed, parts);
-  return { model, request, candidates, ...measureOf(request, { ...model, tariff }, takesAnyFile(candidates, parts)) };
+  const priced = tariff === model.tariff ? model : { ...model, tariff };
+  const optionFor = (candidates: readonly Candidate[]) => ({
+    model,
+    request,
+    candidates,
+    ...measureOf(request, priced, takesAnyFile(candidates, parts)),
+  });
+  const permitted = candidatesPermittedFor(request, model, routed, parts);
+  return permitted instanceof Promise ? permitted.then(optionFor) : optionFor(permitted);
 }
 
 /** Returns the request with its output limits clamped to the model's limit, if the catalog has one. */

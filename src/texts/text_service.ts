@@ -76,7 +76,8 @@ type BegunAttempt = Omit<TextAttempt, "provider" | "endpoint">;
  */
 async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void> {
   if (!(error instanceof UpstreamFailure) || error.kind !== "cancelled" || error.facts.accepted === "no") return;
-  await chargeText(attempt, await estimatedUsageOf(attempt.request, 0), "left").catch(() => {});
+  const usage = await estimatedUsageOf(attempt.request, 0);
+  await chargeText(attempt, usage, "left")?.catch(() => {});
 }
 
 /**
