@@ -58,7 +58,7 @@ Deno.test("Settlement fails with the charge, and logs no charge", async () => {
   recorder.durable = () => Promise.reject(new Error("lost"));
   const log: Log = { ...silentLog, info: () => assertEquals("logged", "not logged") };
   const settlement = settlementOf(recorder, log);
-  await assertRejects(() => settlement.charge(chargeOf(USAGE)), Error, "lost");
+  await assertRejects(async () => await settlement.charge(chargeOf(USAGE)), Error, "lost");
 });
 
 Deno.test("Settlement charges within a commit, refreshes the balance and ends the reservation", async () => {
