@@ -1,7 +1,7 @@
 import { type CaseId, type Scenario, type ScenarioId, SCENARIOS } from "./cases.ts";
 import type { Server } from "./child.ts";
 import { type Contender, type ContenderId, contendersOf, failureOf, translationsOf } from "./contenders.ts";
-import { type ContestOptions, type Fields, measure, runContest } from "./contest.ts";
+import { type ContestOptions, type Fields, measure, runContest, unlessFaulty } from "./contest.ts";
 import { repliesCharged } from "./gateway.ts";
 import { type Generators, nativeGenerator, ownGenerator, withTally, wrkGenerator } from "./generator.ts";
 import { describeMachine } from "./machine.ts";
@@ -164,14 +164,14 @@ const WARMING: readonly ScenarioId[] = ["json_32", "body_100k", "translate_json"
 async function warmUp(
   selected: readonly Scenario[],
   fields: Fields,
-  { faults, onProgress, ...options }: ContestOptions,
+  options: ContestOptions,
 ): Promise<void> {
-  onProgress("warming up");
+  options.onProgress("warming up");
   for (const load of SCENARIOS) {
     if (!WARMING.includes(load.id) || !(load.id === "json_32" || selected.includes(load))) continue;
     for (const contender of fields[load.contenders]) {
-      if (contender.id === "direct" || faults.has(`${contender.id}/${load.mode}`)) continue;
-      await measure(contender, load, { ...options, seconds: 1 });
+      if (contender.id === "direct") continue;
+      await unlessFaulty(contender, load.mode, options, () => measure(contender, load, { ...options, seconds: 1 }));
     }
   }
 }
@@ -183,17 +183,15 @@ async function limitsOf(
 ): Promise<Map<ContenderId, StreamLimit>> {
   const limits = new Map<ContenderId, StreamLimit>();
   for (const contender of contenders) {
-    if (options.faults.has(`${contender.id}/paced`)) continue;
     options.onProgress(`streams at once: ${contender.label}`);
     // Without a proxy, only the limit of upstream and generator matters.
-    limits.set(
-      contender.id,
-      await streamLimitOf(contender, contender.id === "direct" ? steps.slice(-1) : steps, options),
-    );
+    const tried = contender.id === "direct" ? steps.slice(-1) : steps;
+    const limit = await unlessFaulty(contender, "paced", options, () => streamLimitOf(contender, tried, options));
+    if (limit !== null) limits.set(contender.id, limit);
   }
   return limits;
 }
 
 function faultRemarks(faults: ReadonlyMap<string, string>): string[] {
-  return [...faults].map(([what, fault]) => `${what} is omitted, as it ${fault}.`);
+  return [...faults].map(([what, fault]) => `${what} is omitted, at least in part, as it ${fault}.`);
 }

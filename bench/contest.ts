@@ -3,7 +3,8 @@ import { type Scenario, type ScenarioId, SCENARIOS } from "./cases.ts";
 import type { Contender, ContenderId } from "./contenders.ts";
 import type { Generators } from "./generator.ts";
 import type { LoadResult } from "./load.ts";
-import { CHUNKS } from "./load_request.ts";
+import { CHUNKS, type Mode } from "./load_request.ts";
+import { PEER_IDS } from "./peers/peer.ts";
 import { processState } from "./process_state.ts";
 import { type Range, rangeOf } from "./statistics.ts";
 
@@ -93,8 +94,8 @@ export interface ContestOptions {
   /** Whole seconds of each run. */
   readonly seconds: number;
   readonly generators: Generators;
-  /** Contenders that cannot take part under a load, as `contender/mode`. */
-  readonly faults: ReadonlyMap<string, string>;
+  /** Why contenders cannot take part under a load, by `contender/mode`. A peer that fails under load is added. */
+  readonly faults: Map<string, string>;
   readonly onProgress: (line: string) => void;
 }
 
@@ -116,13 +117,38 @@ export async function runContest(
     for (let round = 1; round <= roundsOf(scenario, options); round++) {
       options.onProgress(`${scenario.id}: round ${round} of ${roundsOf(scenario, options)}`);
       for (const contender of fields[scenario.contenders]) {
-        if (options.faults.has(`${contender.id}/${scenario.mode}`)) continue;
         if (contender.id === "direct" && round > 1 && scenario.load.kind !== "rate") continue;
-        figures.add(contender.id, scenario.id, await measure(contender, scenario, options));
+        const result = await unlessFaulty(
+          contender,
+          scenario.mode,
+          options,
+          () => measure(contender, scenario, options),
+        );
+        if (result !== null) figures.add(contender.id, scenario.id, result);
       }
     }
   }
   return figures;
+}
+
+/**
+ * Measures a contender that takes part in a mode; null if it does not. A peer that ends under load takes part no longer,
+ * and the others are measured all the same.
+ */
+export async function unlessFaulty<Measured>(
+  { id }: Contender,
+  mode: Mode,
+  { faults }: Pick<ContestOptions, "faults">,
+  measured: () => Promise<Measured>,
+): Promise<Measured | null> {
+  if (faults.has(`${id}/${mode}`)) return null;
+  try {
+    return await measured();
+  } catch (error) {
+    if (!PEER_IDS.some((peer) => peer === id)) throw error;
+    faults.set(`${id}/${mode}`, `failed under load: ${String(error).split("\n", 1)[0]}`);
+    return null;
+  }
 }
 
 /** Translation has many contenders, and its ratios hardly vary, so it has one round less. */

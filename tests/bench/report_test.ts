@@ -1,7 +1,7 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type ScenarioId, SCENARIOS } from "../../bench/cases.ts";
 import { type Contender, type ContenderId, DIRECTIONS } from "../../bench/contenders.ts";
-import { type ContenderResult, Figures, repliesPerSecond } from "../../bench/contest.ts";
+import { type ContenderResult, Figures, repliesPerSecond, unlessFaulty } from "../../bench/contest.ts";
 import { marksOf } from "../../bench/report/marks.ts";
 import type { Outcome } from "../../bench/report/outcome.ts";
 import { writeReport } from "../../bench/report/report.ts";
@@ -103,4 +103,17 @@ Deno.test("writeReport() begins with the marks and leaves out what was not measu
   ]);
   assert(report.indexOf("**missed**") < report.indexOf("## Comparison"));
   assert(!report.includes("request of 1 MB, CPU"), "a line without figures");
+});
+
+Deno.test("unlessFaulty() leaves out a peer that fails under load, and no one else", async () => {
+  const faults = new Map<string, string>();
+  const fails = () => Promise.reject(new Error("it ended\nwith a trace"));
+  assertEquals(await unlessFaulty(contender("portkey", "Portkey"), "paced", { faults }, fails), null);
+  assertEquals([...faults], [["portkey/paced", "failed under load: Error: it ended"]]);
+  assertEquals(await unlessFaulty(contender("portkey", "Portkey"), "json", { faults }, () => Promise.resolve(1)), 1);
+  await assertRejects(
+    () => unlessFaulty(contender("pass", "Switchyard"), "json", { faults }, fails),
+    Error,
+    "it ended",
+  );
 });
