@@ -132,8 +132,8 @@ export async function runContest(
 }
 
 /**
- * Measures a contender that takes part in a mode; null if it does not. A peer that ends under load takes part no longer,
- * and the others are measured all the same.
+ * Measures a contender that takes part in a mode; null if it does not. A peer that fails under load takes no part in
+ * that mode from then on, and the others are measured all the same.
  */
 export async function unlessFaulty<Measured>(
   { id }: Contender,
