@@ -21,10 +21,7 @@ export interface BodyLimits {
   readonly capBytes: number;
   /** The maximum number of values in a JSON body. Default: unlimited. */
   readonly maxValues?: number;
-  /**
-   * The maximum wait for the next byte. Default 15 s. A body with a declared length of at most 1 MiB has this time,
-   * plus one second for every 64 KiB, as a whole.
-   */
+  /** The maximum wait for the next byte. Default 15 s. */
   readonly idleMs?: number;
   /** The maximum time for the whole body, plus one second for every 64 KiB received. Default 30 s. */
   readonly wholeMs?: number;
@@ -35,10 +32,8 @@ export interface BodyLimits {
 const IDLE_MS = 15_000;
 const WHOLE_MS = 30_000;
 const BYTES_PER_SECOND = 65_536;
-/** A body up to this size arrives at once in most cases. */
+/** A body up to this size arrives at once in most cases: one read, one deadline. */
 const SMALL_BYTES = 65_536;
-/** A body up to this size is read at once, with one deadline: a stream of chunks costs more than twice the time. */
-const MAX_SINGLE_READ_BYTES = 1_048_576;
 
 /**
  * Reads a request's body. A body whose declared length exceeds the maximum is rejected unread. Memory is reserved
@@ -58,11 +53,11 @@ export async function readBody(
   if (length !== null && length > limits.capBytes) throw tooLarge(limits.capBytes);
   const before = memory.held;
   try {
-    if (length !== null && length <= MAX_SINGLE_READ_BYTES) {
+    if (length !== null && length <= SMALL_BYTES) {
       memory.reserve(length * memoryFactor);
-      return await readAtOnce(request, limits, length, length <= SMALL_BYTES ? peerPort : undefined);
+      return await readSmall(request, limits, peerPort);
     }
-    const bytes = await readInChunks(request, limits, length, (more) => memory.reserve(more * memoryFactor));
+    const bytes = await readLarge(request, limits, length, (more) => memory.reserve(more * memoryFactor));
     memory.releaseTo(before + bytes.length * memoryFactor);
     return bytes;
   } catch (error) {
@@ -77,15 +72,14 @@ function lengthOf(headers: Headers): number | null {
   return field !== null && /^[0-9]{1,15}$/.test(field) ? Number(field) : null;
 }
 
-function readAtOnce(
+function readSmall(
   request: Request,
   { idleMs = IDLE_MS, wheel = sharedWheel }: BodyLimits,
-  length: number,
   peerPort: number | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const watched: Watched = {
-      deadlineAt: wheel.now() + idleMs + length / BYTES_PER_SECOND * 1000,
+      deadlineAt: wheel.now() + idleMs,
       onDeadline: () => reject(new GatewayError(...TOO_SLOW)),
     };
     wheel.watch(watched);
@@ -100,7 +94,7 @@ function readAtOnce(
   });
 }
 
-async function readInChunks(
+async function readLarge(
   request: Request,
   limits: BodyLimits,
   expectedBytes: number | null,

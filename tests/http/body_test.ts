@@ -103,17 +103,6 @@ Deno.test("readBody() extends the timeout with every byte, up to a maximum", asy
   await writer.abort().catch(() => {});
 });
 
-Deno.test("readBody() gives a body of a known length one deadline by its length", async () => {
-  const wheel = new StoppedWheel();
-  const source = sourceOf(new ReadableStream<Uint8Array>(), { "content-length": `${4 * 65_536}` });
-  const reading = readBody(source, { capBytes: 1_000_000, idleMs: 10, wheel });
-  const rejected = assertRejects(() => reading, GatewayError, "Timed out");
-  const [watched] = atLeast(wheel.watched, 1);
-  assertEquals(watched.deadlineAt, 10 + 4_000);
-  watched.onDeadline();
-  await rejected;
-});
-
 Deno.test("readBody() reports an interrupted body", async () => {
   const broken = () => new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("reset")) });
   for (const fields of [{}, { "content-length": "7" }]) {
