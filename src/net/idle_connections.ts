@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { Connection } from "./http1/connection.ts";
+import type { Connection, IdleOwner } from "./http1/connection.ts";
 import { IoBarrier } from "./io_barrier.ts";
 
 /** Limits of idle connections. */
@@ -12,13 +12,6 @@ export interface IdleLimits {
   readonly perHost?: number;
   /** The maximum number of idle connections in total. Default 512. */
   readonly total?: number;
-}
-
-/** An idle connection and its expiry. */
-interface Idle {
-  readonly connection: Connection;
-  readonly since: number;
-  readonly until: number;
 }
 
 const IDLE_MS = 4_000;
@@ -41,10 +34,10 @@ export class IdleConnections {
   readonly #ageMs: number;
   readonly #perHost: number;
   readonly #inAll: number;
-  /** Longest idle first. */
-  readonly #all = new Set<Idle>();
-  /** By host and port; longest idle first, no list empty. */
-  readonly #byHost = new Map<string, Idle[]>();
+  /** By host and port; longest idle first. Empty lists stay until the timer runs, since most are filled again soon. */
+  readonly #https = new Map<string, Idle[]>();
+  readonly #http = new Map<string, Idle[]>();
+  #size = 0;
   #stopTimer: (() => void) | null = null;
   #timerAt = Infinity;
   #isClosed = false;
@@ -64,18 +57,17 @@ export class IdleConnections {
 
   /** The number of idle connections. */
   get size(): number {
-    return this.#all.size;
+    return this.#size;
   }
 
   /**
    * Like {@linkcode IdleConnections.take}, after all received data was delivered. A connection on which data arrived
-   * has then been closed, even if the event loop was blocked.
+   * has then been closed, even if the event loop was blocked. Null at once if there is no idle connection to the host.
    */
-  async takeVerified(...wanted: Parameters<IdleConnections["take"]>): Promise<Connection | null> {
-    const [isTls, host] = wanted;
-    if (!this.#byHost.has(keyOf(isTls, host))) return null;
-    await this.#turns.wait();
-    return this.take(...wanted);
+  takeVerified(isTls: boolean, host: string, addresses: readonly string[] | null): Promise<Connection | null> | null {
+    const list = this.#listsOf(isTls).get(host);
+    if (list === undefined || list.length === 0) return null;
+    return this.#turns.wait().then(() => this.take(isTls, host, addresses));
   }
 
   /**
@@ -86,15 +78,16 @@ export class IdleConnections {
    * @param addresses The accepted peer addresses; null for any.
    */
   take(isTls: boolean, host: string, addresses: readonly string[] | null): Connection | null {
-    const list = this.#byHost.get(keyOf(isTls, host));
-    if (!list) return null;
+    const list = this.#listsOf(isTls).get(host);
+    if (list === undefined) return null;
     const now = this.#clock.now();
-    const fits = ({ connection: { facts: { address } } }: Idle) =>
-      addresses === null || (address !== null && addresses.includes(address));
-    const idle = list.findLast((each) => !isOver(each, now) && fits(each));
-    if (!idle) return null;
-    this.#remove(idle);
-    return idle.connection;
+    for (let at = list.length - 1; at >= 0; at--) {
+      const idle = list[at];
+      if (idle === undefined || isOver(idle, now) || !fits(idle.connection, addresses)) continue;
+      this.#removeAt(list, at);
+      return idle.connection;
+    }
+    return null;
   }
 
   /**
@@ -106,44 +99,67 @@ export class IdleConnections {
     const { openedAt } = connection.facts;
     const now = this.#clock.now();
     const idleMs = serverIdleMs === null ? this.#idleMs : Math.min(this.#idleMs, serverIdleMs - MARGIN_MS);
-    const idle = { connection, since: now, until: Math.min(now + idleMs, openedAt + this.#ageMs) };
-    if (this.#isClosed || connection.uploading || isOver(idle, now)) return connection.close();
-    const list = this.#byHost.get(keyFor(idle));
-    const [first] = list ?? [];
-    if (list && first && list.length >= this.#perHost) this.#end(first);
-    if (this.#all.size >= this.#inAll) { for (const oldest of this.#all.values().take(1)) this.#end(oldest); }
-    this.#add(idle);
-    connection.watchIdle(() => this.#end(idle));
+    const until = Math.min(now + idleMs, openedAt + this.#ageMs);
+    if (this.#isClosed || connection.uploading || now >= until) return connection.close();
+    const list = this.#listOf(connection);
+    const idle = new Idle(connection, now, until, this.#onIdleEnd);
+    if (list.length >= this.#perHost) this.#end(list[0]);
+    if (this.#size >= this.#inAll) this.#end(this.#oldest());
+    list.push(idle);
+    this.#size++;
+    if (until < this.#timerAt) this.#wakeAt(until);
+    connection.watchIdle(idle);
   }
 
   /** Closes all connections, including those returned later. */
   close(): void {
     this.#isClosed = true;
-    for (const idle of this.#all) this.#end(idle);
+    for (const idle of this.#all()) this.#end(idle);
     this.#stopTimer?.();
     this.#stopTimer = null;
     this.#turns.close();
   }
 
-  #add(idle: Idle): void {
-    const key = keyFor(idle);
-    const list = this.#byHost.get(key);
-    if (list) list.push(idle);
-    else this.#byHost.set(key, [idle]);
-    this.#all.add(idle);
-    if (idle.until < this.#timerAt) this.#wakeAt(idle.until);
+  #listsOf(isTls: boolean): Map<string, Idle[]> {
+    return isTls ? this.#https : this.#http;
   }
 
-  #remove(idle: Idle): void {
-    const key = keyFor(idle);
-    const list = this.#byHost.get(key);
-    if (!this.#all.delete(idle) || !list) return;
-    if (list.length === 1) this.#byHost.delete(key);
-    else list.splice(list.indexOf(idle), 1);
+  #listOf({ facts: { origin, host } }: Connection): Idle[] {
+    const lists = this.#listsOf(origin.tls);
+    let list = lists.get(host);
+    if (list === undefined) lists.set(host, list = []);
+    return list;
   }
 
-  #end(idle: Idle): void {
-    this.#remove(idle);
+  #all(): Idle[] {
+    return [...this.#https.values(), ...this.#http.values()].flat();
+  }
+
+  /** The one that is idle for the longest time. */
+  #oldest(): Idle | undefined {
+    let oldest: Idle | undefined;
+    for (const lists of [this.#https, this.#http]) {
+      for (const [first] of lists.values()) {
+        if (oldest === undefined || (first !== undefined && first.since < oldest.since)) oldest = first;
+      }
+    }
+    return oldest;
+  }
+
+  #removeAt(list: Idle[], at: number): void {
+    this.#size--;
+    if (at === list.length - 1) list.pop();
+    else list.splice(at, 1);
+  }
+
+  /** Bound, since each idle connection refers to it. */
+  readonly #onIdleEnd = (idle: Idle): void => this.#end(idle);
+
+  #end(idle: Idle | undefined): void {
+    if (idle === undefined) return;
+    const list = this.#listOf(idle.connection);
+    const at = list.indexOf(idle);
+    if (at !== -1) this.#removeAt(list, at);
     idle.connection.close();
   }
 
@@ -159,20 +175,33 @@ export class IdleConnections {
     this.#stopTimer = null;
     const now = this.#clock.now();
     let next = Infinity;
-    for (const idle of this.#all) {
+    for (const idle of this.#all()) {
       if (isOver(idle, now)) this.#end(idle);
       else next = Math.min(next, idle.until);
+    }
+    for (const lists of [this.#https, this.#http]) {
+      for (const [host, list] of lists) if (list.length === 0) lists.delete(host);
     }
     if (next < Infinity) this.#wakeAt(next);
   }
 }
 
-function keyOf(isTls: boolean, host: string): string {
-  return isTls ? host : `http://${host}`;
+/** An idle connection and its expiry. */
+class Idle implements IdleOwner {
+  constructor(
+    readonly connection: Connection,
+    readonly since: number,
+    readonly until: number,
+    readonly end: (idle: Idle) => void,
+  ) {}
+
+  onIdleEnd(): void {
+    this.end(this);
+  }
 }
 
-function keyFor({ connection: { facts } }: Idle): string {
-  return keyOf(facts.origin.tls, facts.host);
+function fits({ facts: { address } }: Connection, addresses: readonly string[] | null): boolean {
+  return addresses === null || (address !== null && addresses.includes(address));
 }
 
 /** Also true if the clock was set back, since the idle time is unknown then. */

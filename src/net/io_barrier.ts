@@ -7,6 +7,8 @@ interface SocketPair {
 const ONE_BYTE = new Uint8Array(1);
 /** More than arrives, so that a read ends with an empty socket, and the next one waits for the event loop. */
 const BUFFER_BYTES = 16;
+/** Enough turns of the microtask queue for other completed reads to reach their callbacks. */
+const SETTLING_TURNS = 4;
 
 /**
  * Waits until the event loop has delivered all received data.
@@ -28,7 +30,10 @@ export class IoBarrier {
   #isClosed = false;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
 
-  /** Resolves when all data that had reached this process at the time of the call was delivered. */
+  /**
+   * Resolves when all data that had reached this process at the time of the call was delivered to the callbacks of the
+   * pending reads.
+   */
   wait(): Promise<void> {
     // The byte under way was sent before this call, so it proves nothing about data that arrived since.
     if (this.#current !== null) return this.#next ??= this.#current.then(() => this.#start());
@@ -49,6 +54,11 @@ export class IoBarrier {
   }
 
   async #turn(): Promise<void> {
+    await this.#passByte();
+    for (let turn = 0; turn < SETTLING_TURNS; turn++) await null;
+  }
+
+  async #passByte(): Promise<void> {
     const pair = this.#isClosed ? null : await (this.#pair ??= openPair());
     if (pair === null || this.#isClosed) return await twoTimers();
     try {

@@ -3,7 +3,7 @@ import { IdleConnections, type IdleLimits } from "../idle_connections.ts";
 import { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection_error.ts";
 import { NO_PROXIES, type Proxies, type Proxy, proxyFor } from "../proxy.ts";
-import { type Exchanged, exchangeOver } from "./resend.ts";
+import { type ConnectionSource, type Exchanged, exchangeOver } from "./resend.ts";
 import { type HttpResponse, responseOf } from "./response.ts";
 import { openVendorSocket, proxyAuthorizationLine } from "./vendor_socket.ts";
 import { hostFieldOf, type Origin, type WireRequest } from "./wire_request.ts";
@@ -57,6 +57,8 @@ const MAX_IDLE = 1_024;
 class PooledClient implements HttpClient {
   readonly #options: HttpClientOptions;
   readonly #kept: IdleConnections;
+  /** Computed once per origin, since the origin of a provider does not change. */
+  readonly #routes = new WeakMap<Origin, Route>();
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
@@ -71,28 +73,34 @@ class PooledClient implements HttpClient {
   }
 
   async send(origin: Origin, request: WireRequest, onOpen?: (cancel: () => void) => void): Promise<HttpResponse> {
-    const host = hostFieldOf(origin);
-    const proxy = proxyFor(origin, this.#options.proxies ?? NO_PROXIES);
-    const current = new Cancellation();
+    const { host, proxy } = this.#routeTo(origin);
+    const current = new Attempt(
+      () => this.#kept.takeVerified(origin.tls, host, null),
+      () => this.#connect(origin, host, proxy),
+    );
     onOpen?.(() => current.cancel());
-    const source = {
-      take: () => this.#kept.takeVerified(origin.tls, host, null),
-      open: () => current.unlessCancelled(this.#connect(origin, host, proxy)),
-      onConnection: (connection: Connection) => current.setConnection(connection),
-    };
     const wire = proxy === null || origin.tls ? request : throughProxy(request, host, proxy);
-    const exchanged = await exchangeOver(source, wire, this.#options.clock);
+    const exchanged = await exchangeOver(current, wire, this.#options.clock);
     const { connection, head } = exchanged;
     if (proxy !== null && !origin.tls) refuseProxyAnswer(exchanged);
     return responseOf(exchanged, () => {
       // From here on the connection may carry another request, which a late cancellation must not affect.
-      current.setConnection(null);
+      current.finish();
       this.#kept.release(connection, head.keepAliveMs);
     });
   }
 
   close(): void {
     this.#kept.close();
+  }
+
+  #routeTo(origin: Origin): Route {
+    let route = this.#routes.get(origin);
+    if (route === undefined) {
+      route = { host: hostFieldOf(origin), proxy: proxyFor(origin, this.#options.proxies ?? NO_PROXIES) };
+      this.#routes.set(origin, route);
+    }
+    return route;
   }
 
   async #connect(origin: Origin, host: string, proxy: Proxy | null): Promise<Connection> {
@@ -124,23 +132,34 @@ class PooledClient implements HttpClient {
   }
 }
 
-/** Cancels one request at any stage. */
-class Cancellation {
+/** How an origin is reached. */
+interface Route {
+  /** The `host` header. */
+  readonly host: string;
+  /** Null for a direct connection. */
+  readonly proxy: Proxy | null;
+}
+
+/** Supplies the connections of one request, which can be cancelled at any stage. */
+class Attempt implements ConnectionSource {
   #isCancelled = false;
   #connection: Connection | null = null;
-  #onCancel: () => void = () => {};
+  #onCancel: (() => void) | null = null;
+
+  constructor(readonly take: ConnectionSource["take"], readonly connect: () => Promise<Connection>) {}
 
   cancel(): void {
     this.#isCancelled = true;
-    this.#onCancel();
+    this.#onCancel?.();
     this.#connection?.cancel();
   }
 
   /**
-   * Resolves with the connection, or fails at once if the request is cancelled. A connection that opens later is
+   * Resolves with a new connection, or fails at once if the request is cancelled. A connection that opens later is
    * closed.
    */
-  unlessCancelled(opening: Promise<Connection>): Promise<Connection> {
+  open(): Promise<Connection> {
+    const opening = this.connect();
     return new Promise((resolve, reject) => {
       this.#onCancel = () => reject(cancelled());
       opening.then((connection) => {
@@ -151,11 +170,16 @@ class Cancellation {
   }
 
   /** Throws if the request is cancelled already. */
-  setConnection(connection: Connection | null): void {
+  onConnection(connection: Connection): void {
     this.#connection = connection;
-    if (connection === null || !this.#isCancelled) return;
+    if (!this.#isCancelled) return;
     connection.close();
     throw cancelled();
+  }
+
+  /** Ends the request, so that cancelling it has no effect any more. */
+  finish(): void {
+    this.#connection = null;
   }
 }
 

@@ -14,8 +14,6 @@ const MIN_READ_BYTES = 4_096;
 const MAX_JOINED_BYTES = 32_768;
 /** The maximum number of informational responses (1xx) before a response. Some vendors send one every few seconds. */
 const MAX_INFORMATIONAL = 256;
-/** Enough turns of the microtask queue for a completed read to reach {@linkcode Connection.watchIdle}. */
-const SETTLING_TURNS = 4;
 const STATUS_LINE_START = "HTTP/1.";
 /** The maximum number of bytes of one UTF-16 unit. */
 const MAX_UTF8_BYTES = 3;
@@ -43,6 +41,12 @@ export interface ConnectionFacts {
   readonly openedAt: number;
 }
 
+/** Receives the end of an idle connection. */
+export interface IdleOwner {
+  /** Called at most once, and never after the next request has started. Must not throw. */
+  onIdleEnd(): void;
+}
+
 type HeadAndRest = Omit<ReceivedHead, "decoder">;
 
 /**
@@ -65,7 +69,8 @@ export class Connection {
   #sendBuffer = new Uint8Array(0);
   /** The read that started while the connection was idle; it returns the first bytes of the next response. */
   #ahead: Promise<number | null> | null = null;
-  #resting = false;
+  /** Set while the connection is idle. */
+  #idleOwner: IdleOwner | null = null;
   #cancelled = false;
   #progress: ExchangeProgress = "unsent";
 
@@ -84,7 +89,8 @@ export class Connection {
    */
   async exchange(request: WireRequest): Promise<ReceivedHead> {
     this.#progress = "unsent";
-    if (this.#ahead !== null) await this.#leaveRest();
+    if (this.#ahead !== null && this.#idleOwner === null) throw this.#lost(null);
+    this.#idleOwner = null;
     const { body } = request;
     const { head, early } = body === null || (body instanceof Uint8Array && body.length <= PIECE_BYTES)
       ? await this.#sendThenListen(request, body)
@@ -133,18 +139,20 @@ export class Connection {
    * of file means that the peer has closed. In both cases the connection must not be reused. The read is not wasted: it
    * becomes the first read of the next response.
    *
-   * @param onEnd Called at most once, and never after the next request has started. Must not throw.
+   * The next request must not start in the same turn of the event loop in which such data was delivered: see
+   * `IoBarrier`.
    */
-  watchIdle(onEnd: () => void): void {
-    this.#resting = true;
+  watchIdle(owner: IdleOwner): void {
+    this.#idleOwner = owner;
     this.#ahead = this.socket.read(this.#freeSpace());
-    const ended = () => {
-      if (!this.#resting) return;
-      this.#resting = false;
-      onEnd();
-    };
-    this.#ahead.then(ended, ended);
+    this.#ahead.then(this.#onIdleRead, this.#onIdleRead);
   }
+
+  readonly #onIdleRead = (): void => {
+    const owner = this.#idleOwner;
+    this.#idleOwner = null;
+    owner?.onIdleEnd();
+  };
 
   /** Closes the connection at once; a pending read fails as `cancelled`. */
   cancel(): void {
@@ -154,7 +162,7 @@ export class Connection {
 
   /** Closes the socket. */
   close(): void {
-    this.#resting = false;
+    this.#idleOwner = null;
     try {
       this.socket.close();
     } catch {
@@ -162,16 +170,15 @@ export class Connection {
     }
   }
 
-  /** Data that the event loop has delivered by now counts as sent before the request. */
-  async #leaveRest(): Promise<void> {
-    for (let turn = 0; turn < SETTLING_TURNS; turn++) await null;
-    if (!this.#resting) throw this.#lost(null);
-    this.#resting = false;
-  }
-
   async #sendThenListen(request: WireRequest, body: Uint8Array | null): Promise<HeadAndRest> {
     try {
-      await this.#send(request, body);
+      const head = this.#headOfRequest(request, body?.length ?? null);
+      const isJoined = body === null || head.length + body.length <= MAX_JOINED_BYTES;
+      const first = isJoined ? this.#joined(head, body) : ENCODER.encode(head);
+      const sent = await this.#startWrite(first);
+      if (this.#progress === "unsent") this.#progress = "sent";
+      if (sent < first.length) await this.#write(first.subarray(sent));
+      if (!isJoined) await this.#write(body);
     } catch (error) {
       if (this.#cancelled) throw this.#lost(error);
       this.uploading = true;
@@ -222,20 +229,15 @@ export class Connection {
     return `${method} ${path} HTTP/1.1\r\nhost: ${this.facts.host}\r\n${length}${headerLines}\r\n`;
   }
 
-  async #send(request: WireRequest, body: Uint8Array | null): Promise<void> {
-    const head = this.#headOfRequest(request, body?.length ?? null);
-    if (body !== null && head.length + body.length > MAX_JOINED_BYTES) {
-      await this.#write(ENCODER.encode(head));
-      await this.#write(body);
-      return;
-    }
+  /** A head and its body, for one write. */
+  #joined(head: string, body: Uint8Array | null): Uint8Array {
     const buffer = this.#sendBufferFor(MAX_UTF8_BYTES * head.length + (body?.length ?? 0));
     let { written: length } = ENCODER.encodeInto(head, buffer);
     if (body !== null) {
       buffer.set(body, length);
       length += body.length;
     }
-    await this.#write(buffer.subarray(0, length));
+    return buffer.subarray(0, length);
   }
 
   /** A buffer that is kept for the next request, since a new one costs more than filling it. */
@@ -244,11 +246,16 @@ export class Connection {
     return this.#sendBuffer;
   }
 
-  async #write(bytes: Uint8Array): Promise<void> {
+  /** Writes at least one byte and resolves with the number of bytes written. */
+  #startWrite(bytes: Uint8Array): Promise<number> {
     // A TCP socket whose first write fails has sent nothing. TLS may have sent part of the encrypted data.
     if (this.facts.origin.tls && this.#progress === "unsent") this.#progress = "sent";
+    return this.socket.write(bytes);
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
     for (let sent = 0; sent < bytes.length;) {
-      sent += await this.socket.write(sent === 0 ? bytes : bytes.subarray(sent));
+      sent += await this.#startWrite(sent === 0 ? bytes : bytes.subarray(sent));
       if (this.#progress === "unsent") this.#progress = "sent";
     }
   }
@@ -261,9 +268,17 @@ export class Connection {
     let informational = 0;
     for (;;) {
       const before = filled;
-      filled += await this.#readOfHead(filled);
+      let count: number | null;
+      try {
+        count = await this.#startReadOfHead(filled);
+      } catch (error) {
+        throw this.#lost(error);
+      }
+      if (count === null) throw this.#lost(null);
+      this.#progress = "answered";
+      filled += count;
       for (let end = bodyStartIn(this.#buffer, start, before, filled); end !== -1;) {
-        const head = this.#headOf(latin1Of(this.#buffer.subarray(start, end)));
+        const head = this.#headOf(start, end);
         this.#used = filled;
         if (head.status >= 200) return { head, early: this.#buffer.subarray(end, filled) };
         if (head.status === 101 || ++informational > MAX_INFORMATIONAL) {
@@ -284,8 +299,8 @@ export class Connection {
     return true;
   }
 
-  /** Appends the data of one read and returns its length. */
-  async #readOfHead(filled: number): Promise<number> {
+  /** Reads to the end of the data, and resolves with the number of bytes; null at the end of the connection. */
+  #startReadOfHead(filled: number): Promise<number | null> {
     if (filled === this.#buffer.length) {
       const longer = new Uint8Array(filled * 2);
       longer.set(this.#buffer);
@@ -293,20 +308,12 @@ export class Connection {
     }
     const reading = this.#ahead ?? this.socket.read(this.#buffer.subarray(filled));
     this.#ahead = null;
-    let count: number | null;
-    try {
-      count = await reading;
-    } catch (error) {
-      throw this.#lost(error);
-    }
-    if (count === null) throw this.#lost(null);
-    this.#progress = "answered";
-    return count;
+    return reading;
   }
 
-  #headOf(text: string): ResponseHead {
+  #headOf(start: number, end: number): ResponseHead {
     try {
-      return new ResponseHead(text);
+      return new ResponseHead(latin1Of(this.#buffer, start, end));
     } catch (error) {
       throw new ConnectionError("Cannot read the response", "protocol", "answered", error);
     }
@@ -320,8 +327,8 @@ export class Connection {
 }
 
 /** `TextDecoder` costs ten times as much for a text of this size. */
-function latin1Of({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): string {
-  return Buffer.from(buffer, byteOffset, length).toString("latin1");
+function latin1Of({ buffer }: Uint8Array<ArrayBuffer>, start: number, end: number): string {
+  return Buffer.from(buffer, start, end - start).toString("latin1");
 }
 
 function unreadable(why: string): ConnectionError {

@@ -9,7 +9,7 @@ const MAX_STALE_MS = 2_000;
 /** Supplies the connections of one request. */
 export interface ConnectionSource {
   /** An idle connection, reserved for this request; null if there is none. */
-  take(): Promise<Connection | null>;
+  take(): Promise<Connection | null> | null;
   /** A new connection. */
   open(): Promise<Connection>;
   /** Called with each connection before it is used. If it throws, the request ends. */
@@ -31,12 +31,14 @@ export interface Exchanged extends ReceivedHead {
 export async function exchangeOver(source: ConnectionSource, request: WireRequest, clock: Clock): Promise<Exchanged> {
   let mayTake = !request.freshConnection;
   for (;;) {
-    const kept = mayTake ? await source.take() : null;
+    const taking = mayTake ? source.take() : null;
+    const kept = taking === null ? null : await taking;
     const connection = kept ?? await source.open();
     source.onConnection(connection);
     const sentAt = clock.now();
     try {
-      return { connection, ...await connection.exchange(request) };
+      const { head, decoder, early } = await connection.exchange(request);
+      return { connection, head, decoder, early };
     } catch (error) {
       connection.close();
       if (kept === null || !mayResend(error, request, clock.now() - sentAt)) throw error;
