@@ -30,8 +30,8 @@ export function readWithFirstBuffer(request: Request, peerPort: number): Promise
   return reader === null ? request.bytes() : readAll(reader);
 }
 
-/** Null if the platform has read the whole body already. */
-function byobReaderOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader | null {
+/** A reader that fills the buffers of its caller; null if the platform has read the whole body already. */
+export function byobReaderOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader | null {
   try {
     return body.getReader({ mode: "byob" });
   } catch {

@@ -103,6 +103,62 @@ Deno.test("readBody() extends the timeout with every byte, up to a maximum", asy
   await writer.abort().catch(() => {});
 });
 
+/** A byte stream as the server's, which writes into the buffer of the reader. */
+function byteStreamOf(...sizes: number[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      const size = sizes.shift();
+      const { byobRequest } = controller;
+      if (size === undefined) controller.close();
+      else if (byobRequest?.view instanceof Uint8Array && byobRequest.view.length >= size) {
+        byobRequest.view.fill(size % 251, 0, size);
+        return byobRequest.respond(size);
+      } else controller.enqueue(new Uint8Array(size).fill(size % 251));
+      if (size === undefined) byobRequest?.respond(0);
+    },
+  });
+}
+
+Deno.test("readBody() fills one buffer with a body of a declared length", async () => {
+  const wheel = new StoppedWheel();
+  const memory = UNLIMITED_MEMORY.lease();
+  const request = requestOf(byteStreamOf(70_000, 3, 29_997), { "content-length": "100000" });
+  const bytes = await readBody({ request, memory }, { capBytes: 100_000, wheel }, 4);
+  assertEquals([bytes.length, bytes.byteOffset, bytes.buffer.byteLength], [100_000, 0, 100_000]);
+  const marks = [0, 69_999, 70_000, 70_002, 70_003, 99_999].map((index) => bytes[index]);
+  assertEquals(marks, [70_000 % 251, 70_000 % 251, 3, 3, 29_997 % 251, 29_997 % 251]);
+  assertEquals([memory.held, wheel.watched.size], [400_000, 0]);
+});
+
+Deno.test("readBody() rejects a body that is shorter or longer than declared", async () => {
+  for (const sizes of [[70_000, 29_999], [70_000, 30_000, 1]]) {
+    const memory = UNLIMITED_MEMORY.lease();
+    const request = requestOf(byteStreamOf(...sizes), { "content-length": "100000" });
+    const error = await assertRejects(() => readBody({ request, memory }, { capBytes: 200_000 }), GatewayError);
+    assertEquals([error.status, memory.held], [400, 0]);
+  }
+});
+
+Deno.test("readBody() cancels the read of a body of a declared length that stops arriving", async () => {
+  const wheel = new StoppedWheel();
+  let isCancelled = false;
+  const stalled = new ReadableStream<Uint8Array>({
+    type: "bytes",
+    pull: () => new Promise(() => {}),
+    cancel() {
+      isCancelled = true;
+    },
+  });
+  const reading = readBody(sourceOf(stalled, { "content-length": "100000" }), { capBytes: 100_000, idleMs: 10, wheel });
+  const rejected = assertRejects(() => reading, BodyTimeout);
+  const [watched] = atLeast(wheel.watched, 1);
+  assertEquals(watched.deadlineAt, 10);
+  watched.onDeadline();
+  await rejected;
+  assertEquals([isCancelled, wheel.watched.size], [true, 0]);
+});
+
 Deno.test("readBody() reports an interrupted body", async () => {
   const broken = () => new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("reset")) });
   for (const fields of [{}, { "content-length": "7" }]) {
