@@ -111,48 +111,71 @@ export function spliceJson(bytes: Uint8Array, scan: JsonScan, edits: JsonEdits):
   if (scan.objectEnd < 0 || scan.duplicate !== null) {
     throw new RangeError("Cannot edit a text that is not a JSON object");
   }
-  const removed = new Set(edits.remove);
-  const values = new Map<string, string>();
-  for (const [key, value] of Object.entries(edits.set ?? {})) {
-    const text: string | undefined = JSON.stringify(value);
-    if (text === undefined) removed.add(key);
-    else values.set(key, text);
-  }
-  return withCuts(bytes, cutsOf(scan, values, removed));
+  return withCuts(bytes, cutsOf(scan, newValuesOf(edits.set ?? {}), edits.remove ?? []));
 }
 
-/** Returns the cuts in offset order. Removes the values from `values` whose member exists. */
-function cutsOf({ members, objectEnd }: JsonScan, values: Map<string, string>, removed: Set<string>): Cut[] {
+/** A new value of a member. */
+interface NewValue {
+  readonly key: string;
+  /** The value as JSON; null removes the member. */
+  readonly text: string | null;
+  /** Whether the object has the member. */
+  isFound: boolean;
+}
+
+function newValuesOf(set: Readonly<Record<string, unknown>>): NewValue[] {
+  const values: NewValue[] = [];
+  for (const key of Object.keys(set)) {
+    const text: string | undefined = JSON.stringify(set[key]);
+    values.push({ key, text: text ?? null, isFound: false });
+  }
+  return values;
+}
+
+/** Returns the cuts in offset order. Edits are few, so linear searches are cheaper than a map and a set. */
+function cutsOf({ members, objectEnd }: JsonScan, values: readonly NewValue[], removed: readonly string[]): Cut[] {
   const cuts: Cut[] = [];
-  const isRemoved = (member: JsonMember) => removed.has(member.key) && !values.has(member.key);
   let kept: JsonMember | null = null;
   let firstRemoved: JsonMember | null = null;
   for (const member of members) {
-    if (isRemoved(member)) {
+    const value = valueOf(values, member.key);
+    if (value === null ? removed.includes(member.key) : value.text === null) {
       firstRemoved ??= member;
       continue;
     }
     // A removed member takes the following comma with it. The last members of the object take the preceding comma.
     if (firstRemoved !== null) cuts.push({ start: firstRemoved.keyStart, end: member.keyStart, text: "" });
     firstRemoved = null;
-    const text = values.get(member.key);
-    if (text !== undefined) cuts.push({ start: member.valueStart, end: member.valueEnd, text });
-    values.delete(member.key);
+    if (value !== null) {
+      value.isFound = true;
+      cuts.push({ start: member.valueStart, end: member.valueEnd, text: value.text ?? "" });
+    }
     kept = member;
   }
+  const text = additionOf(values, kept !== null);
   const last = members.at(-1);
   if (firstRemoved !== null && last !== undefined) {
-    const start = kept === null ? firstRemoved.keyStart : kept.valueEnd;
-    return [...cuts, { start, end: last.valueEnd, text: additionOf(values, kept !== null) }];
+    cuts.push({ start: kept === null ? firstRemoved.keyStart : kept.valueEnd, end: last.valueEnd, text });
+  } else if (text !== "") {
+    const end = kept === null ? objectEnd : kept.valueEnd;
+    cuts.push({ start: end, end, text });
   }
-  const end = kept === null ? objectEnd : kept.valueEnd;
-  return [...cuts, { start: end, end, text: additionOf(values, kept !== null) }];
+  return cuts;
 }
 
-function additionOf(values: ReadonlyMap<string, string>, followsAnother: boolean): string {
-  if (values.size === 0) return "";
-  const texts = Array.from(values, ([key, text]) => `${JSON.stringify(key)}:${text}`);
-  return `${followsAnother ? "," : ""}${texts.join(",")}`;
+function valueOf(values: readonly NewValue[], key: string): NewValue | null {
+  for (const value of values) if (value.key === key) return value;
+  return null;
+}
+
+/** Returns the members to append. */
+function additionOf(values: readonly NewValue[], followsAnother: boolean): string {
+  let addition = "";
+  for (const { key, text, isFound } of values) {
+    if (text === null || isFound) continue;
+    addition += `${addition !== "" || followsAnother ? "," : ""}${JSON.stringify(key)}:${text}`;
+  }
+  return addition;
 }
 
 /** A scan in progress, which becomes its result. */
