@@ -26,6 +26,42 @@ const BOOLEANS = ["stream", "parallel_tool_calls", "logprobs", "store"] as const
 const TEXTS = ["user", "safety_identifier", "prompt_cache_key", "reasoning_effort", "verbosity"] as const;
 const OBJECTS = ["stream_options", "metadata", "logit_bias", "audio", "web_search_options", "extra_body"] as const;
 
+/** Throws unless a field's value, which is neither undefined nor null, is valid. */
+type FieldCheck = (value: unknown, name: string) => void;
+
+const FIELD_CHECKS: ReadonlyMap<string, FieldCheck> = new Map<string, FieldCheck>([
+  ...NUMBERS.map(([name, min, max]) => [name, numberCheck(min, max)] as const),
+  ...INTEGERS.map(([name, min, max]) => [name, integerCheck(min, max)] as const),
+  ["top_k", typeCheck(Number.isFinite, "expected a number")],
+  ...BOOLEANS.map((name) =>
+    [name, typeCheck((value) => typeof value === "boolean", "expected true or false")] as const
+  ),
+  ...TEXTS.map((name) => [name, typeCheck((value) => typeof value === "string", "expected a string")] as const),
+  ...OBJECTS.map((name) =>
+    [name, typeCheck((value) => typeof value === "object" && !Array.isArray(value), "expected an object")] as const
+  ),
+]);
+
+function numberCheck(min: number, max: number): FieldCheck {
+  return (value, name) => {
+    if (typeof value === "number" && value >= min && value <= max) return;
+    throw invalidField(name, `expected a number from ${min} to ${max}`);
+  };
+}
+
+function integerCheck(min: number, max: number): FieldCheck {
+  return (value, name) => {
+    if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
+    throw invalidField(name, `expected an integer${rangeText(min, max)}`);
+  };
+}
+
+function typeCheck(isValid: (value: unknown) => boolean, message: string): FieldCheck {
+  return (value, name) => {
+    if (!isValid(value)) throw invalidField(name, message);
+  };
+}
+
 /**
  * Rejects what every vendor of the chat format rejects, and accepts what any of them may support. Written by hand for
  * speed, as it runs on every request, also when the bytes pass through.
@@ -38,8 +74,7 @@ export function checkRequest(body: JsonObject): void {
   }
   checkModel(body.model);
   checkMessages(body.messages);
-  checkNumbers(body);
-  checkPlainFields(body);
+  checkFields(body);
   checkStop(body.stop);
   checkLogitBias(body.logit_bias);
   checkResponseFormat(body.response_format);
@@ -53,54 +88,21 @@ function checkModel(model: unknown): void {
   }
 }
 
-function checkNumbers(body: JsonObject): void {
-  for (const [name, min, max] of NUMBERS) {
+/** Checks the fields that can be checked alone. The body has few of the known names, so those are looked up by name. */
+function checkFields(body: JsonObject): void {
+  for (const name in body) {
     const value = body[name];
-    if (value === undefined || value === null) continue;
-    if (typeof value !== "number" || !(value >= min && value <= max)) {
-      throw invalidField(name, `expected a number from ${min} to ${max}`);
-    }
+    if (value !== undefined && value !== null) FIELD_CHECKS.get(name)?.(value, name);
   }
-  for (const [name, min, max] of INTEGERS) {
-    const value = body[name];
-    if (value === undefined || value === null) continue;
-    if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-      throw invalidField(name, `expected an integer${rangeText(min, max)}`);
-    }
-  }
-  if (body.top_k !== undefined && body.top_k !== null && !Number.isFinite(body.top_k)) {
-    throw invalidField("top_k", "expected a number");
+  const includeUsage = (body.stream_options as JsonObject | null | undefined)?.include_usage;
+  if (includeUsage !== undefined && includeUsage !== null && typeof includeUsage !== "boolean") {
+    throw invalidField("stream_options.include_usage", "expected true or false");
   }
 }
 
 function rangeText(min: number, max: number): string {
   if (max !== Infinity) return ` from ${min} to ${max}`;
   return min === -Infinity ? "" : ` of at least ${min}`;
-}
-
-function checkPlainFields(body: JsonObject): void {
-  for (const name of BOOLEANS) {
-    const value = body[name];
-    if (value !== undefined && value !== null && typeof value !== "boolean") {
-      throw invalidField(name, "expected true or false");
-    }
-  }
-  for (const name of TEXTS) {
-    const value = body[name];
-    if (value !== undefined && value !== null && typeof value !== "string") {
-      throw invalidField(name, "expected a string");
-    }
-  }
-  for (const name of OBJECTS) {
-    const value = body[name];
-    if (value !== undefined && value !== null && (typeof value !== "object" || Array.isArray(value))) {
-      throw invalidField(name, "expected an object");
-    }
-  }
-  const includeUsage = (body.stream_options as JsonObject | null | undefined)?.include_usage;
-  if (includeUsage !== undefined && includeUsage !== null && typeof includeUsage !== "boolean") {
-    throw invalidField("stream_options.include_usage", "expected true or false");
-  }
 }
 
 function checkStop(stop: unknown): void {
