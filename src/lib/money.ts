@@ -21,6 +21,7 @@ const RATE_DIGITS = 18;
 /** The number of {@linkcode Rate} units in one {@linkcode Money} unit. */
 export const RATE_UNITS_PER_MONEY_UNIT = 10n ** BigInt(RATE_DIGITS - MONEY_DIGITS);
 const THOUSANDTHS_PER_MONEY_UNIT = 1_000n * RATE_UNITS_PER_MONEY_UNIT;
+const HALF_MONEY_UNIT = THOUSANDTHS_PER_MONEY_UNIT / 2n;
 
 /** The largest amount accepted as input: ten million USD. */
 export const MAX_MONEY: Money = 10_000_000n * 10n ** BigInt(MONEY_DIGITS);
@@ -64,6 +65,11 @@ export function highestRate(rates: readonly Rate[]): Rate {
 
 /** The total of a bill, rounded half up once. */
 export function sumOf(lines: readonly BillLine[]): Money {
+  return roundedMoney(exactSumOf(lines));
+}
+
+/** The exact total of a bill in thousandths of a {@linkcode Rate} unit. Such totals can be added before rounding. */
+export function exactSumOf(lines: readonly BillLine[]): bigint {
   let total = 0n;
   for (const { quantity, rate } of lines) {
     if (quantity === 0 || rate === 0n) continue;
@@ -71,7 +77,12 @@ export function sumOf(lines: readonly BillLine[]): Money {
       ? 1_000n * BigInt(quantity) * rate
       : BigInt(Math.round(quantity * 1_000)) * rate;
   }
-  return (total + THOUSANDTHS_PER_MONEY_UNIT / 2n) / THOUSANDTHS_PER_MONEY_UNIT;
+  return total;
+}
+
+/** Rounds a total of {@linkcode exactSumOf} half up. */
+export function roundedMoney(exactSum: bigint): Money {
+  return (exactSum + HALF_MONEY_UNIT) / THOUSANDTHS_PER_MONEY_UNIT;
 }
 
 function readDecimal(text: string, digits: number): bigint {

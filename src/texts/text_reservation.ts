@@ -1,6 +1,14 @@
 import type { ReservationRule } from "../billing/meter.ts";
 import { insufficientCredits } from "../billing/meter.ts";
-import { type BillLine, type Money, type Rate, RATE_UNITS_PER_MONEY_UNIT, sumOf, writeMoney } from "../lib/money.ts";
+import {
+  type BillLine,
+  exactSumOf,
+  type Money,
+  type Rate,
+  RATE_UNITS_PER_MONEY_UNIT,
+  roundedMoney,
+  writeMoney,
+} from "../lib/money.ts";
 
 /** The maximum that a request for text may consume, if its vendor respects the limits that it is sent. */
 export interface TextMeasure {
@@ -103,10 +111,10 @@ function billOf(measure: TextMeasure, rates: TextRates): Bill {
     { quantity: 1, rate: rates.request },
   ];
   const ratePerToken = rates.output * BigInt(choices);
-  const base = sumOf(lines);
+  const exact = exactSumOf(lines);
   return {
-    base,
-    costOf: (outputTokens) => sumOf([...lines, { quantity: outputTokens, rate: ratePerToken }]),
+    base: roundedMoney(exact),
+    costOf: (outputTokens) => roundedMoney(exact + exactSumOf([{ quantity: outputTokens, rate: ratePerToken }])),
     tokensFor(amount) {
       if (amount < 0n) return -1;
       if (ratePerToken === 0n) return Infinity;
