@@ -118,7 +118,7 @@ export class Settlement {
 
   #logCharge({ provider, state, usage, logged }: CallCharge, amount: Money): void {
     const { kind, requestId, accountId, model, receivedAt } = this.facts;
-    this.parts.log.info("call_charged", {
+    const fields: LogFields = {
       kind,
       requestId,
       accountId,
@@ -127,9 +127,9 @@ export class Settlement {
       state: usage.estimated ? `${state}, estimated` : state,
       inputTokens: promptTokensOf(usage),
       outputTokens: usage.outputTokens,
-      ...logged,
       cost: writeMoney(amount),
       durationMs: this.parts.clock.now() - receivedAt,
-    });
+    };
+    this.parts.log.info("call_charged", logged === undefined ? fields : { ...fields, ...logged });
   }
 }

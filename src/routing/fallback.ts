@@ -26,9 +26,10 @@ export async function tryInOrder<T>(
   attempt: (candidate: Candidate) => Promise<T>,
 ): Promise<T> {
   const failures: unknown[] = [];
-  for (const [index, candidate] of candidates.entries()) {
-    const previous = candidates[index - 1];
-    if (previous !== undefined) onFallback(previous, failures.at(-1));
+  let previous: Candidate | null = null;
+  for (const candidate of candidates) {
+    if (previous !== null) onFallback(previous, failures.at(-1));
+    previous = candidate;
     const report = breaker.onStart(candidate, accountId);
     try {
       const result = await attempt(candidate);

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { relayStream } from "../calls/stream_relay.ts";
 import type { PassThrough } from "../conversation/pass_through.ts";
 import type { Reply } from "../conversation/reply.ts";
@@ -84,6 +83,9 @@ async function answerWhole(
   return new Response(bytes, { headers: responseHeaders(attempt, response, "application/json", droppedFields) });
 }
 
+/** A byte order mark stays, so that a reply with one is no JSON. */
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /**
  * Returns the usage that a whole reply reports, or an estimate if it reports none. Throws if the response is not a
  * reply; nothing is then charged.
@@ -91,7 +93,7 @@ async function answerWhole(
 async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Promise<Usage> {
   const { request, endpoint: { format }, measure } = attempt;
   try {
-    const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+    const json = DECODER.decode(bytes);
     const body: unknown = JSON.parse(json);
     const countReply = async () => await outputTokensOf(format.readReply(body));
     const reported = format.readUsage(body);
@@ -99,7 +101,8 @@ async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt
     // A reply without text, such as one that a filter stopped, may not be readable.
     const countOutput = () => countReply().catch(() => 0);
     const hostedCalls = measure.hostedTools > 0 ? countHostedCalls(json) : 0;
-    return await plausibleUsage(attempt, reported, { countOutput, hostedCalls });
+    const usage = plausibleUsage(attempt, reported, { countOutput, hostedCalls });
+    return usage instanceof Promise ? await usage : usage;
   } catch (cause) {
     throw unreadableReply(attempt, cause);
   }
