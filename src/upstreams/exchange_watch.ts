@@ -1,5 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
-import { type DeadlineWheel, type Watched, wheelOf } from "../net/deadline.ts";
+import type { DeadlineWheel, Watched } from "../net/deadline.ts";
 
 /** Most calls end before this time. Requesting the caller's signal costs more than the watch itself. */
 const FIRST_CHECK_MS = 250;
@@ -11,39 +10,42 @@ const FIRST_CHECK_MS = 250;
 export class ExchangeWatch implements Watched {
   /** Why the exchange was cancelled; null if it was not. */
   verdict: "timeout" | "caller_left" | null = null;
-  #cancel: () => void = () => {};
-  #stopListening: () => void = () => {};
-  readonly #wheel: DeadlineWheel;
+  #cancel: (() => void) | null = null;
+  #stopListening: (() => void) | null = null;
   /** The time of the next check. */
   deadlineAt = 0;
   /**
    * When the wait for bytes began, in monotonic milliseconds; null while no read is pending. A slow caller does not
    * count as vendor silence.
    */
-  #silentSince: number | null;
+  #silentSince: number | null = null;
 
   /**
-   * @param spanMs The maximum silence, from now on.
+   * @param wheel Calls it.
+   * @param spanMs The maximum silence, from the start on.
    * @param callerSignal See `OutboundCall`.
    */
   constructor(
-    readonly clock: Clock,
+    readonly wheel: DeadlineWheel,
     private spanMs: number,
     readonly callerSignal: (() => AbortSignal) | null,
-  ) {
-    this.#wheel = wheelOf(clock);
-    this.#silentSince = clock.monotonicMs();
-  }
+  ) {}
 
   /** Starts watching. `cancel` ends the exchange. */
   start(cancel: () => void): void {
     this.#cancel = cancel;
-    this.#sleep(Math.min(this.spanMs, FIRST_CHECK_MS));
+    const now = this.wheel.now();
+    this.#silentSince = now;
+    this.deadlineAt = now + Math.min(this.spanMs, FIRST_CHECK_MS);
+    this.wheel.watch(this);
   }
 
   /** Restarts the silence timer: a read is pending from now on. */
   onReadStart(): void {
-    this.#silentSince = this.clock.monotonicMs();
+    const now = this.wheel.now();
+    this.#silentSince = now;
+    const deadlineAt = now + this.spanMs;
+    if (deadlineAt < this.deadlineAt) this.deadlineAt = deadlineAt;
   }
 
   /** Stops the silence timer: bytes arrived and no read is pending. */
@@ -51,39 +53,34 @@ export class ExchangeWatch implements Watched {
     this.#silentSince = null;
   }
 
-  /** Changes the maximum silence. */
+  /** Changes the maximum silence, from the next read on. No read may be pending. */
   setLimit(spanMs: number): void {
     this.spanMs = spanMs;
-    this.onReadStart();
-    this.deadlineAt = Math.min(this.deadlineAt, this.clock.monotonicMs() + spanMs);
+    this.#silentSince = null;
   }
 
   /** Stops watching, at the end of the exchange. */
   stop(): void {
-    this.#wheel.unwatch(this);
-    this.#stopListening();
-  }
-
-  #sleep(ms: number): void {
-    this.deadlineAt = this.clock.monotonicMs() + ms;
-    this.#wheel.watch(this);
+    this.wheel.unwatch(this);
+    this.#stopListening?.();
   }
 
   /** Called by the deadline wheel. */
   onDeadline(): void {
-    const remainingMs = this.#silentSince === null
-      ? this.spanMs
-      : this.#silentSince + this.spanMs - this.clock.monotonicMs();
-    if (remainingMs <= 0) return this.#end("timeout");
+    const now = this.wheel.now();
+    const limitAt = (this.#silentSince ?? now) + this.spanMs;
+    if (limitAt <= now) return this.#end("timeout");
     this.#listen();
-    if (this.verdict === null) this.#sleep(remainingMs);
+    if (this.verdict !== null) return;
+    this.deadlineAt = limitAt;
+    this.wheel.watch(this);
   }
 
   #listen(): void {
     const signal = this.callerSignal?.();
     if (!signal) return;
     if (signal.aborted) return this.#end("caller_left");
-    this.#stopListening();
+    this.#stopListening?.();
     const onAbort = () => this.#end("caller_left");
     signal.addEventListener("abort", onAbort);
     this.#stopListening = () => signal.removeEventListener("abort", onAbort);
@@ -92,6 +89,6 @@ export class ExchangeWatch implements Watched {
   #end(verdict: "timeout" | "caller_left"): void {
     this.verdict ??= verdict;
     this.stop();
-    this.#cancel();
+    this.#cancel?.();
   }
 }

@@ -3,6 +3,7 @@ import { essenceOf } from "../lib/content_type.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { HttpClient } from "../net/http1/client.ts";
+import { wheelOf } from "../net/deadline.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
 import { type HttpResponse, readAll, type ReadCallbacks, readOnce } from "../net/http1/response.ts";
@@ -50,6 +51,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   });
   const authorizing = options.authorize && authorizationLines(options.authorize);
   const prefix = options.baseUrl.pathname.replace(/\/+$/, "");
+  const wheel = wheelOf(options.clock);
   const outbound: Outbound = {
     firstByteMs: options.firstByteMs,
     json: (method, path, body, read, extras = {}) =>
@@ -64,15 +66,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
       return { outbound: sibling, path: url.pathname + url.search };
     },
     async send(call) {
-      const streamed = isStreamedBody(call.body) ? call.body : null;
+      const bytes = call.body instanceof Uint8Array ? call.body : null;
+      const streamed = bytes === null && isStreamedBody(call.body) ? call.body : null;
       const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
       const path = prefix + call.path;
       const now = options.clock.now();
-      const authorized = authorizing?.({ method: call.method, path, body: bytesOf(call.body), now }) ?? "";
+      const authorized = authorizing?.({ method: call.method, path, body: bytes, now }) ?? "";
       const authorization = typeof authorized === "string" ? authorized : await authorized;
       const headerLines = fixedLines + authorization + contentType + headerLinesOf(call.headers);
-      const watch = new ExchangeWatch(options.clock, call.firstByteMs, call.callerSignal);
-      const body = streamed === null ? call.body : watchedBody(streamed, () => watch.onReadStart());
+      const watch = new ExchangeWatch(wheel, call.firstByteMs, call.callerSignal);
+      const body = streamed === null ? bytes : watchedBody(streamed, () => watch.onReadStart());
       const wire = {
         method: call.method,
         path,
@@ -82,7 +85,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       };
       try {
         const response = await options.client.send(options.origin, wire, (cancel) => watch.start(cancel));
-        return await accept(response, call, options, watch);
+        if (!isAccepted(response, call)) throw await refusalOf(response, call, options, watch);
+        refuseContentCoding(response, options);
+        watch.setLimit(call.idleMs ?? options.idleMs);
+        return new WatchedResponse(response, options, watch);
       } catch (error) {
         watch.stop();
         throw failureOf(error, options, watch);
@@ -105,26 +111,19 @@ function authorizationLines(authorize: NonNullable<OutboundOptions["authorize"]>
   };
 }
 
-function bytesOf(body: OutboundCall["body"]): Uint8Array | null {
-  return body instanceof Uint8Array ? body : null;
+function isAccepted(response: HttpResponse, call: OutboundCall): boolean {
+  const { status } = response;
+  if (status >= 200 && status <= 299) return true;
+  return call.acceptsRedirect === true && status >= 300 && status < 400 && response.head.get("location") !== null;
 }
 
-async function accept(response: HttpResponse, call: OutboundCall, options: OutboundOptions, watch: ExchangeWatch) {
-  const isAcceptedRedirect = call.acceptsRedirect === true && response.head.get("location") !== null &&
-    response.status >= 300 && response.status < 400;
-  if ((response.status < 200 || response.status > 299) && !isAcceptedRedirect) {
-    watch.setLimit(ERROR_BODY_TIMEOUT_MS);
-    const bytes = await readAll(response, MAX_ERROR_BODY_BYTES).catch(() => new Uint8Array(0));
-    throw refusalOf(response, bytes, call, options);
-  }
+/** @throws {UpstreamFailure} If the body is compressed. */
+function refuseContentCoding(response: HttpResponse, options: OutboundOptions): void {
   const coding = response.head.get("content-encoding");
-  if (coding !== null && coding.toLowerCase() !== "identity") {
-    response.cancel();
-    const message = messageOf(options, 'returned a "content-encoding" that was not requested');
-    throw new UpstreamFailure(options.provider, "broken", message, { status: response.status, accepted: "unknown" });
-  }
-  watch.setLimit(call.idleMs ?? options.idleMs);
-  return new WatchedResponse(response, options, watch);
+  if (coding === null || coding.toLowerCase() === "identity") return;
+  response.cancel();
+  const message = messageOf(options, 'returned a "content-encoding" that was not requested');
+  throw new UpstreamFailure(options.provider, "broken", message, { status: response.status, accepted: "unknown" });
 }
 
 class WatchedResponse implements OutboundResponse, ReadCallbacks {
@@ -166,22 +165,12 @@ class WatchedResponse implements OutboundResponse, ReadCallbacks {
     this.#callbacks?.onError(failureOf(error, this.options, this.watch, this.status));
   }
 
-  async readAll(capBytes: number, reserve: (bytes: number) => void = () => {}): Promise<Uint8Array<ArrayBuffer>> {
-    const read = async () => {
-      const bytes = await this.read();
-      if (bytes !== null) reserve(bytes.length);
-      return bytes;
-    };
+  async readAll(capBytes: number, reserve?: (bytes: number) => void): Promise<Uint8Array<ArrayBuffer>> {
     try {
-      return await readAll({ read, cancel: () => this.response.cancel() }, capBytes);
+      return await readAll(this, capBytes, reserve);
     } catch (error) {
-      if (error instanceof GatewayError) { // thrown by `reserve`
-        this.response.cancel();
-        throw error;
-      }
+      if (error instanceof GatewayError) throw error; // thrown by `reserve`
       throw failureOf(error, this.options, this.watch, this.status);
-    } finally {
-      this.watch.stop();
     }
   }
 
@@ -191,7 +180,11 @@ class WatchedResponse implements OutboundResponse, ReadCallbacks {
   }
 }
 
-function refusalOf(response: HttpResponse, bytes: Uint8Array, call: OutboundCall, options: OutboundOptions) {
+/** Reads the error body of a response and returns the failure that it reports. */
+async function refusalOf(response: HttpResponse, call: OutboundCall, options: OutboundOptions, watch: ExchangeWatch) {
+  watch.setLimit(ERROR_BODY_TIMEOUT_MS);
+  watch.onReadStart();
+  const bytes = await readAll(response, MAX_ERROR_BODY_BYTES).catch(() => new Uint8Array(0));
   const body = parsedOrNull(new TextDecoder().decode(bytes));
   const error = call.readError(body);
   const isKeyRejected = isCredentialRejected(response.status, body, error);

@@ -153,22 +153,41 @@ export function readOnce(source: Pick<HttpResponse, "readNext">): Promise<Uint8A
  * Reads the whole body of a response.
  *
  * @param capBytes The maximum size.
+ * @param reserve Called with the length of each chunk. An error that it throws ends the exchange and is rethrown.
  * @throws {ConnectionError} As {@linkcode HttpResponse.read}, and `protocol` above the maximum.
  */
-export async function readAll(
-  response: Pick<HttpResponse, "read" | "cancel">,
+export function readAll(
+  source: Pick<HttpResponse, "readNext" | "cancel">,
   capBytes: number,
+  reserve?: (bytes: number) => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let total = 0;
-  for (let next = await response.read(); next !== null; next = await response.read()) {
-    parts.push(next);
-    total += next.length;
-    if (total > capBytes) {
-      response.cancel();
-      throw new ConnectionError("Cannot read the response: its body is too long", "protocol", "answered");
-    }
-  }
-  const [first] = parts;
-  return first !== undefined && parts.length === 1 ? first : concatBytes(parts);
+  return new Promise((resolve, reject) => {
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    let total = 0;
+    const callbacks: ReadCallbacks = {
+      onChunk(bytes) {
+        total += bytes.length;
+        try {
+          reserve?.(bytes.length);
+          if (total > capBytes) throw tooLong();
+        } catch (error) {
+          source.cancel();
+          return reject(error);
+        }
+        // A copy: a view would keep the framing between the chunks in memory too.
+        parts.push(bytes.slice());
+        source.readNext(callbacks);
+      },
+      onEnd() {
+        const [first] = parts;
+        resolve(first !== undefined && parts.length === 1 ? first : concatBytes(parts));
+      },
+      onError: reject,
+    };
+    source.readNext(callbacks);
+  });
+}
+
+function tooLong(): ConnectionError {
+  return new ConnectionError("Cannot read the response: its body is too long", "protocol", "answered");
 }

@@ -14,6 +14,8 @@ export const MAX_HEAD_BYTES = 65_536;
 const HEAD =
   /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
 
+const LENGTH = /^\d{1,15}$/;
+
 const NO_VALUES: readonly string[] = [];
 
 /** The status line and header fields of one response. */
@@ -21,8 +23,9 @@ export class ResponseHead {
   /** The status code, 100 to 599. */
   readonly status: number;
   readonly #isVersion11: boolean;
-  /** The values of each field by its lower-case name, in order. */
-  readonly #fields = new Map<string, string[]>();
+  readonly #text: string;
+  /** In lower case, for searches of names. A field is read when it is needed: most fields never are. */
+  readonly #lowerText: string;
 
   /**
    * Checks the syntax of every line.
@@ -34,24 +37,31 @@ export class ResponseHead {
     if (!HEAD.test(text)) throw new TypeError("Cannot read a response head: expected a status line and header lines");
     this.status = Number(text.slice(9, 12));
     this.#isVersion11 = text.startsWith("HTTP/1.1");
-    for (let at = text.indexOf("\n") + 1, end = 0; (end = text.indexOf("\r", at)) > at; at = end + 2) {
-      const colon = text.indexOf(":", at);
-      const name = text.slice(at, colon).toLowerCase();
-      const value = text.slice(colon + 1, end).trim();
-      const values = this.#fields.get(name);
-      if (values === undefined) this.#fields.set(name, [value]);
-      else values.push(value);
-    }
+    this.#text = text;
+    this.#lowerText = text.toLowerCase();
   }
 
   /** The value of the first field with that lower-case name; null if there is none. */
   get(name: string): string | null {
-    return this.#fields.get(name)?.[0] ?? null;
+    const line = `\r\n${name}:`;
+    const at = this.#lowerText.indexOf(line);
+    return at === -1 ? null : this.#valueAt(at + line.length);
   }
 
   /** The values of all fields with that lower-case name, in order. */
   all(name: string): readonly string[] {
-    return this.#fields.get(name) ?? NO_VALUES;
+    const line = `\r\n${name}:`;
+    let at = this.#lowerText.indexOf(line);
+    if (at === -1) return NO_VALUES;
+    const values: string[] = [];
+    for (; at !== -1; at = this.#lowerText.indexOf(line, at + line.length)) {
+      values.push(this.#valueAt(at + line.length));
+    }
+    return values;
+  }
+
+  #valueAt(start: number): string {
+    return this.#text.slice(start, this.#text.indexOf("\r", start)).trim();
   }
 
   /** Whether the connection can carry another request after this response (RFC 9112, 9.3). */
@@ -93,8 +103,10 @@ export class ResponseHead {
       return { kind: "chunked" };
     }
     if (lengths.length === 0) return { kind: "until_close" };
+    const [only = ""] = lengths;
+    if (lengths.length === 1 && LENGTH.test(only)) return { kind: "length", bytes: Number(only) };
     const [first, ...others] = lengths.join(",").split(",").map((length) => length.trim());
-    if (first === undefined || !/^\d{1,15}$/.test(first) || others.some((other) => other !== first)) {
+    if (first === undefined || !LENGTH.test(first) || others.some((other) => other !== first)) {
       throw new TypeError("Cannot read a response: bad content length");
     }
     return { kind: "length", bytes: Number(first) };
