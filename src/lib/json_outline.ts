@@ -14,6 +14,8 @@ const ZERO = 0x30;
 /** A shorter range is copied faster byte by byte than by a call. */
 const MIN_BLOCK_BYTES = 48;
 const OMITTED = Buffer.from('"\\u0000');
+/** The quotes, the mark, and a number of up to 16 digits. */
+const MAX_REPLACEMENT_BYTES = OMITTED.length + 17;
 
 /** Which strings an outline omits: long ones of members with one of the names, within one of the top-level members. */
 export interface OmittedStrings {
@@ -29,21 +31,26 @@ export interface OmittedStrings {
  */
 export function outlineOf(bytes: Uint8Array, scan: JsonScan, { within, names }: OmittedStrings): Uint8Array | null {
   const { longStrings, members } = scan;
+  const omitted: number[] = [];
+  let length = bytes.length;
   let member = 0;
-  let target: Uint8Array | null = null;
-  let from = 0;
-  let to = 0;
   for (let index = 0; index < longStrings.length; index += 3) {
     const nameStart = longStrings[index] ?? 0;
     while ((members[member]?.valueEnd ?? Infinity) < nameStart) member++;
     if (!within.has(members[member]?.key ?? "")) continue;
     if (!names.has(readName(bytes, nameStart, bytes.indexOf(QUOTE, nameStart + 1)))) continue;
-    target ??= new Uint8Array(bytes.length);
+    omitted.push(index);
+    length -= (longStrings[index + 2] ?? 0) - (longStrings[index + 1] ?? 0) - MAX_REPLACEMENT_BYTES;
+  }
+  if (omitted.length === 0) return null;
+  const target = new Uint8Array(length);
+  let from = 0;
+  let to = 0;
+  for (const index of omitted) {
     to = copied(bytes, from, longStrings[index + 1] ?? 0, target, to);
     to = numbered(index / 3, target, to);
     from = longStrings[index + 2] ?? 0;
   }
-  if (target === null) return null;
   return target.subarray(0, copied(bytes, from, bytes.length, target, to));
 }
 
