@@ -5,7 +5,7 @@ import type { Usage } from "../conversation/usage.ts";
 import type { WriteResult } from "../conversation/write_result.ts";
 import { requestHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
-import { responseHeaders, streamMediaType } from "./response_headers.ts";
+import { responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { unreadableReply } from "./stream_errors.ts";
@@ -80,7 +80,7 @@ async function answerWhole(
   const charged = chargeText(attempt, usage, "completed");
   const kept = keepIssuedIds(bytes, attempt, parts);
   if (charged || kept) await Promise.all([charged, kept]);
-  return new Response(bytes, { headers: responseHeaders(attempt, response, "application/json", droppedFields) });
+  return wholeResponse(bytes, responseHeaders(attempt, response, "application/json", droppedFields));
 }
 
 /** A byte order mark stays, so that a reply with one is no JSON. */

@@ -24,7 +24,6 @@ export function responseHeaders(
   droppedFields: readonly string[],
 ): Record<string, string> {
   const { request, endpoint, provider, model } = attempt;
-  // A plain object is what the platform's `Response` reads at the least cost.
   const headers: Record<string, string> = request.responseFields?.() ?? {};
   headers["content-type"] = contentType;
   headers["x-service-provider"] = provider.name;
@@ -39,6 +38,20 @@ export function responseHeaders(
     headers["x-service-dropped"] = droppedFieldsHeader([...clamped, ...droppedFields]);
   }
   return headers;
+}
+
+/**
+ * Returns a response with a whole body. Fields that are set one by one cost the platform half of what fields in the
+ * constructor's options cost.
+ */
+export function wholeResponse(
+  body: Uint8Array<ArrayBuffer>,
+  fields: Readonly<Record<string, string>>,
+): Response {
+  const response = new Response(body);
+  const { headers } = response;
+  for (const name in fields) headers.set(name, fields[name]!);
+  return response;
 }
 
 /** Returns a JSON value as bytes. */

@@ -11,7 +11,7 @@ import { requestHeadersOf } from "../http/headers.ts";
 import { modelFacts } from "../conversation/known_models.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
-import { jsonBytes, responseHeaders, streamMediaType } from "./response_headers.ts";
+import { jsonBytes, responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { unreadableReply } from "./stream_errors.ts";
@@ -162,7 +162,7 @@ async function answerWhole(
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const droppedFields = [...translation.droppedFields, ...unsupported];
   const headers = responseHeaders(attempt, response, "application/json", droppedFields);
-  return new Response(jsonBytes(written.body), { headers });
+  return wholeResponse(jsonBytes(written.body), headers);
 }
 
 function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {
