@@ -14,8 +14,8 @@ export type Authenticate = (inbound: Inbound, carriers?: readonly KeyLocation[])
 
 /** Authenticates by a key ring. */
 export function createAuthenticate(ring: KeyRing): Authenticate {
-  return ({ request, query, memory }, carriers) => {
-    const found = ring.resolve(readCredential(request.headers, query, carriers));
+  return ({ request, headers = request.headers, query, memory }, carriers) => {
+    const found = ring.resolve(readCredential(headers, query, carriers));
     if (found instanceof Promise) return found.then((credential) => ownedBy(credential, memory));
     return ownedBy(found, memory);
   };

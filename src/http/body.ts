@@ -3,11 +3,14 @@ import { GrowingBytes } from "../lib/growing_bytes.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { byobReaderOf, readWithFirstBuffer } from "./first_body.ts";
 import { type DeadlineWheel, sharedWheel, type Watched } from "../net/deadline.ts";
+import type { HeaderReader } from "./headers.ts";
 import type { ReceivedBody } from "./inbound.ts";
 
 /** A request with a body and its memory lease. */
 export interface BodySource {
   readonly request: Request;
+  /** The header fields of `request`, if they were read before. */
+  readonly headers?: HeaderReader;
   /** The body, if it was read before. */
   readonly received?: ReceivedBody;
   readonly memory: MemoryLease;
@@ -50,11 +53,11 @@ const MAX_DIRECT_BYTES = 2_097_152;
  * 400 if it is incomplete.
  */
 export async function readBody(
-  { request, memory, peerPort }: BodySource,
+  { request, headers = request.headers, memory, peerPort }: BodySource,
   limits: BodyLimits,
   memoryFactor = 1,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const length = lengthOf(request.headers);
+  const length = lengthOf(headers);
   if (length !== null && length > limits.capBytes) throw tooLarge(limits.capBytes);
   const before = memory.held;
   try {
@@ -72,7 +75,7 @@ export async function readBody(
 }
 
 /** The declared length; null if it is missing or unreliable (a list of equal values). */
-function lengthOf(headers: Headers): number | null {
+function lengthOf(headers: HeaderReader): number | null {
   const field = headers.get("content-length");
   return field !== null && /^[0-9]{1,15}$/.test(field) ? Number(field) : null;
 }

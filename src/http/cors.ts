@@ -1,3 +1,5 @@
+import type { HeaderReader } from "./headers.ts";
+
 /**
  * CORS for browsers (Fetch standard, "CORS protocol"). Every credential is a header that the page sets itself, never a
  * cookie, so any origin is allowed.
@@ -36,9 +38,8 @@ export function preflightResponse(): Response {
 }
 
 /** Adds the fields that allow the requesting page to read the response. Only browsers send `Origin`. */
-export function allowOrigin(request: Request, fields: Record<string, string>): void {
-  // `get` asks the platform for one field; `has` would copy all of them.
-  if (request.headers.get("origin") === null) return;
+export function allowOrigin(headers: HeaderReader, fields: Record<string, string>): void {
+  if (headers.get("origin") === null) return;
   fields["access-control-allow-origin"] = "*";
   fields["access-control-expose-headers"] = EXPOSED_HEADERS;
 }

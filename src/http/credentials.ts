@@ -1,4 +1,5 @@
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { HeaderReader } from "./headers.ts";
 
 /** Where a caller's key may be sent: a header field, or `key` in the query. */
 export type KeyLocation = "authorization" | "x-api-key" | "x-content-api-key" | "x-goog-api-key" | "api-key" | "?key";
@@ -30,7 +31,7 @@ const MAX_KEY_CHARACTERS = 512;
  * if a value cannot be a key, such as two keys merged into one field.
  */
 export function readCredential(
-  headers: Headers,
+  headers: HeaderReader,
   query: string,
   carriers: readonly KeyLocation[] = KEY_HEADERS,
 ): string {
@@ -48,7 +49,7 @@ export function readCredential(
   return key;
 }
 
-function keyInField(headers: Headers, name: string): string | null {
+function keyInField(headers: HeaderReader, name: string): string | null {
   const value = headers.get(name);
   if (value === null) return null;
   if (name !== "authorization") return value === "" ? null : value;

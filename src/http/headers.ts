@@ -8,6 +8,23 @@
 /** Looks up a field by its lower-case name; null if missing. */
 export type FieldSource = (name: string) => string | null;
 
+/** Reads a field by its lower-case name; null if missing. `Headers` is one. */
+export type HeaderReader = Pick<Headers, "get">;
+
+/** Header fields that were read from the platform at once, since reading them one by one costs more for each. */
+export class HeaderFields implements HeaderReader {
+  readonly #values = new Map<string, string>();
+
+  constructor(headers: Headers) {
+    headers.forEach((value, name) => this.#values.set(name, value));
+  }
+
+  /** Returns the value of a field by its lower-case name; null if missing. */
+  get(name: string): string | null {
+    return this.#values.get(name) ?? null;
+  }
+}
+
 /** Retry times, which clients of every format understand. */
 const WAITS: readonly string[] = ["retry-after", "retry-after-ms"];
 

@@ -1,3 +1,5 @@
+import type { HeaderReader } from "./headers.ts";
+
 const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::([0-9]{1,5}))?$/;
 
 /**
@@ -15,8 +17,8 @@ export function isHost(value: string): boolean {
  * the address only. For HTTP/1.1 requests without it the platform inserts `localhost` with its own port, which counts
  * as none.
  */
-export function hostOf(request: Request): string | null {
-  const field = request.headers.get("host");
+export function hostOf(request: Request, headers: HeaderReader): string | null {
+  const field = headers.get("host");
   if (field !== null) return field;
   const { url } = request;
   const start = url.indexOf("//") + 2;

@@ -14,6 +14,8 @@ export interface ReceivedBody {
 export interface Inbound {
   /** For its header fields, its body, and the signal that fires when the caller disconnects. */
   readonly request: Request;
+  /** The header fields of `request`, which cost less to read here. Absent if the request is in memory. */
+  readonly headers?: Pick<Headers, "get">;
   /** The body, if it was read to choose the handler. The request's own body is used then. */
   readonly received?: ReceivedBody;
   /** The method as sent, in upper case. */

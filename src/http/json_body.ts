@@ -54,7 +54,7 @@ const MAX_JSON_DEPTH = 200;
  * @throws {GatewayError} `invalid_request` (400, 408, 415), `request_too_large` or `overloaded`.
  */
 export async function readJsonObject(source: BodySource, limits: BodyLimits): Promise<JsonBody> {
-  refuseOtherTypes(source.request.headers.get("content-type"));
+  refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
   if (source.received !== undefined) return jsonObjectOf(source.received.bytes, source.memory, source.received.scan);
   const bytes = await readBody(source, limits, JSON_MEMORY_FACTOR);
   const { maxValues } = limits;

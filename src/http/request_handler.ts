@@ -6,6 +6,7 @@ import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/me
 import { abortAfter } from "./abort_after.ts";
 import { BodyTimeout } from "./body.ts";
 import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";
+import { HeaderFields, type HeaderReader } from "./headers.ts";
 import { hostOf, isHost } from "./host.ts";
 import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
 
@@ -43,8 +44,8 @@ export type RequestHandler = (request: Request, info: Deno.ServeHandlerInfo) => 
 
 /**
  * Creates the handler of all requests. It rejects ambiguous requests, assigns the request id, finds the route, renders
- * every error once in the caller's protocol, and discards unread bodies. It uses no signal, no `URL` and no copy of the
- * headers, because each would cost more than the rest.
+ * every error once in the caller's protocol, and discards unread bodies. It uses no signal and no `URL`, because each
+ * would cost more than the rest.
  */
 export function createRequestHandler(options: RequestHandlerOptions): RequestHandler {
   const {
@@ -76,13 +77,13 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 
   async function answer(arrival: Arrival): Promise<Response> {
     const { request } = arrival;
-    refuseHost(request);
+    refuseHost(arrival);
     readAddress(arrival, request.url);
     const { sentPath } = arrival;
     if (sentPath.length + arrival.query.length > longestUrl) throw tooLong(longestUrl);
     if (isPreflight(request)) return preflightResponse();
     if (!METHODS.has(request.method)) throw methodRefusal(router.methodsOf(sentPath, request.headers));
-    refuseCodings(request.headers);
+    refuseCodings(arrival.headers);
 
     const match = router.match(request.method, sentPath, request.headers);
     arrival.path = match.address;
@@ -157,6 +158,8 @@ class Arrival implements Inbound {
   hasResponseFields = false;
   #memory: MemoryLease | null = null;
 
+  #headers: HeaderReader | null = null;
+
   constructor(
     readonly request: Request,
     readonly info: Deno.ServeHandlerInfo,
@@ -172,7 +175,7 @@ class Arrival implements Inbound {
       "x-request-id": requestId, // read by the default protocol's clients
       "request-id": requestId, // read by the message protocol's clients
     };
-    allowOrigin(this.request, fields);
+    allowOrigin(this.headers, fields);
     if (this.isDraining()) fields.connection = "close";
     this.hasResponseFields = true;
     return fields;
@@ -187,6 +190,10 @@ class Arrival implements Inbound {
   }
 
   readonly endMemory = (): void => this.#memory?.end();
+
+  get headers(): HeaderReader {
+    return this.#headers ??= new HeaderFields(this.request.headers);
+  }
 
   get method(): string {
     return this.request.method;
@@ -209,8 +216,8 @@ function endMemoryWhenSent(arrival: Arrival): void {
 }
 
 /** Runs before any use of `request.url`, which contains the unchecked header. RFC 9112, 3.2: 400. */
-function refuseHost(request: Request): void {
-  const host = hostOf(request);
+function refuseHost({ request, headers }: Arrival): void {
+  const host = hostOf(request, headers);
   if (host !== null && isHost(host)) return;
   throw new GatewayError("invalid_request", "Cannot read the Host header: expected one host with an optional port", {
     closeConnection: true,
@@ -248,7 +255,7 @@ function methodRefusal(ofPath: readonly string[]): GatewayError {
 }
 
 /** Content codings are rejected: if one parser decodes a body and another does not, they see two requests. */
-function refuseCodings(headers: Headers): void {
+function refuseCodings(headers: HeaderReader): void {
   const transfer = headers.get("transfer-encoding");
   if (transfer !== null && transfer.toLowerCase() !== "chunked") {
     throw new GatewayError("invalid_request", "Cannot read this Transfer-Encoding: expected chunked or none", {

@@ -54,8 +54,8 @@ async function answer(
   { format, carriers }: TextFormat,
   { large, authenticate, limits, largeBytes }: LargeRouteOptions,
 ): Promise<Response> {
-  const { request } = inbound;
-  const length = request.headers.get("content-length");
+  const { request, headers = request.headers } = inbound;
+  const length = headers.get("content-length");
   if (length !== null && Number(length) <= Math.min(largeBytes, MIN_COUNTED_BYTES)) return await route.handler(inbound);
   const authenticated = authenticate(inbound, carriers);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
@@ -68,8 +68,8 @@ async function answer(
 
 /** The request with its body already read. Its properties are computed on demand, so they are copied one by one. */
 function withBody(inbound: Inbound, received: ReceivedBody): Inbound {
-  const { request, method, path, query, params, requestId, receivedAt, remote, peerPort, responseFields, memory } =
-    inbound;
+  const { request, headers, method, path, query, params, requestId, receivedAt, remote, memory } = inbound;
+  const { peerPort, responseFields } = inbound;
   return {
     request,
     received,
@@ -81,6 +81,7 @@ function withBody(inbound: Inbound, received: ReceivedBody): Inbound {
     receivedAt,
     remote,
     memory,
+    ...headers === undefined ? {} : { headers },
     ...peerPort === undefined ? {} : { peerPort },
     ...responseFields === undefined ? {} : { responseFields },
   };

@@ -5,7 +5,7 @@ import type { Candidate } from "./candidates.ts";
 const PIN_HEADER = "x-service-provider-type";
 
 /** The pin in the header; null if there is none. */
-export function readHeaderPin(headers: Headers): string | null {
+export function readHeaderPin(headers: Pick<Headers, "get">): string | null {
   const value = headers.get(PIN_HEADER);
   return value === null ? null : value.trim();
 }

@@ -29,7 +29,7 @@ export function textRequestOf(
   json: JsonBody,
   facts: TextRequestFacts,
 ): TextRequest {
-  const { headers } = inbound.request;
+  const { headers = inbound.request.headers } = inbound;
   const { responseFields } = inbound;
   return {
     requestId: inbound.requestId,

@@ -1,7 +1,7 @@
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
+import { HeaderFields, requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
 import { CODECS, FORMATS } from "../support/formats.ts";
 
 /** All response headers that vendors of all formats send, and those that a proxy may add. */
@@ -144,4 +144,12 @@ Deno.test("requestHeadersOf() returns only values that are valid in a header", (
     assertEquals(passed, /^[\t\x20-\x7e]+$/.test(value) ? value : undefined);
   }));
   assertEquals(requestHeadersOf(() => "x".repeat(8193), ["anthropic-beta"]), {});
+});
+
+Deno.test("HeaderFields reads each field as the platform does", () => {
+  const headers = new Headers([["X-Api-Key", "a"], ["x-api-key", "b"], ["host", "h"], ["x-empty", ""]]);
+  const fields = new HeaderFields(headers);
+  for (const name of ["x-api-key", "host", "x-empty", "origin", "constructor"]) {
+    assertEquals(fields.get(name), headers.get(name));
+  }
 });
