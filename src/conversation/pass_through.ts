@@ -84,7 +84,7 @@ export interface IssuedIdReader {
 /** Passes bytes through when caller and vendor speak one format. Source: docs/api/text.md#pass-through. */
 export interface PassThrough {
   /** The request for the vendor: the caller's bytes, except for what must differ. */
-  prepare(request: PassThroughRequest): WriteResult<Uint8Array>;
+  prepare(request: PassThroughRequest): WriteResult<Uint8Array<ArrayBuffer>>;
   /** Creates the observer of a stream. */
   watch(body: JsonObject): StreamWatcher;
   /** Finds ids of vendor state in replies; null in formats that have none. */

@@ -3,6 +3,7 @@ import type { PassThrough } from "../conversation/pass_through.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
 import type { WriteResult } from "../conversation/write_result.ts";
+import { freeBytes } from "../lib/free_bytes.ts";
 import { requestHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
@@ -35,7 +36,12 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     callerSignal: cancelSignalOf(attempt),
     readError: endpoint.format.readError,
   });
-  if (!request.stream) return await answerWhole(response, droppedFields, attempt, parts);
+  if (!request.stream) {
+    const bytes = await readWholeReply(response, attempt);
+    // It is not sent again, since the reply is complete. A connection that has not sent all of it was closed.
+    freeBytes(body);
+    return await answerWhole(bytes, response, droppedFields, attempt, parts);
+  }
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
     throw unreadableReply(attempt);
@@ -49,7 +55,7 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
 }
 
 /** Returns the bytes for the vendor, and the fields that they omit, in the caller's spelling. */
-function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<Uint8Array> {
+function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<Uint8Array<ArrayBuffer>> {
   const { request, candidate, provider } = attempt;
   const { bytes, scan, body: sent, wholeBody, outlineText, cache } = request;
   const { body, droppedFields } = pass.prepare({
@@ -70,12 +76,12 @@ function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Wr
 }
 
 async function answerWhole(
+  bytes: Uint8Array<ArrayBuffer>,
   response: OutboundResponse,
   droppedFields: readonly string[],
   attempt: TextAttempt,
   parts: TextParts,
 ): Promise<Response> {
-  const bytes = await readWholeReply(response, attempt);
   const usage = await usageOfWhole(bytes, attempt);
   const charged = chargeText(attempt, usage, "completed");
   const kept = keepIssuedIds(bytes, attempt, parts);
