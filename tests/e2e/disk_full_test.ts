@@ -1,19 +1,9 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
-import { always, answer, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted_upstream.ts";
+import { always, chatReply, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
-const REPLY = answer(
-  200,
-  JSON.stringify({
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 },
-  }),
-);
+const REPLY = chatReply("hello", { prompt: 1000, completion: 500 });
 
 /** Mounts a small file system; null where the system does not permit it. */
 async function mountSmallDisk(): Promise<{ readonly path: string; unmount(): Promise<void> } | null> {

@@ -3,22 +3,12 @@ import { accountMoney, eventually } from "../support/account_money.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
 import { textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
-import { always, answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
+import { always, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
 const [KEY, ADMIN_KEY] = ["sk-anna-0123456789abcdef", "sk-admin-0123456789abcdef"];
 /** 25 USD, and 1,000 prompt tokens and 500 of the reply, in units of 10^-10 USD. */
 const [BALANCE, COST] = [250_000_000_000n, 20_000_000n];
-const REPLY = answer(
-  200,
-  JSON.stringify({
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 },
-  }),
-);
+const REPLY = chatReply("hello", { prompt: 1000, completion: 500 });
 
 type Mode = "process" | "power";
 

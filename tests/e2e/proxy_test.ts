@@ -1,23 +1,13 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
-import { answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
+import { answer, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 import { sendText, startReceiver } from "../webhooks/receiver.ts";
 import { CHAT, sendAs } from "./caller_protocols.ts";
 
 const CREDENTIALS = btoa("me:pass-word-123");
-const COMPLETION = answer(
-  200,
-  JSON.stringify({
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: "through" }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
-  }),
-);
+const COMPLETION = chatReply("through", { prompt: 3, completion: 4 });
 
 interface LocalProxy {
   readonly port: number;

@@ -147,3 +147,19 @@ function closeQuietly(connection: Deno.Conn): void {
     // Already closed by the script.
   }
 }
+
+/** A whole chat completion with one text. */
+export function chatReply(content: string, usage: { readonly prompt: number; readonly completion: number }): string {
+  const { prompt, completion } = usage;
+  return answer(
+    200,
+    JSON.stringify({
+      id: "c",
+      object: "chat.completion",
+      created: 1,
+      model: "m",
+      choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+      usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
+    }),
+  );
+}
