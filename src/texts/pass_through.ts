@@ -40,7 +40,9 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     const bytes = await readWholeReply(response, attempt);
     // It is not sent again, since the reply is complete. A connection that has not sent all of it was closed.
     freeBytes(body);
-    return await answerWhole(bytes, response, droppedFields, attempt, parts);
+    const answered = await answerWhole(bytes, response, droppedFields, attempt, parts);
+    freeBytes(request.bytes); // the usage was read or estimated, and no other candidate is tried
+    return answered;
   }
   if (response.mediaType !== "text/event-stream") {
     response.cancel();

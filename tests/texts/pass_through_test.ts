@@ -99,6 +99,20 @@ Deno.test("TextService passes a request unchanged except for the model, its own 
   );
 });
 
+Deno.test("TextService frees a large request after the whole reply, whose missing usage it estimates before", async () => {
+  const { usage: _usage, ...bare } = CODECS.chat.caller.writeReply(replyOf(REPLY), replyContextOf()).body;
+  const { service, recorder } = textGatewayOf({
+    providers: { one: ["chat", () => responseOf([JSON.stringify(bare)], "application/json")] },
+  });
+  const request = requestOf("chat", {
+    body: bodyOf("chat", { messages: [{ role: "user", content: "Say it. ".repeat(9_000) }] }),
+  });
+  await (await service.handle(request)).text();
+  assertEquals(request.bytes.length, 0);
+  const { usage } = itemAt(recorder.charges, 0);
+  assert(usage?.estimated && usage.freshTokens! > 9_000);
+});
+
 Deno.test("TextService always requests usage in a chat vendor's stream", async () => {
   const { service, sent } = textGatewayOf({ providers: { one: ["chat", streamed("chat")] } });
   const others: JsonObject[] = [{}, { stream_options: null }, { stream_options: { include_usage: false, x: 1 } }];
