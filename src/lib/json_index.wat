@@ -47,12 +47,12 @@
         (i8x16.eq (local.get $folded) (i8x16.splat (i32.const 0x7b)))
         (i8x16.eq (local.get $folded) (i8x16.splat (i32.const 0x7d))))))
 
-  ;; Where a vector has characters that may follow a backslash. The table has them by their lower four bits, except two
-  ;; that share these bits with "b".
+  ;; Where a vector has characters that may follow a backslash and are not indexed there. The table has them by their
+  ;; lower four bits, except two that share these bits with "b".
   (func $escapable (param $bytes v128) (result v128)
     (v128.or
       (i8x16.eq (local.get $bytes) (i8x16.swizzle
-        (v128.const i8x16 0xff 0 0x62 0 0x74 0x75 0x66 0 0 0 0 0 0x5c 0 0x6e 0x2f)
+        (v128.const i8x16 0xff 0 0x62 0 0x74 0 0x66 0 0 0 0 0 0x5c 0 0x6e 0)
         (v128.and (local.get $bytes) (i8x16.splat (i32.const 0x0f)))))
       (v128.or
         (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
@@ -64,6 +64,12 @@
       (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x75)))
       (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x2f)))))
 
+  ;; Where a vector has quotes or backslashes.
+  (func $special (param $bytes v128) (result v128)
+    (v128.or
+      (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
+      (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c)))))
+
   ;; Indexes a piece of $length bytes, padded with spaces to a multiple of 64. Writes the offsets of
   ;; - brackets, braces, colons and commas outside strings,
   ;; - quotes that start or end a string,
@@ -72,6 +78,7 @@
   (func (export "index") (param $length i32) (param $base i32) (result i32)
     (local $at i32) (local $out i32)
     (local $a v128) (local $b v128) (local $c v128) (local $d v128) (local $high v128) (local $chars v128)
+    (local $lowest v128) (local $hasControl i32)
     (local $quote i64) (local $backslash i64) (local $second i64) (local $codes i64) (local $found i64)
     (local.set $out (i32.const 65536))
     (block $end
@@ -84,6 +91,23 @@
         (local.set $high (v128.or (local.get $high) (v128.or
           (v128.or (local.get $a) (local.get $b)) (v128.or (local.get $c) (local.get $d)))))
 
+        ;; The lowest byte of each column: below 0x20 if a column has a control character.
+        (local.set $lowest (i8x16.min_u
+          (i8x16.min_u (local.get $a) (local.get $b)) (i8x16.min_u (local.get $c) (local.get $d))))
+        (local.set $hasControl (v128.any_true (i8x16.lt_u (local.get $lowest) (i8x16.splat (i32.const 0x20)))))
+
+        ;; Most blocks of a long text are within its string and have nothing to find.
+        (local.set $found (i64.const 0))
+        (if (i32.eqz (v128.any_true (v128.or
+            (v128.or (call $special (local.get $a)) (call $special (local.get $b)))
+            (v128.or (call $special (local.get $c)) (call $special (local.get $d))))))
+          (then
+            (if (i64.eqz (i64.or (i64.xor (global.get $inString) (i64.const -1)) (global.get $escaped)))
+              (then
+                (if (local.get $hasControl) (then (global.set $isInvalid (i32.const 1))))
+                (local.set $at (i32.add (local.get $at) (i32.const 64)))
+                (br $blocks)))))
+
         (local.set $chars (i8x16.splat (i32.const 0x22)))
         (local.set $quote (call $bits
           (i8x16.eq (local.get $a) (local.get $chars)) (i8x16.eq (local.get $b) (local.get $chars))
@@ -95,7 +119,6 @@
 
         ;; $second: the second characters of escapes, that is, those after an odd number of backslashes.
         (local.set $second (global.get $escaped))
-        (local.set $found (i64.const 0))
         (if (i64.ne (i64.const 0) (i64.or (local.get $backslash) (local.get $second)))
           (then
             (local.set $codes (i64.and (local.get $backslash) (i64.xor (local.get $second) (i64.const -1))))
@@ -106,36 +129,46 @@
             (global.set $escaped
               (i64.shr_u (i64.and (local.get $codes) (local.get $backslash)) (i64.const 63)))
             (local.set $quote (i64.and (local.get $quote) (i64.xor (local.get $second) (i64.const -1))))
-            (local.set $found (i64.and (local.get $second) (call $bits
-              (call $listed (local.get $a)) (call $listed (local.get $b))
-              (call $listed (local.get $c)) (call $listed (local.get $d)))))
-            (if (i64.ne (i64.const 0) (i64.and (local.get $second) (i64.xor (i64.const -1) (call $bits
-                (call $escapable (local.get $a)) (call $escapable (local.get $b))
-                (call $escapable (local.get $c)) (call $escapable (local.get $d))))))
-              (then (global.set $isInvalid (i32.const 1))))))
+            (local.set $second (i64.and (local.get $second) (i64.xor (i64.const -1) (call $bits
+              (call $escapable (local.get $a)) (call $escapable (local.get $b))
+              (call $escapable (local.get $c)) (call $escapable (local.get $d))))))
+            (if (i64.ne (i64.const 0) (local.get $second))
+              (then
+                (local.set $found (i64.and (local.get $second) (call $bits
+                  (call $listed (local.get $a)) (call $listed (local.get $b))
+                  (call $listed (local.get $c)) (call $listed (local.get $d)))))
+                (if (i64.ne (local.get $found) (local.get $second)) (then (global.set $isInvalid (i32.const 1))))))))
 
         ;; $codes becomes the bytes from each opening quote to the byte before the closing one: each bit is the
         ;; exclusive or of the bits of $quote up to it.
-        (local.set $codes (i64.xor (local.get $quote) (i64.shl (local.get $quote) (i64.const 1))))
-        (local.set $codes (i64.xor (local.get $codes) (i64.shl (local.get $codes) (i64.const 2))))
-        (local.set $codes (i64.xor (local.get $codes) (i64.shl (local.get $codes) (i64.const 4))))
-        (local.set $codes (i64.xor (local.get $codes) (i64.shl (local.get $codes) (i64.const 8))))
-        (local.set $codes (i64.xor (local.get $codes) (i64.shl (local.get $codes) (i64.const 16))))
-        (local.set $codes (i64.xor (local.get $codes) (i64.shl (local.get $codes) (i64.const 32))))
-        (local.set $codes (i64.xor (local.get $codes) (global.get $inString)))
-        (global.set $inString (i64.shr_s (local.get $codes) (i64.const 63)))
+        (local.set $codes (global.get $inString))
+        (if (i64.ne (i64.const 0) (local.get $quote))
+          (then
+            (local.set $second (i64.xor (local.get $quote) (i64.shl (local.get $quote) (i64.const 1))))
+            (local.set $second (i64.xor (local.get $second) (i64.shl (local.get $second) (i64.const 2))))
+            (local.set $second (i64.xor (local.get $second) (i64.shl (local.get $second) (i64.const 4))))
+            (local.set $second (i64.xor (local.get $second) (i64.shl (local.get $second) (i64.const 8))))
+            (local.set $second (i64.xor (local.get $second) (i64.shl (local.get $second) (i64.const 16))))
+            (local.set $second (i64.xor (local.get $second) (i64.shl (local.get $second) (i64.const 32))))
+            (local.set $codes (i64.xor (local.get $codes) (local.get $second)))
+            (global.set $inString (i64.shr_s (local.get $codes) (i64.const 63)))))
 
-        (local.set $chars (i8x16.splat (i32.const 0x20)))
-        (if (i64.ne (i64.const 0) (i64.and (local.get $codes) (call $bits
-            (i8x16.lt_u (local.get $a) (local.get $chars)) (i8x16.lt_u (local.get $b) (local.get $chars))
-            (i8x16.lt_u (local.get $c) (local.get $chars)) (i8x16.lt_u (local.get $d) (local.get $chars)))))
-          (then (global.set $isInvalid (i32.const 1))))
+        (if (local.get $hasControl)
+          (then
+            (local.set $chars (i8x16.splat (i32.const 0x20)))
+            (if (i64.ne (i64.const 0) (i64.and (local.get $codes) (call $bits
+                (i8x16.lt_u (local.get $a) (local.get $chars)) (i8x16.lt_u (local.get $b) (local.get $chars))
+                (i8x16.lt_u (local.get $c) (local.get $chars)) (i8x16.lt_u (local.get $d) (local.get $chars)))))
+              (then (global.set $isInvalid (i32.const 1))))))
 
-        (local.set $found (i64.or (i64.or (local.get $found) (local.get $quote)) (i64.and
-          (i64.xor (local.get $codes) (i64.const -1))
-          (call $bits
-            (call $operators (local.get $a)) (call $operators (local.get $b))
-            (call $operators (local.get $c)) (call $operators (local.get $d))))))
+        (local.set $found (i64.or (local.get $found) (local.get $quote)))
+        (if (i64.ne (local.get $codes) (i64.const -1))
+          (then
+            (local.set $found (i64.or (local.get $found) (i64.and
+              (i64.xor (local.get $codes) (i64.const -1))
+              (call $bits
+                (call $operators (local.get $a)) (call $operators (local.get $b))
+                (call $operators (local.get $c)) (call $operators (local.get $d))))))))
         (block $none
           (loop $offsets
             (br_if $none (i64.eqz (local.get $found)))

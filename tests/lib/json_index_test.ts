@@ -65,6 +65,18 @@ Deno.test("indexPiece() finds the same as a loop over the bytes, for any bytes",
   fc.assert(fc.property(bytes, (each) => assertEquals(indexOf(each), slowIndexOf(each))), { numRuns: 1_000 });
 });
 
+Deno.test("indexPiece() finds the same where most blocks have nothing to find", () => {
+  const filler = fc.tuple(fc.constantFrom("a", "é", "u", "{"), fc.nat(200)).map(([sign, times]) => sign.repeat(times));
+  const sign = fc.constantFrom('"', "\\", '\\"', "\\u", "\\x", "\n", "\u0001", ":", "/");
+  const text = fc.array(fc.tuple(filler, sign), { maxLength: 12 }).map((each) => `"${each.flat().join("")} `);
+  fc.assert(
+    fc.property(text.map((each) => new TextEncoder().encode(each)), (bytes) => {
+      assertEquals(indexOf(bytes), slowIndexOf(bytes));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 Deno.test("indexPiece() continues strings and escapes across the ends of pieces", () => {
   const tail = fc.array(fc.constantFrom(...'\\\\"":,{}u/é'), { maxLength: 80 }).map((each) => each.join(""));
   const filler = fc.constantFrom("a", "\\\\", "\\", '"a"', "\\n");
