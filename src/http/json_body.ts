@@ -67,7 +67,7 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
 /** The texts of a conversation in every wire format. */
 const CONVERSATION_TEXTS: OmittedStrings = {
   within: new Set(["messages", "input", "contents", "system"]),
-  names: new Set(["content", "text"]),
+  names: ["content", "text"],
 };
 
 /**

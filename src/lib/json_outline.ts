@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import type { JsonScan } from "./json.ts";
-import { readName } from "./json_names.ts";
 
 /**
  * An outline of a JSON text: the text without some of its long strings. Parsing the escapes of a long string takes most
@@ -13,14 +12,16 @@ const QUOTE = 0x22;
 const ZERO = 0x30;
 /** A shorter range is copied faster byte by byte than by a call. */
 const MIN_BLOCK_BYTES = 48;
-const OMITTED = Buffer.from('"\\u0000');
+/** The start of a string that replaces an omitted one. */
+const OMITTED = new TextEncoder().encode('"\\u0000');
 /** The quotes, the mark, and a number of up to 16 digits. */
 const MAX_REPLACEMENT_BYTES = OMITTED.length + 17;
 
 /** Which strings an outline omits: long ones of members with one of the names, within one of the top-level members. */
 export interface OmittedStrings {
   readonly within: ReadonlySet<string>;
-  readonly names: ReadonlySet<string>;
+  /** In ASCII. A name that is spelled with escapes in the text does not count. */
+  readonly names: readonly string[];
 }
 
 /**
@@ -33,12 +34,17 @@ export function outlineOf(bytes: Uint8Array, scan: JsonScan, { within, names }: 
   const { longStrings, members } = scan;
   const omitted: number[] = [];
   let length = bytes.length;
-  let member = 0;
+  let member = -1;
+  let memberEnd = -1;
+  let isWithin = false;
   for (let index = 0; index < longStrings.length; index += 3) {
     const nameStart = longStrings[index] ?? 0;
-    while ((members[member]?.valueEnd ?? Infinity) < nameStart) member++;
-    if (!within.has(members[member]?.key ?? "")) continue;
-    if (!names.has(readName(bytes, nameStart, bytes.indexOf(QUOTE, nameStart + 1)))) continue;
+    while (memberEnd < nameStart) {
+      const { key = "", valueEnd = Infinity } = members[++member] ?? {};
+      memberEnd = valueEnd;
+      isWithin = within.has(key);
+    }
+    if (!isWithin || !isOneOf(names, bytes, nameStart)) continue;
     omitted.push(index);
     length -= (longStrings[index + 2] ?? 0) - (longStrings[index + 1] ?? 0) - MAX_REPLACEMENT_BYTES;
   }
@@ -65,6 +71,17 @@ export function omittedText(bytes: Uint8Array, { longStrings }: JsonScan, text: 
   const end = longStrings[index + 1];
   if (start === undefined || end === undefined) return text;
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString());
+}
+
+/** Whether a name of a member, whose opening quote is at `start`, is one of `names`. */
+function isOneOf(names: readonly string[], bytes: Uint8Array, start: number): boolean {
+  for (const name of names) if (isSpelled(name, bytes, start + 1)) return true;
+  return false;
+}
+
+function isSpelled(name: string, bytes: Uint8Array, start: number): boolean {
+  for (let at = 0; at < name.length; at++) if (bytes[start + at] !== name.charCodeAt(at)) return false;
+  return bytes[start + name.length] === QUOTE;
 }
 
 /** Writes the string that replaces an omitted one. */
