@@ -9,6 +9,7 @@ import { requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
 import { jsonObjectOf } from "../../src/http/json_body.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { newRequestId } from "../../src/lib/ids.ts";
+import type { ByteParts } from "../../src/lib/byte_parts.ts";
 import { spliceJson } from "../../src/lib/json.ts";
 import { createHttpClient } from "../../src/net/http1/client.ts";
 import { headerLinesOf } from "../../src/net/http1/header_lines.ts";
@@ -56,7 +57,7 @@ const HANDLERS: Readonly<Record<Parts, (request: Request) => Promise<Response>>>
   },
 };
 
-function send(body: Uint8Array<ArrayBuffer>, fields: Readonly<Record<string, string>>): Promise<HttpResponse> {
+function send(body: Uint8Array | ByteParts, fields: Readonly<Record<string, string>>): Promise<HttpResponse> {
   const headerLines = headerLinesOf({ ...UPSTREAM_FIELDS, ...fields });
   return client.send(origin, { method: "POST", path: PATH, headerLines, body });
 }

@@ -1,3 +1,4 @@
+import type { ByteParts } from "../lib/byte_parts.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ReplyEvent } from "./events.ts";
@@ -83,8 +84,8 @@ export interface IssuedIdReader {
 
 /** Passes bytes through when caller and vendor speak one format. Source: docs/api/text.md#pass-through. */
 export interface PassThrough {
-  /** The request for the vendor: the caller's bytes, except for what must differ. */
-  prepare(request: PassThroughRequest): WriteResult<Uint8Array<ArrayBuffer>>;
+  /** The request for the vendor: the caller's bytes, except for what must differ. Its long parts are views of them. */
+  prepare(request: PassThroughRequest): WriteResult<ByteParts>;
   /** Creates the observer of a stream. */
   watch(body: JsonObject): StreamWatcher;
   /** Finds ids of vendor state in replies; null in formats that have none. */

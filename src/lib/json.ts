@@ -1,3 +1,4 @@
+import type { ByteParts } from "./byte_parts.ts";
 import { type Cut, withCuts } from "./json_cuts.ts";
 import {
   hasInvalidString,
@@ -101,13 +102,14 @@ export function scanJson(bytes: Uint8Array): JsonScan {
 
 /**
  * Replaces, removes and adds members of the top-level object. New members are appended; all other bytes stay unchanged.
+ * Long ranges of them are views of `bytes` in the result, not copies.
  *
  * @param bytes The scanned text.
  * @param scan The outline of a complete object without repeated names.
  * @param edits If a name is both set and removed, it is set.
  * @throws {RangeError} If the text is not such an object.
  */
-export function spliceJson(bytes: Uint8Array, scan: JsonScan, edits: JsonEdits): Uint8Array<ArrayBuffer> {
+export function spliceJson(bytes: Uint8Array<ArrayBuffer>, scan: JsonScan, edits: JsonEdits): ByteParts {
   if (scan.objectEnd < 0 || scan.duplicate !== null) {
     throw new RangeError("Cannot edit a text that is not a JSON object");
   }

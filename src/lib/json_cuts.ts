@@ -1,3 +1,5 @@
+import { ByteParts } from "./byte_parts.ts";
+
 /** Replaces the bytes from `start` to `end` with a text. */
 export interface Cut {
   readonly start: number;
@@ -9,28 +11,25 @@ const ENCODER = new TextEncoder();
 /** An ASCII text up to this length is written faster byte by byte than by a call of the encoder. */
 const MAX_LOOP_CHARACTERS = 128;
 
-/** Applies the cuts, which must be in offset order and must not overlap. */
-export function withCuts(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array<ArrayBuffer> {
-  const texts = cuts.map(({ text }) => isShortAscii(text) ? text : ENCODER.encode(text));
-  let length = bytes.length;
-  for (let index = 0; index < cuts.length; index++) {
-    length += texts[index]!.length - (cuts[index]!.end - cuts[index]!.start);
-  }
-  const result = new Uint8Array(length);
+/** Applies the cuts, which must be in offset order and must not overlap. Unchanged ranges are views of `bytes`. */
+export function withCuts(bytes: Uint8Array<ArrayBuffer>, cuts: readonly Cut[]): ByteParts {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
   let from = 0;
-  let to = 0;
-  for (let index = 0; index < cuts.length; index++) {
-    const { start, end } = cuts[index]!;
-    const text = texts[index]!;
-    result.set(bytes.subarray(from, start), to);
-    to += start - from;
-    if (typeof text !== "string") result.set(text, to);
-    else for (let at = 0; at < text.length; at++) result[to + at] = text.charCodeAt(at);
-    to += text.length;
+  for (const { start, end, text } of cuts) {
+    if (start > from) parts.push(bytes.subarray(from, start));
+    if (text !== "") parts.push(encoded(text));
     from = end;
   }
-  result.set(bytes.subarray(from), to);
-  return result;
+  if (cuts.length === 0) return new ByteParts([bytes]);
+  if (from < bytes.length) parts.push(bytes.subarray(from));
+  return new ByteParts(parts);
+}
+
+function encoded(text: string): Uint8Array<ArrayBuffer> {
+  if (!isShortAscii(text)) return ENCODER.encode(text);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
 }
 
 function isShortAscii(text: string): boolean {

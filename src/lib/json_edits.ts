@@ -19,7 +19,7 @@ export function editJson(bytes: Uint8Array<ArrayBuffer>, edits: readonly JsonEdi
   if (edits.length === 0) return bytes;
   const cuts: Cut[] = [];
   addCuts(bytes, skipSpace(bytes, 0), edits.map(({ path, value }) => ({ path, at: 0, value })), cuts);
-  return withCuts(bytes, cuts);
+  return withCuts(bytes, cuts).joined();
 }
 
 /** An edit during the descent; the first `at` steps of its path are done. */

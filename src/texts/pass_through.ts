@@ -3,6 +3,7 @@ import type { PassThrough } from "../conversation/pass_through.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
 import type { WriteResult } from "../conversation/write_result.ts";
+import type { ByteParts } from "../lib/byte_parts.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
 import { requestHeadersOf } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
@@ -38,10 +39,11 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
   });
   if (!request.stream) {
     const bytes = await readWholeReply(response, attempt);
-    // It is not sent again, since the reply is complete. A connection that has not sent all of it was closed.
-    freeBytes(body);
     const answered = await answerWhole(bytes, response, droppedFields, attempt, parts);
-    freeBytes(request.bytes); // the usage was read or estimated, and no other candidate is tried
+    // The usage was read or estimated, and the request is not sent again: a reply is complete. A connection that has
+    // not sent all of it was closed.
+    freeBytes(request.bytes);
+    for (const part of body.parts) freeBytes(part); // others only if the body was edited
     return answered;
   }
   if (response.mediaType !== "text/event-stream") {
@@ -57,7 +59,7 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
 }
 
 /** Returns the bytes for the vendor, and the fields that they omit, in the caller's spelling. */
-function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<Uint8Array<ArrayBuffer>> {
+function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<ByteParts> {
   const { request, candidate, provider } = attempt;
   const { bytes, scan, body: sent, wholeBody, outlineText, cache } = request;
   const { body, droppedFields } = pass.prepare({

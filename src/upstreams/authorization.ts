@@ -4,8 +4,8 @@ export interface RequestToAuthorize {
   readonly method: string;
   /** Includes the path of the base URL and the query. */
   readonly path: string;
-  /** The bytes of the body; null for no body and for a streamed body. */
-  readonly body: Uint8Array | null;
+  /** Returns the bytes of the body, copied if they are in parts; null for no body and for a streamed body. */
+  readonly body: () => Uint8Array | null;
   /** The time of the request, in Unix milliseconds, for tokens and signatures that contain a timestamp. */
   readonly now: number;
 }

@@ -1,3 +1,4 @@
+import { ByteParts } from "../lib/byte_parts.ts";
 import type { Clock } from "../lib/clock.ts";
 import { essenceOf } from "../lib/content_type.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -66,12 +67,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
       return { outbound: sibling, path: url.pathname + url.search };
     },
     async send(call) {
-      const bytes = call.body instanceof Uint8Array ? call.body : null;
-      const streamed = bytes === null && isStreamedBody(call.body) ? call.body : null;
+      const streamed = isStreamedBody(call.body) ? call.body : null;
+      const bytes = isStreamedBody(call.body) ? null : call.body;
       const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
       const path = prefix + call.path;
       const now = options.clock.now();
-      const authorized = authorizing?.({ method: call.method, path, body: bytes, now }) ?? "";
+      const authorized = authorizing?.({ method: call.method, path, body: () => joinedBytes(bytes), now }) ?? "";
       const authorization = typeof authorized === "string" ? authorized : await authorized;
       const headerLines = fixedLines + authorization + contentType + headerLinesOf(call.headers);
       const watch = new ExchangeWatch(wheel, call.firstByteMs, call.callerSignal);
@@ -96,6 +97,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
   };
   return outbound;
+}
+
+function joinedBytes(body: Uint8Array | ByteParts | null): Uint8Array | null {
+  return body instanceof ByteParts ? body.joined() : body;
 }
 
 /** Returns the header lines that authorize a request. Lines are reused while `authorize` returns the same object. */

@@ -1,4 +1,5 @@
 import type { VendorError } from "../conversation/upstream_format.ts";
+import type { ByteParts } from "../lib/byte_parts.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import type { FailureFacts, FailureKind, UpstreamFailure } from "./failure.ts";
@@ -13,7 +14,7 @@ export interface OutboundCall {
   /** Header fields in addition to the provider's own, such as a vendor's feature flags from the caller. */
   readonly headers: Readonly<Record<string, string>>;
   /** The bytes of a JSON text, or a body that is read while it is sent. */
-  readonly body: Uint8Array | OutboundBody | null;
+  readonly body: Uint8Array | ByteParts | OutboundBody | null;
   /** The time limit for the response head. It restarts with each chunk of a streamed body. */
   readonly firstByteMs: number;
   /** The maximum silence within the response. Default: the provider's. */

@@ -20,12 +20,8 @@ async function sentFor(
   const { service, sent } = textGatewayOf({ providers: { one: [form, wholeReply(form)] }, model: MODEL });
   const response = await service.handle(requestOf(form, { text }));
   await response.text();
-  const bytes = itemAt(sent, 0).call.body as Uint8Array;
-  return {
-    text: new TextDecoder().decode(bytes),
-    body: itemAt(sent, 0).body,
-    dropped: response.headers.get("x-service-dropped"),
-  };
+  const { text: passed, body } = itemAt(sent, 0);
+  return { text: passed, body, dropped: response.headers.get("x-service-dropped") };
 }
 
 Deno.test("a messages history passes unchanged, except that own signatures are unwrapped and foreign reasoning is removed", async () => {

@@ -20,6 +20,7 @@ import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
 import { TextService } from "../../src/texts/text_service.ts";
 import type { Provider } from "../../src/upstreams/provider.ts";
 import { type FailureKind, UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { isStreamedBody } from "../../src/upstreams/outbound_body.ts";
 import type { OutboundCall } from "../../src/upstreams/outbound_call.ts";
 import { replyOf } from "../support/assemble.ts";
 import { replyContextOf } from "../support/conversations.ts";
@@ -57,13 +58,27 @@ export interface TextGatewayOptions {
   readonly endpoint?: (form: CallerFormatName) => TextEndpoint;
 }
 
+/** A call of a provider. */
+export interface SentCall {
+  readonly provider: string;
+  readonly call: OutboundCall;
+  /** The text of its body. */
+  readonly text: string;
+  readonly body: JsonObject;
+}
+
+function textOfBody(body: OutboundCall["body"]): string {
+  if (body === null || isStreamedBody(body)) throw new Error("Expected a body in memory");
+  return new TextDecoder().decode(body instanceof Uint8Array ? body : body.joined());
+}
+
 /** The text part of a gateway between a scripted meter and scripted providers. */
 export interface TextGateway {
   readonly service: TextService;
   readonly recorder: AdmissionRecorder;
   readonly estimates: Money[];
   /** The providers and bodies of all calls in order. */
-  readonly sent: { readonly provider: string; readonly call: OutboundCall; readonly body: JsonObject }[];
+  readonly sent: SentCall[];
   readonly logEntries: { readonly event: string; readonly fields: LogFields }[];
   readonly clock: ManualClock;
   readonly openStreams: OpenStreams;
@@ -92,7 +107,8 @@ export function textGatewayOf(
   const log: Log = { debug: note, info: note, warn: note, error: note };
   const opened = Object.entries(providers).map(([name, [forms, behave]]) => {
     const outbound = outboundOf((call) => {
-      sent.push({ provider: name, call, body: JSON.parse(new TextDecoder().decode(call.body as Uint8Array)) });
+      const text = textOfBody(call.body);
+      sent.push({ provider: name, call, text, body: JSON.parse(text) });
       const result = behave(call);
       return result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
     });

@@ -5,11 +5,12 @@ import { originOf } from "../../src/net/http1/wire_request.ts";
 import { byFixedHeaders, type HeaderFields, type RequestToAuthorize } from "../../src/upstreams/authorization.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { createOutbound } from "../../src/upstreams/outbound.ts";
+import { ByteParts } from "../../src/lib/byte_parts.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 Deno.test("byFixedHeaders() builds the fields of a credential once", () => {
   const authorize = byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` }));
-  const request = { method: "POST", path: "/", body: null, now: 0 };
+  const request = { method: "POST", path: "/", body: () => null, now: 0 };
   const credentials = { apiKey: "k" };
   assertEquals(authorize(request, credentials), { authorization: "Bearer k" });
   assertStrictEquals(authorize(request, credentials), authorize(request, credentials));
@@ -38,12 +39,12 @@ async function signaturesOf(authorize: (request: RequestToAuthorize) => HeaderFi
     redact: createRedactor([]),
   });
   try {
-    for (const text of ["one", "two"]) {
+    for (const body of [bytesOf("one"), new ByteParts([bytesOf("tw"), bytesOf("o")])]) {
       const response = await outbound.send({
         method: "POST",
         path: "/sign",
         headers: {},
-        body: new TextEncoder().encode(text),
+        body,
         firstByteMs: 1_000,
         callerSignal: null,
         readError: () => ({ message: "", code: null, field: null, retryAfterSeconds: null }),
@@ -57,8 +58,10 @@ async function signaturesOf(authorize: (request: RequestToAuthorize) => HeaderFi
   }
 }
 
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
 const signed = ({ method, path, body }: RequestToAuthorize) => ({
-  "x-signature": `${method} ${path} ${new TextDecoder().decode(body ?? undefined)}`,
+  "x-signature": `${method} ${path} ${new TextDecoder().decode(body() ?? undefined)}`,
 });
 
 Deno.test("an outbound request contains a signature over its method, path and body", async () => {

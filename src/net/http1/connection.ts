@@ -3,7 +3,7 @@ import type { ByteStream } from "../byte_stream.ts";
 import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
 import { ConnectionError, type ExchangeProgress } from "./connection_error.ts";
 import { bodyStartIn, MAX_HEAD_BYTES, ResponseHead } from "./response_head.ts";
-import { exactly, inPieces, PIECE_BYTES } from "./sent_body.ts";
+import { exactly, inPieces, partsOf, partsWithin, PIECE_BYTES, withoutShortRuns } from "./sent_body.ts";
 import type { Origin, StreamedBody, WireRequest } from "./wire_request.ts";
 
 const FIRST_BUFFER_BYTES = 16_384;
@@ -91,10 +91,7 @@ export class Connection {
     this.#progress = "unsent";
     if (this.#ahead !== null && this.#idleOwner === null) throw this.#lost(null);
     this.#idleOwner = null;
-    const { body } = request;
-    const { head, early } = body === null || (body instanceof Uint8Array && body.length <= PIECE_BYTES)
-      ? await this.#sendThenListen(request, body)
-      : await this.#sendAndListen(request, body instanceof Uint8Array ? inPieces(body) : body);
+    const { head, early } = await this.#send(request);
     try {
       return { head, decoder: bodyDecoder(head.framingFor(request.method)), early };
     } catch (error) {
@@ -170,15 +167,27 @@ export class Connection {
     }
   }
 
-  async #sendThenListen(request: WireRequest, body: Uint8Array | null): Promise<HeadAndRest> {
+  #send(request: WireRequest): Promise<HeadAndRest> {
+    const { body } = request;
+    if (body !== null && "open" in body) {
+      return this.#sendAndListen(ENCODER.encode(this.#headOfRequest(request, body.lengthBytes)), body);
+    }
+    const parts = partsOf(body);
+    const head = this.#headOfRequest(request, body?.length ?? null);
+    const joinedParts = partsWithin(parts, MAX_JOINED_BYTES - head.length);
+    const first = this.#joined(head, parts, joinedParts);
+    const rest = joinedParts === parts.length ? [] : withoutShortRuns(parts.slice(joinedParts));
+    return body === null || body.length <= PIECE_BYTES
+      ? this.#sendThenListen(first, rest)
+      : this.#sendAndListen(first, inPieces(rest));
+  }
+
+  async #sendThenListen(first: Uint8Array, rest: readonly Uint8Array[]): Promise<HeadAndRest> {
     try {
-      const head = this.#headOfRequest(request, body?.length ?? null);
-      const isJoined = body === null || head.length + body.length <= MAX_JOINED_BYTES;
-      const first = isJoined ? this.#joined(head, body) : ENCODER.encode(head);
       const sent = await this.#startWrite(first);
       if (this.#progress === "unsent") this.#progress = "sent";
       if (sent < first.length) await this.#write(first.subarray(sent));
-      if (!isJoined) await this.#write(body);
+      for (const part of rest) await this.#write(part);
     } catch (error) {
       if (this.#cancelled) throw this.#lost(error);
       this.uploading = true;
@@ -189,12 +198,14 @@ export class Connection {
 
   /**
    * Reads while it sends: a server that rejects early is not sent the rest, and a lost connection is detected at once.
+   *
+   * @param first The head, and the start of the body.
    */
-  async #sendAndListen(request: WireRequest, body: StreamedBody): Promise<HeadAndRest> {
+  async #sendAndListen(first: Uint8Array, rest: StreamedBody): Promise<HeadAndRest> {
     const sending = { stopped: false };
     this.uploading = true;
     const response = this.#readHead();
-    const sent = this.#sendStreamed(request, body, sending);
+    const sent = this.#sendStreamed(first, rest, sending);
     const badBody = new Promise<never>((_, reject) => {
       sent.catch((error) => {
         // The response, or the end of the connection, is more useful than a broken pipe.
@@ -214,9 +225,9 @@ export class Connection {
     }
   }
 
-  async #sendStreamed(request: WireRequest, body: StreamedBody, sending: { readonly stopped: boolean }): Promise<void> {
-    await this.#write(ENCODER.encode(this.#headOfRequest(request, body.lengthBytes)));
-    for await (const bytes of exactly(body, () => this.#progress)) {
+  async #sendStreamed(first: Uint8Array, rest: StreamedBody, sending: { readonly stopped: boolean }): Promise<void> {
+    await this.#write(first);
+    for await (const bytes of exactly(rest, () => this.#progress)) {
       if (sending.stopped) return;
       await this.#write(bytes);
     }
@@ -229,13 +240,17 @@ export class Connection {
     return `${method} ${path} HTTP/1.1\r\nhost: ${this.facts.host}\r\n${length}${headerLines}\r\n`;
   }
 
-  /** A head and its body, for one write. */
-  #joined(head: string, body: Uint8Array | null): Uint8Array {
-    const buffer = this.#sendBufferFor(MAX_UTF8_BYTES * head.length + (body?.length ?? 0));
+  /** A head and the first parts of its body, for one write. */
+  #joined(head: string, parts: readonly Uint8Array[], count: number): Uint8Array {
+    let bytes = MAX_UTF8_BYTES * head.length;
+    for (let index = 0; index < count; index++) bytes += parts[index]?.length ?? 0;
+    const buffer = this.#sendBufferFor(bytes);
     let { written: length } = ENCODER.encodeInto(head, buffer);
-    if (body !== null) {
-      buffer.set(body, length);
-      length += body.length;
+    for (let index = 0; index < count; index++) {
+      const part = parts[index];
+      if (part === undefined) break;
+      buffer.set(part, length);
+      length += part.length;
     }
     return buffer.subarray(0, length);
   }

@@ -1,15 +1,52 @@
+import type { ByteParts } from "../../lib/byte_parts.ts";
+import { concatBytes } from "../../lib/concat_bytes.ts";
 import { ConnectionError, type ExchangeProgress } from "./connection_error.ts";
 import type { StreamedBody } from "./wire_request.ts";
 
 /** A larger body is written in chunks of this size while the response is read. */
 export const PIECE_BYTES = 262_144;
+/** A part up to this size is copied faster than written by itself. */
+const MAX_SHORT_BYTES = 16_384;
 
-/** Returns a body in chunks of {@linkcode PIECE_BYTES}. */
-export function inPieces(body: Uint8Array): StreamedBody {
+/** Returns the parts of a body in memory. */
+export function partsOf(body: Uint8Array | ByteParts | null): readonly Uint8Array[] {
+  if (body === null) return [];
+  return body instanceof Uint8Array ? [body] : body.parts;
+}
+
+/** The number of first parts that have at most `maxBytes` together. */
+export function partsWithin(parts: readonly Uint8Array[], maxBytes: number): number {
+  let bytes = 0;
+  const index = parts.findIndex(({ length }) => (bytes += length) > maxBytes);
+  return index === -1 ? parts.length : index;
+}
+
+/** Joins neighbouring short parts, each of which would cost a write. */
+export function withoutShortRuns(parts: readonly Uint8Array[]): readonly Uint8Array[] {
+  const isShort = ({ length }: Uint8Array) => length <= MAX_SHORT_BYTES;
+  if (!parts.some((part, index) => isShort(part) && index > 0 && isShort(parts[index - 1] ?? part))) return parts;
+  const joined: Uint8Array[] = [];
+  let run: Uint8Array[] = [];
+  for (const part of parts) {
+    if (isShort(part)) {
+      run.push(part);
+      continue;
+    }
+    if (run.length > 0) joined.push(concatBytes(run));
+    run = [];
+    joined.push(part);
+  }
+  return run.length > 0 ? [...joined, concatBytes(run)] : joined;
+}
+
+/** Returns parts of a body in chunks of at most {@linkcode PIECE_BYTES}. */
+export function inPieces(parts: readonly Uint8Array[]): StreamedBody {
   return {
-    lengthBytes: body.length,
+    lengthBytes: parts.reduce((sum, { length }) => sum + length, 0),
     async *open() {
-      for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
+      for (const part of parts) {
+        for (let at = 0; at < part.length; at += PIECE_BYTES) yield part.subarray(at, at + PIECE_BYTES);
+      }
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { ByteParts } from "../../lib/byte_parts.ts";
+
 /** The destination of a connection. */
 export interface Origin {
   /** True for https. */
@@ -25,7 +27,7 @@ export interface WireRequest {
   /** Header lines, each ended by CR LF, without `content-length` and `host`. See `headerLinesOf`. */
   readonly headerLines: string;
   /** Null for a request without a body. */
-  readonly body: Uint8Array | StreamedBody | null;
+  readonly body: Uint8Array | ByteParts | StreamedBody | null;
   /** True if an idle connection must not be used, since its end could leave the outcome unknown. Default: false. */
   readonly freshConnection?: boolean;
   /**
