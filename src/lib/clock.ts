@@ -1,3 +1,5 @@
+import { MonotonicClock } from "./monotonic_clock.ts";
+
 /** The time source. It is passed as an argument, so that tests run forty minutes of waiting in milliseconds. */
 export interface Clock {
   /** Unix time in milliseconds. It follows the machine's clock and can go backwards. */
@@ -13,10 +15,12 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void;
 }
 
+const monotonic = new MonotonicClock(Date.now, () => performance.now());
+
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: Date.now,
-  monotonicMs: () => performance.now(),
+  monotonicMs: () => monotonic.ms(),
   after(delayMs, callback) {
     const timer = setTimeout(callback, delayMs);
     Deno.unrefTimer(timer);
