@@ -1,4 +1,4 @@
-import { type BillLine, type Money, type Rate, readRate, sumOf } from "../lib/money.ts";
+import { exactCostOf, type Money, type Rate, readRate, roundedMoney } from "../lib/money.ts";
 import { ownValue } from "../lib/own_value.ts";
 
 /** What a charge is for: text, an image, a video, or the creation of a cached content. */
@@ -142,14 +142,14 @@ export function costOf(quantities: Quantities, tariff: Tariff): Money {
 
 /** The cost of quantities with different tariffs, rounded half up once. */
 export function costOfAll(parts: readonly PricedQuantities[]): Money {
-  const lines: BillLine[] = [];
+  let total = 0n;
   for (const { quantities, tariff } of parts) {
     for (const key in quantities) {
       const quantity = quantities[key as PriceKey];
-      if (quantity) lines.push({ quantity, rate: tariff[key as PriceKey] });
+      if (quantity) total += exactCostOf(quantity, tariff[key as PriceKey]);
     }
   }
-  return sumOf(lines);
+  return roundedMoney(total);
 }
 
 function tariffOf(rateOf: (key: PriceKey) => Rate): Tariff {

@@ -2,7 +2,7 @@ import type { Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
 import type { RequestGrammar } from "../conversation/request_grammar.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import { highestRate, type Rate } from "../lib/money.ts";
+import { higherRate, type Rate } from "../lib/money.ts";
 import { type CarriedContext, carriedContextOf } from "./carried_context.ts";
 
 /** A request with a chargeable prompt. */
@@ -60,9 +60,11 @@ export function promptBoundOf(request: PromptRequest): PromptBound {
 
 /** Vendors also write prompts to caches without a request for it. */
 function rateOf(tariff: Tariff, { isSizeKnown, pictures, isKeptForAnHour }: CarriedContext): Rate {
-  const rates = [tariff.prompt, tariff.input_cache_read, tariff.input_cache_write_5m];
-  if (!isSizeKnown || isKeptForAnHour) rates.push(tariff.input_cache_write_1h);
-  if (!isSizeKnown || pictures > 0) rates.push(tariff.image_input, tariff.image_input_cache_read);
-  if (!isSizeKnown) rates.push(tariff.audio, tariff.audio_cache_read);
-  return highestRate(rates);
+  let rate = higherRate(higherRate(tariff.prompt, tariff.input_cache_read), tariff.input_cache_write_5m);
+  if (!isSizeKnown || isKeptForAnHour) rate = higherRate(rate, tariff.input_cache_write_1h);
+  if (!isSizeKnown || pictures > 0) {
+    rate = higherRate(higherRate(rate, tariff.image_input), tariff.image_input_cache_read);
+  }
+  if (!isSizeKnown) rate = higherRate(higherRate(rate, tariff.audio), tariff.audio_cache_read);
+  return rate;
 }

@@ -8,20 +8,13 @@ export type Money = bigint;
 /** The price of one unit (a token, an image, a second) in 10^-18 USD. */
 export type Rate = bigint;
 
-/** One line of a bill. */
-export interface BillLine {
-  /** The number of units; not negative, with at most three fractional digits. */
-  readonly quantity: number;
-  /** The price of one unit. */
-  readonly rate: Rate;
-}
-
 const MONEY_DIGITS = 10;
 const RATE_DIGITS = 18;
 /** The number of {@linkcode Rate} units in one {@linkcode Money} unit. */
 export const RATE_UNITS_PER_MONEY_UNIT = 10n ** BigInt(RATE_DIGITS - MONEY_DIGITS);
 const THOUSANDTHS_PER_MONEY_UNIT = 1_000n * RATE_UNITS_PER_MONEY_UNIT;
 const HALF_MONEY_UNIT = THOUSANDTHS_PER_MONEY_UNIT / 2n;
+const MAX_FRACTIONAL_QUANTITY = 1e12;
 
 /** The largest amount accepted as input: ten million USD. */
 export const MAX_MONEY: Money = 10_000_000n * 10n ** BigInt(MONEY_DIGITS);
@@ -58,29 +51,26 @@ export function readRate(text: string): Rate {
   return rate;
 }
 
-/** The highest of at least one rate. */
-export function highestRate(rates: readonly Rate[]): Rate {
-  return rates.reduce((highest, rate) => rate > highest ? rate : highest);
+/** The higher of two rates. */
+export function higherRate(one: Rate, other: Rate): Rate {
+  return one > other ? one : other;
 }
 
-/** The total of a bill, rounded half up once. */
-export function sumOf(lines: readonly BillLine[]): Money {
-  return roundedMoney(exactSumOf(lines));
+/**
+ * The exact cost of one line of a bill in thousandths of a {@linkcode Rate} unit. Such costs can be added before
+ * rounding.
+ *
+ * @param quantity The number of units; not negative, with at most three fractional digits.
+ * @param rate The price of one unit.
+ */
+export function exactCostOf(quantity: number, rate: Rate): bigint {
+  if (quantity === 0 || rate === 0n) return 0n;
+  // A larger number is an integer, whose product would not be exact.
+  if (quantity > MAX_FRACTIONAL_QUANTITY) return 1_000n * BigInt(Math.round(quantity)) * rate;
+  return BigInt(Math.round(quantity * 1_000)) * rate;
 }
 
-/** The exact total of a bill in thousandths of a {@linkcode Rate} unit. Such totals can be added before rounding. */
-export function exactSumOf(lines: readonly BillLine[]): bigint {
-  let total = 0n;
-  for (const { quantity, rate } of lines) {
-    if (quantity === 0 || rate === 0n) continue;
-    total += Number.isInteger(quantity)
-      ? 1_000n * BigInt(quantity) * rate
-      : BigInt(Math.round(quantity * 1_000)) * rate;
-  }
-  return total;
-}
-
-/** Rounds a total of {@linkcode exactSumOf} half up. */
+/** Rounds a sum of {@linkcode exactCostOf} half up. */
 export function roundedMoney(exactSum: bigint): Money {
   return (exactSum + HALF_MONEY_UNIT) / THOUSANDTHS_PER_MONEY_UNIT;
 }

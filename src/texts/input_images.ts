@@ -6,10 +6,15 @@ import type { TextRequest } from "./attempt.ts";
 /** Returns the number of images in a request. It is 0, without counting, if the model has no price for images. */
 export function inputImagesOf(
   { body, format: { grammar } }: Pick<TextRequest, "body" | "format">,
-  { tariff, tiers }: Pick<Model, "tariff" | "tiers">,
+  model: Pick<Model, "tariff" | "tiers">,
 ): number {
-  const isPriced = [tariff, ...Object.values(tiers)].some(({ per_input_image }) => per_input_image > 0n);
-  return isPriced ? countIn(body[grammar.inputField], grammar) : 0;
+  return hasPrice(model) ? countIn(body[grammar.inputField], grammar) : 0;
+}
+
+function hasPrice({ tariff, tiers }: Pick<Model, "tariff" | "tiers">): boolean {
+  if (tariff.per_input_image > 0n) return true;
+  for (const name in tiers) if (tiers[name]!.per_input_image > 0n) return true;
+  return false;
 }
 
 function countIn(input: unknown, grammar: RequestGrammar): number {

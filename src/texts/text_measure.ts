@@ -4,7 +4,7 @@ import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { isObject } from "../conversation/wire_value.ts";
-import { highestRate, type Rate } from "../lib/money.ts";
+import { higherRate, type Rate } from "../lib/money.ts";
 import type { TextMeasure, TextRates } from "./text_reservation.ts";
 
 /** The fields of a request that determine what it may consume. */
@@ -66,14 +66,14 @@ function ownLimitOf({ topProvider, contextLength }: Model): number {
 }
 
 function ratesOf({ tariff, architecture: { outputModalities } }: Model, prompt: Rate): TextRates {
-  const outputs = [tariff.completion];
-  if (outputModalities.includes("image")) outputs.push(tariff.image_output);
-  if (outputModalities.includes("audio")) outputs.push(tariff.audio_output);
-  if (outputModalities.includes("video")) outputs.push(tariff.video_output);
+  let output = tariff.completion;
+  if (outputModalities.includes("image")) output = higherRate(output, tariff.image_output);
+  if (outputModalities.includes("audio")) output = higherRate(output, tariff.audio_output);
+  if (outputModalities.includes("video")) output = higherRate(output, tariff.video_output);
   return {
     prompt,
     cached: tariff.input_cache_read,
-    output: highestRate(outputs),
+    output,
     picture: tariff.per_input_image,
     search: tariff.web_search,
     request: tariff.request,
@@ -85,6 +85,7 @@ function ratesOf({ tariff, architecture: { outputModalities } }: Model, prompt: 
  * other formats.
  */
 function choicesIn(body: JsonObject): number {
+  if (body.n === undefined && body.best_of === undefined && !hasConfig(body)) return 1;
   const config = [body.generationConfig, body.generation_config].filter(isObject);
   const counts = [body.n, body.best_of, ...config.flatMap((each) => [each.candidateCount, each.candidate_count])];
   return Math.ceil(Math.max(1, ...counts.map(Number).filter((count) => Number.isFinite(count))));
@@ -105,9 +106,13 @@ function reasoningBeyondLimit({ body, format }: MeasuredRequest): number {
 }
 
 function asksForReasoning(body: JsonObject): boolean {
-  return [body.reasoning_effort, body.reasoning, body.thinking, ...thinkingConfigsIn(body)].some((each) =>
-    Boolean(each)
-  );
+  if (body.reasoning_effort || body.reasoning || body.thinking) return true;
+  return hasConfig(body) && thinkingConfigsIn(body).some((each) => Boolean(each));
+}
+
+/** Whether the body has the settings object of the content format, in one of its spellings. */
+function hasConfig({ generationConfig, generation_config }: JsonObject): boolean {
+  return generationConfig !== undefined || generation_config !== undefined;
 }
 
 function budgetIn(body: JsonObject): number {

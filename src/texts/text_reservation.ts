@@ -1,8 +1,7 @@
 import type { ReservationRule } from "../billing/meter.ts";
 import { insufficientCredits } from "../billing/meter.ts";
 import {
-  type BillLine,
-  exactSumOf,
+  exactCostOf,
   type Money,
   type Rate,
   RATE_UNITS_PER_MONEY_UNIT,
@@ -103,18 +102,12 @@ interface Bill {
 
 function billOf(measure: TextMeasure, rates: TextRates): Bill {
   const { promptTokens, cachedTokens, pictures, searches, choices } = measure;
-  const lines: readonly BillLine[] = [
-    { quantity: promptTokens, rate: rates.prompt },
-    { quantity: cachedTokens, rate: rates.cached },
-    { quantity: pictures, rate: rates.picture },
-    { quantity: searches, rate: rates.search },
-    { quantity: 1, rate: rates.request },
-  ];
-  const ratePerToken = rates.output * BigInt(choices);
-  const exact = exactSumOf(lines);
+  const ratePerToken = choices === 1 ? rates.output : rates.output * BigInt(choices);
+  const exact = exactCostOf(promptTokens, rates.prompt) + exactCostOf(cachedTokens, rates.cached) +
+    exactCostOf(pictures, rates.picture) + exactCostOf(searches, rates.search) + exactCostOf(1, rates.request);
   return {
     base: roundedMoney(exact),
-    costOf: (outputTokens) => roundedMoney(exact + exactSumOf([{ quantity: outputTokens, rate: ratePerToken }])),
+    costOf: (outputTokens) => roundedMoney(exact + exactCostOf(outputTokens, ratePerToken)),
     tokensFor(amount) {
       if (amount < 0n) return -1;
       if (ratePerToken === 0n) return Infinity;

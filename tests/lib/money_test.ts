@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { MAX_MONEY, readMoney, readRate, sumOf, writeMoney } from "../../src/lib/money.ts";
+import { exactCostOf, MAX_MONEY, readMoney, readRate, roundedMoney, writeMoney } from "../../src/lib/money.ts";
 
 const anyMoney = fc.bigInt({ min: -MAX_MONEY, max: MAX_MONEY });
 const anyRate = fc.bigInt({ min: 0n, max: 10n ** 18n });
@@ -35,7 +35,7 @@ Deno.test("readRate() keeps prices smaller than a unit of money and rejects nega
   assertThrows(() => readRate("0.0000000000000000001"), RangeError, "18 fractional digits");
 });
 
-Deno.test("sumOf() rounds half up once, at the end", () => {
+Deno.test("roundedMoney() rounds the sum of costs half up once, at the end", () => {
   const half = { quantity: 1, rate: 50_000_000n };
   assertEquals(sumOf([]), 0n);
   assertEquals(sumOf([half]), 1n);
@@ -44,7 +44,7 @@ Deno.test("sumOf() rounds half up once, at the end", () => {
   assertEquals(sumOf([half, half, half]), 2n);
 });
 
-Deno.test("sumOf() of a bill in parts differs by at most half a unit for each part", () => {
+Deno.test("roundedMoney() of a bill in parts differs by at most half a unit for each part", () => {
   const anyLine = fc.record({ quantity: fc.nat(10_000_000), rate: anyRate });
   fc.assert(fc.property(fc.array(anyLine), fc.array(anyLine), (first, second) => {
     const apart = sumOf(first) + sumOf(second);
@@ -52,3 +52,13 @@ Deno.test("sumOf() of a bill in parts differs by at most half a unit for each pa
     assertEquals(difference >= -1n && difference <= 1n, true);
   }));
 });
+
+Deno.test("exactCostOf() is exact for fractions and for large integers", () => {
+  assertEquals(exactCostOf(0.001, 3n), 3n);
+  assertEquals(exactCostOf(Number.MAX_SAFE_INTEGER, 3n), 3_000n * BigInt(Number.MAX_SAFE_INTEGER));
+});
+
+/** The total of lines of a bill. */
+function sumOf(lines: readonly { readonly quantity: number; readonly rate: bigint }[]): bigint {
+  return roundedMoney(lines.reduce((sum, { quantity, rate }) => sum + exactCostOf(quantity, rate), 0n));
+}
