@@ -73,7 +73,8 @@ export function usableCandidates(
   candidates: readonly Candidate[],
   { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
 ): readonly Candidate[] {
-  const usable = candidates.filter((each) => breaker.availabilityOf(each, accountId) !== "misconfigured");
+  const isUsable = (each: Candidate) => breaker.availabilityOf(each, accountId) !== "misconfigured";
+  const usable = candidates.every(isUsable) ? candidates : candidates.filter(isUsable);
   const [first] = candidates;
   if (usable.length > 0 || first === undefined) return usable;
   const { provider } = first;

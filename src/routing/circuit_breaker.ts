@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import { Circuit } from "./circuit.ts";
-import { type CredentialMonitor, UNMONITORED_CREDENTIALS } from "./credential_monitor.ts";
+import { type CredentialMonitor, type CredentialReport, UNMONITORED_CREDENTIALS } from "./credential_monitor.ts";
 import { FailureEvidence } from "./failure_evidence.ts";
 import { type AttemptCounts, type ProviderHealth, providerHealthOf } from "./provider_health.ts";
 
@@ -96,24 +96,10 @@ class Breaker implements CircuitBreaker {
     const { connection, models } = this.#providerOf(provider);
     const state = this.#modelOf(models, model);
     state.evidence.onTraffic(accountId);
-    const attempt = {
-      accountId,
-      isConnectionProbe: connection.onStart(accountId),
-      isModelProbe: state.circuit.onStart(accountId),
-    };
+    const isConnectionProbe = connection.onStart(accountId);
+    const isModelProbe = state.circuit.onStart(accountId);
     const credential = this.#options.credentials.onStart(provider, accountId);
-    return {
-      succeeded: () => {
-        credential.accepted();
-        this.#onSuccess(connection, state);
-      },
-      failed: (error) => {
-        const blame = error instanceof UpstreamFailure ? error.blame : "none";
-        if (blame === "credential") credential.rejected();
-        else credential.neutral();
-        this.#onFailure(connection, state, attempt, error);
-      },
-    };
+    return new Attempt(this, { connection, state, credential, accountId, isConnectionProbe, isModelProbe });
   }
 
   health(): readonly ProviderHealth[] {
@@ -123,16 +109,21 @@ class Breaker implements CircuitBreaker {
     );
   }
 
-  #onSuccess(connection: Circuit, state: ModelState): void {
+  /** An attempt succeeded. */
+  onSuccess({ connection, state, credential }: AttemptFacts): void {
+    credential.accepted();
     state.succeeded++;
     state.evidence.clear();
     state.circuit.onSuccess();
     connection.onSuccess();
   }
 
-  #onFailure(connection: Circuit, state: ModelState, attempt: Attempt, error: unknown): void {
+  /** An attempt failed. */
+  onFailure(facts: AttemptFacts, error: unknown): void {
     const failure = error instanceof UpstreamFailure ? error : null;
-    const { accountId, isConnectionProbe, isModelProbe } = attempt;
+    const { connection, state, credential, accountId, isConnectionProbe, isModelProbe } = facts;
+    if (failure?.blame === "credential") credential.rejected();
+    else credential.neutral();
     if (failure?.isProvidersFault) {
       state.failed++;
       state.lastFailedAt = this.#options.clock.now();
@@ -179,8 +170,23 @@ class Breaker implements CircuitBreaker {
   }
 }
 
-interface Attempt {
+interface AttemptFacts {
+  readonly connection: Circuit;
+  readonly state: ModelState;
+  readonly credential: CredentialReport;
   readonly accountId: string;
   readonly isConnectionProbe: boolean;
   readonly isModelProbe: boolean;
+}
+
+class Attempt implements AttemptReport {
+  constructor(readonly breaker: Breaker, readonly facts: AttemptFacts) {}
+
+  succeeded(): void {
+    this.breaker.onSuccess(this.facts);
+  }
+
+  failed(error: unknown): void {
+    this.breaker.onFailure(this.facts, error);
+  }
 }

@@ -79,6 +79,23 @@ export function createCredentialMonitor(options: CredentialMonitorOptions): Cred
   };
 }
 
+/** The report of one request. */
+class Report implements CredentialReport {
+  constructor(readonly credential: Credential, readonly accountId: string, readonly isTrial: boolean) {}
+
+  accepted(): void {
+    this.credential.onAccepted();
+  }
+
+  rejected(): void {
+    this.credential.onRejected(this.accountId, this.isTrial);
+  }
+
+  neutral(): void {
+    this.credential.onNeutral(this.isTrial);
+  }
+}
+
 /** The result of a probe. */
 type Verdict = "accepted" | "rejected" | "unknown";
 
@@ -115,20 +132,25 @@ class Credential {
     this.#evidence.onTraffic(accountId);
     const isTrial = this.#trial === "due";
     if (isTrial) this.#trial = "running";
-    return {
-      accepted: () => {
-        this.#acceptedAt = this.options.clock.monotonicMs();
-        this.#onAccepted();
-      },
-      rejected: () => {
-        if (isTrial) this.#trial = "none";
-        this.#onRejected(accountId);
-      },
-      neutral: () => {
-        // The next request becomes the trial then.
-        if (isTrial && this.#trial === "running") this.#trial = "due";
-      },
-    };
+    return new Report(this, accountId, isTrial);
+  }
+
+  /** A request was accepted. */
+  onAccepted(): void {
+    this.#acceptedAt = this.options.clock.monotonicMs();
+    this.#onAccepted();
+  }
+
+  /** A request of the account was rejected. */
+  onRejected(accountId: string, isTrial: boolean): void {
+    if (isTrial) this.#trial = "none";
+    this.#onRejected(accountId);
+  }
+
+  /** A request ended without a verdict. */
+  onNeutral(isTrial: boolean): void {
+    // The next request becomes the trial then.
+    if (isTrial && this.#trial === "running") this.#trial = "due";
   }
 
   async close(): Promise<void> {

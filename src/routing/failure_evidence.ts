@@ -17,7 +17,7 @@ export interface FailureScope {
 
 interface Sighting {
   readonly accountId: string;
-  readonly at: number;
+  at: number;
 }
 
 /**
@@ -35,9 +35,13 @@ export class FailureEvidence {
 
   /** The account sends a request. */
   onTraffic(accountId: string): void {
-    const sighting = { accountId, at: this.options.clock.monotonicMs() };
-    if (this.#latest !== null && this.#latest.accountId !== accountId) this.#latestOther = this.#latest;
-    this.#latest = sighting;
+    const at = this.options.clock.monotonicMs();
+    if (this.#latest?.accountId === accountId) {
+      this.#latest.at = at;
+      return;
+    }
+    if (this.#latest !== null) this.#latestOther = this.#latest;
+    this.#latest = { accountId, at };
   }
 
   /** The account's request failed. */
@@ -48,7 +52,7 @@ export class FailureEvidence {
 
   /** A success resets the failures. */
   clear(): void {
-    this.#failures = [];
+    if (this.#failures.length > 0) this.#failures = [];
   }
 
   /** Whether two accounts had failures within the window. */
