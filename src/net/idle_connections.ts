@@ -61,13 +61,13 @@ export class IdleConnections {
   }
 
   /**
-   * Like {@linkcode IdleConnections.take}, after all received data was delivered. A connection on which data arrived
-   * has then been closed, even if the event loop was blocked. Null at once if there is no idle connection to the host.
+   * Resolves when all received data was delivered, so that {@linkcode IdleConnections.take} can be called at once. A
+   * connection on which data arrived has then been closed, even if the event loop was blocked. Null if there is no idle
+   * connection to the host.
    */
-  takeVerified(isTls: boolean, host: string, addresses: readonly string[] | null): Promise<Connection | null> | null {
+  verified(isTls: boolean, host: string): Promise<void> | null {
     const list = this.#listsOf(isTls).get(host);
-    if (list === undefined || list.length === 0) return null;
-    return this.#turns.wait().then(() => this.take(isTls, host, addresses));
+    return list === undefined || list.length === 0 ? null : this.#turns.wait();
   }
 
   /**

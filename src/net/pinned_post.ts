@@ -160,12 +160,14 @@ class Exchange implements Watched {
     try {
       return await exchangeOver(
         {
-          take: () => kept.takeVerified(true, url.host, addresses),
+          verified: () => kept.verified(true, url.host),
+          take: () => kept.take(true, url.host, addresses),
           open: () => this.#connect(target),
           onConnection: (connection) => this.#use(connection),
         },
         request,
         clock,
+        (exchanged) => exchanged,
       );
     } catch (error) {
       throw this.#failure ?? (error instanceof EgressError ? error : brokenBy(error));

@@ -170,6 +170,17 @@ class WatchedResponse implements OutboundResponse, ReadCallbacks {
     this.#callbacks?.onError(failureOf(error, this.options, this.watch, this.status));
   }
 
+  takeArrived(): Uint8Array<ArrayBuffer> | null {
+    try {
+      const arrived = this.response.takeArrived();
+      if (arrived !== null) this.watch.stop();
+      return arrived;
+    } catch (error) {
+      this.watch.stop();
+      throw failureOf(error, this.options, this.watch, this.status);
+    }
+  }
+
   async readAll(capBytes: number, reserve?: (bytes: number) => void): Promise<Uint8Array<ArrayBuffer>> {
     try {
       return await readAll(this, capBytes, reserve);

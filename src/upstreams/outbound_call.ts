@@ -112,6 +112,8 @@ export interface OutboundResponse {
   read(): Promise<Uint8Array<ArrayBuffer> | null>;
   /** Like `HttpResponse.readNext`, but fails with {@linkcode UpstreamFailure}. */
   readNext(callbacks: ReadCallbacks): void;
+  /** Like `HttpResponse.takeArrived`, but throws {@linkcode UpstreamFailure}. */
+  takeArrived(): Uint8Array<ArrayBuffer> | null;
   /**
    * Reads the whole body.
    *

@@ -72,21 +72,19 @@ class PooledClient implements HttpClient {
     this.#kept = new IdleConnections(clock, limits);
   }
 
-  async send(origin: Origin, request: WireRequest, onOpen?: (cancel: () => void) => void): Promise<HttpResponse> {
+  send(origin: Origin, request: WireRequest, onOpen?: (cancel: () => void) => void): Promise<HttpResponse> {
     const { host, proxy } = this.#routeTo(origin);
-    const current = new Attempt(
-      () => this.#kept.takeVerified(origin.tls, host, null),
-      () => this.#connect(origin, host, proxy),
-    );
+    const current = new Attempt(this.#kept, origin.tls, host, () => this.#connect(origin, host, proxy));
     onOpen?.(() => current.cancel());
-    const wire = proxy === null || origin.tls ? request : throughProxy(request, host, proxy);
-    const exchanged = await exchangeOver(current, wire, this.#options.clock);
-    const { connection, head } = exchanged;
-    if (proxy !== null && !origin.tls) refuseProxyAnswer(exchanged);
-    return responseOf(exchanged, () => {
-      // From here on the connection may carry another request, which a late cancellation must not affect.
-      current.finish();
-      this.#kept.release(connection, head.keepAliveMs);
+    const isProxied = proxy !== null && !origin.tls;
+    const wire = isProxied ? throughProxy(request, host, proxy) : request;
+    return exchangeOver(current, wire, this.#options.clock, (exchanged) => {
+      if (isProxied) refuseProxyAnswer(exchanged);
+      return responseOf(exchanged, () => {
+        // From here on the connection may carry another request, which a late cancellation must not affect.
+        current.finish();
+        this.#kept.release(exchanged.connection, exchanged.head.keepAliveMs);
+      });
     });
   }
 
@@ -146,7 +144,20 @@ class Attempt implements ConnectionSource {
   #connection: Connection | null = null;
   #onCancel: (() => void) | null = null;
 
-  constructor(readonly take: ConnectionSource["take"], readonly connect: () => Promise<Connection>) {}
+  constructor(
+    readonly kept: IdleConnections,
+    readonly isTls: boolean,
+    readonly host: string,
+    readonly connect: () => Promise<Connection>,
+  ) {}
+
+  verified(): Promise<void> | null {
+    return this.kept.verified(this.isTls, this.host);
+  }
+
+  take(): Connection | null {
+    return this.kept.take(this.isTls, this.host, null);
+  }
 
   cancel(): void {
     this.#isCancelled = true;

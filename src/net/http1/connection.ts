@@ -47,7 +47,24 @@ export interface IdleOwner {
   onIdleEnd(): void;
 }
 
-type HeadAndRest = Omit<ReceivedHead, "decoder">;
+/** How far a response head was read and searched. */
+class HeadSearch {
+  /** Where the current head starts, after informational responses. */
+  start: number;
+  /** Where the bytes that were read end. */
+  filled: number;
+  /** The number of informational responses. */
+  informational = 0;
+
+  /**
+   * @param method The method of the request.
+   * @param first Where the response starts in the buffer.
+   */
+  constructor(readonly method: string, readonly first: number) {
+    this.start = first;
+    this.filled = first;
+  }
+}
 
 /**
  * A socket that carries requests one after another. It serves one request at a time.
@@ -87,16 +104,11 @@ export class Connection {
    *
    * @throws {ConnectionError} The connection must be closed then.
    */
-  async exchange(request: WireRequest): Promise<ReceivedHead> {
+  exchange(request: WireRequest): Promise<ReceivedHead> {
     this.#progress = "unsent";
-    if (this.#ahead !== null && this.#idleOwner === null) throw this.#lost(null);
+    if (this.#ahead !== null && this.#idleOwner === null) return Promise.reject(this.#lost(null));
     this.#idleOwner = null;
-    const { head, early } = await this.#send(request);
-    try {
-      return { head, decoder: bodyDecoder(head.framingFor(request.method)), early };
-    } catch (error) {
-      throw new ConnectionError("Cannot read the response", "protocol", "answered", error);
-    }
+    return this.#send(request);
   }
 
   /**
@@ -167,10 +179,10 @@ export class Connection {
     }
   }
 
-  #send(request: WireRequest): Promise<HeadAndRest> {
-    const { body } = request;
+  #send(request: WireRequest): Promise<ReceivedHead> {
+    const { method, body } = request;
     if (body !== null && "open" in body) {
-      return this.#sendAndListen(ENCODER.encode(this.#headOfRequest(request, body.lengthBytes)), body);
+      return this.#sendAndListen(method, ENCODER.encode(this.#headOfRequest(request, body.lengthBytes)), body);
     }
     const parts = partsOf(body);
     const head = this.#headOfRequest(request, body?.length ?? null);
@@ -178,11 +190,11 @@ export class Connection {
     const first = this.#joined(head, parts, joinedParts);
     const rest = joinedParts === parts.length ? [] : withoutShortRuns(parts.slice(joinedParts));
     return body === null || body.length <= PIECE_BYTES
-      ? this.#sendThenListen(first, rest)
-      : this.#sendAndListen(first, inPieces(rest));
+      ? this.#sendThenListen(method, first, rest)
+      : this.#sendAndListen(method, first, inPieces(rest));
   }
 
-  async #sendThenListen(first: Uint8Array, rest: readonly Uint8Array[]): Promise<HeadAndRest> {
+  async #sendThenListen(method: string, first: Uint8Array, rest: readonly Uint8Array[]): Promise<ReceivedHead> {
     try {
       const sent = await this.#startWrite(first);
       if (this.#progress === "unsent") this.#progress = "sent";
@@ -193,7 +205,7 @@ export class Connection {
       this.uploading = true;
       // A server may respond and close before it has read everything. Its response is more useful than the broken pipe.
     }
-    return await this.#readHead();
+    return await this.#readHead(method);
   }
 
   /**
@@ -201,10 +213,10 @@ export class Connection {
    *
    * @param first The head, and the start of the body.
    */
-  async #sendAndListen(first: Uint8Array, rest: StreamedBody): Promise<HeadAndRest> {
+  async #sendAndListen(method: string, first: Uint8Array, rest: StreamedBody): Promise<ReceivedHead> {
     const sending = { stopped: false };
     this.uploading = true;
-    const response = this.#readHead();
+    const response = this.#readHead(method);
     const sent = this.#sendStreamed(first, rest, sending);
     const badBody = new Promise<never>((_, reject) => {
       sent.catch((error) => {
@@ -275,35 +287,45 @@ export class Connection {
     }
   }
 
-  async #readHead(): Promise<HeadAndRest> {
+  /** @param method That of the request, which decides whether the response has a body. */
+  #readHead(method: string): Promise<ReceivedHead> {
     if (this.#ahead === null) this.#freeSpace();
-    const first = this.#used;
-    let start = first;
-    let filled = first;
-    let informational = 0;
-    for (;;) {
-      const before = filled;
-      let count: number | null;
-      try {
-        count = await this.#startReadOfHead(filled);
-      } catch (error) {
-        throw this.#lost(error);
+    return this.#continueHead(new HeadSearch(method, this.#used));
+  }
+
+  #continueHead(search: HeadSearch): Promise<ReceivedHead> {
+    return this.#startReadOfHead(search.filled).then(
+      (count) => this.#headAfter(search, count) ?? this.#continueHead(search),
+      this.#onReadFailed,
+    );
+  }
+
+  /** The head of the response, if it is complete after the next `count` bytes; null if more must be read. */
+  #headAfter(search: HeadSearch, count: number | null): ReceivedHead | null {
+    if (count === null) throw this.#lost(null);
+    this.#progress = "answered";
+    const before = search.filled;
+    const filled = search.filled = before + count;
+    for (let end = bodyStartIn(this.#buffer, search.start, before, filled); end !== -1;) {
+      const head = this.#headOf(search.start, end);
+      this.#used = filled;
+      if (head.status >= 200) return this.#received(head, search.method, this.#buffer.subarray(end, filled));
+      if (head.status === 101 || ++search.informational > MAX_INFORMATIONAL) {
+        throw unreadable("it starts with unexpected informational responses");
       }
-      if (count === null) throw this.#lost(null);
-      this.#progress = "answered";
-      filled += count;
-      for (let end = bodyStartIn(this.#buffer, start, before, filled); end !== -1;) {
-        const head = this.#headOf(start, end);
-        this.#used = filled;
-        if (head.status >= 200) return { head, early: this.#buffer.subarray(end, filled) };
-        if (head.status === 101 || ++informational > MAX_INFORMATIONAL) {
-          throw unreadable("it starts with unexpected informational responses");
-        }
-        start = end;
-        end = bodyStartIn(this.#buffer, start, start, filled);
-      }
-      if (!this.#mayBeStatusLine(start, filled)) throw unreadable("it is not HTTP/1.1");
-      if (filled - first >= MAX_HEAD_BYTES) throw unreadable("its head is too long");
+      search.start = end;
+      end = bodyStartIn(this.#buffer, end, end, filled);
+    }
+    if (!this.#mayBeStatusLine(search.start, filled)) throw unreadable("it is not HTTP/1.1");
+    if (filled - search.first >= MAX_HEAD_BYTES) throw unreadable("its head is too long");
+    return null;
+  }
+
+  #received(head: ResponseHead, method: string, early: Uint8Array<ArrayBuffer>): ReceivedHead {
+    try {
+      return { head, decoder: bodyDecoder(head.framingFor(method)), early };
+    } catch (error) {
+      throw new ConnectionError("Cannot read the response", "protocol", "answered", error);
     }
   }
 

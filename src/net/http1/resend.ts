@@ -8,8 +8,12 @@ const MAX_STALE_MS = 2_000;
 
 /** Supplies the connections of one request. */
 export interface ConnectionSource {
-  /** An idle connection, reserved for this request; null if there is none. */
-  take(): Promise<Connection | null> | null;
+  /**
+   * Resolves when an idle connection can be taken; null if there is none. See `IdleConnections.verified`.
+   */
+  verified(): Promise<void> | null;
+  /** Takes an idle connection; null if there is none. */
+  take(): Connection | null;
   /** A new connection. */
   open(): Promise<Connection>;
   /** Called with each connection before it is used. If it throws, the request ends. */
@@ -26,25 +30,34 @@ export interface Exchanged extends ReceivedHead {
  * Sends a request over an idle connection, or over a new one if there is none. After a failure of an idle connection it
  * is retried only as {@linkcode mayResend} allows. Every other failure is thrown.
  *
- * @throws {ConnectionError}
+ * @param use Receives the response and returns the result.
+ * @throws {ConnectionError} And what `use` throws.
  */
-export async function exchangeOver(source: ConnectionSource, request: WireRequest, clock: Clock): Promise<Exchanged> {
+export async function exchangeOver<T>(
+  source: ConnectionSource,
+  request: WireRequest,
+  clock: Clock,
+  use: (exchanged: Exchanged) => T,
+): Promise<T> {
   let mayTake = !request.freshConnection;
   for (;;) {
-    const taking = mayTake ? source.take() : null;
-    const kept = taking === null ? null : await taking;
+    const verified = mayTake ? source.verified() : null;
+    if (verified !== null) await verified;
+    const kept = verified === null ? null : source.take();
     const connection = kept ?? await source.open();
     source.onConnection(connection);
     const sentAt = clock.now();
+    let received: ReceivedHead;
     try {
-      const { head, decoder, early } = await connection.exchange(request);
-      return { connection, head, decoder, early };
+      received = await connection.exchange(request);
     } catch (error) {
       connection.close();
       if (kept === null || !mayResend(error, request, clock.now() - sentAt)) throw error;
       // Other idle connections may fail in the same way. Once a byte was sent there is one more attempt only.
       mayTake = error.progress === "unsent";
+      continue;
     }
+    return use({ connection, head: received.head, decoder: received.decoder, early: received.early });
   }
 }
 

@@ -30,6 +30,13 @@ export interface HttpResponse {
    * buffer with others, so they must not be changed or transferred. Only one read may be pending.
    */
   readNext(callbacks: ReadCallbacks): void;
+  /**
+   * The whole body, if all of it has arrived with the head, as most short ones have; null otherwise. Only before the
+   * first read. The bytes share a buffer with others, so they must not be changed or transferred.
+   *
+   * @throws {ConnectionError} `protocol` if its framing is invalid.
+   */
+  takeArrived(): Uint8Array<ArrayBuffer> | null;
   /** Ends the exchange. The socket is closed unless the whole body was read. Never throws; may be called twice. */
   cancel(): void;
 }
@@ -52,6 +59,8 @@ class ConnectionResponse implements HttpResponse {
   readonly #exchanged: Exchanged;
   readonly #onReusable: () => void;
   #early: Uint8Array<ArrayBuffer> | null;
+  /** The part of the body that {@linkcode ConnectionResponse.takeArrived} found; null if there is none. */
+  #arrived: Uint8Array<ArrayBuffer> | null = null;
   #callbacks: ReadCallbacks = NO_CALLBACKS;
   #isOver = false;
 
@@ -74,12 +83,30 @@ class ConnectionResponse implements HttpResponse {
   readNext(callbacks: ReadCallbacks): void {
     this.#callbacks = callbacks;
     const early = this.#early;
-    if (this.#isOver) queueMicrotask(() => callbacks.onEnd());
+    const arrived = this.#arrived;
+    if (arrived !== null) {
+      this.#arrived = null;
+      queueMicrotask(() => callbacks.onChunk(arrived));
+    } else if (this.#isOver) queueMicrotask(() => callbacks.onEnd());
     else if (early === null) this.#readWire();
     else {
       this.#early = null;
       queueMicrotask(() => this.#onWire(early));
     }
+  }
+
+  takeArrived(): Uint8Array<ArrayBuffer> | null {
+    if (this.#isOver) return new Uint8Array();
+    const early = this.#early;
+    if (early === null) return null;
+    this.#early = null;
+    const payload = this.#decode(early);
+    if (this.#exchanged.decoder.done) {
+      this.#finish();
+      return payload;
+    }
+    if (payload.length > 0) this.#arrived = payload;
+    return null;
   }
 
   cancel(): void {

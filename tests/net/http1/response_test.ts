@@ -1,16 +1,26 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import type { ByteStream } from "../../../src/net/byte_stream.ts";
 import { Connection } from "../../../src/net/http1/connection.ts";
-import { type HttpResponse, responseOf } from "../../../src/net/http1/response.ts";
+import { ConnectionError } from "../../../src/net/http1/connection_error.ts";
+import { type HttpResponse, readAll, responseOf } from "../../../src/net/http1/response.ts";
 
 const ORIGIN = { tls: false, hostname: "vendor.test", port: 80 };
 const REQUEST = { method: "GET", path: "/", headerLines: "", body: null, freshConnection: false };
 const CHUNKS = Array.from({ length: 400 }, (_, nth) => `data: chunk ${nth} ${"x".repeat(nth % 300)}\n\n`);
 
-/** A socket that returns the response with one chunk in each read. */
-function vendorSocket(): ByteStream {
-  const framed = CHUNKS.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`);
-  const reads = ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", ...framed, "0\r\n\r\n"];
+const CHUNKED_HEAD = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+
+/** The response with one chunk in each read. */
+function chunkedReads(): string[] {
+  return [CHUNKED_HEAD, ...CHUNKS.map(framed), "0\r\n\r\n"];
+}
+
+function framed(chunk: string): string {
+  return `${chunk.length.toString(16)}\r\n${chunk}\r\n`;
+}
+
+/** A socket that returns one text for each read, then its end. */
+function vendorSocket(reads: string[]): ByteStream {
   return {
     read(buffer) {
       const text = reads.shift();
@@ -21,10 +31,10 @@ function vendorSocket(): ByteStream {
   };
 }
 
-async function response(): Promise<HttpResponse> {
+async function response(reads = chunkedReads(), onReusable = () => {}): Promise<HttpResponse> {
   const facts = { origin: ORIGIN, host: "vendor.test", address: null, openedAt: 0 };
-  const connection = new Connection(facts, vendorSocket());
-  return responseOf({ connection, ...await connection.exchange(REQUEST) }, () => {});
+  const connection = new Connection(facts, vendorSocket(reads));
+  return responseOf({ connection, ...await connection.exchange(REQUEST) }, onReusable);
 }
 
 function readNext(from: HttpResponse): Promise<Uint8Array | null> {
@@ -49,4 +59,46 @@ Deno.test("read() returns each chunk in a buffer of its own, which the reader ma
     texts.push(new TextDecoder().decode(bytes.buffer.transfer()));
   }
   assertEquals(texts, CHUNKS);
+});
+
+for (
+  const [form, reads] of Object.entries({
+    "a length": ["HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"],
+    chunks: [`${CHUNKED_HEAD}${framed("hel")}${framed("lo")}0\r\n\r\n`],
+  })
+) {
+  Deno.test(`takeArrived() returns a body with ${form} that arrived with the head, and frees the connection`, async () => {
+    let reusable = 0;
+    const from = await response([...reads], () => reusable++);
+    const arrived = from.takeArrived();
+    assertEquals([arrived && new TextDecoder().decode(arrived), reusable], ["hello", 1]);
+    assertEquals(await from.read(), null);
+  });
+}
+
+for (
+  const [form, reads] of Object.entries({
+    "a length": ["HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel", "lo"],
+    chunks: [`${CHUNKED_HEAD}${framed("hel")}`, `${framed("lo")}0\r\n\r\n`],
+    "bytes after the head alone": [CHUNKED_HEAD, `${framed("hello")}0\r\n\r\n`],
+  })
+) {
+  Deno.test(`takeArrived() returns null for an incomplete body with ${form}, and loses no byte`, async () => {
+    const from = await response([...reads]);
+    assertEquals(from.takeArrived(), null);
+    assertEquals(new TextDecoder().decode(await readAll(from, 100)), "hello");
+  });
+}
+
+Deno.test("takeArrived() returns no bytes for a response without a body", async () => {
+  const from = await response(["HTTP/1.1 204 No Content\r\n\r\n"]);
+  assertEquals(from.takeArrived()?.length, 0);
+});
+
+Deno.test("takeArrived() rejects invalid framing and bytes after the body make the connection end", async () => {
+  const invalid = await response([`${CHUNKED_HEAD}xyz\r\n`]);
+  assertThrows(() => invalid.takeArrived(), ConnectionError, "Cannot read the response");
+  let reusable = 0;
+  const excess = await response(["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhello"], () => reusable++);
+  assertEquals([new TextDecoder().decode(excess.takeArrived() ?? undefined), reusable], ["he", 0]);
 });
