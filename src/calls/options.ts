@@ -17,11 +17,21 @@ export interface CallOptions<O extends CallOption> {
 
 /**
  * Creates the options of a call. A failure for the first model is thrown; a later model that cannot serve the call is
- * left out. Misconfigured providers count as failing providers and are reported only if no option is left.
+ * left out. Misconfigured providers count as failing providers and are reported only if no option is left. The result
+ * is immediate for one model, unless `make` returns a promise.
  *
  * @throws {GatewayError} What `make` throws for the first.
  */
-export async function makeOptions<T, O extends CallOption>(
+export function makeOptions<T, O extends CallOption>(
+  items: readonly T[],
+  make: (item: T) => O | Promise<O>,
+): readonly O[] | Promise<readonly O[]> {
+  if (items.length > 1) return makeSeveral(items, make);
+  const only = make(elementAt(items, 0));
+  return only instanceof Promise ? only.then((option) => [option]) : [only];
+}
+
+async function makeSeveral<T, O extends CallOption>(
   items: readonly T[],
   make: (item: T) => O | Promise<O>,
 ): Promise<readonly O[]> {

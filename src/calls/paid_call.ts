@@ -78,9 +78,12 @@ export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
  * @throws {GatewayError} As {@linkcode resolvePin} and {@linkcode candidatesFor}.
  */
 export function routeOf(model: Model, request: RouteRequest, { providers, breaker, random }: RouteParts): CallRoute {
-  const { accountId, headerPin, bodyPin, isAble = () => true } = request;
+  const { accountId, headerPin, bodyPin, isAble } = request;
   const pin = resolvePin(headerPin, bodyPin, model.id, model.serves, (name) => providers.has(name));
-  return { pin, candidates: candidatesFor(model.serves.filter(isAble), pin, { breaker, accountId, random }) };
+  return {
+    pin,
+    candidates: candidatesFor(isAble ? model.serves.filter(isAble) : model.serves, pin, { breaker, accountId, random }),
+  };
 }
 
 /**
@@ -90,10 +93,13 @@ export function routeOf(model: Model, request: RouteRequest, { providers, breake
  * @throws {GatewayError} `insufficient_credits`; else the failure of the candidates.
  */
 export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promise<T> {
-  const settlement = await admit(call, parts);
+  const { facts, rule, isPaid = () => true } = call;
+  const { requestId, accountId } = facts;
+  const admitted = parts.meter.admit(accountId, call.reserve);
+  const settlement = new Settlement(facts, admitted instanceof Promise ? await admitted : admitted, parts);
   try {
-    const attempt = await call.begin(settlement);
-    const { rule, isPaid = () => true, facts: { requestId, accountId } } = call;
+    const begun = call.begin(settlement);
+    const attempt = begun instanceof Promise ? await begun : begun;
     const candidates = call.candidates.filter((each) => isPaid(each, settlement.admission.reserved));
     return await tryCandidates({ candidates, attempt, accountId, rule, requestId }, parts);
   } catch (error) {
@@ -114,10 +120,4 @@ export function tryCandidates<T>(
 ): Promise<T> {
   const onFallback = (candidate: Candidate, error: unknown) => logFallback(log, candidate, error, requestId);
   return tryInOrder(candidates, { breaker, accountId, rule, onFallback }, attempt);
-}
-
-async function admit<T>({ facts, reserve }: PaidCall<T>, parts: CallParts): Promise<Settlement> {
-  const admitted = parts.meter.admit(facts.accountId, reserve);
-  const admission = admitted instanceof Promise ? await admitted : admitted;
-  return new Settlement(facts, admission, parts);
 }

@@ -24,7 +24,7 @@ const OTHER_MODELS: LaterWork = {
  * "Deferred chat completions". `async`, `batch`: dialects of the chat format. `caching`: ModelArk, a cache billed by
  * the hour. `models`: OpenRouter, and `fallbacks`: Messages API (beta), models other than the charged one.
  */
-const LATER_WORK: readonly (readonly [field: string, work: LaterWork])[] = Object.entries({
+const LATER_WORK: ReadonlyMap<string, LaterWork> = new Map(Object.entries<LaterWork>({
   background: SWITCH,
   deferred: SWITCH,
   async: SWITCH,
@@ -35,7 +35,7 @@ const LATER_WORK: readonly (readonly [field: string, work: LaterWork])[] = Objec
   },
   models: OTHER_MODELS,
   fallbacks: OTHER_MODELS,
-});
+}));
 
 /**
  * Rejects a request that makes a vendor do or bill work after its reply, or use other models.
@@ -43,8 +43,9 @@ const LATER_WORK: readonly (readonly [field: string, work: LaterWork])[] = Objec
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function rejectUnmeteredWork(body: JsonObject): void {
-  for (const [field, { isRequested, expected }] of LATER_WORK) {
-    if (!Object.hasOwn(body, field) || isAbsent(body[field])) continue;
-    if (isRequested(body[field])) throw invalidField(field, expected);
+  for (const field in body) {
+    const work = LATER_WORK.get(field);
+    if (work === undefined || isAbsent(body[field])) continue;
+    if (work.isRequested(body[field])) throw invalidField(field, work.expected);
   }
 }

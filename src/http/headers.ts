@@ -44,20 +44,30 @@ export function requestHeadersOf(fieldOf: FieldSource, names: readonly string[])
 }
 
 /**
- * The header fields of a vendor's response to forward to the caller, with lower-case names: retry times, and within one
- * format also rate limits and the vendor's processing time. Rate limits of another format are dropped, because no
+ * Adds the header fields of a vendor's response to forward to the caller, by lower-case name: retry times, and within
+ * one format also rate limits and the vendor's processing time. Rate limits of another format are dropped, because no
  * client of the caller's format reads them. The content type is not forwarded, since the gateway sets the type it has
  * verified. Neither are request ids and `RateLimit` fields, which would appear to be the gateway's own.
  *
+ * @param fields Receives them by name.
  * @param told The fields that vendors of the shared format send, in lower case; empty if the formats differ.
  */
-export function responseHeadersOf(fieldOf: FieldSource, told: readonly string[]): [string, string][] {
-  const passed: [string, string][] = [];
-  for (const name of [...WAITS, ...told]) {
-    const value = fieldOf(name);
-    if (value !== null && isFigure(value)) passed.push([name, value]);
-  }
-  return passed;
+export function addReportedHeaders(
+  fields: Record<string, string>,
+  response: { header(name: string): string | null },
+  told: readonly string[],
+): void {
+  for (const name of WAITS) addReported(fields, response, name);
+  for (const name of told) addReported(fields, response, name);
+}
+
+function addReported(
+  fields: Record<string, string>,
+  response: { header(name: string): string | null },
+  name: string,
+): void {
+  const value = response.header(name);
+  if (value !== null && isFigure(value)) fields[name] = value;
 }
 
 /** Whether the value is visible ASCII, spaces and tabs (RFC 9110, 5.5, without `obs-text`), at least one character. */

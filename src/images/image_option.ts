@@ -24,12 +24,12 @@ type Asking = Pick<ImageCaller, "accountId" | "headerPin">;
  *
  * @throws {GatewayError} What prevents the first model from serving it.
  */
-export function imageOptionsOf(
+export async function imageOptionsOf(
   requests: readonly ImageRequest[],
   asker: Asking,
   parts: RouteParts,
 ): Promise<readonly ImageOption[]> {
-  return makeOptions(requests, (request) => {
+  return await makeOptions(requests, (request) => {
     const candidates = route(request, asker, parts);
     const measure = measureOf(request);
     const amount = costOf(mostQuantities(request, measure, candidates, parts), request.model.tariff);

@@ -57,7 +57,7 @@ export interface TextRequest {
   /** The header fields of the request. */
   readonly header: FieldSource;
   /** Returns the header fields of every response to the request, as `Inbound.responseFields`. */
-  readonly responseFields?: Inbound["responseFields"];
+  readonly responseFields?: Inbound["responseFields"] | undefined;
   /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
   /** Accounts for the memory of everything that is read for the request. */

@@ -4,7 +4,7 @@ import type { IssuedIdReader } from "../conversation/pass_through.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
 import { framesIn, rejectManyValues } from "./stream_frames.ts";
-import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
+import { textOfLatin1 } from "./stream_lines.ts";
 
 /**
  * The maximum number of ids that are kept for one reply. Later ids have no owner. Each id is kept for weeks, so a
@@ -12,23 +12,28 @@ import { latin1Of, textOfLatin1 } from "./stream_lines.ts";
  */
 export const MAX_IDS_PER_REPLY = 2_000;
 
+/** A whole reply as JSON text and as a value. */
+export interface ParsedReply {
+  readonly text: string;
+  readonly value: unknown;
+}
+
 /**
  * Records the ids of a whole reply for the account that receives it. Returns a promise if there are any; it resolves
  * when the record is durable.
  *
- * @param bytes The reply as the vendor sent it.
+ * @param reply The reply as the vendor sent it.
  */
 export function keepIssuedIds(
-  bytes: Uint8Array<ArrayBuffer>,
+  { text, value }: ParsedReply,
   attempt: TextAttempt,
   parts: IssuedIdsParts,
 ): Promise<void> | void {
   const reader = attempt.endpoint.passThrough?.issuedIds ?? null;
   if (reader === null) return;
-  const text = latin1Of(bytes);
   const policy = statePolicyOf(attempt.request.body);
   if (!reader.mayIssue(text, policy)) return;
-  const ids = reader.issuedIn(parsedOrNull(textOfLatin1(text)), policy);
+  const ids = reader.issuedIn(value, policy);
   if (ids.length > 0) return parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
 }
 

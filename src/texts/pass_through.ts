@@ -6,13 +6,12 @@ import type { WriteResult } from "../conversation/write_result.ts";
 import type { ByteParts } from "../lib/byte_parts.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
 import { requestHeadersOf } from "../http/headers.ts";
-import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { unreadableReply } from "./stream_errors.ts";
 import { chargeText } from "./charge_text.ts";
-import { keepIssuedIds, withIssuedIds } from "./issued_ids_relay.ts";
+import { keepIssuedIds, type ParsedReply, withIssuedIds } from "./issued_ids_relay.ts";
 import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorStream } from "./vendor_stream.ts";
@@ -38,13 +37,18 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     readError: endpoint.format.readError,
   });
   if (!request.stream) {
-    const bytes = await readWholeReply(response, attempt);
-    const answered = await answerWhole(bytes, response, droppedFields, attempt, parts);
+    const reading = readWholeReply(response, attempt);
+    const bytes = reading instanceof Promise ? await reading : reading;
+    const reply = parsedReplyOf(bytes, attempt);
+    const usage = usageOfWhole(reply, attempt);
+    const charged = chargeText(attempt, usage instanceof Promise ? await usage : usage, "completed");
+    const kept = keepIssuedIds(reply, attempt, parts);
+    if (charged || kept) await Promise.all([charged, kept]);
     // The usage was read or estimated, and the request is not sent again: a reply is complete. A connection that has
     // not sent all of it was closed.
     freeBytes(request.bytes);
     for (const part of body.parts) freeBytes(part); // others only if the body was edited
-    return answered;
+    return wholeResponse(bytes, responseHeaders(attempt, response, "application/json", droppedFields));
   }
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
@@ -79,42 +83,39 @@ function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Wr
   return { body, droppedFields: request.format.droppedFields(sent, droppedFields) };
 }
 
-async function answerWhole(
-  bytes: Uint8Array<ArrayBuffer>,
-  response: OutboundResponse,
-  droppedFields: readonly string[],
-  attempt: TextAttempt,
-  parts: TextParts,
-): Promise<Response> {
-  const usage = await usageOfWhole(bytes, attempt);
-  const charged = chargeText(attempt, usage, "completed");
-  const kept = keepIssuedIds(bytes, attempt, parts);
-  if (charged || kept) await Promise.all([charged, kept]);
-  return wholeResponse(bytes, responseHeaders(attempt, response, "application/json", droppedFields));
-}
-
 /** A byte order mark stays, so that a reply with one is no JSON. */
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/**
- * Returns the usage that a whole reply reports, or an estimate if it reports none. Throws if the response is not a
- * reply; nothing is then charged.
- */
-async function usageOfWhole(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Promise<Usage> {
-  const { request, endpoint: { format }, measure } = attempt;
+/** Throws if the response is not JSON; nothing is then charged. */
+function parsedReplyOf(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): ParsedReply {
   try {
-    const json = DECODER.decode(bytes);
-    const body: unknown = JSON.parse(json);
-    const countReply = async () => await outputTokensOf(format.readReply(body));
-    const reported = format.readUsage(body);
-    if (reported === null) return await estimatedUsageOf(request, await countReply());
-    // A reply without text, such as one that a filter stopped, may not be readable.
-    const countOutput = () => countReply().catch(() => 0);
-    const hostedCalls = measure.hostedTools > 0 ? countHostedCalls(json) : 0;
-    const usage = plausibleUsage(attempt, reported, { countOutput, hostedCalls });
-    return usage instanceof Promise ? await usage : usage;
+    const text = DECODER.decode(bytes);
+    return { text, value: JSON.parse(text) };
   } catch (cause) {
     throw unreadableReply(attempt, cause);
+  }
+}
+
+/**
+ * Returns the usage that a whole reply reports, or an estimate if it reports none. Throws if the value is not a reply;
+ * nothing is then charged.
+ */
+function usageOfWhole({ text, value }: ParsedReply, attempt: TextAttempt): Usage | Promise<Usage> {
+  const { request, endpoint: { format }, measure } = attempt;
+  const failed = (cause: unknown): never => {
+    throw unreadableReply(attempt, cause);
+  };
+  const countReply = async () => await outputTokensOf(format.readReply(value));
+  try {
+    const reported = format.readUsage(value);
+    if (reported === null) return countReply().then((tokens) => estimatedUsageOf(request, tokens)).catch(failed);
+    // A reply without text, such as one that a filter stopped, may not be readable.
+    const countOutput = () => countReply().catch(() => 0);
+    const hostedCalls = measure.hostedTools > 0 ? countHostedCalls(text) : 0;
+    const usage = plausibleUsage(attempt, reported, { countOutput, hostedCalls });
+    return usage instanceof Promise ? usage.catch(failed) : usage;
+  } catch (cause) {
+    return failed(cause);
   }
 }
 

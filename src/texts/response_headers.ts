@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { responseHeadersOf } from "../http/headers.ts";
+import { addReportedHeaders } from "../http/headers.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { isSameFormat, outputLimitOf, type TextAttempt } from "./attempt.ts";
 
@@ -13,7 +13,7 @@ export function streamMediaType(framing: "sse" | "json_array"): string {
 
 /**
  * Returns the header fields of a response that a provider served: those of every response, the gateway's own, and those
- * that the vendor reports beside its body (see `responseHeadersOf`). The sets share no name.
+ * that the vendor reports beside its body (see `addReportedHeaders`). The sets share no name.
  *
  * @param droppedFields Names of the fields that the vendor does not support.
  */
@@ -29,14 +29,12 @@ export function responseHeaders(
   headers["x-service-provider"] = provider.name;
   headers["x-service-model"] = model.id;
   const reported = isSameFormat(request, endpoint) ? endpoint.format.reportedHeaders : [];
-  for (const [name, value] of responseHeadersOf((name) => response.header(name), reported)) headers[name] = value;
+  addReportedHeaders(headers, response, reported);
   if (contentType === "text/event-stream") headers["cache-control"] = "no-cache";
   const limit = outputLimitOf(attempt);
   if (limit !== null) headers["x-service-output-limit"] = String(limit);
-  const clamped = request.clampedLimit?.fields ?? [];
-  if (clamped.length + droppedFields.length > 0) {
-    headers["x-service-dropped"] = droppedFieldsHeader([...clamped, ...droppedFields]);
-  }
+  const dropped = request.clampedLimit ? [...request.clampedLimit.fields, ...droppedFields] : droppedFields;
+  if (dropped.length > 0) headers["x-service-dropped"] = droppedFieldsHeader(dropped);
   return headers;
 }
 

@@ -19,16 +19,23 @@ export interface TextOption extends MeasuredText, CallOption {
 /**
  * Returns the models that may serve a request: the named one, then its fallbacks. A fallback that cannot serve the
  * request is left out: a pin to a provider without it, state at another provider, or a hosted tool or tier without a
- * price. A request with cached content has no fallbacks, because the cache belongs to one model.
+ * price. A request with cached content has no fallbacks, because the cache belongs to one model. The result is
+ * immediate for a request that names no state of a vendor.
  *
  * @throws {GatewayError} The reason why the named model cannot serve the request; misconfigured providers only if no
  * fallback is left.
  */
-export async function textOptionsOf(request: TextRequest, parts: TextParts): Promise<CallOptions<TextOption>> {
+export function textOptionsOf(
+  request: TextRequest,
+  parts: TextParts,
+): CallOptions<TextOption> | Promise<CallOptions<TextOption>> {
   const { model, fallbacks } = namedTextModel(parts.catalog, request.model, request.format);
   const models = request.cache ? [model] : [model, ...fallbacks];
-  const options = await makeOptions(models, (each) => optionOf(request, each, parts));
-  return joinOptions(options, { breaker: parts.breaker, accountId: request.accountId });
+  const options = makeOptions(models, (each) => optionOf(request, each, parts));
+  const context = { breaker: parts.breaker, accountId: request.accountId };
+  return options instanceof Promise
+    ? options.then((made) => joinOptions(made, context))
+    : joinOptions(options, context);
 }
 
 function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOption | Promise<TextOption> {
@@ -37,12 +44,10 @@ function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOp
   const providers = routed.map(({ provider }) => parts.providers.get(provider)!);
   const tariff = reservedTariff(request, model, tierSupportOf(providers, request));
   const priced = tariff === model.tariff ? model : { ...model, tariff };
-  const optionFor = (candidates: readonly Candidate[]) => ({
-    model,
-    request,
-    candidates,
-    ...measureOf(request, priced, takesAnyFile(candidates, parts)),
-  });
+  const optionFor = (candidates: readonly Candidate[]) => {
+    const { measure, rates } = measureOf(request, priced, takesAnyFile(candidates, parts));
+    return { model, request, candidates, measure, rates };
+  };
   const permitted = candidatesPermittedFor(request, model, routed, parts);
   return permitted instanceof Promise ? permitted.then(optionFor) : optionFor(permitted);
 }

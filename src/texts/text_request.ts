@@ -30,22 +30,27 @@ export function textRequestOf(
   facts: TextRequestFacts,
 ): TextRequest {
   const { headers = inbound.request.headers } = inbound;
-  const { responseFields } = inbound;
+  const { format, body, wholeBody = () => json.body, model, stream, bodyPin, cache = null, framing = "sse" } = facts;
   return {
     requestId: inbound.requestId,
     accountId: credential.accountId,
     receivedAt: inbound.receivedAt,
-    wholeBody: () => json.body,
+    format,
+    body,
+    wholeBody,
     wholeText: (text) => json.wholeText(text),
     outlineText: json.outlineText,
     bytes: json.bytes,
     scan: json.scan,
+    model,
+    stream,
+    framing,
     headerPin: readHeaderPin(headers),
+    bodyPin,
+    cache,
+    header: (name) => headers.get(name),
+    responseFields: inbound.responseFields,
     callerSignal: () => inbound.request.signal,
     memory: inbound.memory,
-    framing: "sse",
-    header: (name) => headers.get(name),
-    ...responseFields && { responseFields },
-    ...facts,
   };
 }

@@ -28,7 +28,8 @@ export class TextService {
   async handle(request: TextRequest): Promise<Response> {
     request.format.check(request.body);
     rejectUnmeteredWork(request.body);
-    const { options, candidates, optionOf } = await textOptionsOf(request, this.parts);
+    const choosing = textOptionsOf(request, this.parts);
+    const { options, candidates, optionOf } = choosing instanceof Promise ? await choosing : choosing;
     const first = elementAt(options, 0);
     const { requestId, accountId, receivedAt } = request;
     const { catalog } = this.parts;
@@ -45,24 +46,29 @@ export class TextService {
         const option = optionOf(candidate);
         const { request, model, measure } = option;
         const settlement = admitted.servedBy(model, limitFor(option, admitted.admission.reserved)!.outputLimit);
-        const begun = { request, measure, model, catalog, candidate, settlement };
-        return this.#attempt(begun).catch(failureIn(begun, request.memory.held));
+        return this.#attempt({ request, measure, model, catalog, candidate, settlement });
       },
     }, this.parts);
   }
 
   async #attempt(begun: BegunAttempt): Promise<Response> {
-    const { request } = begun;
-    const provider = this.parts.providers.get(begun.candidate.provider)!;
-    const own = passThroughEndpointOf(request, provider);
-    const endpoint = own ?? translationEndpointOf(request, provider, begun);
-    const attempt = { ...begun, provider, endpoint };
+    const { request, measure, model, catalog, candidate, settlement } = begun;
+    const heldBefore = request.memory.held;
     try {
-      const pass = own?.passThrough ?? null;
-      return await (pass === null ? translate(attempt, this.parts) : passThrough(attempt, pass, this.parts));
+      const provider = this.parts.providers.get(candidate.provider)!;
+      const own = passThroughEndpointOf(request, provider);
+      const endpoint = own ?? translationEndpointOf(request, provider, begun);
+      const attempt = { request, measure, model, catalog, candidate, settlement, provider, endpoint };
+      try {
+        const pass = own?.passThrough ?? null;
+        return await (pass === null ? translate(attempt, this.parts) : passThrough(attempt, pass, this.parts));
+      } catch (error) {
+        await chargeIfLeft(attempt, error);
+        throw error;
+      }
     } catch (error) {
-      await chargeIfLeft(attempt, error);
-      throw error;
+      request.memory.releaseTo(heldBefore);
+      throw request.cache ? errorOfCache(error, request.cache) : error;
     }
   }
 }
@@ -78,15 +84,4 @@ async function chargeIfLeft(attempt: TextAttempt, error: unknown): Promise<void>
   if (!(error instanceof UpstreamFailure) || error.kind !== "cancelled" || error.facts.accepted === "no") return;
   const usage = await estimatedUsageOf(attempt.request, 0);
   await chargeText(attempt, usage, "left")?.catch(() => {});
-}
-
-/**
- * Returns the failure of an attempt as routing judges it and the caller receives it. The memory of the attempt is
- * released.
- */
-function failureIn({ request: { cache, memory } }: BegunAttempt, heldBefore: number): (error: unknown) => never {
-  return (error) => {
-    memory.releaseTo(heldBefore);
-    throw cache ? errorOfCache(error, cache) : error;
-  };
 }

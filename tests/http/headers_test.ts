@@ -1,7 +1,7 @@
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { HeaderFields, requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
+import { addReportedHeaders, HeaderFields, requestHeadersOf } from "../../src/http/headers.ts";
 import { CODECS, FORMATS } from "../support/formats.ts";
 
 /** All response headers that vendors of all formats send, and those that a proxy may add. */
@@ -80,25 +80,25 @@ const PASSED: Readonly<Record<CallerFormatName, readonly string[]>> = {
 };
 
 for (const form of FORMATS) {
-  Deno.test(`responseHeadersOf() passes waits and the limits of the ${form} format, and no header of another format`, () => {
-    const passed = responseHeadersOf((name) => ANSWER.get(name), CODECS[form].upstream.reportedHeaders);
+  Deno.test(`addReportedHeaders() passes waits and the limits of the ${form} format, and no header of another format`, () => {
+    const passed = reportedOf((name) => ANSWER.get(name), CODECS[form].upstream.reportedHeaders);
     assertEquals(passed.map(([name]) => name), [...PASSED[form]]);
     for (const [name, value] of passed) assertEquals(value, ANSWER.get(name));
   });
 }
 
-Deno.test("responseHeadersOf() passes only waits when caller and vendor use different formats", () => {
-  assertEquals(responseHeadersOf((name) => ANSWER.get(name), []), [["retry-after", "3"], ["retry-after-ms", "2500"]]);
+Deno.test("addReportedHeaders() passes only waits when caller and vendor use different formats", () => {
+  assertEquals(reportedOf((name) => ANSWER.get(name), []), [["retry-after", "3"], ["retry-after-ms", "2500"]]);
 });
 
-Deno.test("responseHeadersOf() passes a wait that is a date", () => {
+Deno.test("addReportedHeaders() passes a wait that is a date", () => {
   const date = "Wed, 21 Oct 2026 07:28:00 GMT";
-  assertEquals(responseHeadersOf((name) => name === "retry-after" ? date : null, []), [["retry-after", date]]);
+  assertEquals(reportedOf((name) => name === "retry-after" ? date : null, []), [["retry-after", date]]);
 });
 
-Deno.test("responseHeadersOf() omits a value that is no number, duration or instant", () => {
+Deno.test("addReportedHeaders() omits a value that is no number, duration or instant", () => {
   for (const value of ["", "3\r\nset-cookie: a=b", "é", '"3"', "https://inner-host/", "a=b", "1".repeat(65)]) {
-    assertEquals([value, responseHeadersOf(() => value, CODECS.chat.upstream.reportedHeaders)], [value, []]);
+    assertEquals([value, reportedOf(() => value, CODECS.chat.upstream.reportedHeaders)], [value, []]);
   }
 });
 
@@ -153,3 +153,9 @@ Deno.test("HeaderFields reads each field as the platform does", () => {
     assertEquals(fields.get(name), headers.get(name));
   }
 });
+
+function reportedOf(header: (name: string) => string | null, told: readonly string[]): [string, string][] {
+  const fields: Record<string, string> = {};
+  addReportedHeaders(fields, { header }, told);
+  return Object.entries(fields);
+}

@@ -260,6 +260,7 @@ export function responseOf(
         (error) => callbacks.onError(error),
       );
     },
+    takeArrived: () => null,
     async readAll() {
       const parts: Uint8Array[] = [];
       for (let next = await this.read(); next !== null; next = await this.read()) parts.push(next);
