@@ -5,7 +5,7 @@
  * the header fields of both directions. It prints its address when it listens.
  */
 import { hashOfKey } from "../../src/billing/api_key.ts";
-import { requestHeadersOf, responseHeadersOf } from "../../src/http/headers.ts";
+import { addReportedHeaders, requestHeadersOf } from "../../src/http/headers.ts";
 import { jsonObjectOf } from "../../src/http/json_body.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { newRequestId } from "../../src/lib/ids.ts";
@@ -52,8 +52,9 @@ const HANDLERS: Readonly<Record<Parts, (request: Request) => Promise<Response>>>
     const sent = spliceJson(bytes, scan, { set: { model: "canned-1" } });
     const response = await send(sent, requestHeadersOf((name) => request.headers.get(name), FORWARDED));
     const whole = await wholeOf(response);
-    const returned = responseHeadersOf((name) => response.head.get(name), RETURNED);
-    return json(whole, { ...Object.fromEntries(returned), "x-service-request-id": requestId });
+    const headers: Record<string, string> = { "x-service-request-id": requestId };
+    addReportedHeaders(headers, (name) => response.head.get(name), RETURNED);
+    return json(whole, headers);
   },
 };
 

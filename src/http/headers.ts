@@ -54,19 +54,15 @@ export function requestHeadersOf(fieldOf: FieldSource, names: readonly string[])
  */
 export function addReportedHeaders(
   fields: Record<string, string>,
-  response: { header(name: string): string | null },
+  fieldOf: FieldSource,
   told: readonly string[],
 ): void {
-  for (const name of WAITS) addReported(fields, response, name);
-  for (const name of told) addReported(fields, response, name);
+  for (const name of WAITS) addReported(fields, fieldOf, name);
+  for (const name of told) addReported(fields, fieldOf, name);
 }
 
-function addReported(
-  fields: Record<string, string>,
-  response: { header(name: string): string | null },
-  name: string,
-): void {
-  const value = response.header(name);
+function addReported(fields: Record<string, string>, fieldOf: FieldSource, name: string): void {
+  const value = fieldOf(name);
   if (value !== null && isFigure(value)) fields[name] = value;
 }
 

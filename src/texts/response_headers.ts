@@ -29,7 +29,7 @@ export function responseHeaders(
   headers["x-service-provider"] = provider.name;
   headers["x-service-model"] = model.id;
   const reported = isSameFormat(request, endpoint) ? endpoint.format.reportedHeaders : [];
-  addReportedHeaders(headers, response, reported);
+  addReportedHeaders(headers, (name) => response.header(name), reported);
   if (contentType === "text/event-stream") headers["cache-control"] = "no-cache";
   const limit = outputLimitOf(attempt);
   if (limit !== null) headers["x-service-output-limit"] = String(limit);

@@ -156,6 +156,6 @@ Deno.test("HeaderFields reads each field as the platform does", () => {
 
 function reportedOf(header: (name: string) => string | null, told: readonly string[]): [string, string][] {
   const fields: Record<string, string> = {};
-  addReportedHeaders(fields, { header }, told);
+  addReportedHeaders(fields, header, told);
   return Object.entries(fields);
 }
