@@ -28,7 +28,8 @@ interface Position {
 /**
  * Visits every member of a request that a vendor may interpret, at any depth, also within unknown kinds of content
  * parts. Skips the caller's own data: JSON Schemas, arguments and results of tools, metadata, annotations of earlier
- * replies.
+ * replies. Skips the roles and texts of messages too: they are most members of a long conversation, and vendors read
+ * nothing else from them.
  *
  * @param body The parsed request. `extra_body` is skipped, because it is never sent.
  */
@@ -64,6 +65,7 @@ class Walk implements RequestMember {
   object(owner: JsonObject, parent: Position | null, depth: number): void {
     for (const key in owner) {
       const value = owner[key];
+      if (typeof value === "string" && depth > 0 && PLAIN_TEXTS.has(key)) continue;
       const name = camelCaseOf(key);
       this.#visit(key, name, value, owner, depth, parent, null);
       if (typeof value !== "object" || value === null || isCallersOwn(this.grammar, owner, key, depth)) continue;
@@ -108,6 +110,9 @@ class Walk implements RequestMember {
     this.visit(this);
   }
 }
+
+/** Keys of strings that are only a role or a text, in messages and their parts. */
+const PLAIN_TEXTS: ReadonlySet<string> = new Set(["content", "role", "text"]);
 
 /** Keys with values that vendors do not interpret, at any depth below the top level. */
 const OPAQUE: ReadonlySet<string> = new Set([

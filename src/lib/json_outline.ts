@@ -3,19 +3,18 @@ import type { JsonScan } from "./json.ts";
 
 /**
  * An outline of a JSON text: the text without some of its long strings. Parsing the escapes of a long string takes most
- * of the time that it needs. Each omitted string becomes a short one: a NUL character and the string's number in
- * {@linkcode JsonScan.longStrings}.
+ * of the time that it needs. Each omitted string becomes a short one: a DEL character and the string's number in
+ * {@linkcode JsonScan.longStrings}, with as many digits that V8 does not look it up in its table of known strings.
  */
 
-const MARK = "\u0000";
+const MARK = "\u007f";
+const DIGITS = 10;
 const QUOTE = 0x22;
 const ZERO = 0x30;
 /** A shorter range is copied faster byte by byte than by a call. */
 const MIN_BLOCK_BYTES = 48;
-/** The start of a string that replaces an omitted one. */
-const OMITTED = new TextEncoder().encode('"\\u0000');
-/** The quotes, the mark, and a number of up to 16 digits. */
-const MAX_REPLACEMENT_BYTES = OMITTED.length + 17;
+/** The quotes, the mark and the number. */
+const REPLACEMENT_BYTES = 3 + DIGITS;
 
 /** Which strings an outline omits: long ones of members with one of the names, within one of the top-level members. */
 export interface OmittedStrings {
@@ -46,7 +45,7 @@ export function outlineOf(bytes: Uint8Array, scan: JsonScan, { within, names }: 
     }
     if (!isWithin || !isOneOf(names, bytes, nameStart)) continue;
     omitted.push(index);
-    length -= (longStrings[index + 2] ?? 0) - (longStrings[index + 1] ?? 0) - MAX_REPLACEMENT_BYTES;
+    length -= (longStrings[index + 2] ?? 0) - (longStrings[index + 1] ?? 0) - REPLACEMENT_BYTES;
   }
   if (omitted.length === 0) return null;
   const target = new Uint8Array(length);
@@ -57,7 +56,8 @@ export function outlineOf(bytes: Uint8Array, scan: JsonScan, { within, names }: 
     to = numbered(index / 3, target, to);
     from = longStrings[index + 2] ?? 0;
   }
-  return target.subarray(0, copied(bytes, from, bytes.length, target, to));
+  copied(bytes, from, bytes.length, target, to);
+  return target;
 }
 
 /**
@@ -86,12 +86,15 @@ function isSpelled(name: string, bytes: Uint8Array, start: number): boolean {
 
 /** Writes the string that replaces an omitted one. */
 function numbered(index: number, target: Uint8Array, start: number): number {
-  let to = copied(OMITTED, 0, OMITTED.length, target, start);
-  let unit = 1;
-  while (unit * 10 <= index) unit *= 10;
-  for (; unit >= 1; unit = Math.floor(unit / 10)) target[to++] = ZERO + Math.floor(index / unit) % 10;
-  target[to++] = QUOTE;
-  return to;
+  const end = start + REPLACEMENT_BYTES;
+  target[start] = target[end - 1] = QUOTE;
+  target[start + 1] = MARK.charCodeAt(0);
+  let rest = index;
+  for (let at = end - 2; at > start + 1; at--) {
+    target[at] = ZERO + rest % 10;
+    rest = Math.floor(rest / 10);
+  }
+  return end;
 }
 
 function copied(source: Uint8Array, start: number, end: number, target: Uint8Array, to: number): number {
