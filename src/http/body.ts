@@ -52,19 +52,38 @@ const MAX_DIRECT_BYTES = 2_097_152;
  * @throws {GatewayError} `request_too_large`; `overloaded`; `invalid_request` with status 408 if it is too slow, with
  * 400 if it is incomplete.
  */
-export async function readBody(
+export function readBody(
   { request, headers = request.headers, memory, peerPort }: BodySource,
   limits: BodyLimits,
   memoryFactor = 1,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const length = lengthOf(headers);
+  if (length === null || length > SMALL_BYTES) return readReserved(request, limits, { length, memory, memoryFactor });
+  if (length > limits.capBytes) return Promise.reject(tooLarge(limits.capBytes));
+  const before = memory.held;
+  try {
+    memory.reserve(length * memoryFactor);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+  return readSmall(request, limits, peerPort, () => memory.releaseTo(before));
+}
+
+/** The memory of a large body. */
+interface LargeBody {
+  readonly length: number | null;
+  readonly memory: MemoryLease;
+  readonly memoryFactor: number;
+}
+
+async function readReserved(
+  request: Request,
+  limits: BodyLimits,
+  { length, memory, memoryFactor }: LargeBody,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (length !== null && length > limits.capBytes) throw tooLarge(limits.capBytes);
   const before = memory.held;
   try {
-    if (length !== null && length <= SMALL_BYTES) {
-      memory.reserve(length * memoryFactor);
-      return await readSmall(request, limits, peerPort);
-    }
     const bytes = await readLarge(request, limits, length, (more) => memory.reserve(more * memoryFactor));
     memory.releaseTo(before + bytes.length * memoryFactor);
     return bytes;
@@ -84,11 +103,16 @@ function readSmall(
   request: Request,
   { idleMs = IDLE_MS, wheel = sharedWheel }: BodyLimits,
   peerPort: number | undefined,
+  onFailure: () => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
+    const fail = (error: GatewayError) => {
+      onFailure();
+      reject(error);
+    };
     const watched: Watched = {
       deadlineAt: wheel.now() + idleMs,
-      onDeadline: () => reject(new GatewayError(...TOO_SLOW)),
+      onDeadline: () => fail(new GatewayError(...TOO_SLOW)),
     };
     wheel.watch(watched);
     const reading = peerPort === undefined ? request.bytes() : readWithFirstBuffer(request, peerPort);
@@ -97,7 +121,7 @@ function readSmall(
       resolve(bytes);
     }, (error) => {
       wheel.unwatch(watched);
-      reject(brokenOff(error));
+      fail(brokenOff(error));
     });
   });
 }

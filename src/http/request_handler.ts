@@ -63,7 +63,8 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     let response: Response;
     let error: GatewayError | null = null;
     try {
-      response = await answer(arrival);
+      const answered = answer(arrival);
+      response = answered instanceof Promise ? await answered : answered;
     } catch (thrown) {
       arrival.endMemory();
       arrival.hasResponseFields = false;
@@ -75,7 +76,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     return leave(arrival, response, error);
   };
 
-  async function answer(arrival: Arrival): Promise<Response> {
+  function answer(arrival: Arrival): Response | Promise<Response> {
     const { request } = arrival;
     refuseHost(arrival);
     readAddress(arrival, request.url);
@@ -94,7 +95,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     }
     arrival.renderError = match.route.renderError;
     arrival.params = match.params;
-    return await match.route.handler(arrival);
+    return match.route.handler(arrival);
   }
 
   function failure(error: GatewayError, arrival: Arrival): Response {

@@ -48,15 +48,24 @@ function formatOf(path: string): TextFormat | null {
   return path.startsWith("/gencompat/") ? { format: content.caller, carriers: CONTENT_KEY_LOCATIONS } : null;
 }
 
-async function answer(
+function answer(
+  route: Route,
+  inbound: Inbound,
+  format: TextFormat,
+  options: LargeRouteOptions,
+): Response | Promise<Response> {
+  const { request, headers = request.headers } = inbound;
+  const length = headers.get("content-length");
+  const isSmall = length !== null && Number(length) <= Math.min(options.largeBytes, MIN_COUNTED_BYTES);
+  return isSmall ? route.handler(inbound) : answerBySize(route, inbound, format, options);
+}
+
+async function answerBySize(
   route: Route,
   inbound: Inbound,
   { format, carriers }: TextFormat,
   { large, authenticate, limits, largeBytes }: LargeRouteOptions,
 ): Promise<Response> {
-  const { request, headers = request.headers } = inbound;
-  const length = headers.get("content-length");
-  if (length !== null && Number(length) <= Math.min(largeBytes, MIN_COUNTED_BYTES)) return await route.handler(inbound);
   const authenticated = authenticate(inbound, carriers);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);

@@ -61,7 +61,7 @@ const BYTES_PER_TOKEN = 4;
 /** The main thread's end of one thread's {@linkcode RemoteState}. */
 export class SharedState {
   readonly #admissions = new Map<number, Admitted>();
-  readonly #attempts = new Map<number, AttemptReport & { readonly request: LargeRequest | null }>();
+  readonly #attempts = new Map<number, { readonly report: AttemptReport; readonly request: LargeRequest | null }>();
   #nextAdmission = 1;
   #isAbandoned = false;
   #settled: PromiseWithResolvers<void> | null = null;
@@ -135,7 +135,7 @@ export class SharedState {
     this.#isAbandoned = true;
     const owed = [...this.#admissions.values()].map((admitted) => this.#settleRoughly(admitted));
     this.#admissions.clear();
-    for (const attempt of this.#attempts.values()) attempt.failed(new Error("The thread ended"));
+    for (const { report } of this.#attempts.values()) report.failed(new Error("The thread ended"));
     this.#attempts.clear();
     this.#settled?.resolve();
     await Promise.all(owed);
@@ -216,15 +216,16 @@ export class SharedState {
     const request = id === null ? null : this.links.requestOf(id);
     if (request) request.servedAt = target;
     const report = this.parts.breaker.onStart(target, accountId);
-    this.#attempts.set(attempt, { ...report, request });
+    this.#attempts.set(attempt, { report, request });
   }
 
   #attempted({ attempt, failure }: FromThread & { readonly type: "attempted" }): void {
-    const report = this.#attempts.get(attempt);
+    const started = this.#attempts.get(attempt);
+    if (started === undefined) return;
     this.#attempts.delete(attempt);
-    if (failure === null) return report?.succeeded();
-    if (report?.request) report.request.servedAt = null;
-    report?.failed(errorOf(failure));
+    if (failure === null) return started.report.succeeded();
+    if (started.request) started.request.servedAt = null;
+    started.report.failed(errorOf(failure));
   }
 
   async #settleRoughly({ admission, accountId, request }: Admitted): Promise<void> {

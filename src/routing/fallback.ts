@@ -20,26 +20,39 @@ export interface FallbackOptions {
  * @param candidates At least one.
  * @param attempt Resolves before the first byte is sent to the caller, so that another candidate can still be used.
  */
-export async function tryInOrder<T>(
+export function tryInOrder<T>(
   candidates: readonly Candidate[],
-  { breaker, accountId, rule, onFallback }: FallbackOptions,
+  options: FallbackOptions,
   attempt: (candidate: Candidate) => Promise<T>,
 ): Promise<T> {
-  const failures: unknown[] = [];
-  let previous: Candidate | null = null;
-  for (const candidate of candidates) {
-    if (previous !== null) onFallback(previous, failures.at(-1));
-    previous = candidate;
-    const report = breaker.onStart(candidate, accountId);
-    try {
-      const result = await attempt(candidate);
-      report.succeeded();
-      return result;
-    } catch (error) {
-      report.failed(error);
-      if (!isFallbackAllowed(error, rule)) throw error;
-      failures.push(error);
-    }
+  return tryAfter([], candidates, options, attempt);
+}
+
+function tryAfter<T>(
+  failures: readonly unknown[],
+  candidates: readonly Candidate[],
+  options: FallbackOptions,
+  attempt: (candidate: Candidate) => Promise<T>,
+): Promise<T> {
+  const candidate = candidates[failures.length];
+  if (candidate === undefined) return Promise.reject(bestFailure(failures));
+  const report = options.breaker.onStart(candidate, options.accountId);
+  return started(attempt, candidate).then((result) => {
+    report.succeeded();
+    return result;
+  }, (error: unknown) => {
+    report.failed(error);
+    if (!isFallbackAllowed(error, options.rule)) throw error;
+    if (failures.length + 1 < candidates.length) options.onFallback(candidate, error);
+    return tryAfter([...failures, error], candidates, options, attempt);
+  });
+}
+
+/** An attempt that fails before it waits for anything fails like any other. */
+function started<T>(attempt: (candidate: Candidate) => Promise<T>, candidate: Candidate): Promise<T> {
+  try {
+    return attempt(candidate);
+  } catch (error) {
+    return Promise.reject(error);
   }
-  throw bestFailure(failures);
 }

@@ -7,20 +7,16 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextRequest } from "./attempt.ts";
 import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
 
-/** Whether every provider that may serve a request supports a tier, in the terms of the caller's format. */
-export type TierSupport = (tier: string) => boolean;
-
 /**
- * Returns that check for some providers: those that receive the original bytes, and those whose formats have a term for
- * the tier.
+ * Whether every provider that may serve a request supports a tier, in the terms of the caller's format: providers that
+ * receive the original bytes, and those whose formats have a term for the tier.
  */
-export function tierSupportOf(providers: readonly Provider[], request: TextRequest): TierSupport {
-  return (tier) =>
-    providers.every((provider) =>
-      passThroughEndpointOf(request, provider) !== null ||
-      // Vendors that imitate another vendor's format may not support its tiers.
-      (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => format.supportsTier(tier)))
-    );
+export function isTierSupported(tier: string, providers: readonly Provider[], request: TextRequest): boolean {
+  return providers.every((provider) =>
+    passThroughEndpointOf(request, provider) !== null ||
+    // Vendors that imitate another vendor's format may not support its tiers.
+    (!provider.quirks.has("no_service_tier") && provider.text.every(({ format }) => format.supportsTier(tier)))
+  );
 }
 
 /**
@@ -33,7 +29,7 @@ export function tierSupportOf(providers: readonly Provider[], request: TextReque
 export function reservedTariff(
   { body, format }: Pick<TextRequest, "body" | "format">,
   model: Model,
-  isTaken: TierSupport,
+  isTaken: (tier: string) => boolean,
 ): Tariff {
   let tariff = model.tariff;
   for (const field of format.tierFields) {

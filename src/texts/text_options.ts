@@ -5,7 +5,7 @@ import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
 import { candidatesOfCache } from "./cached_request.ts";
 import { candidatesPermittedFor } from "./pass_through_endpoint.ts";
-import { reservedTariff, tierSupportOf } from "./service_tier.ts";
+import { isTierSupported, reservedTariff } from "./service_tier.ts";
 import { type MeasuredText, measureOf } from "./text_measure.ts";
 import { namedTextModel } from "./text_model.ts";
 
@@ -41,8 +41,8 @@ export function textOptionsOf(
 function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOption | Promise<TextOption> {
   const request = withClampedLimit(original, model);
   const routed = routeTo(request, model, parts);
-  const providers = routed.map(({ provider }) => parts.providers.get(provider)!);
-  const tariff = reservedTariff(request, model, tierSupportOf(providers, request));
+  const providersOf = () => routed.map(({ provider }) => parts.providers.get(provider)!);
+  const tariff = reservedTariff(request, model, (tier) => isTierSupported(tier, providersOf(), request));
   const priced = tariff === model.tariff ? model : { ...model, tariff };
   const optionFor = (candidates: readonly Candidate[]) => {
     const { measure, rates } = measureOf(request, priced, takesAnyFile(candidates, parts));
