@@ -4,6 +4,7 @@ import { type Contender, type ContenderId, contendersOf, failureOf, translations
 import { type ContestOptions, type Fields, measure, runContest, unlessFaulty } from "./contest.ts";
 import { repliesCharged } from "./gateway.ts";
 import { type Generators, nativeGenerator, ownGenerator, withTally, wrkGenerator } from "./generator.ts";
+import { SMALL_BODY_BYTES } from "./load_request.ts";
 import { describeMachine } from "./machine.ts";
 import { AFTER_LOAD_MS, measuredServers, memoryOf, memoryUses } from "./memory_watch.ts";
 import { compileNative } from "./native.ts";
@@ -160,6 +161,15 @@ async function faultsOf(scenarioIds: readonly ScenarioId[], fields: Fields): Pro
 /** Loads that let every engine compile its hot code; one of each kind. */
 const WARMING: readonly ScenarioId[] = ["json_32", "body_100k", "translate_json", "translate_burst"];
 
+/** Compiles the code of paced streams, of which a second has too few chunks. */
+const STREAM_WARMING = {
+  mode: "burst",
+  bodyBytes: SMALL_BODY_BYTES,
+  connections: 16,
+  load: { kind: "closed" },
+  contenders: "rivals",
+} as const;
+
 /** Runs each kind of the selected loads for a second before the measurement. Small JSON is part of all of them. */
 async function warmUp(
   selected: readonly Scenario[],
@@ -167,8 +177,11 @@ async function warmUp(
   options: ContestOptions,
 ): Promise<void> {
   options.onProgress("warming up");
-  for (const load of SCENARIOS) {
-    if (!WARMING.includes(load.id) || !(load.id === "json_32" || selected.includes(load))) continue;
+  const kinds = SCENARIOS.filter((load) =>
+    WARMING.includes(load.id) && (load.id === "json_32" || selected.includes(load))
+  );
+  const hasStreams = selected.some(({ id }) => id === "paced");
+  for (const load of [...kinds, ...(hasStreams ? [STREAM_WARMING] : [])]) {
     for (const contender of fields[load.contenders]) {
       if (contender.id === "direct") continue;
       await unlessFaulty(contender, load.mode, options, () => measure(contender, load, { ...options, seconds: 1 }));

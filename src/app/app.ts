@@ -106,6 +106,7 @@ async function start(
       const cancelAbort = clock.after(shutdownGraceMs, () => openStreams.abortAll());
       await Promise.all([listening.shutdown(shutdownGraceMs + ABORT_FLUSH_MS), jobs.drain(shutdownGraceMs)]);
       cancelAbort();
+      openStreams.departures.finish();
       await features.modelLists.close();
       await features.large.close();
       await services.close();

@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
+import { Departures } from "./departures.ts";
 
 /** The source of a vendor's stream. */
 export interface StreamSource<T> {
@@ -26,7 +27,7 @@ export interface Relay<T = Uint8Array<ArrayBuffer>> {
   end(): Promise<Bytes>;
   /** Reading or translating failed. The failure becomes an error event of the caller's protocol. Never rejects. */
   fail(thrown: unknown): Promise<Bytes>;
-  /** The caller disconnected, and the source was notified. May be called twice. */
+  /** The caller disconnected, perhaps some milliseconds ago, and the source was notified. Called at most once. */
   onDisconnect(): void;
   /** A heartbeat to send now; null if none may be sent. */
   heartbeat(): Bytes;
@@ -44,6 +45,8 @@ export type Bytes = Uint8Array<ArrayBuffer> | null;
 
 /** The open streams, so that a shutdown can end them with an error event. */
 export class OpenStreams {
+  /** The calls whose callers disconnected and that were not charged yet. */
+  readonly departures = new Departures();
   readonly #aborts = new Set<(error: GatewayError) => void>();
 
   /** The number of open streams. */
@@ -104,6 +107,7 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   readonly #source: StreamSource<T>;
   readonly #relay: Relay<T>;
   readonly #clock: Clock;
+  readonly #departures: Departures;
   readonly #forget: () => void;
   #controller: Controller | null = null;
   #stopHeartbeat: () => void = () => {};
@@ -118,11 +122,14 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   /** Whether the caller disconnected, and whether nothing is read for it any more. */
   #isGone = false;
   #hasGivenUp = false;
+  /** Whether the call is charged, now or later, as one whose caller disconnected. */
+  #isCharged = false;
 
   constructor(source: StreamSource<T>, relay: Relay<T>, { clock, openStreams }: RelayParts) {
     this.#source = source;
     this.#relay = relay;
     this.#clock = clock;
+    this.#departures = openStreams.departures;
     this.#sentAt = clock.monotonicMs();
     this.#forget = openStreams.add((error) => this.abort(error));
   }
@@ -214,7 +221,7 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
     this.#source.cancel();
     const hasLeft = thrown instanceof UpstreamFailure && thrown.kind === "cancelled";
     if (this.#aborted === null && hasLeft) {
-      this.#relay.onDisconnect();
+      this.#chargeLater();
       return this.#onLast(null);
     }
     this.#relay.fail(this.#aborted ?? thrown).then(this.#onLast, this.#break);
@@ -245,7 +252,14 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
     const leaving = this.#source.abandon();
     if (leaving instanceof Promise) void leaving.finally(this.#forget);
     else this.#forget();
-    this.#relay.onDisconnect();
+    this.#chargeLater();
+  }
+
+  /** A read that was cancelled reports the same disconnect again. */
+  #chargeLater(): void {
+    if (this.#isCharged) return;
+    this.#isCharged = true;
+    this.#departures.add(() => this.#relay.onDisconnect(), this.#clock);
   }
 
   #beat(afterMs: number): void {

@@ -103,6 +103,22 @@ Deno.test("relayStream() continues to read when a read gives nothing to send", a
   await reader.cancel();
 });
 
+Deno.test("relayStream() cancels all vendors of callers that disconnect together, and charges a few calls at a time", async () => {
+  const stage = gateway();
+  const { relay, notes } = plainRelay();
+  const responses = Array.from({ length: 10 }, () => responseOf(["a", () => new Promise(() => {})]));
+  const readers = responses.map((response) => relayedOf(response, relay, stage).getReader());
+  await Promise.all(readers.map((reader) => reader.read()));
+  await Promise.all(readers.map((reader) => reader.cancel()));
+  assertEquals(responses.every(({ cancelled }) => cancelled), true);
+  const counts = [notes.leaves];
+  for (let i = 0; i < 2; i++) {
+    stage.clock.advance(2);
+    counts.push(notes.leaves);
+  }
+  assertEquals(counts, [4, 8, 10]);
+});
+
 Deno.test("relayStream() cancels the vendor when the caller disconnects, and notifies the relay", async () => {
   const { clock, openStreams } = gateway();
   const { relay, notes } = plainRelay();
@@ -113,6 +129,7 @@ Deno.test("relayStream() cancels the vendor when the caller disconnects, and not
   await reader.cancel();
   assertEquals((await pending).done, true);
   await until(() => notes.leaves > 0);
+  clock.advance(10);
   assertEquals([response.cancelled, openStreams.count, clock.waiting], [true, 0, 0]);
   await new Promise((resolve) => setTimeout(resolve, 2));
   assertEquals([notes.ends, notes.failures], [0, []]);
