@@ -22,7 +22,8 @@ export type MemberVisitor = (member: RequestMember) => void;
 
 interface Position {
   readonly parent: Position | null;
-  readonly step: string | number;
+  /** Within a list, the index of the element that is visited now. */
+  step: string | number;
 }
 
 /**
@@ -82,12 +83,15 @@ class Walk implements RequestMember {
     parent: Position | null,
     depth: number,
   ) {
-    const position = { parent, step: key };
+    const position = { parent: { parent, step: key }, step: 0 };
     for (let index = 0; index < list.length; index++) {
       const element = list[index];
       if (typeof element === "string") this.#visit(key, name, element, owner, depth, parent, index);
       else if (Array.isArray(element)) this.#list(element, `${key}[${index}]`, name, owner, parent, depth);
-      else if (isObject(element)) this.object(element, { parent: position, step: index }, depth + 1);
+      else if (isObject(element)) {
+        position.step = index;
+        this.object(element, position, depth + 1);
+      }
     }
   }
 

@@ -112,6 +112,20 @@ Deno.test("TextService frees a large request after the whole reply, whose missin
   assert(usage?.estimated && usage.freshTokens! > 9_000);
 });
 
+Deno.test("TextService frees a large request after the stream, whose missing usage it estimates before", async () => {
+  const lines = wireOf("chat", REPLY).split("\n\n").filter((frame) => !frame.includes('"usage":{'));
+  const { service, recorder } = textGatewayOf({
+    providers: { one: ["chat", () => responseOf([lines.join("\n\n")], "text/event-stream")] },
+  });
+  const request = requestOf("chat", {
+    body: bodyOf("chat", { stream: true, messages: [{ role: "user", content: "Say it. ".repeat(9_000) }] }),
+  });
+  await (await service.handle(request)).text();
+  assertEquals(request.bytes.length, 0);
+  const { usage } = itemAt(recorder.charges, 0);
+  assert(usage?.estimated && usage.freshTokens! > 9_000);
+});
+
 Deno.test("TextService always requests usage in a chat vendor's stream", async () => {
   const { service, sent } = textGatewayOf({ providers: { one: ["chat", streamed("chat")] } });
   const others: JsonObject[] = [{}, { stream_options: null }, { stream_options: { include_usage: false, x: 1 } }];

@@ -2,12 +2,15 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ContextReference } from "../../../context_reference.ts";
 import { isObject, listOf, objectsOf } from "../../../wire_value.ts";
 
+/** Shared, because most messages have none. */
+const NONE: ContextReference[] = [];
+
 /**
  * Uploaded files named in a system message, as one vendor of the chat format supports: `fileid://file-abc,file-def`.
  */
 export function systemFiles(body: JsonObject, wholeText: (text: string) => string): ContextReference[] {
   return listOf(body.messages).flatMap((message, index): ContextReference[] => {
-    if (!isObject(message) || message.role !== "system") return [];
+    if (!isObject(message) || message.role !== "system") return NONE;
     const texts = typeof message.content === "string"
       ? [message.content]
       : objectsOf(message.content).flatMap(({ text }) => typeof text === "string" ? [text] : []);
