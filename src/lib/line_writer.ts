@@ -32,16 +32,16 @@ export const MAX_QUEUED_CHARACTERS = 1_048_576;
 /** The reserve for urgent lines beyond {@linkcode MAX_QUEUED_CHARACTERS}. */
 export const URGENT_RESERVE_CHARACTERS = 262_144;
 
-const GATHER_MS = 10;
+const GATHER_MS = 40;
 /** A batch of this many characters is written at once. */
-const MAX_GATHERED_CHARACTERS = 65_536;
+const MAX_GATHERED_CHARACTERS = 262_144;
 /** The pause before a retry of a stream that another process made non-blocking. */
 const WOULD_BLOCK_PAUSE_MS = 50;
 const NEWLINE = 0x0a;
 
 /**
- * Creates a writer that batches the lines of ten milliseconds. Writing each line by itself costs more than producing
- * it.
+ * Creates a writer that batches the lines of {@linkcode GATHER_MS}. A write wakes a thread of the platform, which costs
+ * more than producing the lines of several requests.
  *
  * write(line) → queue (bounded) → one write at a time → written, or dropped and counted
  *
@@ -60,6 +60,8 @@ class QueuedWriter {
   /** The last write ended within a line, so the next one starts with a line end. */
   #isMidLine = false;
   #isTimed = false;
+  /** Whether the queue is written without waiting for more lines. */
+  #isHurried = false;
   #writing: Promise<void> | null = null;
 
   constructor(
@@ -72,17 +74,23 @@ class QueuedWriter {
     const bound = isUrgent ? MAX_QUEUED_CHARACTERS + URGENT_RESERVE_CHARACTERS : MAX_QUEUED_CHARACTERS;
     if (this.#queue.length + line.length + 1 > bound) return void this.#dropped++;
     this.#queue += `${line}\n`;
-    if (isUrgent || this.#queue.length > MAX_GATHERED_CHARACTERS) this.#start();
+    this.#isHurried ||= isUrgent;
+    if (this.#isDue) this.#start();
     else this.#startSoon();
   }
 
   async flush(timeoutMs: number): Promise<void> {
+    this.#isHurried = this.#queue !== "";
     this.#start();
     if (this.#writing === null) return;
     const timeout = Promise.withResolvers<void>();
     const cancel = this.clock.after(timeoutMs, timeout.resolve);
     await Promise.race([this.#writing, timeout.promise]);
     cancel();
+  }
+
+  get #isDue(): boolean {
+    return this.#isHurried || this.#queue.length > MAX_GATHERED_CHARACTERS;
   }
 
   #startSoon(): void {
@@ -103,7 +111,7 @@ class QueuedWriter {
     });
   }
 
-  /** Writes batches until the queue is empty or a write fails. */
+  /** Writes batches until no more is due or a write fails. */
   async #drain(): Promise<void> {
     do {
       const report = this.#dropped > 0 && this.droppedLine !== null ? `${this.droppedLine(this.#dropped)}\n` : "";
@@ -111,6 +119,7 @@ class QueuedWriter {
       const head = this.#encoder.encode((this.#isMidLine ? "\n" : "") + report);
       const lines = this.#encoder.encode(this.#queue);
       this.#queue = "";
+      this.#isHurried = false;
       const batch = new Uint8Array(head.length + lines.length);
       batch.set(head);
       batch.set(lines, head.length);
@@ -120,7 +129,7 @@ class QueuedWriter {
       if (written >= head.length - 1) this.#dropped -= reported;
       this.#dropped += lineEndsIn(batch.subarray(Math.max(written, head.length)));
       if (written < batch.length) return;
-    } while (this.#queue !== "" || (this.#dropped > 0 && this.droppedLine !== null));
+    } while (this.#isDue || (this.#dropped > 0 && this.droppedLine !== null));
   }
 
   /** Returns the number of bytes written: all of them unless the stream failed. */

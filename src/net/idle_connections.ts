@@ -62,8 +62,8 @@ export class IdleConnections {
 
   /**
    * Resolves when all received data was delivered, so that {@linkcode IdleConnections.take} can be called at once. A
-   * connection on which data arrived has then been closed, even if the event loop was blocked. Null if there is no idle
-   * connection to the host.
+   * connection on which data arrived has then been closed, even if the event loop was blocked. Null if there is nothing
+   * to wait for.
    */
   verified(isTls: boolean, host: string): Promise<void> | null {
     const list = this.#listsOf(isTls).get(host);

@@ -37,17 +37,17 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 const noSpace = () => Object.assign(new Error("No space left on device"), { code: "ENOSPC" });
 
-Deno.test("lines are buffered for ten milliseconds and written together", async () => {
+Deno.test("lines are buffered for forty milliseconds and written together", async () => {
   const { clock, stream, writer } = writing();
   writer.write("one", false);
-  clock.advance(9);
+  clock.advance(39);
   writer.write("two", false);
   assertEquals(stream.begun, []);
   clock.advance(1);
   await settled();
   assertEquals([stream.text, stream.begun.length], ["one\ntwo\n", 1]);
   writer.write("three", false);
-  clock.advance(10);
+  clock.advance(40);
   await settled();
   assertEquals(stream.lines, ["one", "two", "three"]);
 });
@@ -61,8 +61,8 @@ Deno.test("an urgent line is written at once, after those before it", () => {
 
 Deno.test("the buffer of lines is bounded", () => {
   const { stream, writer } = writing();
-  writer.write("x".repeat(65_536), false);
-  assertEquals(stream.begun, [65_537]);
+  writer.write("x".repeat(262_144), false);
+  assertEquals(stream.begun, [262_145]);
 });
 
 Deno.test("flush() writes buffered lines, and nothing when there are none", async () => {
@@ -103,6 +103,26 @@ Deno.test("one write runs at a time, and lines that arrive meanwhile are written
   first.resolve(Infinity);
   await settled();
   assertEquals([stream.lines, stream.begun.length], [["one", "two", "three"], 2]);
+});
+
+Deno.test("lines that arrive during a write are gathered too, unless one of them is urgent", async () => {
+  const { clock, stream, writer } = writing();
+  const [first, third] = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
+  stream.script = [first.promise, Infinity, third.promise];
+  writer.write("one", true);
+  writer.write("two", false);
+  first.resolve(Infinity);
+  await settled();
+  assertEquals(stream.lines, ["one"]);
+  clock.advance(40);
+  await settled();
+  assertEquals(stream.lines, ["one", "two"]);
+  writer.write("three", true);
+  writer.write("four", false);
+  writer.write("five", true);
+  third.resolve(Infinity);
+  await settled();
+  assertEquals(stream.lines, ["one", "two", "three", "four", "five"]);
 });
 
 Deno.test("lines above the limit are dropped, and their count is written when the stream accepts lines again", async () => {

@@ -8,9 +8,7 @@ const MAX_STALE_MS = 2_000;
 
 /** Supplies the connections of one request. */
 export interface ConnectionSource {
-  /**
-   * Resolves when an idle connection can be taken; null if there is none. See `IdleConnections.verified`.
-   */
+  /** Resolves when an idle connection can be taken; null if it can be at once. See `IdleConnections.verified`. */
   verified(): Promise<void> | null;
   /** Takes an idle connection; null if there is none. */
   take(): Connection | null;
@@ -43,7 +41,7 @@ export async function exchangeOver<T>(
   for (;;) {
     const verified = mayTake ? source.verified() : null;
     if (verified !== null) await verified;
-    const kept = verified === null ? null : source.take();
+    const kept = mayTake ? source.take() : null;
     const connection = kept ?? await source.open();
     source.onConnection(connection);
     const sentAt = clock.now();
