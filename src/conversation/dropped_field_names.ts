@@ -22,6 +22,7 @@ export function droppedFieldNames(
   paths: DroppedFieldPaths,
   isTwofold: boolean = false,
 ): string[] {
+  if (droppedFields.length === 0) return [];
   const found = new Set<string>();
   for (const loss of droppedFields) {
     for (const path of ownValue(paths, loss) ?? [loss]) {

@@ -24,6 +24,7 @@ export const NO_RESULT = "No result: the call was interrupted";
  * @param sanitizeId Spells a call's id for the format; equal ids stay equal, different ones different.
  */
 export function pairsOf(turns: readonly Turn[], sanitizeId: (id: string) => string): Pairs {
+  if (!turns.some(({ parts }) => parts.some(isCallOrResult))) return NO_PAIRS;
   const ids = new Map<ToolCallPart, string>();
   const results = new Map<ToolCallPart, ToolResultPart>();
   const orphans = new Set<ToolResultPart>();
@@ -45,6 +46,13 @@ export function pairsOf(turns: readonly Turn[], sanitizeId: (id: string) => stri
   }
   const calls = new Map([...ids].map(([call, id]) => [call, { id, result: results.get(call) ?? null }]));
   return { calls, orphans };
+}
+
+/** Of most conversations. Empty maps cost each request a kilobyte of garbage. */
+const NO_PAIRS: Pairs = { calls: new Map(), orphans: new Set() };
+
+function isCallOrResult({ kind }: Part): boolean {
+  return kind === "tool_call" || kind === "tool_result";
 }
 
 /** A result without a call, as text of the user: vendors reject it as a tool result. */

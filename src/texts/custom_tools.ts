@@ -7,8 +7,11 @@ import type { ReplyPart } from "../conversation/reply.ts";
  * functions with one property `input`. This file converts such a call back to the tool that the caller offered.
  */
 
+const NO_TOOLS: ReadonlySet<string> = new Set();
+
 /** Returns the names of the caller's tools of kind `custom`. */
 export function customToolsOf({ tools }: Conversation): ReadonlySet<string> {
+  if (!tools.some(({ kind }) => kind === "custom")) return NO_TOOLS;
   return new Set(tools.filter(({ kind }) => kind === "custom").map(({ name }) => name));
 }
 

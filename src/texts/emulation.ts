@@ -15,6 +15,12 @@ export interface Emulation {
   events(): (event: ReplyEvent) => ReplyEvent[];
 }
 
+const NO_EMULATION: Emulation = {
+  keepsEvents: true,
+  reply: (reply) => reply,
+  events: () => (event) => [event],
+};
+
 /** Returns the emulation that a request needs, and the dropped fields that remain. */
 export function emulationFor(
   { sampling, parallelToolCalls }: Conversation,
@@ -22,11 +28,12 @@ export function emulationFor(
 ): { readonly emulation: Emulation; readonly droppedFields: readonly string[] } {
   const cutsText = droppedFields.includes("stop") && sampling.stop.length > 0;
   const keepsOneCall = droppedFields.includes("parallel_tool_calls") && parallelToolCalls === false;
+  if (!cutsText && !keepsOneCall) return { droppedFields, emulation: NO_EMULATION };
   const emulated = new Set([...cutsText ? ["stop"] : [], ...keepsOneCall ? ["parallel_tool_calls"] : []]);
   return {
     droppedFields: droppedFields.filter((field) => !emulated.has(field)),
     emulation: {
-      keepsEvents: !cutsText && !keepsOneCall,
+      keepsEvents: false,
       reply(reply) {
         const single = keepsOneCall ? { ...reply, parts: withoutLaterCalls(reply.parts) } : reply;
         return cutsText ? cutReply(single, sampling.stop) : single;

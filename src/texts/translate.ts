@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { relayStream } from "../calls/stream_relay.ts";
 import type { ReplyContext } from "../conversation/caller_format.ts";
 import { withCallerFieldName } from "../conversation/caller_field_error.ts";
@@ -11,6 +10,7 @@ import { requestHeadersOf } from "../http/headers.ts";
 import { modelFacts } from "../conversation/known_models.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
+import type { OpenPrefix } from "../caches/prefix.ts";
 import { jsonBytes, responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
@@ -36,7 +36,8 @@ import { readWholeReply } from "./whole_reply.ts";
  */
 export async function translate(attempt: TextAttempt, parts: TextParts): Promise<Response> {
   const { request, provider, endpoint, candidate } = attempt;
-  const translation = await translated(attempt, parts);
+  const translating = translated(attempt, parts);
+  const translation = translating instanceof Promise ? await translating : translating;
   const response = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, request.stream),
@@ -60,11 +61,27 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   });
 }
 
-async function translated(attempt: TextAttempt, parts: TextParts): Promise<Translation> {
-  const { request } = attempt;
+/** Returns the translation of a request, immediately if nothing has to be fetched or opened for it. */
+function translated(attempt: TextAttempt, parts: TextParts): Translation | Promise<Translation> {
   const inlined = conversationOf(attempt, parts);
-  const own = limited(inlined instanceof Promise ? await inlined : inlined, attempt);
-  const prefix = request.cache?.kind === "emulated" ? await openPrefixOf(attempt) : null;
+  const needsPrefix = attempt.request.cache?.kind === "emulated";
+  return inlined instanceof Promise || needsPrefix
+    ? translatedLater(inlined, needsPrefix, attempt)
+    : translationOf(inlined, null, attempt);
+}
+
+async function translatedLater(
+  inlined: Conversation | Promise<Conversation>,
+  needsPrefix: boolean,
+  attempt: TextAttempt,
+): Promise<Translation> {
+  const conversation = await inlined;
+  return translationOf(conversation, needsPrefix ? await openPrefixOf(attempt) : null, attempt);
+}
+
+function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt: TextAttempt): Translation {
+  const { request } = attempt;
+  const own = limited(inlined, attempt);
   const conversation = withPrefix(own, prefix, attempt);
   const written = writtenFor(conversation, attempt);
   const { emulation, droppedFields } = emulationFor(conversation, written.droppedFields);
@@ -77,13 +94,15 @@ async function translated(attempt: TextAttempt, parts: TextParts): Promise<Trans
     emulation,
     names: {
       issuer: attempt.provider.name,
-      tools: written.toolNames ?? new Map(),
+      tools: written.toolNames ?? NO_NAMES,
       customTools: customToolsOf(conversation),
     },
     // A reply may repeat its request, but never the content of a cache.
     context: replyContextOf(attempt, own),
   };
 }
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 function writtenFor(conversation: Conversation, attempt: TextAttempt): WriteResult<JsonObject> {
   const { request, endpoint } = attempt;
@@ -147,18 +166,21 @@ async function answerWhole(
   parts: TextParts,
 ): Promise<Response> {
   const { request } = attempt;
-  const bytes = await readWholeReply(response, attempt);
+  const reading = readWholeReply(response, attempt);
+  const bytes = reading instanceof Promise ? await reading : reading;
   const vendorReply = replyIn(bytes, attempt);
   const reply = translation.emulation.reply(toCallerReply(vendorReply, translation.names));
   parts.reasoning.keep(request.accountId, reply.parts, request.format.replay.signatures);
   const countOutput = () => countTextTokens(textOf(reply));
-  const hostedCalls = attempt.measure.hostedTools > 0 ? countHostedCalls(textIn(bytes)) : 0;
-  const usage = reply.usage === null
+  const hostedCalls = attempt.measure.hostedTools > 0 ? countHostedCalls(DECODER.decode(bytes)) : 0;
+  const plausible = reply.usage === null ? null : plausibleUsage(attempt, reply.usage, { countOutput, hostedCalls });
+  const usage = plausible === null
     ? await estimatedUsageOf(request, await countOutput())
-    : usageWithCache(await plausibleUsage(attempt, reply.usage, { countOutput, hostedCalls }), request.cache);
+    : usageWithCache(plausible instanceof Promise ? await plausible : plausible, request.cache);
   const written = request.format.writeReply({ ...reply, usage }, translation.context);
   if (request.format.replay.items) parts.items.keepReply(request.accountId, written.body);
-  await chargeText(attempt, usage, "completed");
+  const charged = chargeText(attempt, usage, "completed");
+  if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const droppedFields = [...translation.droppedFields, ...unsupported];
   const headers = responseHeaders(attempt, response, "application/json", droppedFields);
@@ -167,17 +189,14 @@ async function answerWhole(
 
 function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {
   try {
-    return attempt.endpoint.format.readReply(JSON.parse(textIn(bytes)));
+    return attempt.endpoint.format.readReply(JSON.parse(DECODER.decode(bytes)));
   } catch (cause) {
     throw unreadableReply(attempt, cause);
   }
 }
 
-/** Returns the text of UTF-8 bytes, without a byte order mark. */
-function textIn(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  return text.startsWith("\ufeff") ? text.slice(1) : text;
-}
+/** Removes a byte order mark. */
+const DECODER = new TextDecoder();
 
 function textOf(reply: Reply): string {
   return reply.parts.map((part) => part.kind === "tool_call" ? part.input : "text" in part ? part.text : "").join("\n");

@@ -22,16 +22,22 @@ interface OpenCall {
   readonly messageIndex: number;
 }
 
+/** The calls so far. */
+interface Calls {
+  /** Open calls by the caller's id; `""` for calls without an id. */
+  readonly open: Map<string, OpenCall[]>;
+  readonly ids: Set<string>;
+  /** How often each id occurred, so that a unique one is found without starting at 1. */
+  readonly uses: Map<string, number>;
+  /** The tools of all calls, by the caller's id. */
+  readonly tools: Map<string, string>;
+}
+
 interface Reading {
   readonly instructions: TextPart[];
   readonly turns: OpenTurn[];
-  /** Open calls by the caller's id; `""` for calls without an id. */
-  readonly open: Map<string, OpenCall[]>;
-  readonly callIds: Set<string>;
-  /** How often each id occurred, so that a unique one is found without starting at 1. */
-  readonly uses: Map<string, number>;
-  /** The tools of all calls so far, by the caller's id. */
-  readonly tools: Map<string, string>;
+  /** Null before the first call, as most requests have none. */
+  calls: Calls | null;
   readonly unsupportedFields: Set<string>;
 }
 
@@ -43,10 +49,7 @@ export function readMessages(
   const reading: Reading = {
     instructions: [],
     turns: [],
-    open: new Map(),
-    callIds: new Set(),
-    uses: new Map(),
-    tools: new Map(),
+    calls: null,
     unsupportedFields,
   };
   messages.forEach((message, i) => readMessage(message as JsonObject, i, reading));
@@ -148,28 +151,30 @@ function legacyId(name: unknown): string {
 
 /** Adds an open call under a unique id, because weak models repeat ids. */
 function openCall(wireId: string, preferredId: string, call: Omit<OpenCall, "callId">, reading: Reading): string {
+  const calls = reading.calls ??= { open: new Map(), ids: new Set(), uses: new Map(), tools: new Map() };
   let callId = preferredId;
-  let uses = reading.uses.get(preferredId) ?? 1;
-  while (reading.callIds.has(callId)) callId = `${preferredId}_${++uses}`;
-  reading.uses.set(preferredId, uses);
-  reading.callIds.add(callId);
-  const openCalls = reading.open.get(wireId);
+  let uses = calls.uses.get(preferredId) ?? 1;
+  while (calls.ids.has(callId)) callId = `${preferredId}_${++uses}`;
+  calls.uses.set(preferredId, uses);
+  calls.ids.add(callId);
+  const openCalls = calls.open.get(wireId);
   if (openCalls !== undefined && openCalls.at(-1)?.messageIndex === call.messageIndex) {
     openCalls.push({ ...call, callId });
-  } else reading.open.set(wireId, [{ ...call, callId }]);
-  reading.tools.set(wireId, call.tool);
+  } else calls.open.set(wireId, [{ ...call, callId }]);
+  calls.tools.set(wireId, call.tool);
   return callId;
 }
 
 function readResult(message: JsonObject, wireId: string, content: readonly Part[], reading: Reading): ToolResultPart {
-  const openCalls = reading.open.get(wireId) ?? reading.open.get("");
+  const { calls } = reading;
+  const openCalls = calls?.open.get(wireId) ?? calls?.open.get("");
   const call = openCalls?.shift();
   const parts = content.filter(isReturnable);
   if (parts.length < content.length) reading.unsupportedFields.add("messages.content");
   return {
     kind: "tool_result",
     callId: call?.callId ?? wireId,
-    tool: call?.tool ?? reading.tools.get(wireId) ?? (textOf(message.name) || null),
+    tool: call?.tool ?? calls?.tools.get(wireId) ?? (textOf(message.name) || null),
     parts,
     isError: false,
     ...(call?.custom && { custom: true }),

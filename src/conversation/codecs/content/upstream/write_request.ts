@@ -38,7 +38,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   Object.assign(body, tier);
   addDroppedSettings(conversation, droppedFields);
   const toolNames = rewrittenNames(conversation);
-  return toolNames.size === 0
+  return toolNames === null
     ? { body, droppedFields: [...droppedFields] }
     : { body, droppedFields: [...droppedFields], toolNames };
 }
@@ -70,9 +70,19 @@ function writeInstructions(
   return parts;
 }
 
-/** The caller's names of tools whose names were sanitized, offered or called, by their names on the wire. */
-function rewrittenNames({ tools, turns }: Conversation): Map<string, string> {
-  const calls = turns.flatMap(({ parts }) => parts.flatMap((part) => part.kind === "tool_call" ? [part.tool] : []));
-  const names = [...tools.map(({ name }) => name), ...calls].map((name) => [wireToolName(name), name] as const);
-  return new Map(names.filter(([wire, name]) => wire !== name));
+/**
+ * The caller's names of tools whose names were sanitized, offered or called, by their names on the wire; null if there
+ * are none.
+ */
+function rewrittenNames({ tools, turns }: Conversation): ReadonlyMap<string, string> | null {
+  let names: Map<string, string> | null = null;
+  const note = (name: string) => {
+    const wire = wireToolName(name);
+    if (wire !== name) (names ??= new Map<string, string>()).set(wire, name);
+  };
+  for (const { name } of tools) note(name);
+  for (const { parts } of turns) {
+    for (const part of parts) if (part.kind === "tool_call") note(part.tool);
+  }
+  return names;
 }

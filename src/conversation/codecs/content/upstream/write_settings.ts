@@ -147,19 +147,20 @@ function levelFor(reasoning: ReasoningRequest, limit: number, { efforts }: Model
 
 /** Writes the resolution; the vendor has one for all media of a request. */
 function addResolution(config: JsonObject, { turns }: Conversation, droppedFields: Set<string>): void {
-  const details = new Set<string>();
-  for (const turn of turns) {
-    for (const part of turn.parts) for (const detail of detailsIn(part)) details.add(detail);
-  }
-  const requested = [...details].filter((detail) => detail !== "auto");
+  const all: string[] = [];
+  for (const { parts } of turns) addDetails(parts, all);
+  const requested = all.filter((detail) => detail !== "auto");
   if (requested.length === 0) return;
+  const details = new Set(all);
   if (details.size > 1 || requested[0] === "original") droppedFields.add("image_detail");
   config.mediaResolution = requested.every((detail) => detail === "low")
     ? "MEDIA_RESOLUTION_LOW"
     : "MEDIA_RESOLUTION_HIGH";
 }
 
-function detailsIn(part: Part): string[] {
-  if (part.kind === "image") return [part.detail ?? "auto"];
-  return part.kind === "tool_result" ? part.parts.flatMap(detailsIn) : [];
+function addDetails(parts: readonly Part[], details: string[]): void {
+  for (const part of parts) {
+    if (part.kind === "image") details.push(part.detail ?? "auto");
+    else if (part.kind === "tool_result") addDetails(part.parts, details);
+  }
 }
