@@ -65,6 +65,11 @@ function isJson(text: string): boolean {
 }
 
 function writeMessage(parts: readonly ReplyPart[], explanation: string): JsonObject {
+  const [only] = parts;
+  if (parts.length === 1 && only?.kind === "text" && !only.citations && !only.signature) {
+    const isEmpty = only.text === "" && explanation !== "";
+    return { role: "assistant", content: isEmpty ? null : only.text, refusal: explanation || null };
+  }
   const texts = parts.filter((part) => part.kind === "text");
   const calls = parts.filter((part) => part.kind === "tool_call");
   const refusal = parts.filter((part) => part.kind === "refusal").map((part) => part.text).join("") || explanation;

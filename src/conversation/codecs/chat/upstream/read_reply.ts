@@ -68,16 +68,20 @@ function readMessageParts(message: JsonObject, replyId: string, unsupportedField
   const calls = listOf(message.tool_calls).map((entry) => objectOf(entry) ?? {});
   const legacy = objectOf(message.function_call);
   if (legacy) calls.push({ function: legacy });
-  const callIds = new Set<string>();
-  calls.forEach((fields, k) => {
-    const call = readCall(fields, callIdOf(fields, replyId, k, callIds));
-    if (call) parts.push(call);
-    else unsupportedFields.add(`message.tool_calls.${textOf(fields.type)}`);
-  });
+  if (calls.length > 0) parts.push(...readCalls(calls, replyId, unsupportedFields));
   for (const name of Object.keys(message)) {
     if (!KNOWN_FIELDS.has(name) && hasValue(message[name])) unsupportedFields.add(`message.${name}`);
   }
   return withMessageSignature(parts, message);
+}
+
+function readCalls(calls: readonly JsonObject[], replyId: string, unsupportedFields: Set<string>): ReplyPart[] {
+  const callIds = new Set<string>();
+  return calls.flatMap((fields, k) => {
+    const call = readCall(fields, callIdOf(fields, replyId, k, callIds));
+    if (call === null) unsupportedFields.add(`message.tool_calls.${textOf(fields.type)}`);
+    return call ?? [];
+  });
 }
 
 /** Reads text, or one vendor's list of `text` and `thinking` parts. */

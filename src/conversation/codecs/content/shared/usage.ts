@@ -85,15 +85,15 @@ function tierIn({ serviceTier, trafficType }: JsonObject): string | null {
 export interface Shown {
   /**
    * The distinct queries of the vendor's web searches. Each is billed as one search with the vendor's current models. A
-   * reply with web grounding but without queries counts as one, the empty one.
+   * reply with web grounding but without queries counts as one, the empty one. Null before the first.
    */
-  readonly queries: Set<string>;
+  queries: Set<string> | null;
   images: number;
 }
 
 /** No content. */
 export function newShown(): Shown {
-  return { queries: new Set(), images: 0 };
+  return { queries: null, images: 0 };
 }
 
 /** Adds the billable content of a reply or one chunk of it. */
@@ -103,14 +103,15 @@ export function noteShown(shown: Shown, body: unknown): void {
     if (!isObject(grounding)) continue;
     const named = Array.isArray(grounding.webSearchQueries) ? grounding.webSearchQueries : [];
     const queries = named.filter((query) => typeof query === "string" && query !== "");
-    for (const query of queries) shown.queries.add(query);
     const isGrounded = objectsIn(grounding.groundingChunks).some(({ web }) => isObject(web));
-    if (isGrounded && queries.length === 0) shown.queries.add("");
+    if (isGrounded && queries.length === 0) queries.push("");
+    for (const query of queries) (shown.queries ??= new Set<string>()).add(query);
   }
 }
 
 /** The same as counters. */
 export function extrasOf({ queries, images }: Shown) {
+  if (queries === null) return { webSearches: 0, imagesMade: images };
   const unnamed = queries.size > 1 && queries.has("") ? 1 : 0;
   return { webSearches: queries.size - unnamed, imagesMade: images };
 }

@@ -267,9 +267,11 @@ function bareCitations({ cited }: Progress): readonly Citation[] {
   return cited === null ? [] : readCitations([""], cited)[0]!;
 }
 
+const NO_CITATIONS: ReadonlyMap<number, Citation[]> = new Map();
+
 /** The citations of each text part, by index. */
-export function citationsByPart({ cited, texts }: Progress): Map<number, Citation[]> {
-  if (cited === null) return new Map();
+export function citationsByPart({ cited, texts }: Progress): ReadonlyMap<number, Citation[]> {
+  if (cited === null) return NO_CITATIONS;
   const found = readCitations([...texts.values()], cited);
   return new Map([...texts.keys()].map((index, at) => [index, found[at]!]));
 }

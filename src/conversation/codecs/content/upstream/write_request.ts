@@ -75,14 +75,10 @@ function writeInstructions(
  * are none.
  */
 function rewrittenNames({ tools, turns }: Conversation): ReadonlyMap<string, string> | null {
-  let names: Map<string, string> | null = null;
-  const note = (name: string) => {
-    const wire = wireToolName(name);
-    if (wire !== name) (names ??= new Map<string, string>()).set(wire, name);
-  };
-  for (const { name } of tools) note(name);
+  const names = tools.map(({ name }) => name);
   for (const { parts } of turns) {
-    for (const part of parts) if (part.kind === "tool_call") note(part.tool);
+    for (const part of parts) if (part.kind === "tool_call") names.push(part.tool);
   }
-  return names;
+  const renamed = names.filter((name) => wireToolName(name) !== name);
+  return renamed.length === 0 ? null : new Map(renamed.map((name) => [wireToolName(name), name]));
 }

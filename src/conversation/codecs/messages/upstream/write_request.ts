@@ -186,10 +186,13 @@ function renamedTools(
   { tools }: Conversation,
   turns: readonly AlternatingTurn[],
 ): Pick<WriteResult<JsonObject>, "toolNames"> {
-  const called = turns.flatMap((turn) => turn.parts).flatMap((part) => part.kind === "tool_call" ? [part.tool] : []);
-  const names = new Set([...tools.map((tool) => tool.name), ...called]);
-  const renamed = [...names].filter((name) => wireToolName(name) !== name);
-  return renamed.length > 0 ? { toolNames: new Map(renamed.map((name) => [wireToolName(name), name])) } : {};
+  const names = tools.map(({ name }) => name);
+  for (const { parts } of turns) {
+    for (const part of parts) if (part.kind === "tool_call") names.push(part.tool);
+  }
+  const renamed = names.filter((name) => wireToolName(name) !== name);
+  if (renamed.length === 0) return {};
+  return { toolNames: new Map([...new Set(renamed)].map((name) => [wireToolName(name), name])) };
 }
 
 function writeSystem({ instructions, outputFormat }: Conversation, traits: ModelTraits): JsonObject[] {
