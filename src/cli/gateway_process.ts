@@ -1,5 +1,6 @@
 import { type RunningApp, startApp } from "../app/app.ts";
 import type { Config } from "../config/config.ts";
+import { startMemoryReturn } from "../workers/memory_return.ts";
 import type { ProcessOutput } from "./process_output.ts";
 import { listenForStop } from "./stop_signals.ts";
 
@@ -40,7 +41,9 @@ export async function runUntilSignal({ log, flush }: ProcessOutput, start: () =>
   const stopSignal = listenForStop({ log, onSecond: () => void flush().then(() => Deno.exit(1)) });
   try {
     const app = await start();
+    const stopMemoryReturn = startMemoryReturn();
     log.info("stopping", { signal: await stopSignal });
+    stopMemoryReturn();
     await app.stop();
     log.info("stopped");
     return 0;

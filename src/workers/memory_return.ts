@@ -1,0 +1,77 @@
+import process from "node:process";
+import { type Clock, systemClock } from "../lib/clock.ts";
+
+/** Options of {@linkcode startMemoryReturn}. The defaults measure this process. */
+export interface MemoryReturnOptions {
+  readonly clock?: Clock;
+  /** The memory that the process holds. */
+  readonly residentBytes?: () => number;
+  /** The processor time that the process has used since its start, in milliseconds. */
+  readonly usedCpuMs?: () => number;
+  /** Returns the memory that the process holds and does not use. */
+  readonly returnMemory?: () => void;
+}
+
+/** Time between two checks. */
+export const CHECK_EVERY_MS = 10_000;
+
+/** The most processor time between two checks of a quiet process: a twentieth of a core. */
+export const QUIET_CPU_MS = 500;
+
+/**
+ * The number of quiet checks before memory is returned. V8 frees its own garbage 10 to 20 seconds after load. The rest
+ * of a minute is for the bodies of a slow last request.
+ */
+export const QUIET_CHECKS = 3;
+
+/** Memory beyond the least amount so far for which a return is worth its cost, 25 ms of processor time. */
+export const WORTHWHILE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Returns the memory that the process does not use to the system, after each load. The allocator of glibc keeps freed
+ * memory below the last block in use, about 100 MiB after load, until it is told to return it.
+ *
+ * It runs when the process was quiet for 20 to 30 seconds and holds more than before the load.
+ *
+ * @returns A function that stops it.
+ */
+export function startMemoryReturn({
+  clock = systemClock,
+  residentBytes = () => Deno.memoryUsage().rss,
+  usedCpuMs = usedCpuOfProcess,
+  returnMemory = returnByThread,
+}: MemoryReturnOptions = {}): () => void {
+  let leastBytes = residentBytes();
+  let cpuMs = usedCpuMs();
+  let quietChecks = 0;
+  let hasReturned = false;
+  let stop = clock.after(CHECK_EVERY_MS, check);
+
+  function check(): void {
+    const [lastMs, nowMs] = [cpuMs, usedCpuMs()];
+    cpuMs = nowMs;
+    quietChecks = nowMs - lastMs <= QUIET_CPU_MS ? quietChecks + 1 : 0;
+    const bytes = residentBytes();
+    // What a return leaves is in use, so it is not tried again for it.
+    leastBytes = hasReturned ? bytes : Math.min(leastBytes, bytes);
+    hasReturned = quietChecks === QUIET_CHECKS && bytes > leastBytes + WORTHWHILE_BYTES;
+    if (hasReturned) returnMemory();
+    stop = clock.after(CHECK_EVERY_MS, check);
+  }
+
+  return () => stop();
+}
+
+function usedCpuOfProcess(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/**
+ * Starts a thread that ends at once. Deno calls `malloc_trim(0)` whenever a thread of its workers ends, on Linux; there
+ * is no other way to it without a permission for native code. Source: Deno pull request 32617.
+ */
+function returnByThread(): void {
+  const worker = new Worker("data:application/javascript,close()", { type: "module" });
+  worker.onerror = (event) => event.preventDefault(); // Without a thread the memory stays; that is no reason to end.
+}
