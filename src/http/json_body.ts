@@ -83,16 +83,14 @@ export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease
   const wholeText = scan.isAscii ? null : checkedText(bytes);
   checkScan(scan);
   memory?.reserve(scan.containers * JSON_CONTAINER_BYTES);
-  const outlineBytes = outlineOf(bytes, scan, CONVERSATION_TEXTS);
-  const outlineText = outlineBytes === null && wholeText !== null
-    ? wholeText
-    : textOf(outlineBytes ?? bytes, scan.isAscii);
-  const outline = parsedOutline(outlineText, outlineBytes === null ? null : bytes);
+  const abbreviated = outlineOf(bytes, scan, CONVERSATION_TEXTS);
+  const outlineText = abbreviated ?? wholeText ?? textOf(bytes, true);
+  const outline = parsedOutline(outlineText, abbreviated === null ? null : bytes);
   if (typeof outline !== "object" || outline === null || Array.isArray(outline)) throw notAnObject(nameOf(outline));
   if (hasRepeatedMember(scan, outline)) {
     throw new GatewayError("invalid_request", "Cannot read the body: an object contains a repeated name");
   }
-  return new ReadBody(outline as JsonObject, outlineText, bytes, scan, outlineBytes !== null);
+  return new ReadBody(outline as JsonObject, outlineText, bytes, scan, abbreviated !== null);
 }
 
 class ReadBody implements JsonBody {

@@ -16,6 +16,9 @@ const MIN_BLOCK_BYTES = 48;
 /** The quotes, the mark and the number. */
 const REPLACEMENT_BYTES = 3 + DIGITS;
 
+/** Most outlines are written here, since a new buffer costs more than its content. */
+const SCRATCH = Buffer.alloc(16_384);
+
 /** Which strings an outline omits: long ones of members with one of the names, within one of the top-level members. */
 export interface OmittedStrings {
   readonly within: ReadonlySet<string>;
@@ -24,12 +27,12 @@ export interface OmittedStrings {
 }
 
 /**
- * Writes the outline. It is valid JSON exactly if the text is, provided that the text is UTF-8.
+ * Returns the outline. It is valid JSON exactly if the text is, provided that the text is UTF-8.
  *
  * @param bytes The scanned text.
  * @returns Null if nothing is omitted.
  */
-export function outlineOf(bytes: Uint8Array, scan: JsonScan, { within, names }: OmittedStrings): Uint8Array | null {
+export function outlineOf(bytes: Uint8Array, scan: JsonScan, { within, names }: OmittedStrings): string | null {
   const { longStrings, members } = scan;
   const omitted: number[] = [];
   let length = bytes.length;
@@ -48,7 +51,7 @@ export function outlineOf(bytes: Uint8Array, scan: JsonScan, { within, names }: 
     length -= (longStrings[index + 2] ?? 0) - (longStrings[index + 1] ?? 0) - REPLACEMENT_BYTES;
   }
   if (omitted.length === 0) return null;
-  const target = new Uint8Array(length);
+  const target = length <= SCRATCH.length ? SCRATCH : Buffer.allocUnsafeSlow(length);
   let from = 0;
   let to = 0;
   for (const index of omitted) {
@@ -57,7 +60,7 @@ export function outlineOf(bytes: Uint8Array, scan: JsonScan, { within, names }: 
     from = longStrings[index + 2] ?? 0;
   }
   copied(bytes, from, bytes.length, target, to);
-  return target;
+  return target.toString(scan.isAscii ? "latin1" : "utf8", 0, length);
 }
 
 /**

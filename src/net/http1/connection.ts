@@ -80,6 +80,8 @@ export class Connection {
    * small chunk costs more than all other work on it.
    */
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
+  /** The same bytes for reading text: making a `Buffer` for each head costs as much as reading it. */
+  #text = textViewOf(this.#buffer);
   #used = 0;
   /** The size of the next buffer. */
   #bufferBytes = FIRST_BUFFER_BYTES;
@@ -133,10 +135,15 @@ export class Connection {
   /** Returns the free space of the buffer, at least {@linkcode MIN_READ_BYTES}. */
   #freeSpace(): Uint8Array {
     if (this.#buffer.length - this.#used < MIN_READ_BYTES) {
-      this.#buffer = new Uint8Array(this.#bufferBytes);
+      this.#replaceBuffer(new Uint8Array(this.#bufferBytes));
       this.#used = 0;
     }
     return this.#used === 0 ? this.#buffer : this.#buffer.subarray(this.#used);
+  }
+
+  #replaceBuffer(buffer: Uint8Array<ArrayBuffer>): void {
+    this.#buffer = buffer;
+    this.#text = textViewOf(buffer);
   }
 
   readonly #onReadFailed = (error: unknown): never => {
@@ -341,7 +348,7 @@ export class Connection {
     if (filled === this.#buffer.length) {
       const longer = new Uint8Array(filled * 2);
       longer.set(this.#buffer);
-      this.#buffer = longer;
+      this.#replaceBuffer(longer);
     }
     const reading = this.#ahead ?? this.socket.read(this.#buffer.subarray(filled));
     this.#ahead = null;
@@ -350,7 +357,7 @@ export class Connection {
 
   #headOf(start: number, end: number): ResponseHead {
     try {
-      return new ResponseHead(latin1Of(this.#buffer, start, end));
+      return new ResponseHead(this.#text.toString("latin1", start, end));
     } catch (error) {
       throw new ConnectionError("Cannot read the response", "protocol", "answered", error);
     }
@@ -364,8 +371,8 @@ export class Connection {
 }
 
 /** `TextDecoder` costs ten times as much for a text of this size. */
-function latin1Of({ buffer }: Uint8Array<ArrayBuffer>, start: number, end: number): string {
-  return Buffer.from(buffer, start, end - start).toString("latin1");
+function textViewOf({ buffer }: Uint8Array<ArrayBuffer>): Buffer {
+  return Buffer.from(buffer);
 }
 
 function unreadable(why: string): ConnectionError {
