@@ -47,16 +47,14 @@
         (i8x16.eq (local.get $folded) (i8x16.splat (i32.const 0x7b)))
         (i8x16.eq (local.get $folded) (i8x16.splat (i32.const 0x7d))))))
 
-  ;; Where a vector has characters that may follow a backslash and are not indexed there. The table has them by their
-  ;; lower four bits, except two that share these bits with "b".
+  ;; Where a vector has rarer letters that may follow a backslash and are not indexed there. The table has them by their
+  ;; lower four bits, except "r", which shares these bits with "b".
   (func $escapable (param $bytes v128) (result v128)
     (v128.or
       (i8x16.eq (local.get $bytes) (i8x16.swizzle
-        (v128.const i8x16 0xff 0 0x62 0 0x74 0 0x66 0 0 0 0 0 0x5c 0 0x6e 0)
+        (v128.const i8x16 0xff 0 0x62 0 0x74 0 0x66 0 0 0 0 0 0 0 0 0)
         (v128.and (local.get $bytes) (i8x16.splat (i32.const 0x0f)))))
-      (v128.or
-        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
-        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x72))))))
+      (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x72)))))
 
   ;; Where a vector has "u" or "/".
   (func $listed (param $bytes v128) (result v128)
@@ -128,16 +126,26 @@
             (local.set $second (i64.xor (local.get $codes) (i64.or (local.get $backslash) (local.get $second))))
             (global.set $escaped
               (i64.shr_u (i64.and (local.get $codes) (local.get $backslash)) (i64.const 63)))
+            ;; $codes: the second characters other than the usual ones, which are quotes, backslashes and "n".
+            (local.set $chars (i8x16.splat (i32.const 0x6e)))
+            (local.set $codes (i64.and (local.get $second) (i64.xor (i64.const -1) (i64.or
+              (i64.or (local.get $quote) (local.get $backslash))
+              (call $bits
+                (i8x16.eq (local.get $a) (local.get $chars)) (i8x16.eq (local.get $b) (local.get $chars))
+                (i8x16.eq (local.get $c) (local.get $chars)) (i8x16.eq (local.get $d) (local.get $chars)))))))
             (local.set $quote (i64.and (local.get $quote) (i64.xor (local.get $second) (i64.const -1))))
-            (local.set $second (i64.and (local.get $second) (i64.xor (i64.const -1) (call $bits
-              (call $escapable (local.get $a)) (call $escapable (local.get $b))
-              (call $escapable (local.get $c)) (call $escapable (local.get $d))))))
-            (if (i64.ne (i64.const 0) (local.get $second))
+            (if (i64.ne (i64.const 0) (local.get $codes))
               (then
-                (local.set $found (i64.and (local.get $second) (call $bits
-                  (call $listed (local.get $a)) (call $listed (local.get $b))
-                  (call $listed (local.get $c)) (call $listed (local.get $d)))))
-                (if (i64.ne (local.get $found) (local.get $second)) (then (global.set $isInvalid (i32.const 1))))))))
+                (local.set $codes (i64.and (local.get $codes) (i64.xor (i64.const -1) (call $bits
+                  (call $escapable (local.get $a)) (call $escapable (local.get $b))
+                  (call $escapable (local.get $c)) (call $escapable (local.get $d))))))
+                (if (i64.ne (i64.const 0) (local.get $codes))
+                  (then
+                    (local.set $found (i64.and (local.get $codes) (call $bits
+                      (call $listed (local.get $a)) (call $listed (local.get $b))
+                      (call $listed (local.get $c)) (call $listed (local.get $d)))))
+                    (if (i64.ne (local.get $found) (local.get $codes))
+                      (then (global.set $isInvalid (i32.const 1))))))))))
 
         ;; $codes becomes the bytes from each opening quote to the byte before the closing one: each bit is the
         ;; exclusive or of the bits of $quote up to it.
