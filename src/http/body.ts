@@ -1,3 +1,4 @@
+import { takeBodyBuffer } from "../lib/body_buffers.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { GrowingBytes } from "../lib/growing_bytes.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
@@ -38,8 +39,8 @@ const BYTES_PER_SECOND = 65_536;
 /** A body up to this size arrives at once in most cases: one read, one deadline. */
 const SMALL_BYTES = 65_536;
 /**
- * A body up to this size is read into its final buffer. The buffer of a failed read is freed at the next garbage
- * collection, so larger bodies are collected with {@linkcode GrowingBytes}, which frees it at once.
+ * A body up to this size is read into its final buffer, which may be longer. The buffer of a failed read is freed at
+ * the next garbage collection, so larger bodies are collected with {@linkcode GrowingBytes}, which frees it at once.
  */
 const MAX_DIRECT_BYTES = 2_097_152;
 
@@ -136,7 +137,7 @@ async function readLarge(
   const reader = isDirect && request.body !== null ? byobReaderOf(request.body) : null;
   if (isDirect && reader !== null) {
     reserve(expectedBytes);
-    return await readInto(new ArrayBuffer(expectedBytes), reader, limits);
+    return await readInto(takeBodyBuffer(expectedBytes), expectedBytes, { reader, limits });
   }
   const bytes = new GrowingBytes({ expectedBytes, reserve });
   try {
@@ -149,21 +150,20 @@ async function readLarge(
 }
 
 /**
- * Fills a buffer of the declared length with the body. Each read may return as much as has arrived, which costs half
- * of a stream of chunks, and a pending read can be cancelled, unlike `request.bytes()`.
+ * Fills the start of a buffer with a body of the declared length. Each read may return as much as has arrived, which
+ * costs half of a stream of chunks, and a pending read can be cancelled, unlike `request.bytes()`.
  */
 async function readInto(
   whole: ArrayBuffer,
-  reader: ReadableStreamBYOBReader,
-  limits: BodyLimits,
+  length: number,
+  { reader, limits }: { readonly reader: ReadableStreamBYOBReader; readonly limits: BodyLimits },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const length = whole.byteLength;
   const watch = new BodyWatch(limits, () => reader.cancel());
   try {
     let buffer = whole;
     for (let filled = 0; filled < length;) {
       // A read detaches the buffer and returns it with the same content in another object.
-      const { done, value } = await reader.read(new Uint8Array(buffer, filled));
+      const { done, value } = await reader.read(new Uint8Array(buffer, filled, length - filled));
       if (watch.isOver) throw new BodyTimeout();
       if (done) throw new RangeError("The body is shorter than declared");
       buffer = value.buffer;
@@ -174,7 +174,7 @@ async function readInto(
     const { done } = await reader.read(new Uint8Array(1));
     if (watch.isOver) throw new BodyTimeout();
     if (!done) throw new RangeError("The body is longer than declared");
-    return new Uint8Array(buffer);
+    return new Uint8Array(buffer, 0, length);
   } catch (error) {
     throw error instanceof GatewayError ? error : brokenOff(error);
   } finally {

@@ -3,7 +3,7 @@ import type { EndState } from "../calls/settlement.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { PassThrough, StreamWatcher } from "../conversation/pass_through.ts";
 import type { Usage } from "../conversation/usage.ts";
-import { freeBytes } from "../lib/free_bytes.ts";
+import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { encodeFrames } from "../lib/sse.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
@@ -205,7 +205,7 @@ export class PassRelay implements Relay {
     this.#memory.hold(0);
     try {
       await chargeText(this.attempt, await this.#usage(state), state);
-      freeBytes(this.attempt.request.bytes); // only the usage needed them after the vendor replied
+      returnBodyBuffer(this.attempt.request.bytes); // only the usage needed them after the vendor replied
     } catch (thrown) {
       this.#state = onChargeFailed(this.#state);
       throw thrown;

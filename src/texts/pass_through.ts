@@ -4,6 +4,7 @@ import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
 import type { WriteResult } from "../conversation/write_result.ts";
 import type { ByteParts } from "../lib/byte_parts.ts";
+import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
 import { requestHeadersOf } from "../http/headers.ts";
 import { responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
@@ -46,7 +47,7 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     if (charged || kept) await Promise.all([charged, kept]);
     // The usage was read or estimated, and the request is not sent again: a reply is complete. A connection that has
     // not sent all of it was closed.
-    freeBytes(request.bytes);
+    returnBodyBuffer(request.bytes);
     for (const part of body.parts) freeBytes(part); // others only if the body was edited
     return wholeResponse(bytes, responseHeaders(attempt, response, "application/json", droppedFields));
   }

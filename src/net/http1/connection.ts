@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { whileWritten } from "../../lib/body_buffers.ts";
 import type { ByteStream } from "../byte_stream.ts";
 import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
 import { ConnectionError, type ExchangeProgress } from "./connection_error.ts";
@@ -284,7 +285,7 @@ export class Connection {
   #startWrite(bytes: Uint8Array): Promise<number> {
     // A TCP socket whose first write fails has sent nothing. TLS may have sent part of the encrypted data.
     if (this.facts.origin.tls && this.#progress === "unsent") this.#progress = "sent";
-    return this.socket.write(bytes);
+    return whileWritten(bytes, this.socket.write(bytes));
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
