@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { returnBodyBuffer, takeBodyBuffer } from "../../../src/lib/body_buffers.ts";
 import { ByteParts } from "../../../src/lib/byte_parts.ts";
 import { createHttpClient } from "../../../src/net/http1/client.ts";
 import { readAll } from "../../../src/net/http1/response.ts";
@@ -68,6 +69,25 @@ Deno.test("a body of parts is sent again when a reused connection breaks", async
   await serving;
   listener.close();
   assertEquals(sizes, [body.length, body.length]);
+});
+
+Deno.test("the buffer of a body is not used again while a vendor that replied early has not received it", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const client = createHttpClient({ clock: systemClock });
+  const origin = originOf(new URL(`http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}`));
+  const bytes = new Uint8Array(takeBodyBuffer(1_048_576)).fill(1);
+  const body = new ByteParts(Array.from({ length: 20 }, () => bytes)); // more than the kernel accepts
+  const sending = client.send(origin, { method: "POST", path: "/x", headerLines: "", body });
+  using connection = await listener.accept();
+  await connection.read(new Uint8Array(4_096));
+  await connection.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
+  const response = await sending;
+  returnBodyBuffer(bytes);
+  const next = Array.from({ length: 5 }, () => new Uint8Array(takeBodyBuffer(1_048_576)));
+  assertEquals([bytes.length, next.filter(([first]) => first === 1).length], [0, 0]);
+  await readAll(response, 10);
+  client.close();
+  listener.close();
 });
 
 /** Reads one request and returns the length of its body. */
