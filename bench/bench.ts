@@ -161,7 +161,10 @@ async function faultsOf(scenarioIds: readonly ScenarioId[], fields: Fields): Pro
 /** Loads that let every engine compile its hot code; one of each kind. */
 const WARMING: readonly ScenarioId[] = ["json_32", "body_100k", "translate_json", "translate_burst"];
 
-/** Compiles the code of paced streams, of which a second has too few chunks. */
+/** As many starts and chunks as some minutes of paced streams have. V8 still compiles some of their code until then. */
+const STREAM_WARMING_SECONDS = 5;
+
+/** Compiles the code of paced streams. */
 const STREAM_WARMING = {
   mode: "burst",
   bodyBytes: SMALL_BODY_BYTES,
@@ -184,7 +187,12 @@ async function warmUp(
   for (const load of [...kinds, ...(hasStreams ? [STREAM_WARMING] : [])]) {
     for (const contender of fields[load.contenders]) {
       if (contender.id === "direct") continue;
-      await unlessFaulty(contender, load.mode, options, () => measure(contender, load, { ...options, seconds: 1 }));
+      await unlessFaulty(
+        contender,
+        load.mode,
+        options,
+        () => measure(contender, load, { ...options, seconds: load === STREAM_WARMING ? STREAM_WARMING_SECONDS : 1 }),
+      );
     }
   }
 }
