@@ -6,7 +6,7 @@ import { repliesCharged } from "./gateway.ts";
 import { type Generators, nativeGenerator, ownGenerator, withTally, wrkGenerator } from "./generator.ts";
 import { SMALL_BODY_BYTES } from "./load_request.ts";
 import { describeMachine } from "./machine.ts";
-import { AFTER_LOAD_MS, measuredServers, memoryOf, memoryUses } from "./memory_watch.ts";
+import { AFTER_LOAD_MS, IDLE_AFTER_MS, measuredServers, memoryOf, memoryUses } from "./memory_watch.ts";
 import { compileNative } from "./native.ts";
 import { measurePieces } from "./pieces.ts";
 import { PEER_IDS } from "./peers/peer.ts";
@@ -28,7 +28,7 @@ export interface BenchOptions {
   readonly binaries: ReadonlyMap<string, string>;
   /** Numbers of paced streams at once that are tried. */
   readonly steps: readonly number[];
-  /** Whether memory is measured a minute after the load instead of at once. */
+  /** Whether memory is measured a minute after the start and a minute after the load, instead of at once. */
   readonly waitsForMemory: boolean;
 }
 
@@ -67,7 +67,9 @@ async function outcomeOf(options: BenchOptions, folder: string, running: Server[
     running,
   );
   const watched = measuredServers(servers);
-  await pause(SETTLE_MS);
+  const waitsForMemory = cases.has("memory") && options.waitsForMemory;
+  if (waitsForMemory) tell("waiting for a minute after the start, to measure memory");
+  await pause(waitsForMemory ? IDLE_AFTER_MS : SETTLE_MS);
   const idle = await memoryOf(watched);
   const fields: Fields = fieldsOf(contendersOf(servers), translationsOf(servers.gateway));
   const scenarios = SCENARIOS.filter(({ id, caseId }) => cases.has(caseId) && !options.skipped.includes(id));
@@ -86,7 +88,7 @@ async function outcomeOf(options: BenchOptions, folder: string, running: Server[
   const pieces = cases.has("pieces")
     ? await measurePieces({ ...gatewayOptions, folder: await newFolder(folder, "scratch") }, contest)
     : [];
-  if (cases.has("memory") && options.waitsForMemory) {
+  if (waitsForMemory) {
     tell("waiting for a minute after the load, to measure memory");
     await pause(loadEndedAt + AFTER_LOAD_MS - Date.now());
   }

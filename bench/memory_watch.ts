@@ -2,12 +2,18 @@ import type { Server } from "./child.ts";
 import type { Servers } from "./contenders.ts";
 import { type ProcessState, processState } from "./process_state.ts";
 
-/** A server's memory before its first request, and a minute after its last; null where it cannot be measured. */
+/**
+ * A server's memory before its first request, a minute after the start, and a minute after its last request; null where
+ * it cannot be measured.
+ */
 export interface MemoryUse {
   readonly name: string;
   readonly idle: ProcessState | null;
   readonly after: ProcessState | null;
 }
+
+/** How long after the start idle memory is measured. V8 returns memory of the start within this time. */
+export const IDLE_AFTER_MS = 60_000;
 
 /** How long after the load the memory is measured. */
 export const AFTER_LOAD_MS = 60_000;

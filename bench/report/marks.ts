@@ -184,7 +184,7 @@ function memoryMarks({ memory, isMemoryAfterMinute }: Outcome): Mark[] {
   return [
     mark({
       text: "Idle memory",
-      value: mib(own?.idle?.residentBytes),
+      value: isMemoryAfterMinute ? mib(own?.idle?.residentBytes) : null,
       write: mebibytes,
       before: BEFORE.idleMiB,
       max: 75,

@@ -87,8 +87,9 @@ function memoryTable({ memory, isMemoryAfterMinute }: Outcome): string[] {
     mebibytes(after?.peakBytes),
     mebibytes(after?.residentBytes),
   ]);
-  const after = isMemoryAfterMinute ? "one minute after" : "right after";
-  return ["### Memory", table(["Resident MiB", "idle", "peak, under load", after], rows)];
+  const when = isMemoryAfterMinute ? "one minute after" : "right after";
+  const titles = [`${when} the start`, "peak, under load", `${when} the load`];
+  return ["### Memory", table(["Resident MiB", ...titles], rows)];
 }
 
 function chargesText({ figures, charges: { counted, charged } }: Outcome): string {

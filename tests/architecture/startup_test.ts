@@ -21,6 +21,12 @@ const LAZY: readonly RegExp[] = [
   /^src\/app\/large_request_thread\.ts$/,
 ];
 
+/**
+ * The most modules that such a gateway may evaluate at its start. Each takes about 30 KB. Before this is raised, look
+ * for what can be loaded when it is used.
+ */
+const MAX_MODULES = 720;
+
 /** Imports that load a module, without those of types, which the compiler removes. */
 const LOADING = /^(?:import|export)\s+(?!type\b)(?:([^"'`;]*?)\s+from\s+)?"([^"]+)"/gm;
 const IN_BRACES = /\{([^}]*)\}/;
@@ -52,6 +58,11 @@ Deno.test("start: the gateway evaluates no command, vendor or package that it do
   const reached = await reachedFrom(ENTRIES);
   assert(reached.has("src/app/app.ts") && reached.has("zod"), "the gateway itself is found");
   assertEquals([...reached].filter((each) => LAZY.some((pattern) => pattern.test(each))), []);
+});
+
+Deno.test("start: the gateway evaluates a limited number of modules", async () => {
+  const modules = [...await reachedFrom(ENTRIES)].filter((each) => each.endsWith(".ts"));
+  assert(modules.length <= MAX_MODULES, `${modules.length} modules, more than ${MAX_MODULES}`);
 });
 
 Deno.test("start: everything that must be loaded later exists", async () => {
