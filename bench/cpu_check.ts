@@ -39,7 +39,7 @@ const BUDGETS: readonly CpuBudget[] = [
     bodyBytes: 100_000,
     connections: 8,
     load: { kind: "closed" },
-    expected: 5.5,
+    expected: 3,
     seconds: 1.5,
     rounds: 5,
   },
