@@ -160,8 +160,16 @@ async function faultsOf(scenarioIds: readonly ScenarioId[], fields: Fields): Pro
   return faults;
 }
 
-/** Loads that let every engine compile its hot code; one of each kind. */
-const WARMING: readonly ScenarioId[] = ["json_32", "body_100k", "translate_json", "translate_burst"];
+/**
+ * Loads that let every engine compile its hot code, one of each kind, and their seconds. V8 compiles the code of a
+ * plain request for 10 to 15 seconds under load, which takes up to half of the core meanwhile.
+ */
+const WARMING_SECONDS: Readonly<Partial<Record<ScenarioId, number>>> = {
+  json_32: 15,
+  body_100k: 3,
+  translate_json: 2,
+  translate_burst: 2,
+};
 
 /** As many starts and chunks as some minutes of paced streams have. V8 still compiles some of their code until then. */
 const STREAM_WARMING_SECONDS = 5;
@@ -175,7 +183,7 @@ const STREAM_WARMING = {
   contenders: "rivals",
 } as const;
 
-/** Runs each kind of the selected loads for a second before the measurement. Small JSON is part of all of them. */
+/** Runs each kind of the selected loads before the measurement. Small JSON is part of all of them. */
 async function warmUp(
   selected: readonly Scenario[],
   fields: Fields,
@@ -183,7 +191,7 @@ async function warmUp(
 ): Promise<void> {
   options.onProgress("warming up");
   const kinds = SCENARIOS.filter((load) =>
-    WARMING.includes(load.id) && (load.id === "json_32" || selected.includes(load))
+    load.id in WARMING_SECONDS && (load.id === "json_32" || selected.includes(load))
   );
   const hasStreams = selected.some(({ id }) => id === "paced");
   for (const load of [...kinds, ...(hasStreams ? [STREAM_WARMING] : [])]) {
@@ -193,10 +201,16 @@ async function warmUp(
         contender,
         load.mode,
         options,
-        () => measure(contender, load, { ...options, seconds: load === STREAM_WARMING ? STREAM_WARMING_SECONDS : 1 }),
+        () => measure(contender, load, { ...options, seconds: warmingSecondsOf(load, options.seconds) }),
       );
     }
   }
+}
+
+/** @param roundSeconds The length of a round. A short run warms up for less long. */
+function warmingSecondsOf(load: Scenario | typeof STREAM_WARMING, roundSeconds: number): number {
+  const seconds = "id" in load ? WARMING_SECONDS[load.id] ?? 1 : STREAM_WARMING_SECONDS;
+  return Math.min(seconds, 3 * roundSeconds);
 }
 
 async function limitsOf(

@@ -24,6 +24,9 @@ type PieceSource = Pick<Piece, "title" | "before"> & {
   readonly start: (options: GatewayOptions) => Promise<Server>;
 };
 
+/** V8 compiles the code of a plain request for about as long under load. */
+const WARMING_SECONDS = 12;
+
 const PIECES: readonly PieceSource[] = [
   { title: "`Deno.serve` and `fetch`, whole bodies", before: 84, start: scratch("fetch") },
   { title: "`Deno.serve` and our HTTP client, whole bodies", before: 38, start: scratch("client") },
@@ -60,12 +63,12 @@ export async function measurePieces(gateway: GatewayOptions, options: ContestOpt
   const values = started.map((): number[] => []);
   const load = SCENARIOS.find(({ id }) => id === "json_32")!;
   try {
-    // The first round warms up.
+    // The first round lets V8 compile the code.
     for (let round = 0; round <= options.rounds; round++) {
       options.onProgress(`pieces: round ${round} of ${options.rounds}`);
       for (const [index, { contender }] of started.entries()) {
         if (contender === null) continue;
-        const result = await measure(contender, load, round === 0 ? { ...options, seconds: 1 } : options);
+        const result = await measure(contender, load, round === 0 ? { ...options, seconds: WARMING_SECONDS } : options);
         const us = cpuUsPerReply(result);
         if (round > 0 && us !== null && us !== undefined) values[index]?.push(us);
       }
