@@ -29,7 +29,7 @@ export const WORTHWHILE_BYTES = 16 * 1024 * 1024;
 
 /**
  * Returns the memory that the process does not use to the system, after each load. The allocator of glibc keeps freed
- * memory below the last block in use, about 100 MiB after load, until it is told to return it.
+ * memory below the last block in use, about 100 MiB after load, until `malloc_trim` returns it.
  *
  * It runs when the process was quiet for 20 to 30 seconds and holds more than before the load.
  *
