@@ -59,8 +59,8 @@ export function readBody(
   memoryFactor = 1,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const length = lengthOf(headers);
+  if (length !== null && length > limits.capBytes) return Promise.reject(tooLarge(limits.capBytes));
   if (length === null || length > SMALL_BYTES) return readReserved(request, limits, { length, memory, memoryFactor });
-  if (length > limits.capBytes) return Promise.reject(tooLarge(limits.capBytes));
   const before = memory.held;
   try {
     memory.reserve(length * memoryFactor);
@@ -82,7 +82,6 @@ async function readReserved(
   limits: BodyLimits,
   { length, memory, memoryFactor }: LargeBody,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (length !== null && length > limits.capBytes) throw tooLarge(limits.capBytes);
   const before = memory.held;
   try {
     const bytes = await readLarge(request, limits, length, (more) => memory.reserve(more * memoryFactor));
