@@ -7,6 +7,8 @@ import { mergeCommits } from "./records.ts";
 /** The charge of one request. */
 export interface ChargeRow {
   readonly requestId: string;
+  /** The key of the request; null in rows of earlier versions. */
+  readonly keyId: string | null;
   /** Unix milliseconds: the end of the reply. */
   readonly at: number;
   readonly kind: ChargeKind;
@@ -98,10 +100,10 @@ export function chargeRowsOf(entry: StoredLedgerEntry): readonly ChargeRow[] {
 }
 
 /**
- * A row as it is stored: at, kind, request, model, provider, amount, and the counters in the order of
- * {@linkcode COUNTERS}.
+ * A row as it is stored: at, kind, request, model, provider, amount, the counters in the order of
+ * {@linkcode COUNTERS} or null, and the key. Rows of earlier versions end before the key.
  */
-type StoredRow = [number, ChargeKind, string, string, string, string, (readonly number[])?];
+type StoredRow = [number, ChargeKind, string, string, string, string, (readonly number[] | null)?, string?];
 
 /** The positions of the counters in a stored row. New counters go to the end. `estimated` is 1 or 0. */
 const COUNTERS = [
@@ -125,9 +127,10 @@ const COUNTERS = [
 ] as const satisfies readonly (keyof Usage)[];
 
 /** Writes a row as JSON without line feeds. */
-export function writeRow({ requestId, model, provider, amount, usage, at, kind }: ChargeRow): string {
+export function writeRow({ requestId, keyId, model, provider, amount, usage, at, kind }: ChargeRow): string {
   const row: StoredRow = [at, kind, shortened(requestId), shortened(model), shortened(provider), amount.toString()];
-  if (usage) row.push(countersOf(usage));
+  if (usage || keyId !== null) row.push(usage ? countersOf(usage) : null);
+  if (keyId !== null) row.push(shortened(keyId));
   return JSON.stringify(row);
 }
 
@@ -174,8 +177,8 @@ function countersOf(usage: Partial<Usage>): number[] {
   return counters;
 }
 
-function readRow([at, kind, requestId, model, provider, amount, counters]: StoredRow): ChargeRow {
-  const row = { requestId, at, kind, model, provider, amount: BigInt(amount) };
+function readRow([at, kind, requestId, model, provider, amount, counters, keyId]: StoredRow): ChargeRow {
+  const row = { requestId, keyId: keyId ?? null, at, kind, model, provider, amount: BigInt(amount) };
   if (!counters) return row;
   const counted = COUNTERS.flatMap((name, place) => {
     const count = counters[place] ?? 0;

@@ -75,12 +75,12 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
   const now = parts.store.now();
   const request = readCacheRequest(call.body, now);
   const model = parts.modelOf(bareModelName(request.modelName));
-  const { requestId, accountId } = call;
+  const { requestId, accountId, keyId } = call;
   const { candidates } = routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null }, parts);
   const passesTo = (provider: Provider) => provider.caches !== undefined;
   const asked = { accountId, grammar, body: request.content, model, passesTo } as const;
   return await runPaidCall({
-    facts: { kind: "cache", requestId, accountId, receivedAt: now, model },
+    facts: { kind: "cache", requestId, accountId, keyId, receivedAt: now, model },
     author: content.caller.author,
     candidates: await permittedCandidates(asked, candidates, parts),
     rule: CACHE_FALLBACK,

@@ -12,6 +12,8 @@ export interface CallFacts {
   readonly kind: ChargeKind;
   readonly requestId: string;
   readonly accountId: string;
+  /** The key of the caller; the charge names it. */
+  readonly keyId: string;
   readonly model: Model;
   /** Unix milliseconds at which the request arrived. */
   readonly receivedAt: number;
@@ -112,8 +114,8 @@ export class Settlement {
   }
 
   #chargeOf({ provider, usage }: CallCharge, amount: Money): Charge {
-    const { kind, requestId, model } = this.facts;
-    return { kind, requestId, model: model.id, provider, amount, usage };
+    const { kind, requestId, keyId, model } = this.facts;
+    return { kind, requestId, keyId, model: model.id, provider, amount, usage };
   }
 
   #logCharge({ provider, state, usage, logged }: CallCharge, amount: Money): void {

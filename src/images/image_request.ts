@@ -7,6 +7,7 @@ import type { ImageModel } from "./series.ts";
 export interface ImageCaller {
   readonly requestId: string;
   readonly accountId: string;
+  readonly keyId: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
   readonly headerPin: string | null;

@@ -21,6 +21,7 @@ export interface LargeRequestFacts {
 export class LargeRequest {
   readonly id: number;
   readonly accountId: string;
+  readonly keyId: string;
   readonly requestId: string;
   readonly receivedAt: number;
   /** The request's part of the memory budget. Initially the cost of its body and the values in it. */
@@ -50,6 +51,7 @@ export class LargeRequest {
     this.#facts = facts;
     this.id = id;
     this.accountId = credential.accountId;
+    this.keyId = credential.keyId;
     this.requestId = inbound.requestId;
     this.receivedAt = inbound.receivedAt;
     this.memory = inbound.memory;

@@ -231,11 +231,11 @@ export class SharedState {
   async #settleRoughly({ admission, accountId, request }: Admitted): Promise<void> {
     const model = request?.servedAt ? this.#modelServedAt(request.servedAt) : null;
     if (!request?.servedAt || model === null) return admission.release();
-    const { requestId, receivedAt, requestBytes: sentBytes, responseBytes: answeredBytes, servedAt: { provider } } =
-      request;
-    const usage = estimatedUsage(Math.ceil(sentBytes / BYTES_PER_TOKEN), Math.ceil(answeredBytes / BYTES_PER_TOKEN));
+    const { requestId, keyId, receivedAt, requestBytes, responseBytes, servedAt: { provider } } = request;
+    const usage = estimatedUsage(Math.ceil(requestBytes / BYTES_PER_TOKEN), Math.ceil(responseBytes / BYTES_PER_TOKEN));
     this.parts.log.warn("charge_counted_roughly", { requestId, accountId, provider, model: model.id });
-    const settlement = new Settlement({ kind: "text", requestId, accountId, model, receivedAt }, admission, this.parts);
+    const facts = { kind: "text", requestId, accountId, keyId, model, receivedAt } as const;
+    const settlement = new Settlement(facts, admission, this.parts);
     const parts = [{ quantities: textQuantitiesOf(usage), tariff: model.tariff }];
     await settlement.charge({ provider, state: "cut", parts, usage })?.catch(() => {}); // Logged by the meter.
   }

@@ -26,6 +26,7 @@ import type { TextMeasure } from "./text_reservation.ts";
 export interface TextRequest {
   readonly requestId: string;
   readonly accountId: string;
+  readonly keyId: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
   /** The caller's format. */

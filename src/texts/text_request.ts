@@ -34,6 +34,7 @@ export function textRequestOf(
   return {
     requestId: inbound.requestId,
     accountId: credential.accountId,
+    keyId: credential.keyId,
     receivedAt: inbound.receivedAt,
     format,
     body,

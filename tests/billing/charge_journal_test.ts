@@ -16,7 +16,14 @@ import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";
 import { eventLoopTurn, type ManualClock, manualClock, observeStore, recordingLog } from "./support.ts";
 
-const CHARGE: Charge = { requestId: "req_1", kind: "text", model: "acme/large", provider: "acme", amount: 10n };
+const CHARGE: Charge = {
+  requestId: "req_1",
+  keyId: "key_1",
+  kind: "text",
+  model: "acme/large",
+  provider: "acme",
+  amount: 10n,
+};
 const BALANCE = 1_000_000n;
 const TICK_MS = 40;
 
@@ -105,11 +112,13 @@ Deno.test("the charges of many accounts are written by one tick, each account's 
   for (const account of accounts) assertEquals((await store.balance(account)).available, BALANCE - 30n);
 });
 
-Deno.test("no prompt and no key is in the journal: a record is a reference, an account and a row", async () => {
+Deno.test("no prompt and no secret is in the journal: a record is a reference, an account and a row", async () => {
   const { meter, bytes } = await stage();
   await charge(meter);
   assert(
-    /^charge_\w+ acme \[\d+,"text","req_1","acme\/large","acme","10"\]$/.test(itemAt(decodeRecords(bytes()).texts, 0)),
+    /^charge_\w+ acme \[\d+,"text","req_1","acme\/large","acme","10",null,"key_1"\]$/.test(
+      itemAt(decodeRecords(bytes()).texts, 0),
+    ),
   );
 });
 

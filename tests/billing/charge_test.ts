@@ -15,6 +15,7 @@ import { atLeast, itemAt } from "../support/items.ts";
 
 const ROW: ChargeRow = {
   requestId: "req_0123456789abcdef01234567",
+  keyId: "key_0123456789abcdef0123456789ab",
   at: 1_790_000_000_123,
   kind: "text",
   model: "acme/large",
@@ -72,9 +73,27 @@ Deno.test("rows that fit never exceed the limits of the store, however large the
   }
 });
 
+Deno.test("rows of earlier versions, which name no key, are read", () => {
+  const { usage: _, ...uncounted } = { ...ROW, keyId: null };
+  assertEquals(readWrittenRow(`[1,"text","r","m","p","5"]`), {
+    ...uncounted,
+    at: 1,
+    requestId: "r",
+    model: "m",
+    provider: "p",
+    amount: 5n,
+  });
+  assertEquals(readWrittenRow(`[1,"text","r","m","p","5",[10,0,0,0,0,5]]`).keyId, null);
+});
+
 Deno.test("a written row is one line, and reading undoes writing", () => {
   const row = { ...ROW, model: "a\nb\u2028", usage: { freshTokens: 10, imagesMade: 2 } };
   assert(!writeRow(row).includes("\n"));
   assertEquals(readWrittenRow(writeRow(row)), row);
+  for (const each of [{ ...row, keyId: null }, { ...ROW, usage: {} }]) {
+    assertEquals(readWrittenRow(writeRow(each)), each);
+  }
+  const { usage: _, ...uncounted } = row;
+  assertEquals(readWrittenRow(writeRow(uncounted)), uncounted);
   for (const text of ["", "[]", "{}", writeRow({ ...ROW, amount: 0n })]) assertThrows(() => readWrittenRow(text));
 });

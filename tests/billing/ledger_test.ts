@@ -9,7 +9,15 @@ import type { Store } from "../../src/store/store.ts";
 import { atLeast } from "../support/items.ts";
 import { manualClock, observeStore } from "./support.ts";
 
-const ROW: ChargeRow = { requestId: "req_1", at: 1, kind: "text", model: "acme/large", provider: "acme", amount: 10n };
+const ROW: ChargeRow = {
+  requestId: "req_1",
+  keyId: "key_1",
+  at: 1,
+  kind: "text",
+  model: "acme/large",
+  provider: "acme",
+  amount: 10n,
+};
 
 async function storeWithLines(): Promise<Store> {
   const store = await openMemoryStore({ clock: manualClock() });

@@ -13,7 +13,14 @@ import { openMemoryStore } from "../support/memory_store.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { eventLoopTurn, instantClock, type ManualClock, manualClock, observeStore, recordingLog } from "./support.ts";
 
-const CHARGE: Charge = { requestId: "req_1", kind: "text", model: "acme/large", provider: "acme", amount: 10n };
+const CHARGE: Charge = {
+  requestId: "req_1",
+  keyId: "key_1",
+  kind: "text",
+  model: "acme/large",
+  provider: "acme",
+  amount: 10n,
+};
 
 async function meterOver<C extends Clock>(balance: Money, clock: C) {
   const store = observeStore(await openMemoryStore({ clock }));

@@ -10,7 +10,14 @@ import { type AdmissionRecorder, admissionRecorder, USAGE } from "../texts/suppo
 
 const tariff = readTariff({ prompt: "0.001", completion: "0.002" });
 const model = { id: "acme/m", tariff } as Model;
-const facts: CallFacts = { kind: "text", requestId: "req_1", accountId: "demo", model, receivedAt: 1_000 };
+const facts: CallFacts = {
+  kind: "text",
+  requestId: "req_1",
+  accountId: "demo",
+  keyId: "key_1",
+  model,
+  receivedAt: 1_000,
+};
 const meter = { invalidate() {} };
 
 function chargeOf(usage: Usage, state: EndState = "completed"): CallCharge {

@@ -30,7 +30,7 @@ function billOf(context_length: number, pricing: Record<string, string>) {
     release() {},
     onOverdrawn() {},
   };
-  const facts = { kind: "image", requestId: "r", accountId: "a", receivedAt: 0, model } as const;
+  const facts = { kind: "image", requestId: "r", accountId: "a", keyId: "key_1", receivedAt: 0, model } as const;
   const parts = { meter: { invalidate() {} }, clock: new ManualClock(), log: silentLog };
   const measure = { prompt: "a fox", quality: "low", size: null, count: 2, given: 0 };
   return { settlement: new Settlement(facts, admission, parts), measure };

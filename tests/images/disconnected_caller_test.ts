@@ -44,7 +44,7 @@ async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<I
   };
   const parts = { meter: { invalidate() {} }, clock, log: silentLog };
   const measure = { prompt: "a fox of twenty sig.", quality: "low", size: null, count: 1, given: 0 };
-  const facts = { kind: "image", requestId: "r", accountId: "a", receivedAt: 0, model } as const;
+  const facts = { kind: "image", requestId: "r", accountId: "a", keyId: "key_1", receivedAt: 0, model } as const;
   const link = new CallerLink(caller.signal);
   const answer = imageStreamResponse({
     request: readGeneration({ model: "a/b", prompt: "a fox", quality: "low", stream: true }, createCatalog([model])),

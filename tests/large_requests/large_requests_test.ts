@@ -257,6 +257,7 @@ Deno.test("a charge is exact and made once, even if the thread ends right after 
   const charge = {
     kind: "text",
     requestId: "r",
+    keyId: "key_1",
     model: "acme/m",
     provider: "acme",
     amount: 1_234_567n,

@@ -81,6 +81,7 @@ export function requestOf(
   return {
     requestId: "req_1",
     accountId: "demo",
+    keyId: "key_1",
     receivedAt: 7_000,
     format: CODECS[form].caller,
     body,
@@ -169,7 +170,14 @@ export function attemptOf(
   { vendor = form, request, recorder = admissionRecorder(), outbound }: AttemptOptions = {},
 ): TextAttempt {
   const endpoint = endpointOf(vendor);
-  const facts = { kind: "text", requestId: "req_1", accountId: "demo", model: MODEL, receivedAt: 7_000 } as const;
+  const facts = {
+    kind: "text",
+    requestId: "req_1",
+    accountId: "demo",
+    keyId: "key_1",
+    model: MODEL,
+    receivedAt: 7_000,
+  } as const;
   const parts = { meter: { invalidate() {} }, clock: new ManualClock(), log: silentLog };
   return {
     request: requestOf(form, { stream: true, ...request }),

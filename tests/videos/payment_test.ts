@@ -40,6 +40,7 @@ Deno.test("a cost above the hold is charged without using the reservations of op
   assertEquals(underpriced(), ["0.3000000000"]);
   await call.charge({
     requestId: "r",
+    keyId: "key_1",
     kind: "text",
     model: "m",
     provider: "p",
@@ -59,7 +60,14 @@ Deno.test("the reservation for a cost above the hold is released after the charg
 Deno.test("a video does not increase the debt of an overdrawn account: only the hold is captured", async () => {
   const { stage, underpriced } = await reporting({ seconds: 9, costUsd: null }, "0.50");
   const id = await stage.create();
-  const charge = { requestId: "r", kind: "text", model: "m", provider: "p", amount: readMoney("0.20") } as const;
+  const charge = {
+    requestId: "r",
+    keyId: "key_1",
+    kind: "text",
+    model: "m",
+    provider: "p",
+    amount: readMoney("0.20"),
+  } as const;
   await leave(stage, "0.01");
   await (await stage.meter.admit("demo", 0n)).charge(charge);
   await runToEnd(stage);

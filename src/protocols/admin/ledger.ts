@@ -36,10 +36,11 @@ function writeLine({ id, at, operation, reference, available, held, rows, detail
   };
 }
 
-function writeRow({ requestId, at, kind, model, provider, amount, usage }: ChargeRow): JsonObject {
+function writeRow({ requestId, keyId, at, kind, model, provider, amount, usage }: ChargeRow): JsonObject {
   return {
     request_id: requestId,
     created_at: secondsOf(at),
+    key: keyId,
     kind,
     model,
     provider,

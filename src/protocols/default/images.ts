@@ -84,11 +84,12 @@ function trialAnswer({ request, providers, maxCost: most, balanceCovers }: Image
   return Response.json(answer, { headers: dropped.length === 0 ? {} : { "x-service-dropped": dropped.join(", ") } });
 }
 
-function askerOf(inbound: Inbound, { accountId }: Credential): ImageCaller {
+function askerOf(inbound: Inbound, { accountId, keyId }: Credential): ImageCaller {
   const { requestId, receivedAt, request, memory } = inbound;
   return {
     requestId,
     accountId,
+    keyId,
     receivedAt,
     headerPin: readHeaderPin(request.headers),
     callerSignal: () => request.signal,

@@ -134,7 +134,11 @@ async function commitNew({ store }: VideoParts, task: VideoTask, key: CreateKey 
   let commit = addTask({}, task);
   const { account, id: reference, model, price } = task;
   if (price.held) {
-    commit = addHold(commit, { account, reference, amount: price.estimate, detail: { model } }, store.now());
+    commit = addHold(
+      commit,
+      { account, reference, amount: price.estimate, detail: { key: task.keyId, model } },
+      store.now(),
+    );
   }
   if (key !== null) {
     const record = { bodyHash: key.bodyHash, taskId: task.id };

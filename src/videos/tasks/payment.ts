@@ -38,19 +38,19 @@ export async function payFor(
   if (hold && hold.state !== "open") return null;
   if (end.status === "completed") return await payCompleted(parts, task, end, { hold, now });
   if (end.status !== "expired" && end.isCharged) return payEstimate(task, end, { hold, now });
-  const commit = hold ? releaseHold({}, hold, now, { model: task.model, status: end.status }) : {};
+  const commit = hold ? releaseHold({}, hold, now, detailOf(task, end)) : {};
   return { commit, usage: null, conclude: () => {} };
 }
 
 /** Charges the estimate for work that a vendor may have started, as the operator configured. */
 function payEstimate(
   task: VideoTask,
-  { status }: TaskEnd,
+  end: TaskEnd,
   { hold, now }: { readonly hold: Hold | null; readonly now: number },
 ): Payment {
   const { seconds, estimate: cost } = task.price;
   const commit = hold
-    ? captureHold({}, hold, cost, now, { model: task.model, status, seconds }).commit
+    ? captureHold({}, hold, cost, now, { ...detailOf(task, end), seconds }).commit
     : chargeOf(task, cost, now);
   return { commit, usage: { seconds, cost }, conclude: () => {} };
 }
@@ -61,7 +61,7 @@ async function payCompleted(
   end: Completed,
   { hold, now }: { readonly hold: Hold | null; readonly now: number },
 ): Promise<Payment> {
-  const { model, account } = task;
+  const { account } = task;
   const measured = usageOf(task.price, end);
   const { seconds, cost } = measured;
   if (hold === null) {
@@ -69,7 +69,7 @@ async function payCompleted(
     return { commit: chargeOf(task, cost, now), usage: { seconds, cost }, conclude };
   }
   const extra = await reserveExtra(parts, account, cost - hold.amount);
-  const detail = { model, status: end.status, seconds };
+  const detail = { ...detailOf(task, end), seconds };
   const { commit, captured, underpriced } = captureHold({}, hold, cost, now, detail, extra?.reserved.amount);
   return {
     commit,
@@ -90,9 +90,16 @@ async function payCompleted(
 
 function chargeOf(task: VideoTask, amount: Money, at: number): Commit {
   if (amount === 0n) return {};
-  const { id: requestId, account, model } = task;
-  const row = { requestId, at, kind: "video", model, provider: providerOf(task) ?? "", amount } as const;
+  const { id: requestId, account, keyId, model } = task;
+  const row = { requestId, keyId, at, kind: "video", model, provider: providerOf(task) ?? "", amount } as const;
   return addCharge({}, { account, reference: requestId, rows: [row] });
+}
+
+/** The facts of a capture or a release for the ledger. */
+function detailOf(task: VideoTask, { status }: TaskEnd): Readonly<Record<string, string>> {
+  const { keyId: key, model } = task;
+  const provider = providerOf(task);
+  return { key, model, ...(provider !== undefined && { provider }), status };
 }
 
 /** Reserves as much of an amount as the current balance allows; null if it allows nothing. */

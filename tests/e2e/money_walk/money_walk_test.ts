@@ -1,11 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { startApp } from "../../../src/app/app.ts";
 import { newApiKey } from "../../../src/billing/api_key.ts";
+import { listKeys } from "../../../src/billing/issued_key.ts";
+import { listLedgerEntries } from "../../../src/billing/ledger.ts";
 import { verifyLedger } from "../../../src/billing/verify_ledger.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { type Money, readMoney } from "../../../src/lib/money.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { eventually } from "../../support/account_money.ts";
 import { SeededRandom } from "./random.ts";
 import { CONTEXT_TOKENS, startWalkVendor, type VendorBehaviour } from "./vendor.ts";
@@ -70,6 +73,7 @@ for (const manner of ["obeying", "hostile"] as const) {
         await checkBound(account);
       }
       assertEquals((await verifyLedger(app.store)).differences, []);
+      for (const { account } of walkers) await checkKeys(app.store, account);
       assert((statuses.get(200) ?? 0) > 10 && (statuses.get(402) ?? 0) > 10, JSON.stringify([...statuses]));
       assertEquals(statuses.get(500) ?? 0, 0, JSON.stringify([...statuses]));
     } finally {
@@ -84,6 +88,17 @@ for (const manner of ["obeying", "hostile"] as const) {
 /** Zero where vendors respect the limits of requests; otherwise each open call may cost the maximum. */
 function boundOf(manner: VendorBehaviour): Money {
   return manner === "obeying" ? 0n : BigInt(AT_ONCE) * CEILING;
+}
+
+/** Every entry that a call caused names the key of the account. */
+async function checkKeys(store: Store, account: string): Promise<void> {
+  const { keys } = await listKeys(store, account, { limit: 1 });
+  const { lines } = await listLedgerEntries(store, account, { limit: 10_000 });
+  for (const { operation, rows, detail } of lines) {
+    if (operation === "credit") continue;
+    const named = operation === "charge" ? rows.map(({ keyId }) => keyId) : [(detail as { key: string }).key];
+    assertEquals([...new Set(named)], keys.map(({ id }) => id), operation);
+  }
 }
 
 /** Makes one call of any kind; returns its status. */

@@ -7,7 +7,14 @@ Deno.test("GET …/ledger lists entries as decimal strings, charges with their r
   const { call, meter, clock } = await openTestAdmin();
   await call("POST", "", { id: "acme", balance: "1" });
   const usage = { ...NO_USAGE, freshTokens: 7, cacheWrite5mTokens: 2, outputTokens: 3 };
-  const charge = { requestId: "req_1", kind: "text" as const, model: "acme/large", provider: "acme", usage };
+  const charge = {
+    requestId: "req_1",
+    keyId: "key_1",
+    kind: "text" as const,
+    model: "acme/large",
+    provider: "acme",
+    usage,
+  };
   await (await meter.admit("acme", 1n)).charge({ ...charge, amount: 1_000n });
   const { data, next } = (await call("GET", "/acme/ledger")).body;
   assertEquals(next, null);
@@ -21,6 +28,7 @@ Deno.test("GET …/ledger lists entries as decimal strings, charges with their r
     requests: [{
       request_id: "req_1",
       created_at: clock.now() / 1000,
+      key: "key_1",
       kind: "text",
       model: "acme/large",
       provider: "acme",
