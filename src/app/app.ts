@@ -1,4 +1,5 @@
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
+import { accessLog } from "../http/access_log.ts";
 import { createRequestHandler, type RequestHandler } from "../http/request_handler.ts";
 import { listen } from "../http/listen.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
@@ -70,6 +71,7 @@ export function createApp(services: OwnedServices): App {
     memory,
     errorOf: toCallerError,
     isDraining: () => state.isDraining,
+    observer: accessLog(log, clock),
   });
   return { handler, start: () => start(services, features, handler, state) };
 }

@@ -6,6 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Authenticate } from "../billing/authenticate.ts";
 import { LiveCatalog } from "../catalog/live_catalog.ts";
 import type { Inbound } from "../http/inbound.ts";
+import { RequestRecord } from "../http/request_record.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
@@ -108,10 +109,11 @@ async function answer(message: RequestMessage): Promise<void> {
   const left = new AbortController();
   const entry: OpenRequest = { left, message, reader: null };
   open.set(id, entry);
+  const record = recordOf(message);
   try {
     const match = (await router).match(message.method, message.path);
     if (match.route === null) throw match.error;
-    const response = await match.route.handler(inboundOf(message, match.params, left.signal));
+    const response = await match.route.handler(inboundOf(message, match.params, record, left.signal));
     const { status } = response;
     const headers = [...response.headers];
     const isStream = response.headers.get("content-type") === "text/event-stream" || isListStream(message.path);
@@ -126,7 +128,18 @@ async function answer(message: RequestMessage): Promise<void> {
   } catch (error) {
     open.delete(id);
     state.post({ type: "failed", id, error: plainErrorOf(error) });
+  } finally {
+    record.release();
   }
+}
+
+/** The record of the thread's part of a request. Its facts are sent to the main thread at the end. */
+function recordOf({ id, requestId, receivedAt, method, path, remote, credential }: RequestMessage): RequestRecord {
+  const arrival = { requestId, receivedAt, method, sentPath: path, path, remote };
+  const record = new RequestRecord(arrival, () => state.post({ type: "record", id, facts: record.facts() }));
+  record.accountId = credential.accountId;
+  record.keyId = credential.keyId;
+  return record;
 }
 
 /** The content protocol can also stream a JSON list. */
@@ -134,11 +147,16 @@ function isListStream(path: string): boolean {
   return path.endsWith(":streamGenerateContent");
 }
 
-function inboundOf(message: RequestMessage, params: Inbound["params"], signal: AbortSignal): Inbound {
+function inboundOf(
+  message: RequestMessage,
+  params: Inbound["params"],
+  record: RequestRecord,
+  signal: AbortSignal,
+): Inbound {
   const { url, method, path, query, headers, requestId, receivedAt, remote, body } = message;
   const request = new Request(url, { method, headers: headers as [string, string][], body, signal });
   const memory = state.lease(message.credential.accountId, body.byteLength * JSON_MEMORY_FACTOR);
-  return { request, method, path, query, params, requestId, receivedAt, remote, memory };
+  return { request, method, path, query, params, requestId, receivedAt, remote, record, memory };
 }
 
 async function pull(id: number): Promise<void> {

@@ -70,9 +70,10 @@ function healthRoutes({ config, store, breaker, files }: OwnedServices, state: G
     breaker,
     filesUsage: () => files.quota.usage,
   });
+  const probe = { method: "GET", renderError: renderDefaultError, isProbe: true } as const;
   return [
-    { method: "GET", path: "/healthz", handler: () => new Response("ok\n"), renderError: renderDefaultError },
-    { method: "GET", path: "/readyz", handler: readiness, renderError: renderDefaultError },
+    { ...probe, path: "/healthz", handler: () => new Response("ok\n") },
+    { ...probe, path: "/readyz", handler: readiness },
   ];
 }
 

@@ -1,6 +1,5 @@
 import { type KeyLocation, readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
-import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Credential, KeyRing } from "./key_ring.ts";
 
 /**
@@ -14,14 +13,17 @@ export type Authenticate = (inbound: Inbound, carriers?: readonly KeyLocation[])
 
 /** Authenticates by a key ring. */
 export function createAuthenticate(ring: KeyRing): Authenticate {
-  return ({ request, headers = request.headers, query, memory }, carriers) => {
+  return (inbound, carriers) => {
+    const { request, headers = request.headers, query } = inbound;
     const found = ring.resolve(readCredential(headers, query, carriers));
-    if (found instanceof Promise) return found.then((credential) => ownedBy(credential, memory));
-    return ownedBy(found, memory);
+    if (found instanceof Promise) return found.then((credential) => ownedBy(credential, inbound));
+    return ownedBy(found, inbound);
   };
 }
 
-function ownedBy(credential: Credential, memory: MemoryLease): Credential {
+function ownedBy(credential: Credential, { memory, record }: Inbound): Credential {
   memory.assignTo(credential.accountId);
+  record.accountId = credential.accountId;
+  record.keyId = credential.keyId;
   return credential;
 }

@@ -7,6 +7,7 @@ import type { Settlement } from "../calls/settlement.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import { content } from "../conversation/codecs/content/mod.ts";
+import type { RequestRecord } from "../http/request_record.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { permittedCandidates } from "../ownership/permitted_candidates.ts";
@@ -50,6 +51,8 @@ export interface CacheCall {
   readonly callerSignal: () => AbortSignal;
   /** The memory lease for data read for the cache. */
   readonly memory: MemoryLease;
+  /** Collects what happens to the request. */
+  readonly record: RequestRecord;
 }
 
 /** A created cache. */
@@ -75,12 +78,13 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
   const now = parts.store.now();
   const request = readCacheRequest(call.body, now);
   const model = parts.modelOf(bareModelName(request.modelName));
-  const { requestId, accountId, keyId } = call;
+  const { requestId, accountId, keyId, record } = call;
+  record.model = request.modelName;
   const { candidates } = routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null }, parts);
   const passesTo = (provider: Provider) => provider.caches !== undefined;
   const asked = { accountId, grammar, body: request.content, model, passesTo } as const;
   return await runPaidCall({
-    facts: { kind: "cache", requestId, accountId, keyId, receivedAt: now, model },
+    facts: { kind: "cache", requestId, accountId, keyId, receivedAt: now, record, model },
     author: content.caller.author,
     candidates: await permittedCandidates(asked, candidates, parts),
     rule: CACHE_FALLBACK,

@@ -1,6 +1,8 @@
 import type { Meter, Reservation, ReservationRule } from "../billing/meter.ts";
 import type { Model } from "../catalog/model.ts";
+import type { RequestRecord } from "../http/request_record.ts";
 import type { FormatAuthor } from "../conversation/caller_format.ts";
+import type { Clock } from "../lib/clock.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import { tryInOrder } from "../routing/fallback.ts";
@@ -22,6 +24,7 @@ export interface RouteParts {
 /** The dependencies of paid calls. */
 export interface CallParts extends RouteParts, SettlementParts {
   readonly meter: Meter;
+  readonly clock: Clock;
 }
 
 /** The routing input of a request. */
@@ -57,6 +60,8 @@ export interface Attempts<T> {
   readonly rule: FallbackRule;
   /** For the log. */
   readonly requestId?: string;
+  /** Collects the attempts. */
+  readonly record: RequestRecord;
 }
 
 /** A call that costs money. */
@@ -94,14 +99,15 @@ export function routeOf(model: Model, request: RouteRequest, { providers, breake
  */
 export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promise<T> {
   const { facts, rule, isPaid = () => true } = call;
-  const { requestId, accountId } = facts;
+  const { requestId, accountId, record } = facts;
   const admitted = parts.meter.admit(accountId, call.reserve);
   const settlement = new Settlement(facts, admitted instanceof Promise ? await admitted : admitted, parts);
+  record.hold();
   try {
     const begun = call.begin(settlement);
     const attempt = begun instanceof Promise ? await begun : begun;
     const candidates = call.candidates.filter((each) => isPaid(each, settlement.admission.reserved));
-    return await tryCandidates({ candidates, attempt, accountId, rule, requestId }, parts);
+    return await tryCandidates({ candidates, attempt, accountId, rule, requestId, record }, parts);
   } catch (error) {
     settlement.release();
     throw errorForCaller(error, { providers: parts.providers, author: call.author });
@@ -115,9 +121,9 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
  * @throws {unknown} The most helpful failure, as it was thrown.
  */
 export function tryCandidates<T>(
-  { candidates, attempt, accountId, rule, requestId }: Attempts<T>,
-  { breaker, log }: Pick<CallParts, "breaker" | "log">,
+  { candidates, attempt, accountId, rule, requestId, record }: Attempts<T>,
+  { breaker, log, clock }: Pick<CallParts, "breaker" | "log" | "clock">,
 ): Promise<T> {
   const onFallback = (candidate: Candidate, error: unknown) => logFallback(log, candidate, error, requestId);
-  return tryInOrder(candidates, { breaker, accountId, rule, onFallback }, attempt);
+  return tryInOrder(candidates, { breaker, accountId, rule, onFallback, record, clock }, attempt);
 }

@@ -3,9 +3,9 @@ import type { ChargeKind } from "../billing/tariff.ts";
 import { costOfAll, type PricedQuantities } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Log, LogFields } from "../lib/log.ts";
-import { type Money, writeMoney } from "../lib/money.ts";
+import type { RequestEnd, RequestRecord } from "../http/request_record.ts";
+import type { Log } from "../lib/log.ts";
+import type { Money } from "../lib/money.ts";
 
 /** The caller and the model of a call. */
 export interface CallFacts {
@@ -17,10 +17,12 @@ export interface CallFacts {
   readonly model: Model;
   /** Unix milliseconds at which the request arrived. */
   readonly receivedAt: number;
+  /** Collects what happens to the request. The call holds it until it is charged or released. */
+  readonly record: RequestRecord;
 }
 
-/** How a call ended: with a complete response, cut off by the vendor or the gateway, or left by the caller. */
-export type EndState = "completed" | "cut" | "left";
+/** How a call ended. */
+export type EndState = RequestEnd;
 
 /** The charge of a call. */
 export interface CallCharge {
@@ -31,22 +33,21 @@ export interface CallCharge {
   readonly parts: readonly PricedQuantities[];
   /** Stored in the ledger with the amount. */
   readonly usage: Usage;
-  /** Additional small log fields. */
-  readonly logged?: LogFields;
+  /** The number of images in the response. Default: none. */
+  readonly images?: number;
 }
 
 /** The dependencies of a settlement. */
 export interface SettlementParts {
   readonly meter: Pick<Meter, "invalidate">;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Charges one call exactly once, however it ends, and logs `call_charged`. */
+/** Charges one call exactly once, however it ends, and records the charge. */
 export class Settlement {
   readonly #state: { isSettled: boolean };
 
-  /** @param state Whether the call has ended; shared by all settlements of one call. */
+  /** @param state Whether the call has ended; shared by all settlements of one call. Default: a new call. */
   constructor(
     readonly facts: CallFacts,
     readonly admission: Admission,
@@ -82,9 +83,14 @@ export class Settlement {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;
     const amount = costOfAll(charge.parts);
+    this.#record(charge, amount);
     const charged = this.admission.charge(this.#chargeOf(charge, amount));
-    if (charged) return charged.then(() => this.#logCharge(charge, amount));
-    this.#logCharge(charge, amount);
+    const { record } = this.facts;
+    if (!charged) return record.release();
+    return charged.catch((failure) => {
+      record.cost = null;
+      throw failure;
+    }).finally(() => record.release());
   }
 
   /**
@@ -102,8 +108,8 @@ export class Settlement {
       // The balance is read again before the reservation ends, so that no other call is admitted in between.
       this.parts.meter.invalidate(this.facts.accountId);
     }
+    this.#record(charge, amount);
     this.release();
-    this.#logCharge(charge, amount);
   }
 
   /** Ends the call without a charge. Has no effect after a charge. */
@@ -111,6 +117,7 @@ export class Settlement {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;
     this.admission.release();
+    this.facts.record.release();
   }
 
   #chargeOf({ provider, usage }: CallCharge, amount: Money): Charge {
@@ -118,20 +125,21 @@ export class Settlement {
     return { kind, requestId, keyId, model: model.id, provider, amount, usage };
   }
 
-  #logCharge({ provider, state, usage, logged }: CallCharge, amount: Money): void {
-    const { kind, requestId, accountId, model, receivedAt } = this.facts;
-    const fields: LogFields = {
-      kind,
-      requestId,
-      accountId,
-      model: model.id,
-      provider,
-      state: usage.estimated ? `${state}, estimated` : state,
-      inputTokens: promptTokensOf(usage),
-      outputTokens: usage.outputTokens,
-      cost: writeMoney(amount),
-      durationMs: this.parts.clock.now() - receivedAt,
+  #record({ provider, state, usage, images = 0 }: CallCharge, amount: Money): void {
+    const { record, kind, model } = this.facts;
+    record.kind = kind;
+    record.servedModel = model.id;
+    record.provider = provider;
+    record.end = state;
+    record.images = images;
+    record.cost = amount;
+    record.tokens = {
+      input: promptTokensOf(usage),
+      cacheRead: usage.cacheReadTokens,
+      cacheWrite: usage.cacheWrite5mTokens + usage.cacheWrite1hTokens,
+      output: usage.outputTokens,
+      reasoning: usage.reasoningTokens,
+      isEstimated: usage.estimated === true,
     };
-    this.parts.log.info("call_charged", logged === undefined ? fields : { ...fields, ...logged });
   }
 }

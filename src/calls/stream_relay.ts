@@ -1,9 +1,10 @@
-import type { Admission } from "../billing/meter.ts";
+import type { RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import { Departures } from "./departures.ts";
+import type { Settlement } from "./settlement.ts";
 
 /** The source of a vendor's stream. */
 export interface StreamSource<T> {
@@ -75,6 +76,12 @@ export interface RelayParts {
   readonly openStreams: OpenStreams;
 }
 
+/** The call that a stream answers. */
+export interface StreamedCall {
+  readonly facts: Pick<Settlement["facts"], "record">;
+  readonly admission: Pick<Settlement["admission"], "onOverdrawn">;
+}
+
 /** Ends the stream of an account that exceeds its overdraft limit. */
 function overdrawn(): GatewayError {
   return new GatewayError("insufficient_credits", "Cannot continue the reply: the balance is used up");
@@ -84,16 +91,16 @@ function overdrawn(): GatewayError {
  * The caller's stream. It reads on only while the caller receives everything, so that a slow reader delays only itself
  * and its vendor, and at most one read is buffered.
  *
- * @param admission The admission of the call. The call ends if its account exceeds its overdraft limit.
+ * @param call Ends if its account exceeds its overdraft limit. Its record is held until the stream is over.
  */
 export function relayStream<T>(
   source: StreamSource<T>,
   relay: Relay<T>,
-  admission: Pick<Admission, "onOverdrawn">,
+  call: StreamedCall,
   parts: RelayParts,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const relayed = new RelayedStream(source, relay, parts);
-  admission.onOverdrawn(() => relayed.abort(overdrawn()));
+  const relayed = new RelayedStream(source, relay, call.facts.record, parts);
+  call.admission.onOverdrawn(() => relayed.abort(overdrawn()));
   return new ReadableStream(relayed, { highWaterMark: 0 });
 }
 
@@ -109,6 +116,7 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   readonly #clock: Clock;
   readonly #departures: Departures;
   readonly #forget: () => void;
+  readonly #record: RequestRecord;
   #controller: Controller | null = null;
   #stopHeartbeat: () => void = () => {};
   #sentAt: number;
@@ -124,13 +132,22 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   #hasGivenUp = false;
   /** Whether the call is charged, now or later, as one whose caller disconnected. */
   #isCharged = false;
+  #isRecordReleased = false;
 
-  constructor(source: StreamSource<T>, relay: Relay<T>, { clock, openStreams }: RelayParts) {
+  constructor(
+    source: StreamSource<T>,
+    relay: Relay<T>,
+    record: RequestRecord,
+    { clock, openStreams }: RelayParts,
+  ) {
     this.#source = source;
     this.#relay = relay;
     this.#clock = clock;
     this.#departures = openStreams.departures;
     this.#sentAt = clock.monotonicMs();
+    this.#record = record;
+    record.hold();
+    record.responseBytes = 0;
     this.#forget = openStreams.add((error) => this.abort(error));
   }
 
@@ -204,7 +221,7 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
     this.#isBusy = false;
     if (this.#isGone) return this.#readWithoutCaller();
     this.#sentAt = this.#clock.monotonicMs();
-    this.#controller?.enqueue(bytes);
+    this.#enqueue(bytes);
     // A negative value means that the caller was not waiting for these bytes. The next pull continues.
     if (this.#controller?.desiredSize === 0) this.#readNext();
     else this.#endPull();
@@ -213,9 +230,16 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   readonly #onLast = (bytes: Bytes): void => {
     this.#end();
     if (this.#isGone) return;
-    if (bytes !== null) this.#controller?.enqueue(bytes);
+    if (bytes !== null) this.#enqueue(bytes);
     this.#controller?.close();
   };
+
+  #enqueue(bytes: Uint8Array<ArrayBuffer>): void {
+    const record = this.#record;
+    record.firstByteAt ??= this.#clock.now();
+    record.responseBytes! += bytes.length;
+    this.#controller?.enqueue(bytes);
+  }
 
   #fail(thrown: unknown): void {
     this.#source.cancel();
@@ -236,6 +260,7 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   #end(): void {
     this.#isOver = true;
     this.#stopHeartbeat();
+    this.#releaseRecord();
     // A source that was given up may still work for the caller that left; it counts as open until then.
     if (!this.#hasGivenUp) this.#forget();
   }
@@ -253,6 +278,14 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
     if (leaving instanceof Promise) void leaving.finally(this.#forget);
     else this.#forget();
     this.#chargeLater();
+    this.#releaseRecord();
+  }
+
+  /** The call holds the record too, until it is charged. */
+  #releaseRecord(): void {
+    if (this.#isRecordReleased) return;
+    this.#isRecordReleased = true;
+    this.#record.release();
   }
 
   /** A read that was cancelled reports the same disconnect again. */

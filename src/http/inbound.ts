@@ -1,6 +1,7 @@
 import type { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import type { RequestRecord } from "./request_record.ts";
 
 /** A body that was read before its handler was chosen, with the memory of the request. */
 export interface ReceivedBody {
@@ -40,6 +41,8 @@ export interface Inbound {
    * more than building a response. Absent where the response is copied, as in threads.
    */
   readonly responseFields?: () => Record<string, string>;
+  /** Collects what happens to the request, for the log. */
+  readonly record: RequestRecord;
   /** The memory lease of the request. It ends when the response was sent or sending failed. */
   readonly memory: MemoryLease;
 }
@@ -77,4 +80,6 @@ export interface Route {
   readonly handler: Handler;
   /** Renders what `handler` throws in the protocol of this route. */
   readonly renderError: ErrorRenderer;
+  /** Whether monitoring calls it again and again, so that its requests are not recorded. Default: false. */
+  readonly isProbe?: boolean;
 }

@@ -9,6 +9,7 @@ import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";
 import { HeaderFields, type HeaderReader } from "./headers.ts";
 import { hostOf, isHost } from "./host.ts";
 import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
+import { type RecordedArrival, type RequestObserver, RequestRecord } from "./request_record.ts";
 
 /** What the front door needs of the router. */
 export interface RequestRouter {
@@ -35,8 +36,8 @@ export interface RequestHandlerOptions {
   readonly memory?: MemoryBudget;
   /** Converts any thrown value to the error to return. Default: {@linkcode gatewayErrorOf}. */
   readonly errorOf?: (thrown: unknown) => GatewayError;
-  /** The level of the log line per request. Default `info`. */
-  readonly accessLevel?: "debug" | "info";
+  /** Receives the record of each request at its end. Default: none. */
+  readonly observer?: RequestObserver;
 }
 
 /** Handles one request; never rejects. The signature that `Deno.serve` calls. */
@@ -54,12 +55,12 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     clock,
     maxUrlCharacters: longestUrl = MAX_URL_CHARACTERS,
     isDraining = () => false,
-    accessLevel = "info",
+    observer = null,
   } = options;
   const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
 
   return async function frontDoor(request, info) {
-    const arrival = new Arrival(request, info, clock.now(), memory, isDraining);
+    const arrival = new Arrival(request, info, clock.now(), memory, isDraining, observer);
     let response: Response;
     let error: GatewayError | null = null;
     try {
@@ -73,7 +74,9 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     }
     endMemoryWhenSent(arrival);
     discardBody(request);
-    return leave(arrival, response, error);
+    const left = leave(arrival, response, error);
+    arrival.record.release();
+    return left;
   };
 
   function answer(arrival: Arrival): Response | Promise<Response> {
@@ -93,6 +96,8 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       arrival.renderError = match.renderError;
       throw match.error;
     }
+    arrival.record.endpoint = match.route.path;
+    arrival.record.isProbe = match.route.isProbe === true;
     arrival.renderError = match.route.renderError;
     arrival.params = match.params;
     return match.route.handler(arrival);
@@ -120,33 +125,23 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   function leave(arrival: Arrival, answered: Response, error: GatewayError | null): Response {
     const { request } = arrival;
     const response = arrival.hasResponseFields ? answered : withFields(answered, arrival.responseFields());
-    log[accessLevel]("request", {
-      requestId: arrival.requestId,
-      protocol: protocolOf(arrival.path),
-      method: request.method,
-      path: arrival.sentPath.slice(0, MAX_LOGGED_PATH_CHARACTERS),
-      status: response.status,
-      code: error?.code,
-      provider: error?.details.provider,
-      firstByteMs: clock.now() - arrival.receivedAt,
-    });
+    const { record } = arrival;
+    record.status = response.status;
+    record.respondedAt = clock.now();
+    if (error !== null) {
+      record.code = error.code;
+      record.message = error.message;
+      record.provider ??= error.details.provider ?? null;
+    }
     return request.method === "HEAD" ? withoutBody(response) : response;
   }
 }
 
 const MAX_URL_CHARACTERS = 8192;
-const MAX_LOGGED_PATH_CHARACTERS = 200;
-/** The protocols by the first segment of the path. */
-const PROTOCOLS: ReadonlyMap<string, string> = new Map([
-  ["v1", "default"],
-  ["msgcompat", "message"],
-  ["gencompat", "content"],
-  ["admin", "admin"],
-]);
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
 /** A request while it is handled. Costly properties are computed on demand. */
-class Arrival implements Inbound {
+class Arrival implements Inbound, RecordedArrival {
   readonly requestId = newRequestId();
   sentPath = "";
   /** As sent, until the router has matched it. */
@@ -157,8 +152,8 @@ class Arrival implements Inbound {
   renderError: ErrorRenderer | null = null;
   /** Whether the response was built with {@linkcode Arrival.responseFields}. */
   hasResponseFields = false;
+  readonly record: RequestRecord;
   #memory: MemoryLease | null = null;
-
   #headers: HeaderReader | null = null;
 
   constructor(
@@ -167,7 +162,10 @@ class Arrival implements Inbound {
     readonly receivedAt: number,
     readonly budget: MemoryBudget,
     readonly isDraining: () => boolean,
-  ) {}
+    observer: RequestObserver | null,
+  ) {
+    this.record = new RequestRecord(this, observer);
+  }
 
   readonly responseFields = (): Record<string, string> => {
     const { requestId } = this;
@@ -232,12 +230,6 @@ function readAddress(arrival: Arrival, url: string): void {
   const mark = url.indexOf("?", start);
   arrival.sentPath = arrival.path = mark < 0 ? url.slice(start) : url.slice(start, mark);
   arrival.query = mark < 0 ? "" : url.slice(mark + 1);
-}
-
-/** The protocol of a path; undefined for paths outside all protocols, such as `/healthz`. */
-function protocolOf(path: string): string | undefined {
-  const end = path.indexOf("/", 1);
-  return PROTOCOLS.get(path.slice(1, end < 0 ? undefined : end));
 }
 
 function tooLong(longest: number): GatewayError {

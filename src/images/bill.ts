@@ -51,7 +51,7 @@ export async function chargeImages(bill: ImageBill, work: BilledImages): Promise
   };
   const quantities = imageQuantitiesOf(consumption, { made, given: measure.given });
   const { tariff } = settlement.facts.model;
-  await settlement.charge({ provider, state, parts: [{ quantities, tariff }], usage, logged: { count: made } });
+  await settlement.charge({ provider, state, parts: [{ quantities, tariff }], usage, images: made });
 }
 
 function logImplausible(bill: ImageBill, { provider, made, consumption }: BilledImages): void {

@@ -50,12 +50,14 @@ export class ImageCalls {
    * @throws {GatewayError} Before the first byte; afterwards a failure is an event of the stream.
    */
   async run(requests: readonly ImageRequest[], asker: ImageCaller): Promise<Response> {
-    const { requestId, accountId, keyId, receivedAt, writeError } = asker;
+    const { requestId, accountId, keyId, receivedAt, record, writeError } = asker;
     const made = await imageOptionsOf(requests, asker, this.parts);
     const { options, candidates, optionOf } = joinOptions(made, { breaker: this.parts.breaker, accountId });
     const { request: first } = elementAt(options, 0);
+    record.model = first.modelName;
+    record.dropped = first.droppedFields;
     return await runPaidCall({
-      facts: { kind: "image", requestId, accountId, keyId, receivedAt, model: first.model },
+      facts: { kind: "image", requestId, accountId, keyId, receivedAt, record, model: first.model },
       author: "openai",
       candidates,
       isPaid: (candidate, { amount }) => optionOf(candidate).amount <= amount,

@@ -1,3 +1,4 @@
+import type { RequestRecord } from "../http/request_record.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
@@ -15,6 +16,8 @@ export interface ImageCaller {
   readonly callerSignal: () => AbortSignal;
   /** The memory lease for data read for the request. */
   readonly memory: MemoryLease;
+  /** Collects what happens to the request. */
+  readonly record: RequestRecord;
   /** Renders a failure as an event of an open stream. */
   readonly writeError: (error: GatewayError) => unknown;
 }

@@ -38,7 +38,7 @@ const MAX_DRAIN_MS = 30_000;
 export function imageStreamResponse(opened: OpenedStream, parts: RelayParts): Response {
   const headers = imageResponseHeaders(opened.provider, "text/event-stream", opened.request);
   const stream = new ImageStream(opened, parts.clock);
-  return new Response(relayStream(stream, stream, opened.bill.settlement.admission, parts), {
+  return new Response(relayStream(stream, stream, opened.bill.settlement, parts), {
     headers: [...headers, ["cache-control", "no-cache"]],
   });
 }

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Credential } from "../billing/key_ring.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { Inbound } from "../http/inbound.ts";
+import type { RequestRecord } from "../http/request_record.ts";
 import { encodeFrames } from "../lib/sse.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
@@ -26,6 +27,8 @@ export class LargeRequest {
   readonly receivedAt: number;
   /** The request's part of the memory budget. Initially the cost of its body and the values in it. */
   readonly memory: MemoryLease;
+  /** Collects what happens to the request. */
+  readonly record: RequestRecord;
   /** The size of the body as received. */
   readonly requestBytes: number;
   /** The response. Rejects with the failure of the endpoint. */
@@ -54,6 +57,7 @@ export class LargeRequest {
     this.keyId = credential.keyId;
     this.requestId = inbound.requestId;
     this.receivedAt = inbound.receivedAt;
+    this.record = inbound.record;
     this.memory = inbound.memory;
     this.requestBytes = body.length;
     this.response = this.#head.promise;

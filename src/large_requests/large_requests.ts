@@ -5,6 +5,7 @@ import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { Inbound } from "../http/inbound.ts";
+import type { RecordedFacts, RequestRecord } from "../http/request_record.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { OwnAddress } from "../net/target.ts";
@@ -52,6 +53,8 @@ interface Member {
   readonly thread: LargeThread;
   readonly state: SharedState;
   readonly open: Map<number, LargeRequest>;
+  /** The records of the requests that have not ended in the thread. */
+  readonly records: Map<number, RequestRecord>;
   /** The request whose values the thread is parsing. Until that is done, the thread accepts no other. */
   digesting: number | null;
   stopDigestTimer: () => void;
@@ -173,6 +176,7 @@ export class LargeRequests {
       thread,
       state,
       open: new Map(),
+      records: new Map(),
       digesting: null,
       stopDigestTimer: () => {},
       hasStarted: false,
@@ -216,6 +220,8 @@ export class LargeRequests {
     member.stopIdleTimer();
     thread.setReferenced(true);
     open.set(request.id, request);
+    request.record.hold();
+    member.records.set(request.id, request.record);
     member.digesting = request.id;
     const patienceMs = DIGEST_MS + (member.hasStarted ? 0 : START_MS);
     member.stopDigestTimer = this.options.clock.after(patienceMs, () => this.#crash(member, "the request timed out"));
@@ -249,6 +255,8 @@ export class LargeRequests {
       case "broke":
         member.open.get(message.id)?.abort(ended());
         return this.#over(member, message.id);
+      case "record":
+        return endRecord(member, message.id, message.facts);
       case "question":
         return member.thread.sendResult(member.state.resultOf(message.question));
       default:
@@ -313,8 +321,18 @@ export class LargeRequests {
       request.onEnd();
     }
     member.open.clear();
+    for (const id of member.records.keys()) endRecord(member, id, null);
     await settled;
   }
+}
+
+/** @param facts What the thread collected; null if the thread ended before. */
+function endRecord({ records }: Member, id: number, facts: RecordedFacts | null): void {
+  const record = records.get(id);
+  if (record === undefined) return;
+  records.delete(id);
+  if (facts !== null) record.adopt(facts);
+  record.release();
 }
 
 function post(thread: WorkerThread, message: ToThread): void {

@@ -78,7 +78,7 @@ async function answerBySize(
 /** The request with its body already read. Its properties are computed on demand, so they are copied one by one. */
 function withBody(inbound: Inbound, received: ReceivedBody): Inbound {
   const { request, headers, method, path, query, params, requestId, receivedAt, remote, memory } = inbound;
-  const { peerPort, responseFields } = inbound;
+  const { peerPort, responseFields, record } = inbound;
   return {
     request,
     received,
@@ -89,6 +89,7 @@ function withBody(inbound: Inbound, received: ReceivedBody): Inbound {
     requestId,
     receivedAt,
     remote,
+    record,
     memory,
     ...headers === undefined ? {} : { headers },
     ...peerPort === undefined ? {} : { peerPort },

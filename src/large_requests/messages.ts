@@ -3,6 +3,7 @@ import type { Charge, Reservation } from "../billing/meter.ts";
 import type { Credential } from "../billing/key_ring.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
+import type { RecordedFacts } from "../http/request_record.ts";
 import type { ErrorCode, ErrorDetails } from "../lib/gateway_error.ts";
 import type { LogFields, LogLevel } from "../lib/log.ts";
 import type { OwnAddress } from "../net/target.ts";
@@ -117,6 +118,8 @@ export type FromThread =
   | { readonly type: "failed"; readonly id: number; readonly error: PlainError }
   /** A chunk of the body, or null at its end. */
   | { readonly type: "piece"; readonly id: number; readonly piece: ArrayBuffer | null }
+  /** What the thread collected about a request that has ended there. */
+  | { readonly type: "record"; readonly id: number; readonly facts: RecordedFacts }
   /** The body broke. */
   | { readonly type: "broke"; readonly id: number }
   | CallMessage

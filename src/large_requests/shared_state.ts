@@ -234,7 +234,9 @@ export class SharedState {
     const { requestId, keyId, receivedAt, requestBytes, responseBytes, servedAt: { provider } } = request;
     const usage = estimatedUsage(Math.ceil(requestBytes / BYTES_PER_TOKEN), Math.ceil(responseBytes / BYTES_PER_TOKEN));
     this.parts.log.warn("charge_counted_roughly", { requestId, accountId, provider, model: model.id });
-    const facts = { kind: "text", requestId, accountId, keyId, model, receivedAt } as const;
+    const { record } = request;
+    record.hold();
+    const facts = { kind: "text", requestId, accountId, keyId, model, receivedAt, record } as const;
     const settlement = new Settlement(facts, admission, this.parts);
     const parts = [{ quantities: textQuantitiesOf(usage), tariff: model.tariff }];
     await settlement.charge({ provider, state: "cut", parts, usage })?.catch(() => {}); // Logged by the meter.

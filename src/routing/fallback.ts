@@ -1,3 +1,7 @@
+import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
+import type { Clock } from "../lib/clock.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Candidate } from "./candidates.ts";
 import type { CircuitBreaker } from "./circuit_breaker.ts";
 import { type FallbackRule, isFallbackAllowed } from "./fallback_rule.ts";
@@ -11,6 +15,9 @@ export interface FallbackOptions {
   readonly rule: FallbackRule;
   /** Called for every failure that is followed by another attempt. */
   readonly onFallback: (candidate: Candidate, error: unknown) => void;
+  /** Collects the attempts. */
+  readonly record: RequestRecord;
+  readonly clock: Clock;
 }
 
 /**
@@ -36,12 +43,17 @@ function tryAfter<T>(
 ): Promise<T> {
   const candidate = candidates[failures.length];
   if (candidate === undefined) return Promise.reject(bestFailure(failures));
+  const { clock, record } = options;
   const report = options.breaker.onStart(candidate, options.accountId);
+  const recorded = record.beginAttempt(candidate.provider, candidate.model, clock.now());
   return started(attempt, candidate).then((result) => {
     report.succeeded();
+    recorded.durationMs = clock.now() - recorded.startedAt;
     return result;
   }, (error: unknown) => {
     report.failed(error);
+    recorded.durationMs = clock.now() - recorded.startedAt;
+    recordFailure(recorded, error);
     if (!isFallbackAllowed(error, options.rule)) throw error;
     if (failures.length + 1 < candidates.length) options.onFallback(candidate, error);
     return tryAfter([...failures, error], candidates, options, attempt);
@@ -54,5 +66,18 @@ function started<T>(attempt: (candidate: Candidate) => Promise<T>, candidate: Ca
     return attempt(candidate);
   } catch (error) {
     return Promise.reject(error);
+  }
+}
+
+/** Only messages that callers may read are recorded: any other can repeat the input. */
+function recordFailure(recorded: RecordedAttempt, error: unknown): void {
+  if (error instanceof UpstreamFailure) {
+    recorded.status = error.facts.status;
+    recorded.vendorRequestId = error.facts.vendorRequestId ?? null;
+    recorded.code = error.kind;
+    recorded.message = error.message;
+  } else {
+    recorded.code = error instanceof GatewayError ? error.code : "internal_error";
+    recorded.message = error instanceof GatewayError ? error.message : null;
   }
 }

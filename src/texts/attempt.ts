@@ -8,6 +8,7 @@ import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { FieldSource } from "../http/headers.ts";
 import type { Inbound } from "../http/inbound.ts";
+import type { RequestRecord } from "../http/request_record.ts";
 import type { ClampedLimit } from "../conversation/clamped_limit.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
@@ -63,6 +64,8 @@ export interface TextRequest {
   readonly callerSignal: () => AbortSignal;
   /** Accounts for the memory of everything that is read for the request. */
   readonly memory: MemoryLease;
+  /** Collects what happens to the request. */
+  readonly record: RequestRecord;
 }
 
 /** One attempt to serve a request at one provider. */

@@ -1,4 +1,5 @@
 import { routeOf, tryCandidates } from "../calls/paid_call.ts";
+import type { RequestRecord } from "../http/request_record.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -36,6 +37,8 @@ export interface CountRequest {
   readonly callerSignal: () => AbortSignal;
   /** Accounts for the memory of everything that is read for the count. */
   readonly memory: MemoryLease;
+  /** Collects what happens to the request. */
+  readonly record: RequestRecord;
 }
 
 /** A count and its source: a provider's name, or null for the gateway's tokenizer. */
@@ -54,6 +57,7 @@ const COUNT_MS = 30_000;
  * @throws {GatewayError} The same errors as the text request itself.
  */
 export async function countTokens(request: CountRequest, parts: TextParts): Promise<TokenCount> {
+  request.record.model = request.model;
   const model = textModel(parts.catalog, request.model, request.format);
   const route = routeOf(model, request, parts);
   const query = { ...request, grammar: request.format.grammar, model, passesTo: () => false };
@@ -63,8 +67,8 @@ export async function countTokens(request: CountRequest, parts: TextParts): Prom
   try {
     if (withCounter.length > 0) {
       const attempt = (candidate: Candidate) => requestCount(candidate, request, model, parts);
-      const { accountId } = request;
-      return await tryCandidates({ candidates: withCounter, attempt, accountId, rule: TEXT_FALLBACK }, parts);
+      const { accountId, record } = request;
+      return await tryCandidates({ candidates: withCounter, attempt, accountId, rule: TEXT_FALLBACK, record }, parts);
     }
   } catch (error) {
     if (candidatesWithCounter().length === candidates.length || !isFallbackAllowed(error, TEXT_FALLBACK)) {

@@ -58,7 +58,7 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
   const events = withIssuedIds(new PassRelay(attempt, pass), attempt, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), droppedFields);
-  return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
+  return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement, parts), {
     headers,
   });
 }

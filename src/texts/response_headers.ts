@@ -1,6 +1,8 @@
 import { Buffer } from "node:buffer";
 import { addReportedHeaders } from "../http/headers.ts";
+import type { RequestRecord } from "../http/request_record.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
+import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { isSameFormat, outputLimitOf, type TextAttempt } from "./attempt.ts";
 
 const MAX_NAMES = 32;
@@ -19,7 +21,7 @@ export function streamMediaType(framing: "sse" | "json_array"): string {
  */
 export function responseHeaders(
   attempt: TextAttempt,
-  response: Pick<OutboundResponse, "header">,
+  response: Pick<OutboundResponse, "header" | "status">,
   contentType: string,
   droppedFields: readonly string[],
 ): Record<string, string> {
@@ -35,7 +37,20 @@ export function responseHeaders(
   if (limit !== null) headers["x-service-output-limit"] = String(limit);
   const dropped = request.clampedLimit ? [...request.clampedLimit.fields, ...droppedFields] : droppedFields;
   if (dropped.length > 0) headers["x-service-dropped"] = droppedFieldsHeader(dropped);
+  recordResponse(request.record, response, dropped);
   return headers;
+}
+
+function recordResponse(
+  record: RequestRecord,
+  response: Pick<OutboundResponse, "header" | "status">,
+  dropped: readonly string[],
+): void {
+  record.dropped = dropped;
+  const attempt = record.lastAttempt;
+  if (attempt === null) return;
+  attempt.status = response.status;
+  attempt.vendorRequestId = vendorRequestIdOf((name) => response.header(name));
 }
 
 /**

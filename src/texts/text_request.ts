@@ -31,6 +31,9 @@ export function textRequestOf(
 ): TextRequest {
   const { headers = inbound.request.headers } = inbound;
   const { format, body, wholeBody = () => json.body, model, stream, bodyPin, cache = null, framing = "sse" } = facts;
+  const { record } = inbound;
+  record.model = model;
+  record.requestBytes = json.bytes.length;
   return {
     requestId: inbound.requestId,
     accountId: credential.accountId,
@@ -53,5 +56,6 @@ export function textRequestOf(
     responseFields: inbound.responseFields,
     callerSignal: () => inbound.request.signal,
     memory: inbound.memory,
+    record,
   };
 }

@@ -31,12 +31,12 @@ export class TextService {
     const choosing = textOptionsOf(request, this.parts);
     const { options, candidates, optionOf } = choosing instanceof Promise ? await choosing : choosing;
     const first = elementAt(options, 0);
-    const { requestId, accountId, keyId, receivedAt } = request;
+    const { requestId, accountId, keyId, receivedAt, record } = request;
     const { catalog } = this.parts;
     const limitFor = (option: TextOption, { amount, outputLimit }: Reservation) =>
       option === first ? { outputLimit } : fitWithin(amount, option.measure, option.rates);
     return await runPaidCall({
-      facts: { kind: "text", requestId, accountId, keyId, receivedAt, model: first.model },
+      facts: { kind: "text", requestId, accountId, keyId, receivedAt, record, model: first.model },
       author: request.format.author,
       candidates,
       isPaid: (candidate, reserved) => limitFor(optionOf(candidate), reserved) !== null,

@@ -56,7 +56,7 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), translation.droppedFields);
-  return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement.admission, parts), {
+  return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement, parts), {
     headers,
   });
 }

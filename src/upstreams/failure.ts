@@ -48,6 +48,8 @@ export interface FailureFacts {
   readonly reason?: FailureReason | undefined;
   /** True if the vendor's content rules forbid the request, so that a retry at this vendor fails again. */
   readonly isContentRefusal?: boolean | undefined;
+  /** The vendor's id of the request, for its support. */
+  readonly vendorRequestId?: string | undefined;
   /** Decimal USD that the vendor bills despite the failure. For the operator's log, never for the caller. */
   readonly costUsd?: string | undefined;
   /** The underlying error, for the log. */

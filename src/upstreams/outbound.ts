@@ -16,6 +16,7 @@ import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } f
 import { isStreamedBody, watchedBody } from "./outbound_body.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
 import { exchangeJson } from "./outbound_json.ts";
+import { vendorRequestIdOf } from "./vendor_request_id.ts";
 
 /** The parts and settings of a provider's outbound client. */
 export interface OutboundOptions {
@@ -219,6 +220,7 @@ async function refusalOf(response: HttpResponse, call: OutboundCall, options: Ou
       reason: error.reason,
       isContentRefusal: error.isContentRefusal,
       costUsd: error.costUsd,
+      vendorRequestId: vendorRequestIdOf((name) => response.head.get(name)) ?? undefined,
     },
   );
 }

@@ -5,6 +5,7 @@ import { addCredit } from "../../src/billing/credit.ts";
 import { type Caches, createCaches } from "../../src/caches/caches.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { FileStore } from "../../src/files/files.ts";
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createStateOwnership } from "../../src/ownership/state_ownership.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
@@ -141,6 +142,7 @@ const CALL = {
   headerPin: null,
   callerSignal: () => new AbortController().signal,
   memory: UNLIMITED_MEMORY.lease(),
+  record: unobservedRecord(),
 };
 
 /** Creates, uses and deletes a cache until the process ends. */

@@ -4,51 +4,42 @@ import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
 import { type CallCharge, type CallFacts, type EndState, Settlement } from "../../src/calls/settlement.ts";
 import type { Model } from "../../src/catalog/model.ts";
 import type { Usage } from "../../src/conversation/usage.ts";
-import { type Log, silentLog } from "../../src/lib/log.ts";
-import { ManualClock } from "../support/manual_clock.ts";
+import { type RequestRecord, unobservedRecord } from "../../src/http/request_record.ts";
+import { silentLog } from "../../src/lib/log.ts";
 import { type AdmissionRecorder, admissionRecorder, USAGE } from "../texts/support.ts";
 
 const tariff = readTariff({ prompt: "0.001", completion: "0.002" });
 const model = { id: "acme/m", tariff } as Model;
-const facts: CallFacts = {
-  kind: "text",
-  requestId: "req_1",
-  accountId: "demo",
-  keyId: "key_1",
-  model,
-  receivedAt: 1_000,
-};
 const meter = { invalidate() {} };
 
 function chargeOf(usage: Usage, state: EndState = "completed"): CallCharge {
   return { provider: "one", state, parts: [{ quantities: textQuantitiesOf(usage), tariff }], usage };
 }
 
-function settlementOf(recorder: AdmissionRecorder, log: Log = silentLog): Settlement {
-  return new Settlement(facts, recorder.admission, { meter, clock: new ManualClock(3_500), log });
+function settlementOf(recorder: AdmissionRecorder, record: RequestRecord = unobservedRecord()): Settlement {
+  const facts: CallFacts = {
+    kind: "text",
+    requestId: "req_1",
+    accountId: "demo",
+    keyId: "key_1",
+    model,
+    receivedAt: 1_000,
+    record,
+  };
+  return new Settlement(facts, recorder.admission, { meter, log: silentLog });
 }
 
-Deno.test("Settlement charges once, whatever is called afterwards, and logs the amount", async () => {
+Deno.test("Settlement charges once, whatever is called afterwards, and records the charge", async () => {
   const recorder = admissionRecorder();
-  const lines: unknown[] = [];
-  const log: Log = { ...silentLog, info: (event, fields) => void lines.push([event, fields]) };
-  const settlement = settlementOf(recorder, log);
+  const record = unobservedRecord();
+  const settlement = settlementOf(recorder, record);
   await settlement.charge(chargeOf({ ...USAGE, estimated: true }, "left"));
   await settlement.charge(chargeOf(USAGE));
   settlement.release();
   assertEquals([recorder.charges.length, recorder.releases], [1, 0]);
-  assertEquals(lines, [["call_charged", {
-    kind: "text",
-    requestId: "req_1",
-    accountId: "demo",
-    model: "acme/m",
-    provider: "one",
-    state: "left, estimated",
-    inputTokens: 12,
-    outputTokens: 30,
-    cost: "0.0720000000",
-    durationMs: 2_500,
-  }]]);
+  const { kind, servedModel, provider, end, tokens, cost } = record;
+  assertEquals([kind, servedModel, provider, end, cost], ["text", "acme/m", "one", "left", 720_000_000n]);
+  assertEquals([tokens?.input, tokens?.output, tokens?.isEstimated], [12, 30, true]);
 });
 
 Deno.test("Settlement releases once, and charges nothing afterwards", async () => {
@@ -60,19 +51,21 @@ Deno.test("Settlement releases once, and charges nothing afterwards", async () =
   assertEquals([recorder.charges.length, recorder.releases], [0, 1]);
 });
 
-Deno.test("Settlement fails with the charge, and logs no charge", async () => {
+Deno.test("Settlement fails with the charge, and records no cost", async () => {
   const recorder = admissionRecorder();
   recorder.durable = () => Promise.reject(new Error("lost"));
-  const log: Log = { ...silentLog, info: () => assertEquals("logged", "not logged") };
-  const settlement = settlementOf(recorder, log);
+  const record = unobservedRecord();
+  const settlement = settlementOf(recorder, record);
   await assertRejects(async () => await settlement.charge(chargeOf(USAGE)), Error, "lost");
+  assertEquals(record.cost, null);
 });
 
 Deno.test("Settlement charges within a commit, refreshes the balance and ends the reservation", async () => {
   const recorder = admissionRecorder();
   const invalidated: string[] = [];
-  const parts = { meter: { invalidate: (id: string) => void invalidated.push(id) }, clock: new ManualClock() };
-  const settlement = new Settlement(facts, recorder.admission, { ...parts, log: silentLog });
+  const watched = { invalidate: (id: string) => void invalidated.push(id) };
+  const { facts } = settlementOf(recorder);
+  const settlement = new Settlement(facts, recorder.admission, { meter: watched, log: silentLog });
   const rows: unknown[] = [];
   await settlement.chargeWithin(chargeOf(USAGE), (row) => Promise.resolve(void rows.push(row?.amount)));
   settlement.release();

@@ -1,3 +1,4 @@
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { passRelayOf } from "../texts/support.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bytes, OpenStreams, type Relay, relayStream } from "../../src/calls/stream_relay.ts";
@@ -54,7 +55,8 @@ function passRelay(form: CallerFormatName, recorder: AdmissionRecorder): PassRel
 
 /** The stream that the caller gets of a vendor's response. */
 function relayedOf(response: FakeResponse, relay: Relay, parts: Stage): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return relayStream(vendorStream(response, parts.clock), relay, { onOverdrawn() {} }, parts);
+  const call = { facts: { record: unobservedRecord() }, admission: { onOverdrawn() {} } };
+  return relayStream(vendorStream(response, parts.clock), relay, call, parts);
 }
 
 async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {

@@ -1,6 +1,7 @@
 import { type Catalog, createCatalog } from "../../src/catalog/catalog.ts";
 import { type Model, readModel } from "../../src/catalog/model.ts";
 import type { ErrorRenderer, Route } from "../../src/http/inbound.ts";
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
 import { createRouter } from "../../src/app/router.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
@@ -55,6 +56,7 @@ export function handlerOf(routes: readonly Route[]): (request: Request) => Promi
       receivedAt: 0,
       remote: "127.0.0.1",
       memory: UNLIMITED_MEMORY.lease(),
+      record: unobservedRecord(),
     };
     try {
       return await match.route.handler(inbound);

@@ -351,9 +351,7 @@ for (const vendorFace of CALLER_PROTOCOLS) {
           assertEquals((await ask(gateway, face)).status, 200);
           for (let read = await reader.read(); !read.done; read = await reader.read()) text += read.value;
           assert(text.includes("the balance is used up"), text);
-          const charges = gateway.logLines.filter((line) => line.includes('"call_charged"')).map((line) =>
-            JSON.parse(line)
-          );
+          const charges = gateway.logLines.filter((line) => line.includes('"cost"')).map((line) => JSON.parse(line));
           assertEquals(charges.map(({ state }) => state), ["completed", "cut, estimated"]);
           // The maximum of 200,000 and 64,000 tokens, and the delivered part of the stream.
           const charged = before - await accountMoney(gateway).balance();

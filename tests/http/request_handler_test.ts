@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { accessLog } from "../../src/http/access_log.ts";
 import { createRequestHandler } from "../../src/http/request_handler.ts";
 import type { Handler, Route } from "../../src/http/inbound.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -136,6 +137,7 @@ Deno.test("the log has one line for each request, without its query", async () =
 
 Deno.test("the log has the protocol of each request, and the time until its response started", async () => {
   let now = 5_000;
+  const clock = { ...systemClock, now: () => now };
   const lines: LogFields[] = [];
   const slow = route("/v1/slow", () => {
     now += 40;
@@ -147,8 +149,9 @@ Deno.test("the log has the protocol of each request, and the time until its resp
   });
   const door = createRequestHandler({
     router: createRouter([slow], { sections: [], renderError: renderAs("toy") }),
-    log: { ...silentLog, info: (_event, fields = {}) => void lines.push(fields) },
-    clock: { ...systemClock, now: () => now },
+    log: silentLog,
+    clock,
+    observer: accessLog({ ...silentLog, info: (_event, fields = {}) => void lines.push(fields) }, clock),
   });
   const info = { remoteAddr: { transport: "tcp", hostname: "127.0.0.1", port: 1 } } as unknown as Deno.ServeHandlerInfo;
   const paths = ["/v1/slow", "/msgcompat/v1/messages", "/gencompat", "/admin/v1/accounts", "/healthz", "/", "/v12/x"];
@@ -165,7 +168,7 @@ Deno.test("the log has the protocol of each request, and the time until its resp
     undefined,
     undefined,
   ]);
-  assertEquals([lines[0]?.firstByteMs, itemAt(lines, 0).durationMs, now], [40, undefined, 6_040]);
+  assertEquals([lines[0]?.firstByteMs, itemAt(lines, 0).durationMs, now], [40, 40, 6_040]);
 });
 
 Deno.test("a response with immutable headers gets its request id as well", async () => {

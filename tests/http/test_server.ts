@@ -1,3 +1,4 @@
+import { accessLog } from "../../src/http/access_log.ts";
 import { createRequestHandler } from "../../src/http/request_handler.ts";
 import type { ErrorRenderer, Inbound, Route } from "../../src/http/inbound.ts";
 import { readJsonObject } from "../../src/http/json_body.ts";
@@ -87,7 +88,7 @@ export async function openTestServer(extra: readonly Route[] = []): Promise<Test
     level,
     (event: string, fields: LogFields = {}) => void lines.push({ level, event, ...fields }),
   ])) as unknown as Log;
-  const handler = createRequestHandler({ router, log, clock: systemClock });
+  const handler = createRequestHandler({ router, log, clock: systemClock, observer: accessLog(log, systemClock) });
   const listening: Listening = await listen({ host: "127.0.0.1", port: 0, handler, log });
   return {
     port: listening.port,

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Settlement } from "../../src/calls/settlement.ts";
 import { readModel } from "../../src/catalog/model.ts";
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { checkConsumption } from "../../src/images/checked_consumption.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { ImageConsumption } from "../../src/upstreams/image_upstream.ts";
@@ -30,7 +31,15 @@ function billOf(context_length: number, pricing: Record<string, string>) {
     release() {},
     onOverdrawn() {},
   };
-  const facts = { kind: "image", requestId: "r", accountId: "a", keyId: "key_1", receivedAt: 0, model } as const;
+  const facts = {
+    kind: "image",
+    requestId: "r",
+    accountId: "a",
+    keyId: "key_1",
+    receivedAt: 0,
+    record: unobservedRecord(),
+    model,
+  } as const;
   const parts = { meter: { invalidate() {} }, clock: new ManualClock(), log: silentLog };
   const measure = { prompt: "a fox", quality: "low", size: null, count: 2, given: 0 };
   return { settlement: new Settlement(facts, admission, parts), measure };

@@ -2,6 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Charge } from "../../src/billing/meter.ts";
 import { Settlement } from "../../src/calls/settlement.ts";
 import { OpenStreams } from "../../src/calls/stream_relay.ts";
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { CallerLink } from "../../src/images/caller_link.ts";
 import { ImageMemory } from "../../src/images/image_memory.ts";
 import { readGeneration } from "../../src/images/generate.ts";
@@ -44,7 +45,15 @@ async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<I
   };
   const parts = { meter: { invalidate() {} }, clock, log: silentLog };
   const measure = { prompt: "a fox of twenty sig.", quality: "low", size: null, count: 1, given: 0 };
-  const facts = { kind: "image", requestId: "r", accountId: "a", keyId: "key_1", receivedAt: 0, model } as const;
+  const facts = {
+    kind: "image",
+    requestId: "r",
+    accountId: "a",
+    keyId: "key_1",
+    receivedAt: 0,
+    record: unobservedRecord(),
+    model,
+  } as const;
   const link = new CallerLink(caller.signal);
   const answer = imageStreamResponse({
     request: readGeneration({ model: "a/b", prompt: "a fox", quality: "low", stream: true }, createCatalog([model])),

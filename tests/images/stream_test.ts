@@ -72,8 +72,8 @@ Deno.test("a caller who disconnects from a stream pays for what the vendor finis
     const reader = answer.body!.getReader();
     await reader.read();
     await reader.cancel();
-    await until(() => gateway.logLines.some((line) => line.includes("call_charged")));
-    const line = JSON.parse(gateway.logLines.find((line) => line.includes("call_charged"))!);
+    await until(() => gateway.logLines.some((line) => line.includes('"cost"')));
+    const line = JSON.parse(gateway.logLines.find((line) => line.includes('"cost"'))!);
     // The image's 272 tokens and 100 for the partial one.
     assertEquals([line.outputTokens, line.count], [372, 1]);
     assertEquals(await gateway.balance(), (25 - 0.00372 - line.inputTokens / 1e6).toFixed(10));
@@ -113,7 +113,7 @@ for (const stream of [false, true]) {
       leaving.abort();
       await asked.catch(() => {});
       left.resolve();
-      await until(() => gateway.logLines.some((line) => line.includes("call_charged")));
+      await until(() => gateway.logLines.some((line) => line.includes('"cost"')));
       assertEquals([await gateway.balance(), stopped], ["24.5000000000", false]);
     } finally {
       await gateway.stop();

@@ -8,6 +8,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import type { Inbound } from "../../src/http/inbound.ts";
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
@@ -119,6 +120,7 @@ async function stage({ maxThreads = 1 } = {}) {
       receivedAt: clock.now(),
       remote: "127.0.0.1",
       memory: UNLIMITED_MEMORY.lease(account),
+      record: unobservedRecord(),
     };
     const credential: Credential = { accountId: account, keyId: "key" };
     return large.handle(inbound, credential, new Uint8Array(bytes), codec.caller);

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Inbound, Route } from "../../src/http/inbound.ts";
 import { readJsonObject } from "../../src/http/json_body.ts";
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { withLargeBodies } from "../../src/large_requests/large_route.ts";
 import { renderDefaultError as renderError } from "../../src/protocols/default/error.ts";
@@ -36,6 +37,7 @@ async function placeOf(json: string): Promise<string> {
     receivedAt: 0,
     remote: "127.0.0.1",
     memory: UNLIMITED_MEMORY.lease(),
+    record: unobservedRecord(),
   });
   return await response.text();
 }

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { tryInOrder } from "../../src/routing/fallback.ts";
@@ -15,12 +16,15 @@ const candidates = ["a", "b", "c", "d"].map((provider) => ({ provider, model: "m
 async function outcomeOf(outcomes: readonly (string | Error)[], rule: FallbackRule = TEXT_FALLBACK) {
   const tried: string[] = [];
   const passedOver: string[] = [];
-  const breaker = createCircuitBreaker({ clock: new ManualClock() });
+  const clock = new ManualClock();
+  const breaker = createCircuitBreaker({ clock });
   const options = {
     breaker,
     accountId: "demo",
     rule,
     onFallback: ({ provider }: { provider: string }) => void passedOver.push(provider),
+    record: unobservedRecord(),
+    clock,
   };
   const result = await tryInOrder(candidates.slice(0, outcomes.length), options, ({ provider }) => {
     const outcome = outcomes[tried.push(provider) - 1];
@@ -96,8 +100,10 @@ Deno.test("tryInTurn() throws the most helpful failure, in whatever order the ca
 });
 
 Deno.test("tryInTurn() throws the only candidate's failure unchanged", async () => {
-  const breaker = createCircuitBreaker({ clock: new ManualClock() });
-  const options = { breaker, accountId: "demo", rule: TEXT_FALLBACK, onFallback: () => {} };
+  const clock = new ManualClock();
+  const breaker = createCircuitBreaker({ clock });
+  const record = unobservedRecord();
+  const options = { breaker, accountId: "demo", rule: TEXT_FALLBACK, onFallback: () => {}, record, clock };
   const down = failureOf("unreachable");
   assertStrictEquals(
     await assertRejects(() => tryInOrder([itemAt(candidates, 0)], options, () => Promise.reject(down))),

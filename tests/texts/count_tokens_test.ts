@@ -1,3 +1,4 @@
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { CODECS } from "../support/formats.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
@@ -43,6 +44,7 @@ function requestWith(fields: Partial<CountRequest> = {}): CountRequest {
     bodyPin: null,
     callerSignal: () => new AbortController().signal,
     memory: UNLIMITED_MEMORY.lease(),
+    record: unobservedRecord(),
     ...fields,
   };
 }

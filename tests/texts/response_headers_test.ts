@@ -4,12 +4,14 @@ import { jsonBytes, responseHeaders, streamMediaType } from "../../src/texts/res
 import { attemptOf, type AttemptOptions } from "./support.ts";
 
 function headersWith(droppedFields: readonly string[], type = "application/json"): Headers {
-  return new Headers(responseHeaders(attemptOf("chat"), { header: () => null }, type, droppedFields));
+  return new Headers(responseHeaders(attemptOf("chat"), { status: 200, header: () => null }, type, droppedFields));
 }
 
 /** Returns the headers for a caller of the chat format if the vendor sends every requested field. */
 function headersOfTalker(options: AttemptOptions): Headers {
-  return new Headers(responseHeaders(attemptOf("chat", options), { header: () => "7" }, "application/json", ["seed"]));
+  return new Headers(
+    responseHeaders(attemptOf("chat", options), { status: 200, header: () => "7" }, "application/json", ["seed"]),
+  );
 }
 
 Deno.test("responseHeaders() names the provider, the type and each dropped field once", () => {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { TICK_MS } from "../../src/net/deadline.ts";
 import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
@@ -93,15 +94,16 @@ Deno.test("a caller that disconnects during a stream stops the vendor at once, a
       await side.say(STREAM_HEAD + wireOf("messages", REPLY.slice(0, 7)));
       await side.gone();
       vendorSawEnd = true;
-    }, async ({ service, recorder, logEntries, openStreams }) => {
-      const response = await service.handle(streamingRequest(caller));
+    }, async ({ service, recorder, openStreams }) => {
+      const record = unobservedRecord();
+      const response = await service.handle({ ...streamingRequest(caller), record });
       const reader = response.body!.getReader();
       await reader.read();
       const pending = reader.read();
       await reader.cancel();
       await pending;
-      await until(() => vendorSawEnd && logEntries.some(({ event }) => event === "call_charged"));
-      assertEquals(logEntries.find(({ event }) => event === "call_charged")!.fields.state, "left, estimated");
+      await until(() => vendorSawEnd && recorder.charges.length > 0);
+      assertEquals([record.end, record.tokens?.isEstimated], ["left", true]);
       assertEquals([recorder.charges.length, recorder.releases, openStreams.count], [1, 0, 0]);
     });
   }

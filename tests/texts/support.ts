@@ -1,3 +1,4 @@
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { PassRelay } from "../../src/texts/pass_relay.ts";
 import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import type { Admission, Charge } from "../../src/billing/meter.ts";
@@ -98,6 +99,7 @@ export function requestOf(
     header: () => null,
     callerSignal: () => new AbortController().signal,
     memory: UNLIMITED_MEMORY.lease(),
+    record: unobservedRecord(),
     ...others,
     ...text === undefined ? {} : { body: sent },
   };
@@ -170,6 +172,7 @@ export function attemptOf(
   { vendor = form, request, recorder = admissionRecorder(), outbound }: AttemptOptions = {},
 ): TextAttempt {
   const endpoint = endpointOf(vendor);
+  const record = unobservedRecord();
   const facts = {
     kind: "text",
     requestId: "req_1",
@@ -177,6 +180,7 @@ export function attemptOf(
     keyId: "key_1",
     model: MODEL,
     receivedAt: 7_000,
+    record,
   } as const;
   const parts = { meter: { invalidate() {} }, clock: new ManualClock(), log: silentLog };
   return {

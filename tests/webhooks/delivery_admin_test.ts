@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { unobservedRecord } from "../../src/http/request_record.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";
 import type { Route } from "../../src/http/inbound.ts";
@@ -235,7 +236,8 @@ function caller(routes: readonly Route[]) {
       headers: { authorization: `Bearer ${key}` },
       body: body === undefined ? null : JSON.stringify(body),
     });
-    const facts = { requestId: "req_test", receivedAt: 0, remote: "", memory: UNLIMITED_MEMORY.lease() };
+    const record = unobservedRecord();
+    const facts = { requestId: "req_test", receivedAt: 0, remote: "", record, memory: UNLIMITED_MEMORY.lease() };
     const inbound = { request, method, path, query, params, ...facts };
     let response: Response;
     try {

@@ -48,6 +48,7 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
     headerPin: readHeaderPin(inbound.request.headers),
     callerSignal: () => inbound.request.signal,
     memory: inbound.memory,
+    record: inbound.record,
   });
   const answer = answerWith(cache);
   if (droppedFields.length > 0) answer.headers.set("x-service-dropped", droppedFieldsHeader(droppedFields));

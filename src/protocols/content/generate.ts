@@ -69,6 +69,7 @@ function countHandler({ turns, caches, authenticate, bodyLimits }: TextRoutePart
       bodyPin: null,
       callerSignal: () => inbound.request.signal,
       memory: inbound.memory,
+      record: inbound.record,
     }, turns.parts);
     const headers = { "x-service-counted-by": countedBy ?? "gateway" };
     if (cache === null) return Response.json(writeCount(tokens), { headers });

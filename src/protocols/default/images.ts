@@ -85,7 +85,7 @@ function trialAnswer({ request, providers, maxCost: most, balanceCovers }: Image
 }
 
 function askerOf(inbound: Inbound, { accountId, keyId }: Credential): ImageCaller {
-  const { requestId, receivedAt, request, memory } = inbound;
+  const { requestId, receivedAt, request, memory, record } = inbound;
   return {
     requestId,
     accountId,
@@ -94,6 +94,7 @@ function askerOf(inbound: Inbound, { accountId, keyId }: Credential): ImageCalle
     headerPin: readHeaderPin(request.headers),
     callerSignal: () => request.signal,
     memory,
+    record,
     writeError: (error) => chat.caller.writeError(error, requestId),
   };
 }

@@ -69,8 +69,11 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
     ? await readVideoForm(inbound, bodyLimits)
     : await readJsonObject(inbound, bodyLimits);
   const call = { keyId, accountId, body: withOpenaiFields(body), memory: inbound.memory };
+  inbound.record.model = typeof body.model === "string" ? body.model : null;
   if (isTrial) return trialAnswer(await videos.dryRun(call));
   const { taskId, replayed, estimate, dropped } = await videos.create({ ...call, bytes, idempotencyKey });
+  inbound.record.kind = "video";
+  inbound.record.dropped = dropped;
   const dialect = dialectOf(headers);
   const answer = dialect.createsTasks
     ? dialect.writeTask(await videos.read(keyId, taskId))

@@ -57,6 +57,7 @@ function countHandler({ turns, authenticate, bodyLimits }: TextRouteParts): Hand
       bodyPin: readBodyPin(body),
       callerSignal: () => inbound.request.signal,
       memory: inbound.memory,
+      record: inbound.record,
     }, turns.parts);
     return Response.json(writeCount(tokens), { headers: { "x-service-counted-by": countedBy ?? "gateway" } });
   };

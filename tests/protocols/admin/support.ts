@@ -1,6 +1,7 @@
 import { createKeyRing, type KeyRing } from "../../../src/billing/key_ring.ts";
 import { createMeter, type Meter } from "../../../src/billing/meter.ts";
 import type { Route } from "../../../src/http/inbound.ts";
+import { unobservedRecord } from "../../../src/http/request_record.ts";
 import { gatewayErrorOf } from "../../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { silentLog } from "../../../src/lib/log.ts";
@@ -84,6 +85,7 @@ async function dispatch(
       receivedAt: 0,
       remote: "",
       memory: UNLIMITED_MEMORY.lease(),
+      record: unobservedRecord(),
     });
   }
   throw new Error(`No route for ${method} ${path}`);

@@ -1,0 +1,48 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { writeMoney } from "../lib/money.ts";
+import type { RequestObserver } from "./request_record.ts";
+
+/** Writes one log line for each request at its end: `request`. Requests of monitoring have none. */
+export function accessLog(log: Log, clock: Clock): RequestObserver {
+  return (record) => {
+    if (record.isProbe) return;
+    const { arrival, tokens, cost } = record;
+    log.info("request", {
+      requestId: arrival.requestId,
+      accountId: record.accountId ?? undefined,
+      keyId: record.keyId ?? undefined,
+      protocol: protocolOf(arrival.path),
+      method: arrival.method,
+      path: arrival.sentPath.slice(0, MAX_PATH_CHARACTERS),
+      kind: record.kind ?? undefined,
+      model: record.servedModel ?? record.model ?? undefined,
+      provider: record.provider ?? undefined,
+      status: record.status,
+      code: record.code ?? undefined,
+      state: record.end === null ? undefined : tokens?.isEstimated ? `${record.end}, estimated` : record.end,
+      inputTokens: tokens?.input,
+      outputTokens: tokens?.output,
+      count: record.images === 0 ? undefined : record.images,
+      cost: cost === null ? undefined : writeMoney(cost),
+      firstByteMs: (record.firstByteAt ?? record.respondedAt) - arrival.receivedAt,
+      durationMs: clock.now() - arrival.receivedAt,
+    });
+  };
+}
+
+const MAX_PATH_CHARACTERS = 200;
+
+/** The protocols by the first segment of the path. */
+const PROTOCOLS: ReadonlyMap<string, string> = new Map([
+  ["v1", "default"],
+  ["msgcompat", "message"],
+  ["gencompat", "content"],
+  ["admin", "admin"],
+]);
+
+/** The protocol of a path; undefined for paths outside all protocols, such as `/healthz`. */
+function protocolOf(path: string): string | undefined {
+  const end = path.indexOf("/", 1);
+  return PROTOCOLS.get(path.slice(1, end < 0 ? undefined : end));
+}

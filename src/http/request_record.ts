@@ -1,0 +1,224 @@
+import type { Money } from "../lib/money.ts";
+
+/** How the work for a request ended: complete, cut off by the vendor or the gateway, or left by the caller. */
+export type RequestEnd = "completed" | "cut" | "left";
+
+/** Tokens of a request, by the side on which they count. */
+export interface RecordedTokens {
+  /** All tokens of the prompt, those of caches included. */
+  readonly input: number;
+  /** The part of `input` that was read from a cache. */
+  readonly cacheRead: number;
+  /** The part of `input` that was written to a cache. */
+  readonly cacheWrite: number;
+  /** All generated tokens, reasoning included. */
+  readonly output: number;
+  /** The part of `output` that is reasoning. */
+  readonly reasoning: number;
+  /** Whether the gateway estimated the counts, because the vendor reported none. */
+  readonly isEstimated: boolean;
+}
+
+/** One try to serve a request at one provider. */
+export interface RecordedAttempt {
+  /** By its configured name. */
+  readonly provider: string;
+  /** The model by the vendor's name. */
+  readonly model: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  /** Until the vendor's response began or the attempt failed; null while it is under way. */
+  durationMs: number | null;
+  /** The vendor's HTTP status; null without a response. */
+  status: number | null;
+  /** The vendor's own id of the request; null if it sent none. */
+  vendorRequestId: string | null;
+  /** The kind of the failure, or the gateway's error code; null for a success. */
+  code: string | null;
+  /** The reason of the failure in the vendor's or the gateway's words, without secrets; null for a success. */
+  message: string | null;
+}
+
+/** What is known about a request when it arrives. */
+export interface RecordedArrival {
+  /** Assigned by the gateway. */
+  readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly receivedAt: number;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path as sent, without the query. */
+  readonly sentPath: string;
+  /** The path after corrections; decides the protocol. */
+  readonly path: string;
+  /** The client's IP address. */
+  readonly remote: string;
+}
+
+/** The facts of a request that its handlers collect. Plain values, so that threads can send them. */
+export interface RecordedFacts {
+  /** The account that is charged; null before authentication. */
+  accountId: string | null;
+  /** The public id of the API key. */
+  keyId: string | null;
+  /** The model as the caller named it; null where the endpoint has none. */
+  model: string | null;
+  /** The model that served the request, by its name in the catalog. */
+  servedModel: string | null;
+  /** The provider that served the request. */
+  provider: string | null;
+  /** The type of the charged work; null without a charge. */
+  kind: string | null;
+  /** In the order in which they began. */
+  attempts: RecordedAttempt[];
+  /** The fields that the vendor does not support, in the caller's spelling. */
+  dropped: readonly string[];
+  /** The charged tokens; null without a charge. */
+  tokens: RecordedTokens | null;
+  /** Images of the response; zero for other work. */
+  images: number;
+  /** The charged amount; null if nothing was to be charged. */
+  cost: Money | null;
+  /** How the charged work ended; null without a charge. */
+  end: RequestEnd | null;
+  /** Unix milliseconds of the first bytes of a stream; null for other responses. */
+  firstByteAt: number | null;
+  /** Bytes of the response's body; null if not counted. */
+  responseBytes: number | null;
+  /** Bytes of the request's body; null if not counted. */
+  requestBytes: number | null;
+}
+
+/** Receives each record once, when its request has ended. Must not throw, and must not keep the record. */
+export type RequestObserver = (record: RequestRecord) => void;
+
+/**
+ * What happened to one request, from its arrival to the end of its response and its charge. The handlers fill it;
+ * {@linkcode RequestObserver}s such as the access log read it. A request ends when every part that holds its record has
+ * released it: the request handler, the open stream, the call that is not charged yet.
+ */
+export class RequestRecord implements RecordedFacts {
+  /** See {@linkcode RecordedFacts}. */
+  accountId: string | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  keyId: string | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  model: string | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  servedModel: string | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  provider: string | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  kind: string | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  attempts: RecordedAttempt[] = [];
+  /** See {@linkcode RecordedFacts}. */
+  dropped: readonly string[] = NONE;
+  /** See {@linkcode RecordedFacts}. */
+  tokens: RecordedTokens | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  images = 0;
+  /** See {@linkcode RecordedFacts}. */
+  cost: Money | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  end: RequestEnd | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  firstByteAt: number | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  responseBytes: number | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  requestBytes: number | null = null;
+  /** The path of the route, such as `/v1/videos/:id`; null if the request has no route. */
+  endpoint: string | null = null;
+  /** Whether the request belongs to monitoring, and is neither logged nor counted. */
+  isProbe = false;
+  /** The response's HTTP status; 0 before the response. */
+  status = 0;
+  /** The code of the error that was returned; null for a success. */
+  code: string | null = null;
+  /** The message of the error that was returned. */
+  message: string | null = null;
+  /** Unix milliseconds at which the head of the response was ready; 0 before. */
+  respondedAt = 0;
+  #holders = 1;
+
+  /**
+   * Creates the record of a request that has arrived, held once.
+   *
+   * @param observer Receives the record at the end. Default: none.
+   */
+  constructor(readonly arrival: RecordedArrival, readonly observer: RequestObserver | null = null) {}
+
+  /** Postpones the end of the request until {@linkcode RequestRecord.release}. */
+  hold(): void {
+    this.#holders++;
+  }
+
+  /** Releases the record. The last release ends the request. */
+  release(): void {
+    this.#holders--;
+    if (this.#holders === 0) this.observer?.(this);
+  }
+
+  /**
+   * Records the start of an attempt.
+   *
+   * @param startedAt Unix milliseconds.
+   */
+  beginAttempt(provider: string, model: string, startedAt: number): RecordedAttempt {
+    const attempt: RecordedAttempt = {
+      provider,
+      model,
+      startedAt,
+      durationMs: null,
+      status: null,
+      vendorRequestId: null,
+      code: null,
+      message: null,
+    };
+    this.attempts.push(attempt);
+    return attempt;
+  }
+
+  /** The attempt that began last; null before the first. */
+  get lastAttempt(): RecordedAttempt | null {
+    return this.attempts.at(-1) ?? null;
+  }
+
+  /** The collected facts as plain values, to be sent to another thread. */
+  facts(): RecordedFacts {
+    const { accountId, keyId, model, servedModel, provider, kind, attempts, dropped, tokens, images } = this;
+    const { cost, end, firstByteAt, responseBytes, requestBytes } = this;
+    return {
+      accountId,
+      keyId,
+      model,
+      servedModel,
+      provider,
+      kind,
+      attempts,
+      dropped,
+      tokens,
+      images,
+      cost,
+      end,
+      firstByteAt,
+      responseBytes,
+      requestBytes,
+    };
+  }
+
+  /** Takes over the facts that another thread collected for the same request. */
+  adopt(facts: RecordedFacts): void {
+    Object.assign(this, facts);
+  }
+}
+
+const NONE: readonly string[] = [];
+
+/** A record that nobody reads, for calls outside a request. */
+export function unobservedRecord(): RequestRecord {
+  return new RequestRecord(NO_ARRIVAL);
+}
+
+const NO_ARRIVAL: RecordedArrival = { requestId: "", receivedAt: 0, method: "", sentPath: "", path: "", remote: "" };
