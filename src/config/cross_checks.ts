@@ -5,7 +5,7 @@ import { listsModels, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kin
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
 import { isSection, type Section } from "./document.ts";
 import type { Path, Problems } from "./problems.ts";
-import { nearestWord } from "./unknown_key.ts";
+import { nearestWord } from "../lib/nearest_word.ts";
 
 /**
  * Refuses ids, keys and names that are used twice, and providers that do not exist. It reads the tree as written, so a

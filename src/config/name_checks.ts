@@ -2,7 +2,7 @@ import { isAliasName } from "../catalog/alias.ts";
 import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
 import { isSection, type Section } from "./document.ts";
 import type { Path, Problems } from "./problems.ts";
-import { nearestWord } from "./unknown_key.ts";
+import { nearestWord } from "../lib/nearest_word.ts";
 
 /** The kinds of output of a model, which its fallbacks must share. */
 export interface NamedKind {

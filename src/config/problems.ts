@@ -3,7 +3,7 @@ import { isAliasName } from "../catalog/alias.ts";
 import { elementAt } from "../lib/element_at.ts";
 import type { ReadContext } from "../lib/settings.ts";
 import { ConfigError } from "./config_error.ts";
-import { nearestWord } from "./unknown_key.ts";
+import { nearestWord } from "../lib/nearest_word.ts";
 
 /** The path of a value: `["providers", "openai", "api_key"]`. */
 export type Path = readonly PropertyKey[];

@@ -1,4 +1,4 @@
-import { elementAt } from "../lib/element_at.ts";
+import { elementAt } from "./element_at.ts";
 
 /**
  * The known word that a mistyped one probably means. It is the nearest by edit distance, with at most a third of the
