@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
+import { type AccountChanges, changedAccountSettings } from "./key_settings.ts";
 import { updateRecord } from "./update_record.ts";
 import { addCredit } from "./credit.ts";
 import { accountKey, type AccountRecord, ACCOUNTS, webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
@@ -24,6 +26,8 @@ export interface NewAccount {
   readonly webhookSecret?: string;
   /** Buckets whose objects the account's requests may name. Default: none. */
   readonly allowBuckets?: readonly string[];
+  /** Default: none. */
+  readonly settings?: AccountChanges;
 }
 
 /**
@@ -36,9 +40,15 @@ export async function createAccount(
   store: Store,
   opening: NewAccount,
 ): Promise<{ account: Account; webhookSecret: string }> {
-  const { id, balance = 0n, webhookSecret = newWebhookSecret(), allowBuckets = [] } = opening;
+  const { id, balance = 0n, webhookSecret = newWebhookSecret(), allowBuckets = [], settings = {} } = opening;
   if (!isAccountId(id)) throw invalidField("id", `expected ${ACCOUNT_ID_EXPECTATION}`);
-  const record: AccountRecord = { id, createdAt: store.now(), suspendedAt: null, ...bucketsOf(allowBuckets) };
+  const record: AccountRecord = {
+    id,
+    createdAt: store.now(),
+    suspendedAt: null,
+    ...bucketsOf(allowBuckets),
+    ...changedAccountSettings({}, settings),
+  };
   const result = await store.commit(null, openingCommit(record, balance, webhookSecret));
   if (!result.ok) throw new GatewayError("conflict", "Cannot create the account: the id is in use", { field: "id" });
   return { account: { ...record, available: balance, held: 0n }, webhookSecret };
@@ -117,6 +127,19 @@ export function resumeAccount(store: Store, id: string): Promise<Account> {
  */
 export function setAllowedBuckets(store: Store, id: string, allowBuckets: readonly string[]): Promise<Account> {
   return changeAccount(store, id, (account) => ({ ...account, allowBuckets: [...allowBuckets] }));
+}
+
+/**
+ * Changes the settings of an account. Call {@linkcode KeyRing.evictAccount} so that they take effect at once.
+ *
+ * @throws {GatewayError} `not_found` if there is no such account.
+ */
+export function changeAccountSettings(store: Store, id: string, changes: AccountChanges): Promise<Account> {
+  return changeAccount(store, id, (account) => {
+    const { name: _name, limits: _limits, ...facts } = account;
+    const after = { ...facts, ...changedAccountSettings(account, changes) };
+    return isDeepStrictEqual(account, after) ? account : after;
+  });
 }
 
 async function changeAccount(

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { newSortableId } from "../lib/ids.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { hashOfKey, newApiKey, visiblePrefixOf } from "./api_key.ts";
+import { changedKeySettings, type KeyChanges } from "./key_settings.ts";
 import { updateRecord } from "./update_record.ts";
 import {
   accountKey,
@@ -28,20 +30,21 @@ const KEY_ID = /^key_[0-9a-f]{28}$/;
 /**
  * Issues a new key to an account.
  *
+ * @param settings Default: none.
  * @throws {GatewayError} `not_found` if there is no such account.
  */
-export async function issueKey(store: Store, account: string): Promise<NewKey> {
+export async function issueKey(store: Store, account: string, settings: KeyChanges = {}): Promise<NewKey> {
   const [owner] = await store.get([accountKey(account)]);
   if (!owner) throw new GatewayError("not_found", "Cannot issue a key: no such account");
   const secret = newApiKey();
-  const record = keyRecordOf(secret, account, store.now());
+  const record = keyRecordOf(secret, account, store.now(), settings);
   const result = await store.commit(null, addKey({}, record));
   if (!result.ok) throw new Error(`Cannot store a new key: ${result.why}`);
   return { key: withoutHash(record), secret };
 }
 
 /** The record of a new secret. */
-export function keyRecordOf(secret: string, account: string, now: number): KeyRecord {
+export function keyRecordOf(secret: string, account: string, now: number, settings: KeyChanges = {}): KeyRecord {
   return {
     id: `key_${newSortableId(now)}`,
     account,
@@ -50,6 +53,7 @@ export function keyRecordOf(secret: string, account: string, now: number): KeyRe
     createdAt: now,
     lastUsedAt: null,
     revokedAt: null,
+    ...changedKeySettings({}, settings),
   };
 }
 
@@ -75,6 +79,36 @@ export async function listKeys(
   const entries = await store.scan<KeyRecord>(keysOf(account), { ...after, limit: page.limit + 1 });
   const keys = entries.slice(0, page.limit).map((entry) => withoutHash(entry.value));
   return { keys, next: entries.length > page.limit ? keys.at(-1)?.id ?? null : null };
+}
+
+/**
+ * Reads a key; revoked ones too.
+ *
+ * @throws {GatewayError} `not_found` if the account has no such key.
+ */
+export async function readKey(store: Store, account: string, id: string): Promise<IssuedKey> {
+  const [entry] = KEY_ID.test(id) ? await store.get<KeyRecord>([keyKey(account, id)]) : [null];
+  if (!entry) throw new GatewayError("not_found", "Cannot find the key: no such key");
+  return withoutHash(entry.value);
+}
+
+/**
+ * Changes the settings of a key. Call {@linkcode KeyRing.evictAccount} so that they take effect at once.
+ *
+ * @throws {GatewayError} `not_found` if the account has no such key.
+ */
+export async function changeKey(store: Store, account: string, id: string, changes: KeyChanges): Promise<IssuedKey> {
+  const changed = KEY_ID.test(id)
+    ? await updateRecord<KeyRecord>(store, keyKey(account, id), (key) => withSettings(key, changes))
+    : null;
+  if (!changed) throw new GatewayError("not_found", "Cannot change the key: no such key");
+  return withoutHash(changed);
+}
+
+function withSettings(key: KeyRecord, changes: KeyChanges): KeyRecord {
+  const { name: _name, expiresAt: _expiresAt, metadata: _metadata, limits: _limits, ...facts } = key;
+  const after = { ...facts, ...changedKeySettings(key, changes) };
+  return isDeepStrictEqual(key, after) ? key : after;
 }
 
 /**

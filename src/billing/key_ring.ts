@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { type EffectiveLimits, effectiveLimitsOf } from "../limits/access_limits.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Entry, Store } from "../store/store.ts";
 import { hashOfKey, isWellFormedKey } from "./api_key.ts";
@@ -10,6 +11,8 @@ import { accountKey, type AccountRecord, keyKey, keyOwnerKey, type KeyOwnerRecor
 export interface Credential {
   readonly keyId: string;
   readonly accountId: string;
+  /** Null if neither the key nor the account is limited, so that a request of such a caller costs one comparison. */
+  readonly limits: EffectiveLimits | null;
 }
 
 /** Identifies callers by their keys, from a cache where possible. */
@@ -17,8 +20,8 @@ export interface KeyRing {
   /**
    * Returns the owner of a key: at once if it is cached, which it is for five seconds, otherwise as a promise.
    *
-   * @throws {GatewayError} `invalid_api_key`, the same for a forged, unknown or revoked key and a suspended account;
-   * thrown or as a rejection.
+   * @throws {GatewayError} `invalid_api_key`, the same for a forged, unknown, revoked or expired key and a suspended
+   * account; thrown or as a rejection.
    */
   resolve(secret: string): Credential | Promise<Credential>;
   /**
@@ -27,7 +30,7 @@ export interface KeyRing {
    * @throws {GatewayError} `not_found` if the account has no such key.
    */
   revoke(accountId: string, keyId: string): Promise<IssuedKey>;
-  /** Evicts an account's keys from the cache. Must be called after the account was suspended or resumed. */
+  /** Evicts an account's keys from the cache. Must be called after any change of the account or of its keys. */
   evictAccount(accountId: string): void;
 }
 
@@ -53,7 +56,7 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
   const hashes = new KeyHashes();
 
   function lookUp(secret: string, hash: string): Promise<Credential> {
-    const lookup: Promise<Credential> = findOwner(store, hash).then((credential) => {
+    const lookup: Promise<Credential> = findOwner(store, hash, clock.now()).then((credential) => {
       // A look-up that began before a revocation answers its callers but is not cached.
       if (lookups.get(hash) === lookup) {
         lookups.delete(hash);
@@ -87,8 +90,9 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
       const hash = hashes.find(secret) ?? hashOfWellFormed(secret);
       const cached = known.get(hash) ?? unknown.get(hash);
       if (!cached || !isCurrent(cached, clock.now())) return lookups.get(hash) ?? lookUp(secret, hash);
-      if (!cached.credential) throw invalidKey();
-      return cached.credential;
+      const { credential } = cached;
+      if (!credential || (credential.limits !== null && isExpired(credential.limits, clock.now()))) throw invalidKey();
+      return credential;
     },
     async revoke(accountId, keyId) {
       const key = await revokeKey(store, accountId, keyId);
@@ -108,6 +112,10 @@ function invalidKey(): GatewayError {
   return new GatewayError("invalid_api_key", "Cannot accept the API key: it is invalid");
 }
 
+function isExpired({ expiresAt }: EffectiveLimits, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
 /** Also false if the clock was set back further than any entry lives. */
 function isCurrent(cached: CachedResult, now: number): boolean {
   return now < cached.until && cached.until <= now + CACHED_MS;
@@ -119,7 +127,7 @@ function addToCache(memory: Map<string, CachedResult>, hash: string, cached: Cac
   memory.set(hash, cached);
 }
 
-async function findOwner(store: Store, hash: string): Promise<Credential | null> {
+async function findOwner(store: Store, hash: string, now: number): Promise<Credential | null> {
   const [owner] = await store.get<KeyOwnerRecord>([keyOwnerKey(hash)]);
   if (!owner) return null;
   const { account: accountId, id: keyId } = owner.value;
@@ -128,8 +136,10 @@ async function findOwner(store: Store, hash: string): Promise<Credential | null>
     Entry<AccountRecord> | null,
   ];
   if (!key || key.value.revokedAt !== null || !account || account.value.suspendedAt !== null) return null;
+  const limits = effectiveLimitsOf(key.value, account.value);
+  if (limits !== null && isExpired(limits, now)) return null;
   recordUse(store, key);
-  return { keyId, accountId };
+  return { keyId, accountId, limits };
 }
 
 /** Coarse and in the background. If it fails, a later use is recorded. */

@@ -1,8 +1,9 @@
 import type { Money } from "../lib/money.ts";
 import type { Commit, Key } from "../store/store.ts";
+import type { AccountSettings, KeySettings } from "./key_settings.ts";
 
 /** An account as it is stored, without its balance. */
-export interface AccountRecord {
+export interface AccountRecord extends AccountSettings {
   readonly id: string;
   /** Unix milliseconds, as every `…At` here. */
   readonly createdAt: number;
@@ -13,7 +14,7 @@ export interface AccountRecord {
 }
 
 /** An API key as it is stored: a hash, never the secret. */
-export interface KeyRecord {
+export interface KeyRecord extends KeySettings {
   readonly id: string;
   readonly account: string;
   /** The SHA-256 of the whole secret, hexadecimal. */

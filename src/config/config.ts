@@ -3,8 +3,9 @@ import { builtInModels } from "../catalog/built_in.ts";
 import { type Alias, ALIAS_NAME_EXPECTATION, isAliasName, readAlias } from "../catalog/alias.ts";
 import { type Model, readModel } from "../catalog/model.ts";
 import { isModelPattern, type ModelPattern, readModelPattern } from "../catalog/model_pattern.ts";
+import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
 import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
-import { isProviderName, type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
+import { type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
 import { refuseClashes, refuseEndpointPaths, refuseUnlistable } from "./cross_checks.ts";
 import { isSection, readDocument, type Section } from "./document.ts";
 import { type EgressConfig, readEgressSection } from "./egress_section.ts";
@@ -176,7 +177,7 @@ function readProviders(value: unknown, problems: Problems): Record<string, Provi
     Object.entries(value).map(([name, provider]) => {
       const path = ["providers", name];
       if (!isProviderName(name)) {
-        problems.addPlain(path, "a name of 1 to 64 lower-case letters, digits and . _ -", "an invalid name");
+        problems.addPlain(path, PROVIDER_NAME_EXPECTATION, "an invalid name");
       }
       return [name, problems.read(path, provider, readProviderConfig)];
     }),

@@ -16,7 +16,11 @@ export function refuseClashes(tree: Section, providers: ReadonlySet<string>, pro
   const keys = new Claims("a unique key", problems);
   for (const [account, path] of sectionsOf(tree.accounts, ["accounts"])) {
     accountIds.claim(account.id, [...path, "id"]);
-    listOf(account.keys).forEach((key, index) => keys.claim(key, [...path, "keys", index]));
+    listOf(account.keys).forEach((key, index) => {
+      const at = [...path, "keys", index];
+      if (isSection(key)) keys.claim(key.key, [...at, "key"]);
+      else keys.claim(key, at);
+    });
   }
   const names = new Claims("a name that is not the id or canonical_slug of another model", problems);
   for (const [model, path] of sectionsOf(tree.models, ["models"])) {

@@ -87,7 +87,9 @@ export class Problems {
       for (const key of issue.keys) this.addUnknown([...path, key], issue.message.split(", "));
       return;
     }
-    if (issue.code === "invalid_key") this.addPlain(path, elementAt(issue.issues, 0).message, "an invalid name");
+    const branch = issue.code === "invalid_union" ? branchOf(issue.errors) : undefined;
+    if (branch !== undefined) { for (const each of branch) this.#addIssue(path, valueAt(value, issue.path), each); }
+    else if (issue.code === "invalid_key") this.addPlain(path, elementAt(issue.issues, 0).message, "an invalid name");
     else this.add(path, issue.message, valueAt(value, issue.path));
   }
 
@@ -108,6 +110,11 @@ export class Problems {
     if (typeof value === "string") return isPrivate ? `text of ${value.length} characters` : shownText(value);
     return isPrivate ? `a ${typeof value}` : String(value);
   }
+}
+
+/** Of a value with several permitted types, the issues of the type that it has; undefined if it has none of them. */
+function branchOf(branches: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
+  return branches.find((issues) => issues.every(({ code, path }) => code !== "invalid_type" || path.length > 0));
 }
 
 /** A path in the usual notation: `accounts[0].keys[1]`. A part that could be a misplaced secret is hidden. */

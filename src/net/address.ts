@@ -41,13 +41,26 @@ export interface Cidr {
  * @throws {RangeError} If the text is not a block.
  */
 export function readCidr(text: string): Cidr {
-  const [address = text, length] = text.split("/", 2);
+  const [address = text, length, ...others] = text.split("/");
   const network = addressIn(address);
   const most = network?.kind() === "ipv4" ? 32 : 128;
-  if (network === null || (length !== undefined && !(/^[0-9]{1,3}$/.test(length) && Number(length) <= most))) {
+  if (
+    network === null || others.length > 0 ||
+    (length !== undefined && !(/^[0-9]{1,3}$/.test(length) && Number(length) <= most))
+  ) {
     throw new RangeError(`Cannot read a block of addresses such as 10.0.0.0/8: got "${text.slice(0, 60)}"`);
   }
   return { network, prefixLength: length === undefined ? most : Number(length) };
+}
+
+/** Whether a text is a block for {@linkcode readCidr}. */
+export function isCidr(text: string): boolean {
+  try {
+    readCidr(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The first block that contains the address applies. Source: IANA special-purpose address registries (RFC 6890). */

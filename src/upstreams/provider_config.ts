@@ -58,13 +58,6 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
 };
 
 /**
- * Whether the text is a valid provider name: lower-case letters, digits and `. _ -`, beginning with a letter or digit.
- */
-export function isProviderName(name: string): boolean {
-  return /^[a-z0-9][a-z0-9._-]{0,63}$/.test(name);
-}
-
-/**
  * Header fields that the gateway or the connection sets (RFC 9110, 7.6.1). An operator's value would break the message.
  */
 const OWN_HEADERS = new Set([

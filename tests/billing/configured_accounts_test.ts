@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { readAccount } from "../../src/billing/account.ts";
+import { changeAccountSettings, readAccount } from "../../src/billing/account.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { configuredAccountsSchema, ensureConfiguredAccounts } from "../../src/billing/configured_accounts.ts";
-import { listKeys } from "../../src/billing/issued_key.ts";
+import { changeKey, listKeys, readKey } from "../../src/billing/issued_key.ts";
 import { createKeyRing } from "../../src/billing/key_ring.ts";
 import { readWebhookSecrets } from "../../src/billing/webhook_secret.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
@@ -80,4 +80,32 @@ Deno.test("the accounts section refuses mistakes by their path and prints no key
     assertEquals([success, error?.issues[0]?.path.join(".")], [false, path]);
     assertEquals(String(error).includes(forged), false);
   }
+});
+
+Deno.test("the accounts section reads limits of accounts and keys, and keys as text or as a section", () => {
+  const [account] = configuredAccountsSchema.parse([{
+    id: "acme",
+    name: "Acme Ltd",
+    rpm: 600,
+    keys: [KEY, { key: `${KEY}-2`, name: "ci", models: ["openai/*"], expires_at: "2027-01-01" }],
+  }]);
+  assertEquals(account?.settings, { name: "Acme Ltd", rpm: 600 });
+  assertEquals(account?.keys, [KEY, {
+    secret: `${KEY}-2`,
+    settings: { name: "ci", models: ["openai/*"], expires_at: Date.UTC(2027, 0, 1) },
+  }]);
+});
+
+Deno.test("ensureConfiguredAccounts() sets the declared settings at every start and keeps the others", async () => {
+  const store = await openMemoryStore({ clock: manualClock() });
+  const settings = { name: "ci", rpm: 60, budget: { amount: 5n, per: "day" } } as const;
+  const account = { ...DEMO, keys: [{ secret: KEY, settings }], settings: { concurrency: 8 } };
+  await ensureConfiguredAccounts(store, [account]);
+  const { id } = itemAt((await listKeys(store, "demo", { limit: 1 })).keys, 0);
+  await changeKey(store, "demo", id, { rpm: 1, tpm: 7 });
+  await changeAccountSettings(store, "demo", { concurrency: null, rpm: 9 });
+  await ensureConfiguredAccounts(store, [account]);
+  const { name, limits } = await readKey(store, "demo", id);
+  assertEquals([name, limits], ["ci", { rpm: 60, tpm: 7, budget: { amount: 5n, per: "day" } }]);
+  assertEquals((await readAccount(store, "demo")).limits, { concurrency: 8, rpm: 9 });
 });

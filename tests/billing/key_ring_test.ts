@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { createAccount, resumeAccount, suspendAccount } from "../../src/billing/account.ts";
+import { changeAccountSettings, createAccount, resumeAccount, suspendAccount } from "../../src/billing/account.ts";
 import { hashOfKey, newApiKey } from "../../src/billing/api_key.ts";
-import { issueKey, listKeys, revokeKey } from "../../src/billing/issued_key.ts";
+import { changeKey, issueKey, listKeys, revokeKey } from "../../src/billing/issued_key.ts";
 import { createKeyRing } from "../../src/billing/key_ring.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
@@ -15,7 +15,7 @@ async function ringWithKey() {
   const { key, secret } = await issueKey(store, "acme");
   const ring = createKeyRing({ store, clock });
   store.reads = 0;
-  return { clock, store, key, secret, ring, owner: { keyId: key.id, accountId: "acme" } };
+  return { clock, store, key, secret, ring, owner: { keyId: key.id, accountId: "acme", limits: null } };
 }
 
 /** The refusal of a secret, thrown or as a rejection. */
@@ -181,4 +181,37 @@ Deno.test("listKeys() gives every key of the account once, oldest first", async 
   const page = await listKeys(store, "acme", { limit: 1 });
   assertEquals(page, { keys: [key], next: key.id });
   assertEquals(await listKeys(store, "acme", { limit: 1, after: key.id }), { keys: [second], next: null });
+});
+
+Deno.test("a key ring gives the limits of the key and of its account, and the changed ones after an eviction", async () => {
+  const { ring, secret, store, key } = await ringWithKey();
+  await ring.resolve(secret);
+  await changeKey(store, "acme", key.id, { rpm: 60, models: ["openai/*"] });
+  await changeAccountSettings(store, "acme", { rpm: 90 });
+  ring.evictAccount("acme");
+  assertEquals((await ring.resolve(secret)).limits, {
+    key: { rpm: 60, models: ["openai/*"] },
+    account: { rpm: 90 },
+    expiresAt: null,
+  });
+  await changeKey(store, "acme", key.id, { rpm: null, models: null });
+  await changeAccountSettings(store, "acme", { rpm: null });
+  ring.evictAccount("acme");
+  assertEquals((await ring.resolve(secret)).limits, null);
+});
+
+Deno.test("a key ring refuses an expired key as an unknown one, from a cached result and without a read", async () => {
+  const { ring, secret, store, key, clock } = await ringWithKey();
+  await changeKey(store, "acme", key.id, { expires_at: clock.now() + 2_000 });
+  ring.evictAccount("acme");
+  await ring.resolve(secret);
+  const reads = store.reads;
+  clock.advance(1_999);
+  ring.resolve(secret);
+  clock.advance(1);
+  const refusal = await refusalOf(() => ring.resolve(secret));
+  assertEquals(store.reads, reads);
+  clock.advance(10_000);
+  assertEquals(await refusalOf(() => ring.resolve(secret)), refusal);
+  assertEquals(await refusalOf(() => ring.resolve(newApiKey())), refusal);
 });

@@ -278,3 +278,24 @@ Deno.test("readConfig() offers the built-in models of the file's providers when 
   assertEquals(new Set(config.models.map(({ ownedBy }) => ownedBy)), new Set(["xai"]));
   assertEquals(configOf("providers: { xai: { kind: openai, api_key: k } }\nmodels: []").models, []);
 });
+
+Deno.test("config check names each problem in the limits of accounts and keys", () => {
+  const problems = problemsOf(`
+accounts:
+  - id: demo
+    concurrency: 0
+    keys:
+      - key: sk-sy-demo-key-of-the-configuration
+        rmp: 60
+        budget: {amount: "5", per: year}
+      - 7
+      - key: short
+`);
+  assertEquals(problems.map((line) => line.replace("switchyard.yaml: ", "")), [
+    "accounts[0].keys[0].budget.per: expected one of day, week, month, total, got text of 4 characters",
+    'accounts[0].keys[0].rmp: expected a known field (did you mean "rpm"?), got "rmp"',
+    "accounts[0].keys[1]: expected a key, or a section with it, got a number",
+    "accounts[0].keys[2].key: expected a key of 16 to 256 visible ASCII characters, with a valid checksum if it was generated, got text of 5 characters",
+    "accounts[0].concurrency: expected a whole number of requests at one time from 1 to 1000000, got 0",
+  ]);
+});

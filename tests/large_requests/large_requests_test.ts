@@ -122,7 +122,7 @@ async function stage({ maxThreads = 1 } = {}) {
       memory: UNLIMITED_MEMORY.lease(account),
       record: unobservedRecord(),
     };
-    const credential: Credential = { accountId: account, keyId: "key" };
+    const credential: Credential = { accountId: account, keyId: "key", limits: null };
     return large.handle(inbound, credential, new Uint8Array(bytes), codec.caller);
   };
   const available = async () => (await store.balance("demo")).available;

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
 import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
-import { BASE_URLS, isProviderName, readProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { isProviderName } from "../../src/lib/provider_name.ts";
+import { BASE_URLS, readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/upstreams/default_quirks.ts";
 

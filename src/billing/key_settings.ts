@@ -1,0 +1,74 @@
+import type { AccessLimits } from "../limits/access_limits.ts";
+import {
+  ACCESS_LIMIT_FIELDS,
+  changed,
+  changedLimits,
+  INSTANT_FIELD,
+  type LimitChanges,
+  METADATA_FIELD,
+  NAME_FIELD,
+  OVERDRAFT_FIELD,
+} from "../limits/access_settings.ts";
+import type { Money } from "../lib/money.ts";
+
+/** What an operator can set on a key. Every field is optional. */
+export interface KeySettings {
+  /** For people: where the key is used. */
+  readonly name?: string;
+  /** Unix milliseconds from which the key is refused. Default: it does not expire. */
+  readonly expiresAt?: number;
+  /** Facts of the operator, which the gateway stores and shows. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Default: none. */
+  readonly limits?: AccessLimits;
+}
+
+/** What an operator can set on an account, apart from its overdraft, which is stored with the balance. */
+export type AccountSettings = Pick<KeySettings, "name" | "limits">;
+
+/** The schemas of the settings of a key, by the names that operators use. Null removes a setting. */
+export const KEY_FIELDS = {
+  name: NAME_FIELD.nullish(),
+  expires_at: INSTANT_FIELD.nullish(),
+  metadata: METADATA_FIELD.nullish(),
+  ...ACCESS_LIMIT_FIELDS,
+};
+
+/** The schemas of the settings of an account, by the names that operators use. Null removes a setting. */
+export const ACCOUNT_FIELDS = {
+  name: NAME_FIELD.nullish(),
+  overdraft: OVERDRAFT_FIELD.nullish(),
+  ...ACCESS_LIMIT_FIELDS,
+};
+
+/** Settings of an account as {@linkcode ACCOUNT_FIELDS} reads them. Undefined: kept. Null: removed. */
+export interface AccountChanges extends LimitChanges {
+  readonly name?: string | null | undefined;
+  readonly overdraft?: Money | null | undefined;
+}
+
+/** Settings of a key as {@linkcode KEY_FIELDS} reads them. Undefined: kept. Null: removed. */
+export interface KeyChanges extends LimitChanges {
+  readonly name?: string | null | undefined;
+  readonly expires_at?: number | null | undefined;
+  /** Replaced as a whole. */
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+}
+
+/** Changes the settings of an account by the fields that are given. */
+export function changedAccountSettings(before: AccountSettings, given: AccountChanges): AccountSettings {
+  const name = changed(before.name, given.name);
+  const limits = changedLimits(before.limits, given);
+  return { ...name !== undefined && { name }, ...limits && { limits } };
+}
+
+/** Changes the settings of a key by the fields that are given. */
+export function changedKeySettings(before: KeySettings, given: KeyChanges): KeySettings {
+  const expiresAt = changed(before.expiresAt, given.expires_at);
+  const metadata = changed(before.metadata, given.metadata);
+  return {
+    ...changedAccountSettings(before, given),
+    ...expiresAt !== undefined && { expiresAt },
+    ...metadata && { metadata },
+  };
+}
