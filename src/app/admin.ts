@@ -4,9 +4,11 @@ import type { Config } from "../config/config.ts";
 import type { Route } from "../http/inbound.ts";
 import { readJsonObject } from "../http/json_body.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { MetricFamily } from "../lib/metric_family.ts";
 import type { ReadJson } from "../protocols/admin/accounts.ts";
 import { adminDeliveryRoutes } from "../protocols/admin/deliveries.ts";
 import { adminEventRoutes } from "../protocols/admin/events.ts";
+import { adminMetricsRoutes } from "../protocols/admin/metrics.ts";
 import { adminProviderRoutes } from "../protocols/admin/providers.ts";
 import { adminRoutes } from "../protocols/admin/routes.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
@@ -29,13 +31,15 @@ export interface AdminRouteOptions {
   readonly deliveries: DeliveryAdmin;
   readonly feed: EventFeed;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
+  /** Returns the metrics as they are now; null for a gateway that does not run. */
+  readonly metrics: (() => Promise<readonly MetricFamily[]>) | null;
   /** Gives the gateway's own address without a final slash. */
   readonly baseUrl: () => string;
 }
 
 /** Builds the admin API. Without `server.admin_key` it has no routes. */
 export function createAdminRoutes(
-  { config, store, keys, meter, clock, breaker, deliveries, feed, signingKeys, baseUrl }: AdminRouteOptions,
+  { config, store, keys, meter, clock, breaker, deliveries, feed, signingKeys, metrics, baseUrl }: AdminRouteOptions,
 ): Route[] {
   const adminKey = config.server.adminKey ?? "";
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
@@ -48,5 +52,6 @@ export function createAdminRoutes(
     ...adminTaskRoutes({ adminKey, admin: openTaskAdmin(store) }),
     ...adminProviderRoutes({ adminKey, providers, breaker, startedAt: clock.now() }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys }),
+    ...metrics === null ? [] : adminMetricsRoutes({ adminKey, families: metrics }),
   ];
 }

@@ -1,5 +1,6 @@
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { accessLog } from "../http/access_log.ts";
+import { observeAll } from "../http/request_record.ts";
 import { createRequestHandler, type RequestHandler } from "../http/request_handler.ts";
 import { listen } from "../http/listen.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
@@ -71,7 +72,7 @@ export function createApp(services: OwnedServices): App {
     memory,
     errorOf: toCallerError,
     isDraining: () => state.isDraining,
-    observer: accessLog(log, clock),
+    observer: observeAll([accessLog(log, clock), services.counts.requests.observe]),
   });
   return { handler, start: () => start(services, features, handler, state) };
 }
@@ -91,6 +92,7 @@ async function start(
   const address = `http://${hostOf(listening.address)}:${listening.port}`;
   state.baseUrl ||= address;
   const jobs = startJobs(services, features);
+  services.counts.loopLag.start();
   await store.publishAddress(address).catch((error) => {
     log.warn("address_unpublished", { address, reason: error instanceof Error ? error.name : typeof error });
   });
@@ -102,6 +104,7 @@ async function start(
     abortStreams: () => openStreams.abortAll(),
     async stop() {
       state.isDraining = true;
+      services.counts.loopLag.stop();
       features.videos.videos.endEvents();
       await store.publishAddress(null).catch(() => {}); // A full disk does not prevent the stop.
       const { shutdownGraceMs } = server;

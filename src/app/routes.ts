@@ -19,6 +19,7 @@ import { canSearch } from "../texts/hosted_search.ts";
 import type { TextService } from "../texts/text_service.ts";
 import { createAdminRoutes } from "./admin.ts";
 import type { Features, GatewayState } from "./features.ts";
+import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
 import type { OwnedServices } from "./own.ts";
 import { readinessHandler } from "./readiness.ts";
@@ -56,6 +57,7 @@ function gatewayRoutes(services: OwnedServices, features: Features, state: Gatew
       ...services,
       deliveries: webhooks.deliveries,
       feed: webhooks.feed,
+      metrics: gatewayMetrics({ ...services, large: features.large }),
       baseUrl: () => state.baseUrl,
     }),
     ...healthRoutes(services, state),

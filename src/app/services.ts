@@ -22,6 +22,7 @@ import { openProviders } from "../upstreams/providers.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
 import { createTokenWork } from "../workers/token_work.ts";
 import { type FileStores, openFileStores } from "./file_stores.ts";
+import { createCounts, type GatewayCounts } from "./counts.ts";
 import { openStore } from "./store.ts";
 
 /** Options of {@linkcode openServices}. */
@@ -32,10 +33,14 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Uniform in [0, 1). Default: `Math.random`. */
   readonly random?: () => number;
+  /** Returns the number of log lines that could not be written. Default: none. */
+  readonly droppedLogLines?: () => number;
 }
 
 /** The parts that all endpoints and jobs share. */
 export interface Services extends Required<ServiceOptions> {
+  /** What the gateway counts. Its log is `log`. */
+  readonly counts: GatewayCounts;
   /** Its balances and ledgers include the charges in the journal. */
   readonly store: StoreEngine;
   /** Charges that are not in the ledger yet. */
@@ -69,11 +74,13 @@ export interface Services extends Required<ServiceOptions> {
  * @throws What {@linkcode openStore} throws, or a file error if `egress.ca_file` cannot be read.
  */
 export async function openServices(options: ServiceOptions): Promise<Services> {
-  const { config, log, clock = systemClock, random = Math.random } = options;
+  const { config, clock = systemClock, random = Math.random, droppedLogLines = () => 0 } = options;
+  const counts = createCounts({ log: options.log, clock });
+  const { log } = counts;
   const caCertificates = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
   const engine = await openStore(config, { clock, log });
   try {
-    return await buildServices({ config, log, clock, random }, engine, caCertificates);
+    return await buildServices({ config, log, clock, random, droppedLogLines, counts }, engine, caCertificates);
   } catch (error) {
     await engine.close();
     throw error;
@@ -81,7 +88,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
 }
 
 async function buildServices(
-  options: Required<ServiceOptions>,
+  options: Required<ServiceOptions> & Pick<Services, "counts">,
   engine: StoreEngine,
   caCertificates: readonly string[],
 ): Promise<Services> {

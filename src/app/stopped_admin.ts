@@ -31,6 +31,7 @@ export function createStoppedAdmin(config: Config, store: StoreEngine): RequestH
     deliveries: openDeliveryAdmin(store),
     feed: openEventFeed(store, clock),
     signingKeys: { rotate: async () => await (await openSigningKeys(store)).rotate() },
+    metrics: null,
     baseUrl: () => config.server.baseUrl ?? "",
   });
   const router = createRouter(routes, { sections: [], renderError: renderAdminError });

@@ -42,6 +42,7 @@ export function settledStore(engine: StoreEngine, meter: Pick<LedgerMeter, "sett
     onWake: (listener) => engine.onWake(listener),
     publishAddress: (address) => engine.publishAddress(address),
     wakeOverdueJobs: () => engine.wakeOverdueJobs(),
+    metrics: () => engine.metrics(),
     isReady: () => engine.isReady(),
     close: () => engine.close(),
   };

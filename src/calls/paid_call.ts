@@ -103,6 +103,7 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
   const admitted = parts.meter.admit(accountId, call.reserve);
   const settlement = new Settlement(facts, admitted instanceof Promise ? await admitted : admitted, parts);
   record.hold();
+  record.servedModel = facts.model.id;
   try {
     const begun = call.begin(settlement);
     const attempt = begun instanceof Promise ? await begun : begun;

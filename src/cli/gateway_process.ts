@@ -12,10 +12,10 @@ import { listenForStop } from "./stop_signals.ts";
  */
 export async function startGateway(
   config: Config,
-  { log, print }: ProcessOutput,
+  { log, print, droppedLogLines }: ProcessOutput,
   showSecrets: boolean,
 ): Promise<RunningApp> {
-  const app = await startApp({ config, log });
+  const app = await startApp({ config, log, droppedLogLines });
   // Jobs start by an alarm. This finds due jobs whose alarm was lost.
   Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs());
   for (const { id, generatedWebhookSecret: secret } of app.createdAccounts.created) {

@@ -9,6 +9,8 @@ export interface ProcessOutput {
   readonly log: Log;
   /** Writes a text to the standard output. It is dropped if the stream is closed or full. */
   print(text: string): void;
+  /** Returns the number of log lines that could not be written. */
+  droppedLogLines(): number;
   /** Resolves when both streams are written, and at the latest after half a second. */
   flush(): Promise<void>;
 }
@@ -21,7 +23,12 @@ const FLUSH_TIMEOUT_MS = 500;
  * with exit code 1. Without this the platform would print the error itself and block until it is read.
  */
 export function openProcessOutput(config: Config): ProcessOutput {
-  const errors = createLineWriter({ write: (bytes) => Deno.stderr.write(bytes), droppedLine: droppedLogLine });
+  let dropped = 0;
+  const droppedLine = (count: number) => {
+    dropped += count;
+    return droppedLogLine(count);
+  };
+  const errors = createLineWriter({ write: (bytes) => Deno.stderr.write(bytes), droppedLine });
   const lines = createLineWriter({ write: (bytes) => Deno.stdout.write(bytes) });
   const log = jsonLog(config.logs.level, (line, level) => errors.write(line, level === "warn" || level === "error"));
   const flush = () => flushAll([errors, lines]);
@@ -37,7 +44,7 @@ export function openProcessOutput(config: Config): ProcessOutput {
     event.preventDefault();
     fail(event.reason);
   });
-  return { log, print: (text) => lines.write(text, true), flush };
+  return { log, print: (text) => lines.write(text, true), droppedLogLines: () => dropped, flush };
 }
 
 async function flushAll(writers: readonly LineWriter[]): Promise<void> {

@@ -63,9 +63,9 @@ export interface RecordedFacts {
   keyId: string | null;
   /** The model as the caller named it; null where the endpoint has none. */
   model: string | null;
-  /** The model that served the request, by its name in the catalog. */
+  /** The model by its name in the catalog: the first choice, then the one that served the request. */
   servedModel: string | null;
-  /** The provider that served the request. */
+  /** The provider that served the request, or whose failure was returned. */
   provider: string | null;
   /** The type of the charged work; null without a charge. */
   kind: string | null;
@@ -215,6 +215,13 @@ export class RequestRecord implements RecordedFacts {
 }
 
 const NONE: readonly string[] = [];
+
+/** Joins observers. */
+export function observeAll(observers: readonly RequestObserver[]): RequestObserver {
+  return (record) => {
+    for (const observe of observers) observe(record);
+  };
+}
 
 /** A record that nobody reads, for calls outside a request. */
 export function unobservedRecord(): RequestRecord {

@@ -1,3 +1,4 @@
+import type { MetricFamily } from "../lib/metric_family.ts";
 import type { Store } from "./store.ts";
 import type { WriteGuard } from "./write_health.ts";
 
@@ -17,6 +18,8 @@ export interface StoreEngine extends Store {
   wakeOverdueJobs(): Promise<number>;
   /** Refuses new paid work while the store takes no writes. */
   readonly writeGuard: WriteGuard;
+  /** Returns measurements of writes, and the numbers of jobs. Reads the index of jobs. */
+  metrics(): Promise<readonly MetricFamily[]>;
   /** Whether reads and writes succeed: reads once and, after a failed write, tries a small one. Never rejects. */
   isReady(): Promise<boolean>;
 }

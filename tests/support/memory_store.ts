@@ -1,4 +1,5 @@
 import type { Clock } from "../../src/lib/clock.ts";
+import type { MetricFamily } from "../../src/lib/metric_family.ts";
 import { newSortableId } from "../../src/lib/ids.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { WakeListeners } from "../../src/store/wake_listeners.ts";
@@ -75,6 +76,10 @@ class MemoryStore implements StoreEngine {
     this.#clock = clock;
     this.#wakes = new WakeListeners(clock, silentLog);
     this.#setBack = new ClockRollbackDetector(clock);
+  }
+
+  metrics(): Promise<readonly MetricFamily[]> {
+    return Promise.resolve([]);
   }
 
   now(): number {

@@ -3,6 +3,7 @@ import { kvKeyOf } from "./keys.ts";
 import { addSizes, type CommitSize, fits } from "../commit_size.ts";
 import { KV_LIMITS } from "./limits.ts";
 import { StoreWriteError } from "../store_write_error.ts";
+import { WriteMetrics } from "./store_metrics.ts";
 import { ValueCache } from "./value_cache.ts";
 import type { Version } from "../store.ts";
 import type { DueTime } from "../wake_listeners.ts";
@@ -42,6 +43,8 @@ export class GroupCommit {
   readonly #cache = new ValueCache();
   readonly #waiting: Waiting[] = [];
   #running: Promise<void> | null = null;
+  /** Measures the writes. */
+  readonly metrics = new WriteMetrics();
   #atomics = 0;
   #transactions = 0;
   #lastWriteFailed = false;
@@ -147,7 +150,7 @@ export class GroupCommit {
       this.#resolve(waiting, results, neverCurrent);
       return true;
     }
-    const version = await this.#writeAtomic(batch, loaded);
+    const version = await this.#writeAtomic(batch, loaded, waiting.length);
     if (version === null) {
       if (!assumeAbsent) this.#cache.clear(); // no assumption failed, so a cached value was wrong
       return false;
@@ -168,13 +171,17 @@ export class GroupCommit {
   }
 
   /** Returns the version of all written values; null if a check failed and nothing was written. */
-  async #writeAtomic(batch: Batch, loaded: ReadonlyMap<string, LoadedValue>): Promise<Version | null> {
+  async #writeAtomic(
+    batch: Batch,
+    loaded: ReadonlyMap<string, LoadedValue>,
+    transactions: number,
+  ): Promise<Version | null> {
     const atomic = this.#kv.atomic();
     for (const { key, version } of loaded.values()) atomic.check({ key: kvKeyOf(key), versionstamp: version });
     for (const change of batch.changes.values()) addChange(atomic, change);
     const whenDurable = this.#alarms(atomic, batch.due);
     this.#cache.beginWrite(batch.changes.keys());
-    const written = await this.#commit(atomic).finally(() => this.#cache.endWrite());
+    const written = await this.#commit(atomic, transactions).finally(() => this.#cache.endWrite());
     if (!written.ok) return null;
     this.#atomics++;
     for (const [id, { key, put }] of batch.changes) {
@@ -188,13 +195,19 @@ export class GroupCommit {
     return written.versionstamp;
   }
 
-  async #commit(atomic: Deno.AtomicOperation): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
+  async #commit(
+    atomic: Deno.AtomicOperation,
+    transactions: number,
+  ): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
+    const startedAt = performance.now();
     try {
       const written = await atomic.commit();
+      this.metrics.noteWrite(performance.now() - startedAt, transactions);
       this.#lastWriteFailed = false;
       this.#onWrite(null);
       return written;
     } catch (error) {
+      this.metrics.noteFailure();
       this.#cache.clear();
       this.#lastWriteFailed = !isRefusedBeforeWriting(error);
       if (this.#lastWriteFailed) this.#onWrite(error);

@@ -4,6 +4,7 @@ import { type DueTime, WakeListeners } from "../wake_listeners.ts";
 import { alarmKindOf, QueueAlarms } from "./queue_alarms.ts";
 import { commitTransaction, type StoredBalance } from "./commit_transaction.ts";
 import type { Transaction } from "./transaction.ts";
+import type { MetricFamily } from "../../lib/metric_family.ts";
 import type { StoreEngine } from "../engine.ts";
 import { type RateLimit, RateLimiter } from "../gcra.ts";
 import { GroupCommit, type WriteCounts } from "./group_commit.ts";
@@ -18,6 +19,7 @@ import {
   kindsOfJobs,
   renewTransaction,
 } from "./leases.ts";
+import { jobMetrics } from "./store_metrics.ts";
 import { type Page, readLedger, readValues, scanValues } from "./read.ts";
 import { ClockRollbackDetector, isRollback } from "../clock_rollback.ts";
 import { advanceTransaction, CLOCK_WRITE_INTERVAL_MS, waitingJobsOf } from "./due_time_shift.ts";
@@ -205,6 +207,11 @@ export class KvStore implements StoreEngine {
       this.#wakes.wake(kind);
     }
     return overdue;
+  }
+
+  async metrics(): Promise<readonly MetricFamily[]> {
+    this.#assertOpen();
+    return [...this.#group.metrics.families(), ...await jobMetrics(this.#kv, this.now())];
   }
 
   async isReady(): Promise<boolean> {

@@ -1,0 +1,26 @@
+import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { type CountedLog, countLog } from "../metrics/counted_log.ts";
+import { LoopLag } from "../metrics/loop_lag.ts";
+import { RequestMetrics } from "../metrics/request_metrics.ts";
+
+/** What the gateway counts from its start. */
+export interface GatewayCounts {
+  readonly requests: RequestMetrics;
+  /** The log of the gateway, which counts its lines. */
+  readonly log: CountedLog;
+  readonly loopLag: LoopLag;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+}
+
+/** Starts to count. Nothing is measured before {@linkcode LoopLag.start}. */
+export function createCounts({ log, clock }: { readonly log: Log; readonly clock: Clock }): GatewayCounts {
+  // The lag is that of the process, so it is measured in real time also where tests set the clock.
+  return {
+    requests: new RequestMetrics(clock),
+    log: countLog(log),
+    loopLag: new LoopLag(systemClock),
+    startedAt: clock.now(),
+  };
+}

@@ -1,0 +1,107 @@
+import { cpuUsage } from "node:process";
+import { type MetricFamily, single } from "../lib/metric_family.ts";
+import type { CountedLog } from "../metrics/counted_log.ts";
+import type { CircuitState } from "../routing/circuit.ts";
+import type { LargeRequests } from "../large_requests/large_requests.ts";
+import type { Services } from "./services.ts";
+
+/** The parts whose state is measured when metrics are read. */
+export interface MeasuredParts
+  extends Pick<Services, "breaker" | "clock" | "counts" | "droppedLogLines" | "files" | "memory" | "openStreams"> {
+  readonly store: Pick<Services["store"], "isReady" | "metrics">;
+  readonly large: Pick<LargeRequests, "threads">;
+}
+
+/** Reading the index of jobs costs time, so its numbers are used again for this long. */
+const STORE_READ_MS = 10_000;
+
+/** Creates the function that returns all metrics of the gateway. */
+export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily[]> {
+  const { clock, counts, store } = parts;
+  let last: { readonly at: number; readonly families: Promise<readonly MetricFamily[]> } | null = null;
+  const storeFamilies = (): Promise<readonly MetricFamily[]> => {
+    const now = clock.monotonicMs();
+    if (last === null || now - last.at >= STORE_READ_MS) {
+      last = { at: now, families: store.metrics().catch(() => []) }; // a failing store is shown by switchyard_ready
+    }
+    return last.families;
+  };
+  return async () => [
+    ...counts.requests.families(),
+    ...circuitFamilies(parts),
+    ...webhookFamilies(counts.log),
+    ...await storeFamilies(),
+    single("gauge", "switchyard_ready", "1 if the store takes reads and writes.", await store.isReady() ? 1 : 0),
+    ...processFamilies(parts),
+    counts.loopLag.family(),
+    counts.log.family(),
+  ];
+}
+
+const STATES: readonly CircuitState[] = ["closed", "half_open", "open"];
+
+function circuitFamilies({ breaker }: MeasuredParts): MetricFamily[] {
+  const health = breaker.health();
+  return [
+    {
+      name: "switchyard_provider_state",
+      help: "1 for the state of each used provider: ready, degraded, resting or misconfigured.",
+      type: "gauge",
+      samples: health.map(({ provider, state }) => ({ labels: { provider, state }, value: 1 })),
+    },
+    {
+      name: "switchyard_circuits",
+      help: "Circuits of models at providers by state.",
+      type: "gauge",
+      samples: health.flatMap(({ provider, models }) =>
+        STATES.map((state) => ({
+          labels: { provider, state },
+          value: models.filter((model) => model.state === state).length,
+        }))
+      ),
+    },
+  ];
+}
+
+/** The log events of webhook attempts, by outcome. */
+const WEBHOOK_EVENTS = {
+  delivered: "webhook_delivered",
+  failed: "webhook_attempt_failed",
+  exhausted: "webhook_exhausted",
+} as const;
+
+function webhookFamilies(log: CountedLog): MetricFamily[] {
+  return [{
+    name: "switchyard_webhook_attempts_total",
+    help: "Attempts to deliver webhooks by outcome. After an exhausted one there is no further attempt.",
+    type: "counter",
+    samples: Object.entries(WEBHOOK_EVENTS).map(([outcome, event]) => ({
+      labels: { outcome },
+      value: log.count(event),
+    })),
+  }];
+}
+
+function processFamilies(parts: MeasuredParts): MetricFamily[] {
+  const { counts, clock, memory, openStreams, files, large, droppedLogLines } = parts;
+  const { rss, heapUsed } = Deno.memoryUsage();
+  const { user, system } = cpuUsage();
+  const { bytes, quotaBytes } = files.quota.usage;
+  return [
+    single("gauge", "switchyard_open_streams", "Response streams that are open.", openStreams.count),
+    single("gauge", "switchyard_large_request_threads", "Threads for large requests.", large.threads),
+    single("gauge", "switchyard_memory_budget_bytes", "Memory that requests hold.", memory.inUse),
+    single("gauge", "switchyard_memory_budget_limit_bytes", "Memory that requests may hold.", memory.limitBytes),
+    single("gauge", "switchyard_files_bytes", "Disk space of copies of results.", bytes),
+    ...quotaBytes === null
+      ? []
+      : [single("gauge", "switchyard_files_quota_bytes", "Disk space for copies of results.", quotaBytes)],
+    single("counter", "switchyard_log_lines_dropped_total", "Log lines that could not be written.", droppedLogLines()),
+    single("gauge", "switchyard_uptime_seconds", "Time since the start.", (clock.now() - counts.startedAt) / 1000),
+    single("counter", "process_cpu_seconds_total", "Processor time of the process.", (user + system) / MICROSECONDS),
+    single("gauge", "process_resident_memory_bytes", "Memory of the process.", rss),
+    single("gauge", "process_heap_bytes", "Heap of the main thread.", heapUsed),
+  ];
+}
+
+const MICROSECONDS = 1e6;

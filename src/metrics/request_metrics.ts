@@ -1,0 +1,238 @@
+import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
+import type { Clock } from "../lib/clock.ts";
+import { Histogram, REQUEST_SECONDS } from "../lib/histogram.ts";
+import type { Labels, MetricFamily, Sample } from "../lib/metric_family.ts";
+
+/** The facts of all requests of one endpoint that one provider served with one model. */
+interface CallSeries {
+  readonly labels: Labels;
+  /** Requests by status and code. */
+  readonly outcomes: Map<string, Outcome>;
+  readonly duration: Histogram;
+  readonly firstByte: Histogram;
+  readonly ends: Map<string, number>;
+  inputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  outputTokens: number;
+  reasoningTokens: number;
+  images: number;
+  costUnits: bigint;
+  droppedFields: number;
+}
+
+interface Outcome {
+  readonly status: number;
+  readonly code: string;
+  count: number;
+}
+
+/** The attempts at one provider with one outcome. */
+interface AttemptSeries {
+  readonly labels: Labels;
+  count: number;
+  /** Failed attempts that were followed by another. */
+  fallbacks: number;
+}
+
+/**
+ * The maximum number of combinations of endpoint, provider and model. Further ones are counted together as `other`, so
+ * that a large catalog cannot fill the memory of the gateway or of Prometheus.
+ */
+const MAX_SERIES = 1_000;
+const OTHER = "other";
+const UNITS_PER_USD = 1e10;
+/** The endpoint of requests for unknown paths. */
+const NO_ENDPOINT = "none";
+
+/** Counts requests from their records. One look-up and some additions for each request; labels are made once. */
+export class RequestMetrics {
+  readonly #calls = new Map<string, CallSeries>();
+  readonly #attempts = new Map<string, AttemptSeries>();
+
+  constructor(readonly clock: Pick<Clock, "now">) {}
+
+  /** Counts a request that has ended. */
+  readonly observe = (record: RequestRecord): void => {
+    if (record.isProbe) return;
+    const { arrival: { receivedAt }, attempts, tokens } = record;
+    const series = this.#seriesOf(record);
+    outcomeOf(series, record).count++;
+    series.duration.observe((this.clock.now() - receivedAt) / 1000);
+    if (record.status < 400) {
+      series.firstByte.observe(((record.firstByteAt ?? record.respondedAt) - receivedAt) / 1000);
+    }
+    if (record.end !== null) series.ends.set(record.end, (series.ends.get(record.end) ?? 0) + 1);
+    if (tokens !== null) {
+      series.inputTokens += tokens.input;
+      series.cacheReadTokens += tokens.cacheRead;
+      series.cacheWriteTokens += tokens.cacheWrite;
+      series.outputTokens += tokens.output;
+      series.reasoningTokens += tokens.reasoning;
+    }
+    series.images += record.images;
+    if (record.cost !== null) series.costUnits += record.cost;
+    series.droppedFields += record.dropped.length;
+    for (let at = 0; at < attempts.length; at++) this.#countAttempt(attempts[at]!, at + 1 < attempts.length);
+  };
+
+  /** Returns all counts since the start. */
+  families(): MetricFamily[] {
+    const calls = [...this.#calls.values()];
+    const attempts = [...this.#attempts.values()];
+    return [
+      {
+        name: "switchyard_requests_total",
+        help: "Requests that have ended, by HTTP status and error code. The code of a success is empty.",
+        type: "counter",
+        samples: calls.flatMap(({ labels, outcomes }) =>
+          [...outcomes.values()].map(({ status, code, count }) => ({
+            labels: { ...labels, status, code },
+            value: count,
+          }))
+        ),
+      },
+      histogram(
+        "switchyard_request_duration_seconds",
+        "Time from the arrival of a request to the end of its response and its charge.",
+        calls,
+        "duration",
+      ),
+      histogram(
+        "switchyard_first_byte_seconds",
+        "Time from the arrival of a successful request to the first byte of the response's body.",
+        calls,
+        "firstByte",
+      ),
+      {
+        name: "switchyard_call_ends_total",
+        help: "Charged calls by their end: completed, cut off by the vendor or the gateway, left by the caller.",
+        type: "counter",
+        samples: calls.flatMap(({ labels, ends }) =>
+          [...ends].map(([end, value]) => ({ labels: { ...labels, end }, value }))
+        ),
+      },
+      {
+        name: "switchyard_tokens_total",
+        help: "Charged tokens. cache_read and cache_write are parts of input; reasoning is a part of output.",
+        type: "counter",
+        samples: calls.flatMap(tokenSamples),
+      },
+      counter("switchyard_images_total", "Images of responses.", calls, ({ images }) => images),
+      counter(
+        "switchyard_cost_usd_total",
+        "Charged amount in US dollars, rounded to a double. The ledger is exact.",
+        calls,
+        ({ costUnits }) => Number(costUnits) / UNITS_PER_USD,
+      ),
+      counter(
+        "switchyard_dropped_fields_total",
+        "Fields of requests that the vendor's format or model does not support.",
+        calls,
+        ({ droppedFields }) => droppedFields,
+      ),
+      {
+        name: "switchyard_attempts_total",
+        help: "Attempts to serve a request at a provider, by outcome: ok, or the kind of the failure.",
+        type: "counter",
+        samples: attempts.map(({ labels, count }) => ({ labels, value: count })),
+      },
+      {
+        name: "switchyard_fallbacks_total",
+        help: "Failed attempts after which another provider or model was tried, by the failed provider.",
+        type: "counter",
+        samples: attempts.filter(({ fallbacks }) => fallbacks > 0).map(({ labels, fallbacks }) => ({
+          labels,
+          value: fallbacks,
+        })),
+      },
+    ];
+  }
+
+  #seriesOf({ endpoint, provider, servedModel }: RequestRecord): CallSeries {
+    const key = `${endpoint}\n${provider}\n${servedModel}`;
+    const known = this.#calls.get(key);
+    if (known !== undefined) return known;
+    const isFull = this.#calls.size >= MAX_SERIES;
+    const own = { endpoint: endpoint ?? NO_ENDPOINT, provider: provider ?? "", model: servedModel ?? "" };
+    const labels = isFull ? { endpoint: own.endpoint, provider: OTHER, model: OTHER } : own;
+    const kept = isFull ? `${endpoint}\n${OTHER}` : key;
+    return getOrAdd(this.#calls, kept, () => newSeries(labels));
+  }
+
+  #countAttempt({ provider, code }: RecordedAttempt, isFollowed: boolean): void {
+    const outcome = code ?? "ok";
+    const isFull = this.#attempts.size >= MAX_SERIES;
+    const series = this.#attempts.get(`${provider}\n${outcome}`) ??
+      getOrAdd(this.#attempts, isFull ? OTHER : `${provider}\n${outcome}`, () => ({
+        labels: { provider: isFull ? OTHER : provider, outcome: isFull ? OTHER : outcome },
+        count: 0,
+        fallbacks: 0,
+      }));
+    series.count++;
+    if (isFollowed) series.fallbacks++;
+  }
+}
+
+function newSeries(labels: Labels): CallSeries {
+  return {
+    labels,
+    outcomes: new Map(),
+    duration: new Histogram(REQUEST_SECONDS),
+    firstByte: new Histogram(REQUEST_SECONDS),
+    ends: new Map(),
+    inputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: 0,
+    reasoningTokens: 0,
+    images: 0,
+    costUnits: 0n,
+    droppedFields: 0,
+  };
+}
+
+function outcomeOf({ outcomes }: CallSeries, { status, code }: RequestRecord): Outcome {
+  return getOrAdd(outcomes, code === null ? String(status) : `${status} ${code}`, () => ({
+    status,
+    code: code ?? "",
+    count: 0,
+  }));
+}
+
+function tokenSamples(series: CallSeries): Sample[] {
+  const counts = {
+    input: series.inputTokens,
+    cache_read: series.cacheReadTokens,
+    cache_write: series.cacheWriteTokens,
+    output: series.outputTokens,
+    reasoning: series.reasoningTokens,
+  };
+  return Object.entries(counts).filter(([, value]) => value > 0)
+    .map(([type, value]) => ({ labels: { ...series.labels, type }, value }));
+}
+
+function counter(
+  name: string,
+  help: string,
+  calls: readonly CallSeries[],
+  valueOf: (series: CallSeries) => number,
+): MetricFamily {
+  const samples = calls.map((series) => ({ labels: series.labels, value: valueOf(series) }));
+  return { name, help, type: "counter", samples: samples.filter(({ value }) => value > 0) };
+}
+
+function histogram(
+  name: string,
+  help: string,
+  calls: readonly CallSeries[],
+  field: "duration" | "firstByte",
+): MetricFamily {
+  return { name, help, type: "histogram", samples: calls.flatMap((each) => each[field].samples(name, each.labels)) };
+}
+
+function getOrAdd<V>(map: Map<string, V>, key: string, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, value = make());
+  return value;
+}

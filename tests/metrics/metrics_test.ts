@@ -1,0 +1,120 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
+
+async function withGateway(run: (gateway: TestGateway) => Promise<void>): Promise<void> {
+  const gateway = await startTestGateway({
+    config: {
+      models: [
+        textModel("sandbox/chat-1", ["sandbox-openai"]),
+        { ...textModel("a/first", ["sandbox-openai"]), fallbacks: ["b/second"] },
+        textModel("b/second", ["sandbox-anthropic"]),
+      ],
+    },
+  });
+  try {
+    await run(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function ask(gateway: TestGateway, text: string, fields: Record<string, unknown> = {}): Promise<Response> {
+  const response = await fetch(`${gateway.address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "sandbox/chat-1", messages: [{ role: "user", content: text }], ...fields }),
+  });
+  await response.clone().text();
+  return response;
+}
+
+async function metricsOf(gateway: TestGateway): Promise<string> {
+  const response = await fetch(`${gateway.address}/metrics`, {
+    headers: { authorization: `Bearer ${gateway.adminKey}` },
+  });
+  assertEquals(response.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  return await response.text();
+}
+
+/** The value of the series whose labels include all of these; 0 if there is none. */
+function valueOf(text: string, name: string, labels: Record<string, string> = {}): number {
+  const lines = text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  const found = lines.filter((line) =>
+    Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`))
+  );
+  return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+}
+
+Deno.test("requests, tokens, cost and durations are counted by provider and model", async () => {
+  await withGateway(async (gateway) => {
+    await ask(gateway, "hello");
+    await ask(gateway, "hello", { stream: true });
+    const text = await metricsOf(gateway);
+    const labels = { endpoint: "/v1/chat/completions", provider: "sandbox-openai", model: "sandbox/chat-1" };
+    assertEquals(valueOf(text, "switchyard_requests_total", { ...labels, status: "200", code: "" }), 2);
+    assertEquals(valueOf(text, "switchyard_call_ends_total", { ...labels, end: "completed" }), 2);
+    assertEquals(valueOf(text, "switchyard_request_duration_seconds_count", labels), 2);
+    assertEquals(valueOf(text, "switchyard_request_duration_seconds_bucket", { ...labels, le: "+Inf" }), 2);
+    assertEquals(valueOf(text, "switchyard_first_byte_seconds_count", labels), 2);
+    const input = valueOf(text, "switchyard_tokens_total", { ...labels, type: "input" });
+    const output = valueOf(text, "switchyard_tokens_total", { ...labels, type: "output" });
+    assert(input > 0 && output > 0);
+    const cost = valueOf(text, "switchyard_cost_usd_total", labels);
+    assert(Math.abs(cost - (input + 2 * output) / 1e6) < 1e-12, `${cost}`);
+    assertEquals(valueOf(text, "switchyard_attempts_total", { provider: "sandbox-openai", outcome: "ok" }), 2);
+  });
+});
+
+Deno.test("failures are counted by code, fallbacks by the failed provider, and unknown paths by no endpoint", async () => {
+  await withGateway(async (gateway) => {
+    await ask(gateway, "[[openai: fail 503]] hello", { model: "a/first" });
+    await ask(gateway, "hello", { model: "no/such" });
+    await (await fetch(`${gateway.address}/no/such/path/${crypto.randomUUID()}`)).text();
+    const text = await metricsOf(gateway);
+    assertEquals(valueOf(text, "switchyard_fallbacks_total", { provider: "sandbox-openai" }), 1);
+    assertEquals(valueOf(text, "switchyard_attempts_total", { provider: "sandbox-anthropic", outcome: "ok" }), 1);
+    assertEquals(valueOf(text, "switchyard_requests_total", { model: "b/second", status: "200" }), 1);
+    assertEquals(valueOf(text, "switchyard_requests_total", { code: "model_not_found", model: "" }), 1);
+    assertEquals(valueOf(text, "switchyard_requests_total", { endpoint: "none", code: "not_found" }), 1);
+  });
+});
+
+Deno.test("the state of the process and of the store is shown", async () => {
+  await withGateway(async (gateway) => {
+    await ask(gateway, "hello");
+    const text = await metricsOf(gateway);
+    for (
+      const name of [
+        "switchyard_ready",
+        "switchyard_store_write_seconds_count",
+        "switchyard_store_write_batch_size_count",
+        "switchyard_memory_budget_limit_bytes",
+        "process_resident_memory_bytes",
+        "process_cpu_seconds_total",
+      ]
+    ) assert(valueOf(text, name) > 0, name);
+    for (
+      const name of [
+        "switchyard_open_streams",
+        "switchyard_log_lines_dropped_total",
+        "switchyard_webhook_attempts_total",
+        "switchyard_event_loop_lag_seconds_count",
+        "switchyard_uptime_seconds",
+        "switchyard_jobs",
+        "switchyard_log_events_total",
+      ]
+    ) assertMatch(text, new RegExp(`^# TYPE ${name.replace(/_count$/, "")} `, "m"));
+    assertEquals(valueOf(text, "switchyard_provider_state", { provider: "sandbox-openai", state: "ready" }), 1);
+  });
+});
+
+Deno.test("metrics need the admin key, and reading them is not counted", async () => {
+  await withGateway(async (gateway) => {
+    const refused = await fetch(`${gateway.address}/metrics`);
+    assertEquals(refused.status, 401);
+    await refused.text();
+    await metricsOf(gateway);
+    assertEquals(valueOf(await metricsOf(gateway), "switchyard_requests_total"), 0);
+    assertEquals(gateway.logLines.filter((line) => line.includes('"request"')), []);
+  });
+});

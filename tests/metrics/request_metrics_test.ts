@@ -1,0 +1,50 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { type RequestRecord, unobservedRecord } from "../../src/http/request_record.ts";
+import { Histogram } from "../../src/lib/histogram.ts";
+import { writeMetrics } from "../../src/metrics/exposition.ts";
+import { RequestMetrics } from "../../src/metrics/request_metrics.ts";
+
+function recordOf(fields: Partial<RequestRecord>): RequestRecord {
+  return Object.assign(unobservedRecord(), { endpoint: "/v1/x", status: 200, ...fields });
+}
+
+Deno.test("the number of series is bounded, and no request is lost", () => {
+  const metrics = new RequestMetrics({ now: () => 0 });
+  for (let nth = 0; nth < 3_000; nth++) metrics.observe(recordOf({ servedModel: `m/${nth}`, provider: "p" }));
+  const requests = metrics.families().find(({ name }) => name === "switchyard_requests_total")!;
+  assert(requests.samples.length <= 1_001, `${requests.samples.length}`);
+  assertEquals(requests.samples.reduce((sum, { value }) => sum + value, 0), 3_000);
+  assertEquals(requests.samples.find(({ labels }) => labels.model === "other")?.value, 2_000);
+});
+
+Deno.test("costs are summed exactly before they become a double", () => {
+  const metrics = new RequestMetrics({ now: () => 0 });
+  for (let nth = 0; nth < 1_000; nth++) metrics.observe(recordOf({ cost: 1n, servedModel: "m", provider: "p" }));
+  const cost = metrics.families().find(({ name }) => name === "switchyard_cost_usd_total")!;
+  assertEquals(cost.samples.map(({ value }) => value), [1e-7]);
+});
+
+Deno.test("a histogram counts every value once, in the first range that holds it", () => {
+  fc.assert(fc.property(
+    fc.array(fc.double({ min: 0, max: 20, noNaN: true }), { maxLength: 50 }),
+    fc.uniqueArray(fc.double({ min: 0.001, max: 10, noNaN: true }), { minLength: 1, maxLength: 8 }),
+    (values, unordered) => {
+      const bounds = unordered.toSorted((a, b) => a - b);
+      const histogram = new Histogram(bounds);
+      for (const value of values) histogram.observe(value);
+      const samples = histogram.samples("h", {});
+      bounds.forEach((bound, at) => assertEquals(samples[at]!.value, values.filter((value) => value <= bound).length));
+      assertEquals(samples[bounds.length]!.value, values.length);
+      assertEquals(samples.at(-1)!.value, values.length);
+    },
+  ));
+});
+
+Deno.test("labels are escaped, so that no value can add a line", async () => {
+  const metrics = new RequestMetrics({ now: () => 0 });
+  metrics.observe(recordOf({ servedModel: 'a"\n\\evil 1', provider: "p" }));
+  const text = await writeMetrics(metrics.families());
+  assert(!text.includes("\nevil"), text);
+  assert(text.includes('model="a\\"\\n\\\\evil 1"'), text);
+});
