@@ -14,6 +14,9 @@ const PERMISSIONS = [
   "--allow-sys=uid,statfs,systemMemoryInfo",
 ];
 
+/** The options of V8 of `deno task start`. Source: docs/decisions/0061-memory-after-load.md. */
+export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000";
+
 /** Entry modules of threads. No module imports them, so `deno compile` does not find them by itself. */
 const THREAD_MODULES = [
   "src/store/journal/journal_entry.ts",
@@ -28,7 +31,7 @@ const MISSING_RUNTIME = /denort|download|dl\.deno\.land|base binary|error sendin
 async function compile(): Promise<number> {
   const includes = THREAD_MODULES.flatMap((path) => ["--include", path]);
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["compile", "--quiet", ...PERMISSIONS, ...includes, "--output", OUTPUT, "main.ts"],
+    args: ["compile", "--quiet", V8_OPTION, ...PERMISSIONS, ...includes, "--output", OUTPUT, "main.ts"],
     stdout: "inherit",
     stderr: "piped",
   }).output();

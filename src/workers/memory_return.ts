@@ -19,10 +19,10 @@ export const CHECK_EVERY_MS = 10_000;
 export const QUIET_CPU_MS = 500;
 
 /**
- * The number of quiet checks before memory is returned. V8 frees its own garbage 10 to 20 seconds after load. The rest
- * of a minute is for the bodies of a slow last request.
+ * The number of quiet checks before memory is returned. V8 frees its own garbage up to 30 seconds after load, and takes
+ * some seconds for it. Source: docs/decisions/0061-memory-after-load.md.
  */
-export const QUIET_CHECKS = 3;
+export const QUIET_CHECKS = 4;
 
 /** Memory beyond the least amount so far for which a return is worth its cost, 25 ms of processor time. */
 export const WORTHWHILE_BYTES = 16 * 1024 * 1024;
@@ -31,7 +31,7 @@ export const WORTHWHILE_BYTES = 16 * 1024 * 1024;
  * Returns the memory that the process does not use to the system, after each load. The allocator of glibc keeps freed
  * memory below the last block in use, about 100 MiB after load, until `malloc_trim` returns it.
  *
- * It runs when the process was quiet for 20 to 30 seconds and holds more than before the load.
+ * It runs when the process was quiet for 30 to 40 seconds and holds more than before the load.
  *
  * @returns A function that stops it.
  */

@@ -1,0 +1,13 @@
+import { assert, assertEquals } from "@std/assert";
+import { V8_OPTION } from "../../scripts/compile.ts";
+import config from "../../deno.json" with { type: "json" };
+
+Deno.test("options of V8: the executable has those of the task start", () => {
+  const words = config.tasks.start.command.split(" ");
+  assertEquals(words.filter((word) => word.startsWith("--v8-flags")), [V8_OPTION]);
+});
+
+Deno.test("options of V8: this Deno accepts them", async () => {
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args: ["eval", V8_OPTION, ""] }).output();
+  assert(success, new TextDecoder().decode(stderr));
+});
