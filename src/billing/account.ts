@@ -6,13 +6,22 @@ import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
 import { type AccountChanges, changedAccountSettings } from "./key_settings.ts";
 import { updateRecord } from "./update_record.ts";
 import { addCredit } from "./credit.ts";
-import { accountKey, type AccountRecord, ACCOUNTS, webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
+import {
+  accountKey,
+  type AccountRecord,
+  ACCOUNTS,
+  mergeCommits,
+  webhookSecretKey,
+  type WebhookSecretRecord,
+} from "./records.ts";
 import { newWebhookSecret } from "./webhook_secret.ts";
 
 /** A prepaid account with its balance. */
 export interface Account extends AccountRecord {
-  /** Can be spent; below zero after an overdraft. */
+  /** Can be spent; below minus `overdraft` if calls cost more than they reserved. */
   readonly available: Money;
+  /** How far the balance may fall below zero. Absent: not at all. */
+  readonly overdraft?: Money;
   /** Reserved by holds for work in progress. */
   readonly held: Money;
 }
@@ -49,9 +58,11 @@ export async function createAccount(
     ...bucketsOf(allowBuckets),
     ...changedAccountSettings({}, settings),
   };
-  const result = await store.commit(null, openingCommit(record, balance, webhookSecret));
+  const commit = withOverdraft(openingCommit(record, balance, webhookSecret), id, settings);
+  const result = await store.commit(null, commit);
   if (!result.ok) throw new GatewayError("conflict", "Cannot create the account: the id is in use", { field: "id" });
-  return { account: { ...record, available: balance, held: 0n }, webhookSecret };
+  const { overdraft } = settings;
+  return { account: { ...record, available: balance, held: 0n, ...overdraft && { overdraft } }, webhookSecret };
 }
 
 /** Without buckets the field is omitted, as in records from before the setting existed. */
@@ -130,7 +141,8 @@ export function setAllowedBuckets(store: Store, id: string, allowBuckets: readon
 }
 
 /**
- * Changes the settings of an account. Call {@linkcode KeyRing.evictAccount} so that they take effect at once.
+ * Changes the settings of an account and its overdraft. Call {@linkcode KeyRing.evictAccount} and `Meter.invalidate` so
+ * that they take effect at once.
  *
  * @throws {GatewayError} `not_found` if there is no such account.
  */
@@ -139,15 +151,22 @@ export function changeAccountSettings(store: Store, id: string, changes: Account
     const { name: _name, limits: _limits, ...facts } = account;
     const after = { ...facts, ...changedAccountSettings(account, changes) };
     return isDeepStrictEqual(account, after) ? account : after;
-  });
+  }, withOverdraft({}, id, changes));
+}
+
+/** Adds the change of an overdraft to a commit, if it is given; null ends it. */
+function withOverdraft(commit: Commit, account: string, { overdraft }: AccountChanges): Commit {
+  if (overdraft === undefined) return commit;
+  return mergeCommits(commit, { setOverdrafts: [{ account, overdraft: overdraft ?? 0n }] });
 }
 
 async function changeAccount(
   store: Store,
   id: string,
   change: (account: AccountRecord) => AccountRecord,
+  also: Commit = {},
 ): Promise<Account> {
-  const changed = isAccountId(id) ? await updateRecord(store, accountKey(id), change) : null;
+  const changed = isAccountId(id) ? await updateRecord(store, accountKey(id), change, also) : null;
   if (!changed) throw noSuchAccount();
   return withBalance(store, changed);
 }

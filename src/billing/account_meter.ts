@@ -23,6 +23,7 @@ export class AccountMeter {
   userCount = 0;
   readonly #charges: ChargeQueue;
   #available: Money = 0n;
+  #overdraft: Money = 0n;
   #reserved: Money = 0n;
   readonly #open = new Set<OpenCall>();
   #readAt = -Infinity;
@@ -33,14 +34,14 @@ export class AccountMeter {
     this.#charges = new ChargeQueue(account, { ...options, onWritten: (amount) => this.#available -= amount });
   }
 
-  /** The amount that new calls can reserve: the balance less all reservations. */
+  /** The amount that new calls can reserve: the credit less all reservations. */
   get spendable(): Money {
-    return this.balance - this.#reserved;
+    return this.credit - this.#reserved;
   }
 
-  /** The last known available balance less the charges that are not in the ledger yet. */
-  get balance(): Money {
-    return this.#available - this.#charges.pending;
+  /** The last known available balance less the charges that are not in the ledger yet, plus the account's overdraft. */
+  get credit(): Money {
+    return this.#available - this.#charges.pending + this.#overdraft;
   }
 
   /** The age of the balance; infinite if it must be read again. */
@@ -109,8 +110,9 @@ export class AccountMeter {
     const startedAt = this.options.clock.now();
     const generation = this.#generation;
     try {
-      const { available } = await this.options.store.balance(this.account);
+      const { available, overdraft = 0n } = await this.options.store.balance(this.account);
       this.#available = available;
+      this.#overdraft = overdraft;
       // A balance that was read while others changed it may be outdated.
       this.#readAt = generation === this.#generation ? startedAt : -Infinity;
       this.#reading = null;
@@ -123,14 +125,15 @@ export class AccountMeter {
   }
 
   /**
-   * Ends the open calls that can be ended once the balance is below minus the largest reservation. That happens only
+   * Ends the open calls that can be ended once the credit is below minus the largest reservation. That happens only
    * when vendors exceed the limits that they were sent, or when others take money from the account.
    */
   #endIfOverdrawn(): void {
-    if (this.balance >= 0n || this.#open.size === 0) return;
+    const { credit } = this;
+    if (credit >= 0n || this.#open.size === 0) return;
     let largest = 0n;
     for (const { amount } of this.#open) if (amount > largest) largest = amount;
-    if (this.balance >= -largest) return;
+    if (credit >= -largest) return;
     // An ended call may charge at once, which calls this method again. So the set is copied, and each listener is
     // called once.
     for (const call of [...this.#open]) {

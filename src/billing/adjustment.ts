@@ -16,7 +16,7 @@ export interface Adjustment {
   readonly reason: string;
   /** Unique among the account's adjustments, forever. Default: generated. */
   readonly reference?: string;
-  /** Whether the balance may fall below zero. */
+  /** Whether the balance may fall below zero, and below the overdraft of the account. */
   readonly allowNegative?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function isAdjustmentReason(text: string): boolean {
  * so a request whose response was lost can be sent again.
  *
  * @throws {GatewayError} `not_found` if there is no such account; `conflict` if the reference belongs to another
- * adjustment, or if the balance would fall below zero without `allowNegative`.
+ * adjustment, or if the balance would fall below its limit without `allowNegative`.
  * @throws {RangeError} If the amount is zero, or the reason or the reference is invalid.
  */
 export async function adjustAccount(store: Store, adjustment: Adjustment): Promise<AdjustmentResult> {
@@ -94,11 +94,11 @@ function replayOf(given: AdjustmentRecord, { amount, reason }: Adjustment, refer
 }
 
 async function shortOf(store: Store, { account, amount }: Adjustment): Promise<GatewayError> {
-  const { available } = await store.balance(account);
+  const { available, overdraft = 0n } = await store.balance(account);
   return new GatewayError(
     "conflict",
     `Cannot adjust the account by ${writeMoney(amount)}: its balance of ${writeMoney(available)} would fall below ` +
-      "zero, which allow_negative permits",
+      `${overdraft === 0n ? "zero" : `its overdraft of ${writeMoney(overdraft)}`}, which allow_negative permits`,
     { field: "amount" },
   );
 }

@@ -23,7 +23,7 @@ export interface Reservation {
 /**
  * Decides what a call reserves. Pure: it may be called again with another balance.
  *
- * @param spendable The balance less all reservations; may be below zero.
+ * @param spendable The credit less all reservations; may be below zero.
  * @throws {GatewayError} `insufficient_credits` if the call does not fit, with what would.
  */
 export type ReservationRule = (spendable: Money) => Reservation;
@@ -44,7 +44,7 @@ export interface Admission {
   /** Ends the call without a charge. */
   release(): void;
   /**
-   * Sets a listener that is called once if the balance falls below minus the account's largest reservation while the
+   * Sets a listener that is called once if the credit falls below minus the account's largest reservation while the
    * call is open. See docs/money.md.
    */
   onOverdrawn(listener: () => void): void;
@@ -57,7 +57,8 @@ export interface Meter {
    *
    * @param reservation The highest cost of the call, at least zero, or a rule that decides by the balance.
    * @throws {GatewayError} `storage_unavailable` if the store takes no writes; `insufficient_credits` if the
-   * reservation exceeds the balance less the other reservations, or if the balance is not above zero.
+   * reservation exceeds the credit less the other reservations, or if the credit is used up. The credit is the balance
+   * and the overdraft of the account.
    */
   admit(accountId: string, reservation: Money | ReservationRule): Admission | Promise<Admission>;
   /** Must be called after an account's balance was changed elsewhere: the next call reads it. */
@@ -96,7 +97,7 @@ const MAX_ACCOUNT_METERS = 10_000;
  * cached, read in the background at most once a second, and updated by the meter's own charges. A call is never refused
  * because of a balance that is older than a second.
  *
- * Reservations never exceed the balance. So an account can be overdrawn by at most what its open calls cost above their
+ * Reservations never exceed the credit. So an account can be overdrawn by at most what its open calls cost above their
  * reservations, and by what other processes take while calls are open.
  */
 export function createMeter(options: MeterOptions): LedgerMeter {
@@ -182,9 +183,9 @@ function ruleOf(reservation: Money | ReservationRule): ReservationRule {
   return typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
 }
 
-/** A call that costs nothing also needs a balance above zero. */
+/** A call that costs nothing also needs credit. */
 function reservedIn(meter: AccountMeter, rule: ReservationRule): Reservation {
-  if (meter.balance <= 0n) {
+  if (meter.credit <= 0n) {
     throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
   }
   return rule(meter.spendable);

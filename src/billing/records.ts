@@ -103,6 +103,7 @@ export function mergeCommits(first: Commit, second: Commit): Commit {
     set: [...first.set ?? [], ...second.set ?? []],
     delete: [...first.delete ?? [], ...second.delete ?? []],
     changeBalances: [...first.changeBalances ?? [], ...second.changeBalances ?? []],
+    setOverdrafts: [...first.setOverdrafts ?? [], ...second.setOverdrafts ?? []],
     ledgerEntries: [...first.ledgerEntries ?? [], ...second.ledgerEntries ?? []],
     addJobs: [...first.addJobs ?? [], ...second.addJobs ?? []],
     completeJobs: [...first.completeJobs ?? [], ...second.completeJobs ?? []],

@@ -58,6 +58,7 @@ export function measureCommit(operation: string | null, commit: Commit, limits: 
   });
   for (const key of commit.delete ?? []) measurer.addValueKey(key);
   for (const change of commit.changeBalances ?? []) measurer.addRecord(1, [change.account]);
+  for (const { account } of commit.setOverdrafts ?? []) measurer.addRecord(1, [account]);
   const ledgerEntries = commit.ledgerEntries?.map((entry) => {
     measurer.addRecord(1, [entry.account]);
     measurer.addRecord(1, [entry.operation, entry.reference]);

@@ -43,8 +43,8 @@ export interface Job {
 }
 
 /**
- * A change of one account's balance. The whole commit is refused if a side would fall below zero, unless `overdraw` is
- * set.
+ * A change of one account's balance. The whole commit is refused if a side would fall below zero, or `available` below
+ * minus the account's overdraft, unless `overdraw` is set.
  */
 export interface BalanceChange {
   /** The account's id. */
@@ -53,7 +53,7 @@ export interface BalanceChange {
   readonly available: Money;
   /** Added to the held balance; a negative amount is subtracted. */
   readonly held: Money;
-  /** Lets `available` fall below zero, for charges of what was already consumed. `held` never falls below zero. */
+  /** Lets `available` fall without limit, for charges of what was already consumed. `held` never falls below zero. */
   readonly overdraw?: boolean;
 }
 
@@ -83,10 +83,12 @@ export interface StoredLedgerEntry extends LedgerEntry {
 
 /** An account's money. */
 export interface Balance {
-  /** Can be spent; below zero only after an `overdraw`. */
+  /** Can be spent; below minus `overdraft` only after an `overdraw`. */
   readonly available: Money;
   /** Reserved for work in progress; never below zero. */
   readonly held: Money;
+  /** How far `available` may fall below zero. Absent: not at all. */
+  readonly overdraft?: Money;
 }
 
 /** A transaction: all of it is durable when the commit resolves, or nothing is written. */
@@ -97,8 +99,10 @@ export interface Commit {
   readonly set?: readonly { readonly key: Key; readonly value: unknown; readonly ttlMs?: number }[];
   /** Keys to delete; a key without a value is ignored. */
   readonly delete?: readonly Key[];
-  /** Changes of balances; refused as `short` if a side would fall below zero. */
+  /** Changes of balances; refused as `short` if a side would fall below its limit. */
   readonly changeBalances?: readonly BalanceChange[];
+  /** How far balances may fall below zero from the next commit on; never negative. */
+  readonly setOverdrafts?: readonly { readonly account: string; readonly overdraft: Money }[];
   /** Ledger entries to append; refused as `duplicate` if the operation and reference exist. */
   readonly ledgerEntries?: readonly LedgerEntry[];
   /** Jobs to add; refused as `duplicate` if a job of that kind and ref is open. */
@@ -115,8 +119,9 @@ export interface Commit {
  * - `ok` and not `replayed`: everything was written. `versions` has the version of each entry of `set`, in its order.
  *   If a value was replaced or deleted again, also by the same commit, its version is one that no check accepts.
  * - `ok` and `replayed`: an earlier commit had the same operation name; this commit wrote nothing.
- * - `conflict`: a check failed. `short`: a balance would fall below zero. `fenced`: the worker does not hold the job
- *   any more. `duplicate`: the ledger entry or the job exists. `at` is the index of the refused element in its list.
+ * - `conflict`: a check failed. `short`: a balance would fall below its limit. `fenced`: the worker does not hold the
+ *   job any more. `duplicate`: the ledger entry or the job exists. `at` is the index of the refused element in its
+ *   list.
  */
 export type CommitResult =
   | { readonly ok: true; readonly replayed: false; readonly versions: readonly Version[] }

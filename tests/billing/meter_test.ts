@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { createAccount } from "../../src/billing/account.ts";
+import { changeAccountSettings, createAccount, readAccount } from "../../src/billing/account.ts";
 import { creditAccount } from "../../src/billing/credit.ts";
 import { type Admission, type Charge, createMeter, type Meter } from "../../src/billing/meter.ts";
 import { chargeRowsOf } from "../../src/billing/charge.ts";
@@ -114,6 +114,37 @@ Deno.test("no call is let in at a balance of zero or below, or without an accoun
   const { meter: overdrawn } = await meterOver(5n, manualClock());
   await (await overdrawn.admit("acme", 1n)).charge(CHARGE);
   assert(await isRefused(() => overdrawn.admit("acme", 0n)));
+});
+
+Deno.test("the overdraft of an account counts as balance, and its change takes effect when it is told", async () => {
+  const { meter, store } = await meterOver(10n, manualClock());
+  await changeAccountSettings(store, "acme", { overdraft: 30n });
+  const admissions = await admitAll(meter, 20n);
+  assertEquals(admissions.length, 2);
+  await Promise.all(admissions.map((admission, index) => {
+    return chargeOf(admission, { ...CHARGE, requestId: `req_${index}`, amount: 20n });
+  }));
+  assert(await isRefused(() => meter.admit("acme", 0n)));
+  assertEquals((await readAccount(store, "acme")).available, -30n);
+  await changeAccountSettings(store, "acme", { overdraft: 31n });
+  meter.invalidate("acme");
+  (await meter.admit("acme", 1n)).release();
+  await changeAccountSettings(store, "acme", { overdraft: null });
+  meter.invalidate("acme");
+  assert(await isRefused(() => meter.admit("acme", 0n)));
+});
+
+Deno.test("a call in progress is ended by an overdraft only below the permitted one", async () => {
+  const { meter, store } = await meterOver(10n, manualClock());
+  await changeAccountSettings(store, "acme", { overdraft: 100n });
+  const open = await meter.admit("acme", 5n);
+  let ended = 0;
+  open.onOverdrawn(() => ended++);
+  const [first, second] = [await meter.admit("acme", 1n), await meter.admit("acme", 1n)];
+  await chargeOf(first, { ...CHARGE, requestId: "req_1", amount: 115n });
+  assertEquals(ended, 0);
+  await chargeOf(second, { ...CHARGE, requestId: "req_2", amount: 1n });
+  assertEquals(ended, 1);
 });
 
 Deno.test("of 50 calls at once with a balance for one, one is let in", async () => {

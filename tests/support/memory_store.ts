@@ -3,7 +3,7 @@ import type { MetricFamily } from "../../src/lib/metric_family.ts";
 import { newSortableId } from "../../src/lib/ids.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { WakeListeners } from "../../src/store/wake_listeners.ts";
-import { changedBalance, isShort } from "../../src/store/balance_change.ts";
+import { changedBalance, isShort, withOverdraft } from "../../src/store/balance_change.ts";
 import type { StoreEngine } from "../../src/store/engine.ts";
 import { type RateLimit, RateLimiter } from "../../src/store/gcra.ts";
 import { encodeKey, encodeStorableKey, isBelow } from "../../src/store/key_encoding.ts";
@@ -263,6 +263,9 @@ class MemoryStore implements StoreEngine {
     for (const line of commit.ledgerEntries ?? []) this.#enter(line, now);
     for (const move of commit.changeBalances ?? []) {
       this.#balances.set(move.account, changedBalance(this.#balances.get(move.account) ?? NOTHING, move));
+    }
+    for (const { account, overdraft } of commit.setOverdrafts ?? []) {
+      this.#balances.set(account, withOverdraft(this.#balances.get(account) ?? NOTHING, overdraft));
     }
     for (const { kind, dueAt } of commit.addJobs ?? []) this.#wakes.wakeAt({ kind, dueAt });
     for (const { job, dueAt } of commit.postponeJobs ?? []) this.#wakes.wakeAt({ kind: job.kind, dueAt });

@@ -14,12 +14,14 @@ import {
   referenceKey,
   valueKey,
 } from "./keys.ts";
-import { isShort } from "../balance_change.ts";
+import type { Money } from "../../lib/money.ts";
+import { changedBalance, isShort, withOverdraft } from "../balance_change.ts";
 import { measureCommit } from "../commit_size.ts";
 import { encodeKey } from "../key_encoding.ts";
 import { ledgerEntryIdOf } from "../ledger_entry_id.ts";
 import { KV_LIMITS } from "./limits.ts";
 import {
+  type Balance,
   type BalanceChange,
   type Commit,
   type CommitResult,
@@ -33,8 +35,22 @@ import { newSortableId } from "../../lib/ids.ts";
 /** A caller's value as it is stored, with the end of its time to live if it has one. */
 export type StoredValue = readonly [value: unknown, expiresAt?: number];
 
-/** The balance of an account as it is stored; `entryCount` is the number of its ledger entries. */
-export type StoredBalance = readonly [available: bigint, held: bigint, entryCount: number];
+/**
+ * The balance of an account as it is stored; `entryCount` is the number of its ledger entries. Without an overdraft the
+ * last element is absent, as in records from before there were overdrafts.
+ */
+export type StoredBalance = readonly [available: bigint, held: bigint, entryCount: number, overdraft?: bigint];
+
+/** A stored balance as the store gives it; zero if there is none. */
+export function readStoredBalance(stored: StoredBalance | null | undefined): Balance {
+  if (!stored) return { available: 0n, held: 0n };
+  const [available, held, , overdraft] = stored;
+  return overdraft === undefined ? { available, held } : { available, held, overdraft };
+}
+
+function storedBalanceOf({ available, held, overdraft }: Balance, entryCount: number): StoredBalance {
+  return overdraft === undefined ? [available, held, entryCount] : [available, held, entryCount, overdraft];
+}
 
 /** A ledger entry as it is stored. */
 export type StoredLedgerTuple = readonly [
@@ -91,6 +107,7 @@ function readsOf(operation: string | null, commit: Commit): ReadKey[] {
   }
   for (const { kind, ref } of commit.addJobs ?? []) addRead(jobKey(kind, ref), true);
   for (const { account } of commit.changeBalances ?? []) addRead(balanceKey(account), false);
+  for (const { account } of commit.setOverdrafts ?? []) addRead(balanceKey(account), false);
   return [...reads.values()];
 }
 
@@ -172,8 +189,9 @@ class Decision {
     const reference = referenceKey(entry.operation, entry.reference);
     if (this.writes.read(reference).version !== null) return false;
     this.writes.put(reference, true);
-    const [available, held, entryCount] = this.#balance(entry.account);
-    this.writes.put(balanceKey(entry.account), [available, held, entryCount + 1] satisfies StoredBalance);
+    const before = this.#storedBalance(entry.account);
+    const entryCount = before?.[2] ?? 0;
+    this.writes.put(balanceKey(entry.account), storedBalanceOf(readStoredBalance(before), entryCount + 1));
     const stored: StoredLedgerTuple = [
       entry.operation,
       entry.reference,
@@ -199,19 +217,26 @@ class Decision {
   }
 
   #changeBalance(change: BalanceChange): boolean {
-    const [available, held, entryCount] = this.#balance(change.account);
-    if (isShort({ available, held }, change)) return false;
-    const after: StoredBalance = [available + change.available, held + change.held, entryCount];
-    this.writes.put(balanceKey(change.account), after);
+    const stored = this.#storedBalance(change.account);
+    const before = readStoredBalance(stored);
+    if (isShort(before, change)) return false;
+    this.writes.put(balanceKey(change.account), storedBalanceOf(changedBalance(before, change), stored?.[2] ?? 0));
     return true;
   }
 
-  #balance(account: string): StoredBalance {
-    return (this.writes.read(balanceKey(account)).value as StoredBalance | undefined) ?? [0n, 0n, 0];
+  #setOverdraft(account: string, overdraft: Money): void {
+    const stored = this.#storedBalance(account);
+    const after = withOverdraft(readStoredBalance(stored), overdraft);
+    this.writes.put(balanceKey(account), storedBalanceOf(after, stored?.[2] ?? 0));
+  }
+
+  #storedBalance(account: string): StoredBalance | undefined {
+    return this.writes.read(balanceKey(account)).value as StoredBalance | undefined;
   }
 
   /** Returns the changes of `set`, in its order. */
   #write(): Change[] {
+    for (const { account, overdraft } of this.commit.setOverdrafts ?? []) this.#setOverdraft(account, overdraft);
     const written = (this.commit.set ?? []).map(({ key, value, ttlMs }) => {
       if (ttlMs === undefined) return this.writes.put(valueKey(key), [value] satisfies StoredValue);
       return this.writes.put(valueKey(key), [value, this.now + ttlMs] satisfies StoredValue, collectAfterMs(ttlMs));

@@ -8,7 +8,7 @@
  * | `clock` | Unix milliseconds: the clock when due times were last written | addJobs, postponeJobs, claim, renew |
  * | `value` … the caller's key | `[value]` or `[value, expiresAt]` | set, delete |
  * | `operation` name | `expiresAt` | a commit with an operation name |
- * | `balance` account | `[available, held, lines]` | changeBalances, ledgerEntries |
+ * | `balance` account | `[available, held, lines, overdraft?]` | changeBalances, setOverdrafts, ledgerEntries |
  * | `line` account, number | `[operation, reference, available, held, at, detail]` | ledgerEntries |
  * | `reference` operation, reference | `true`: this ledger entry exists | ledgerEntries |
  * | `job` kind, ref | {@linkcode JobRecord} | addJobs, completeJobs, postponeJobs, claim, renew |

@@ -2,7 +2,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { type DueTime, WakeListeners } from "../wake_listeners.ts";
 import { alarmKindOf, QueueAlarms } from "./queue_alarms.ts";
-import { commitTransaction, type StoredBalance } from "./commit_transaction.ts";
+import { commitTransaction, readStoredBalance, type StoredBalance } from "./commit_transaction.ts";
 import type { Transaction } from "./transaction.ts";
 import type { MetricFamily } from "../../lib/metric_family.ts";
 import type { StoreEngine } from "../engine.ts";
@@ -137,8 +137,7 @@ export class KvStore implements StoreEngine {
     this.#assertOpen();
     const key = balanceKey(account);
     const cached = this.#group.cache.get(encodeKey(key)) ?? await this.#kv.get(kvKeyOf(key));
-    const [available, held] = (cached.value as StoredBalance | null | undefined) ?? [0n, 0n];
-    return { available, held };
+    return readStoredBalance(cached.value as StoredBalance | null | undefined);
   }
 
   async ledger(account: string, page: Page<string>): Promise<StoredLedgerEntry[]> {

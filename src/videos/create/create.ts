@@ -52,8 +52,9 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
  */
 async function refuseUnaffordable({ store }: VideoParts, account: string, price: TaskPrice): Promise<void> {
   if (price.estimate === 0n) return;
-  const { available } = await store.balance(account);
-  if (price.held ? available < price.estimate : available <= 0n) throw insufficient(price);
+  const { available, overdraft = 0n } = await store.balance(account);
+  const credit = available + overdraft;
+  if (price.held ? credit < price.estimate : credit <= 0n) throw insufficient(price);
 }
 
 function insufficient({ estimate, held }: TaskPrice): GatewayError {

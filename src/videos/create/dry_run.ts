@@ -48,7 +48,10 @@ export async function dryRunVideo(parts: VideoParts, call: VideoCall): Promise<D
 async function isCovered({ store, meter }: VideoParts, account: string, price: TaskPrice): Promise<boolean> {
   const { estimate, held } = price;
   if (estimate === 0n) return true;
-  if (!held) return (await store.balance(account)).available > 0n;
+  if (!held) {
+    const { available, overdraft = 0n } = await store.balance(account);
+    return available + overdraft > 0n;
+  }
   try {
     (await meter.admit(account, estimate)).release();
     return true;

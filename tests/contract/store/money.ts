@@ -68,6 +68,32 @@ export function moneyLaws(law: Law): void {
     assertEquals(await store.commit(null, { changeBalances: tooEarly }), SHORT);
   });
 
+  law(
+    "an overdraft lets available fall below zero by that much, and its end lets it fall no further",
+    async (parts) => {
+      const { store, restarted } = parts;
+      const hold: Commit = { changeBalances: [{ account: "a", available: -4n, held: 4n }] };
+      assert((await store.commit(null, { setOverdrafts: [{ account: "a", overdraft: 10n }] })).ok);
+      assertEquals(await store.balance("a"), { available: 0n, held: 0n, overdraft: 10n });
+      await store.commit(null, {
+        changeBalances: [{ account: "a", available: 1n, held: 0n }],
+        ledgerEntries: [line(1)],
+      });
+      const results = await Promise.all(Array.from({ length: 20 }, () => store.commit(null, hold)));
+      assertEquals(results.filter(({ ok }) => ok).length, 2);
+      assertEquals(results.at(-1), SHORT);
+      const later = await restarted();
+      assertEquals(await later.balance("a"), { available: -7n, held: 8n, overdraft: 10n });
+      await later.commit(null, { setOverdrafts: [{ account: "a", overdraft: 0n }] });
+      assertEquals(await later.balance("a"), { available: -7n, held: 8n });
+      const spend: Commit = { changeBalances: [{ account: "a", available: -1n, held: 0n }] };
+      assertEquals(await later.commit(null, spend), SHORT);
+      assert((await later.commit(null, { changeBalances: [{ account: "a", available: 8n, held: -8n }] })).ok);
+      assert((await later.commit(null, spend)).ok);
+      assertEquals((await later.ledger("a", { limit: 9 })).length, 1);
+    },
+  );
+
   law("amounts beyond 64 bits are exact", async ({ store }) => {
     const huge = 2n ** 90n + 1n;
     await store.commit(null, { changeBalances: [{ account: "a", available: huge, held: 0n }] });
