@@ -27,6 +27,8 @@ export interface AdminRouteOptions {
   readonly keys: KeyRing;
   readonly meter: Meter;
   readonly clock: Clock;
+  /** The start of this process in Unix milliseconds. */
+  readonly startedAt: number;
   readonly breaker: Pick<CircuitBreaker, "health">;
   readonly deliveries: DeliveryAdmin;
   readonly feed: EventFeed;
@@ -39,7 +41,8 @@ export interface AdminRouteOptions {
 
 /** Builds the admin API. Without `server.admin_key` it has no routes. */
 export function createAdminRoutes(
-  { config, store, keys, meter, clock, breaker, deliveries, feed, signingKeys, metrics, baseUrl }: AdminRouteOptions,
+  { config, store, keys, meter, clock, startedAt, breaker, deliveries, feed, signingKeys, metrics, baseUrl }:
+    AdminRouteOptions,
 ): Route[] {
   const adminKey = config.server.adminKey ?? "";
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
@@ -50,7 +53,7 @@ export function createAdminRoutes(
     ...adminDeliveryRoutes({ adminKey, admin: deliveries, readJson }),
     ...adminEventRoutes({ adminKey, feed, readJson, baseUrl, now: () => clock.now() }),
     ...adminTaskRoutes({ adminKey, admin: openTaskAdmin(store) }),
-    ...adminProviderRoutes({ adminKey, providers, breaker, startedAt: clock.now() }),
+    ...adminProviderRoutes({ adminKey, providers, breaker, startedAt }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys }),
     ...metrics === null ? [] : adminMetricsRoutes({ adminKey, families: metrics }),
   ];

@@ -5,13 +5,9 @@ import { createRequestHandler, type RequestHandler } from "../http/request_handl
 import { listen } from "../http/listen.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import type { StoreEngine } from "../store/engine.ts";
-import type { JobRunner } from "../store/job_runner.ts";
-import { deliverySweep } from "../webhooks/retention.ts";
-import { createFeatures, type Features, type GatewayState } from "./features.ts";
-import { joinRunners } from "./job_runners.ts";
+import type { GatewayState } from "./features.ts";
+import { LiveGateway } from "./live_gateway.ts";
 import { own, type OwnedServices } from "./own.ts";
-import { startRetention } from "./retention.ts";
-import { createGatewayRouter } from "./routes.ts";
 import { openServices, type ServiceOptions } from "./services.ts";
 import { toCallerError } from "./storage_error.ts";
 
@@ -64,9 +60,9 @@ export async function startApp(options: ServiceOptions): Promise<RunningApp> {
 export function createApp(services: OwnedServices): App {
   const { config, log, clock, memory } = services;
   const state: GatewayState = { isDraining: false, baseUrl: config.server.baseUrl ?? "" };
-  const features = createFeatures(services, state);
+  const gateway = new LiveGateway(services, state);
   const handler = createRequestHandler({
-    router: createGatewayRouter(services, features, state),
+    router: gateway.router,
     log,
     clock,
     memory,
@@ -74,24 +70,24 @@ export function createApp(services: OwnedServices): App {
     isDraining: () => state.isDraining,
     observer: observeAll([accessLog(log, clock), services.counts.requests.observe]),
   });
-  return { handler, start: () => start(services, features, handler, state) };
+  return { handler, start: () => start(services, gateway, handler, state) };
 }
 
 async function start(
   services: OwnedServices,
-  features: Features,
+  gateway: LiveGateway,
   handler: RequestHandler,
   state: GatewayState,
 ): Promise<RunningApp> {
   const { config: { server }, log, clock, store, memory, createdAccounts, openStreams } = services;
-  await features.modelLists.open();
+  await gateway.open();
   const listening = await listen({ host: server.host, port: server.port, handler, log });
   const ownAddress = { host: listening.address, port: listening.port };
   services.ownAddresses.push(ownAddress);
-  features.large.addOwnAddress(ownAddress);
+  gateway.features.large.addOwnAddress(ownAddress);
   const address = `http://${hostOf(listening.address)}:${listening.port}`;
   state.baseUrl ||= address;
-  const jobs = startJobs(services, features);
+  const jobs = gateway.startJobs();
   services.counts.loopLag.start();
   await store.publishAddress(address).catch((error) => {
     log.warn("address_unpublished", { address, reason: error instanceof Error ? error.name : typeof error });
@@ -105,15 +101,14 @@ async function start(
     async stop() {
       state.isDraining = true;
       services.counts.loopLag.stop();
-      features.videos.videos.endEvents();
+      gateway.features.videos.videos.endEvents();
       await store.publishAddress(null).catch(() => {}); // A full disk does not prevent the stop.
       const { shutdownGraceMs } = server;
       const cancelAbort = clock.after(shutdownGraceMs, () => openStreams.abortAll());
       await Promise.all([listening.shutdown(shutdownGraceMs + ABORT_FLUSH_MS), jobs.drain(shutdownGraceMs)]);
       cancelAbort();
       openStreams.departures.finish();
-      await features.modelLists.close();
-      await features.large.close();
+      await gateway.close();
       await services.close();
     },
   };
@@ -121,17 +116,6 @@ async function start(
 
 /** Time for the error events of aborted streams to reach their callers. */
 const ABORT_FLUSH_MS = 1_000;
-
-function startJobs(services: OwnedServices, { videos, webhooks, caches, modelLists }: Features): JobRunner {
-  const { store, clock, log, config: { retention } } = services;
-  modelLists.start();
-  return joinRunners([
-    videos.startJobs(),
-    webhooks.startJobs(),
-    caches.startJobs(),
-    startRetention({ store, clock, log, sweeps: [...videos.sweeps, deliverySweep(store, retention.deliveriesMs)] }),
-  ]);
-}
 
 /** An address as the host of a URL: an IPv6 address gets brackets. */
 function hostOf(address: string): string {

@@ -35,8 +35,6 @@ export interface CacheFeatureOptions {
 export interface CacheFeature {
   readonly caches: Caches;
   readonly routes: readonly Route[];
-  /** Starts the jobs. On the main thread only. */
-  startJobs(): JobRunner;
 }
 
 /** Builds cached contents, on the main thread and in threads for large requests alike. */
@@ -65,6 +63,21 @@ export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
   return {
     caches,
     routes: cachedContentRoutes({ caches, authenticate, bodyLimits: { capBytes, idleMs } }),
-    startJobs: () => createJobRunner({ store, clock, log, handlers: caches.handlers, concurrency: caches.concurrency }),
   };
+}
+
+/**
+ * Starts the jobs of cached contents. On the main thread only.
+ *
+ * @param current Gives the caches of the configuration in force.
+ */
+export function startCacheJobs(
+  { store, clock, log }: Pick<CacheFeatureOptions, "store" | "clock" | "log">,
+  current: () => Caches,
+): JobRunner {
+  const handlers: Caches["handlers"] = {
+    cache_expire: (job, context) => current().handlers.cache_expire(job, context),
+    cache_delete: (job, context) => current().handlers.cache_delete(job, context),
+  };
+  return createJobRunner({ store, clock, log, handlers, concurrency: current().concurrency });
 }

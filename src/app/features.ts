@@ -1,11 +1,11 @@
+import type { Config } from "../config/config.ts";
 import { LargeRequests } from "../large_requests/large_requests.ts";
-import type { ModelLists } from "../routing/model_lists.ts";
-import { BoundedMemory } from "../texts/bounded_memory.ts";
+import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { TextService } from "../texts/text_service.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import { type CacheFeature, createCacheFeature } from "./caches.ts";
-import { createConfiguredModelLists } from "./model_lists.ts";
+import type { ConfiguredParts } from "./configured_parts.ts";
 import type { OwnedServices } from "./own.ts";
 import { createTextService } from "./text.ts";
 import { createVideoFeature, type VideoFeature } from "./videos.ts";
@@ -18,23 +18,48 @@ export interface GatewayState {
   baseUrl: string;
 }
 
-/** The features behind the endpoints. */
-export interface Features {
-  readonly texts: TextService;
+/** The features that last as long as the process: they have jobs, threads, or state of callers. */
+export interface LastingFeatures {
   readonly large: LargeRequests;
-  readonly modelLists: ModelLists;
-  readonly caches: CacheFeature;
   readonly webhooks: Webhooks;
   readonly videos: VideoFeature;
+  /** Reasoning of earlier replies, by tool call. */
+  readonly reasoning: KeptValues<KeptReasoning>;
+  /** Output items that later requests can refer to. */
+  readonly items: KeptValues<string>;
 }
 
-/** Builds the features over the services. None of them starts a job or a thread yet. */
-export function createFeatures(services: OwnedServices, state: GatewayState): Features {
-  const { config, clock, openStreams, ownAddresses } = services;
+/** The features behind the endpoints. Those that do not last belong to one configuration. */
+export interface Features extends LastingFeatures {
+  readonly texts: TextService;
+  readonly caches: CacheFeature;
+}
+
+/**
+ * Builds the lasting features over the services. None of them starts a job or a thread yet.
+ *
+ * @param current Gives the parts of the configuration in force.
+ */
+export function createLastingFeatures(
+  services: OwnedServices,
+  state: GatewayState,
+  current: () => ConfiguredParts,
+): LastingFeatures {
+  const { clock, openStreams, ownAddresses } = services;
+  const config = (): Config => current().config;
   const reasoning = new BoundedMemory<KeptReasoning>(clock);
   const items = new BoundedMemory<string>(clock);
-  const texts = createTextService({ ...services, reasoning, items });
-  const webhooks = createWebhooks({ ...services, timeoutMs: config.webhooks.timeoutMs });
+  const egress = {
+    get allow() {
+      return current().egress.allow;
+    },
+    get caCertificates() {
+      return current().egress.caCertificates;
+    },
+    own: ownAddresses,
+    clock,
+  };
+  const webhooks = createWebhooks({ ...services, egress, timeoutMs: config().webhooks.timeoutMs });
   const large = new LargeRequests({
     ...services,
     openStreams: openStreams,
@@ -43,15 +68,14 @@ export function createFeatures(services: OwnedServices, state: GatewayState): Fe
     reasoning,
     items,
   });
-  return {
-    texts,
-    large,
-    modelLists: createConfiguredModelLists(services, (models) => {
-      services.catalog.replaceDiscovered(models);
-      large.setDiscovered(models);
-    }),
-    caches: createCacheFeature({ ...services, files: services.files.caches, texts: texts.parts }),
-    webhooks,
-    videos: createVideoFeature(services, { ...webhooks, baseUrl: () => state.baseUrl }),
-  };
+  const videos = createVideoFeature({ ...services, egress }, { ...webhooks, baseUrl: () => state.baseUrl, current });
+  return { reasoning, items, webhooks, large, videos };
+}
+
+/** Builds the features of one configuration. */
+export function createFeatures(services: OwnedServices, lasting: LastingFeatures): Features {
+  const { reasoning, items } = lasting;
+  const texts = createTextService({ ...services, reasoning, items });
+  const caches = createCacheFeature({ ...services, files: services.files.caches, texts: texts.parts });
+  return { ...lasting, texts, caches };
 }

@@ -4,13 +4,11 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Authenticate } from "../billing/authenticate.ts";
-import { LiveCatalog } from "../catalog/live_catalog.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { RequestRecord } from "../http/request_record.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
-import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import { contentRoutes } from "../protocols/content/generate.ts";
@@ -18,11 +16,11 @@ import { defaultTextRoutes } from "../protocols/default/texts.ts";
 import { messageRoutes } from "../protocols/message/messages.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
-import { openProviders } from "../upstreams/providers.ts";
 import type { RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
 import { plainErrorOf } from "../large_requests/plain_error.ts";
 import { RemoteState } from "../large_requests/remote_state.ts";
 import { createCacheFeature } from "./caches.ts";
+import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
 import { openCacheFiles } from "./file_stores.ts";
 import { createRouter, type Router } from "./router.ts";
 import { createTextService } from "./text.ts";
@@ -39,10 +37,8 @@ const state = new RemoteState(parentPort!, data);
 const ownAddresses: OwnAddress[] = [...data.own];
 const openStreams = new OpenStreams();
 const open = new Map<number, OpenRequest>();
-const catalog = new LiveCatalog(data.config.models, data.config.aliases);
-catalog.replaceDiscovered(data.discovered);
-/** Messages can arrive before it is there. */
-const router = createThreadRouter(data);
+/** The endpoints of the configuration in force. Messages can arrive before they are there. */
+let endpoints = openEndpoints(data, null);
 
 parentPort!.on("message", (message: ToThread) => {
   switch (message.type) {
@@ -57,7 +53,10 @@ parentPort!.on("message", (message: ToThread) => {
     case "own-address":
       return void ownAddresses.push(message.address);
     case "discovered":
-      return catalog.replaceDiscovered(message.models);
+      return void endpoints.then(({ parts }) => parts.catalog.replaceDiscovered(message.models));
+    case "config":
+      endpoints = openEndpoints(message, endpoints);
+      return;
     case "overdrawn":
       return state.onOverdrawn(message.admission);
     case "result":
@@ -65,17 +64,35 @@ parentPort!.on("message", (message: ToThread) => {
   }
 });
 
-async function createThreadRouter({ config }: ThreadData): Promise<Router> {
+/** The parts of one configuration and its endpoints. A request uses those in force when it arrived. */
+interface Endpoints {
+  readonly parts: ConfiguredParts;
+  readonly router: Router;
+}
+
+async function openEndpoints(
+  { config, discovered }: Pick<ThreadData, "config" | "discovered">,
+  before: Promise<Endpoints> | null,
+): Promise<Endpoints> {
+  const previous = (await before)?.parts;
+  const shared = { clock: systemClock, ownAddresses, ...previous === undefined ? {} : { previous } };
+  const parts = await openConfiguredParts(config, shared);
+  parts.catalog.replaceDiscovered(discovered);
+  const router = createThreadRouter(parts);
+  previous?.openedProviders.close(parts.openedProviders);
+  return { parts, router };
+}
+
+function createThreadRouter({ config, catalog, providers, egress }: ConfiguredParts): Router {
   const clock = systemClock;
   const { meter, breaker, store, log } = state;
-  const caCertificates = config.egress.caFile === null ? [] : [Deno.readTextFileSync(config.egress.caFile)];
   const texts = createTextService({
     catalog,
-    providers: (await openProviders(config.providers, { clock, caCerts: caCertificates })).byName,
+    providers,
     breaker,
     meter,
     store,
-    egress: { allow: config.egress.allow.map(readCidr), own: ownAddresses, caCertificates, clock },
+    egress,
     openStreams,
     reasoning: state.reasoning as KeptValues<KeptReasoning>,
     items: state.items,
@@ -106,12 +123,13 @@ function currentRequest(): OpenRequest {
 
 async function answer(message: RequestMessage): Promise<void> {
   const { id } = message;
+  const at = endpoints.then(({ router }) => router);
   const left = new AbortController();
   const entry: OpenRequest = { left, message, reader: null };
   open.set(id, entry);
   const record = recordOf(message);
   try {
-    const match = (await router).match(message.method, message.path);
+    const match = (await at).match(message.method, message.path);
     if (match.route === null) throw match.error;
     const response = await match.route.handler(inboundOf(message, match.params, record, left.signal));
     const { status } = response;

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Model } from "../catalog/model.ts";
 import { builtInFamilyOf } from "../config/environment.ts";
+import { elementAt } from "../lib/element_at.ts";
 import { ownValue } from "../lib/own_value.ts";
-import { createModelLists, type ModelLists } from "../routing/model_lists.ts";
+import { createModelLists, type ListedProvider, type ModelLists } from "../routing/model_lists.ts";
+import type { ConfiguredParts } from "./configured_parts.ts";
 import type { Services } from "./services.ts";
 
 /**
@@ -13,8 +16,28 @@ export function createConfiguredModelLists(
   { config, providers, files, clock, log, random }: Services,
   onChange: (models: readonly Model[]) => void,
 ): ModelLists {
+  return createModelLists({
+    providers: listedProviders({ config, providers }),
+    files: files.modelLists,
+    clock,
+    log,
+    random,
+    onChange,
+  });
+}
+
+/** Whether two configurations read the same lists over the same providers. */
+export function hasSameModelLists(one: ConfiguredParts, other: ConfiguredParts): boolean {
+  const [lists, others] = [listedProviders(one), listedProviders(other)];
+  return lists.length === others.length && lists.every(({ provider, ...settings }, index) => {
+    const { provider: otherProvider, ...otherSettings } = elementAt(others, index);
+    return provider === otherProvider && isDeepStrictEqual(settings, otherSettings);
+  });
+}
+
+function listedProviders({ config, providers }: Pick<ConfiguredParts, "config" | "providers">): ListedProvider[] {
   const names = new Set(config.modelPatterns.map(({ provider }) => provider));
-  const listed = [...names].flatMap((name) => {
+  return [...names].flatMap((name) => {
     const provider = providers.get(name);
     const settings = ownValue(config.providers, name);
     if (provider === undefined || settings === undefined) return [];
@@ -25,5 +48,4 @@ export function createConfiguredModelLists(
       patterns: config.modelPatterns.filter((pattern) => pattern.provider === name),
     }];
   });
-  return createModelLists({ providers: listed, files: files.modelLists, clock, log, random, onChange });
 }

@@ -23,6 +23,7 @@ import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
 import type { OwnedServices } from "./own.ts";
 import { readinessHandler } from "./readiness.ts";
+import { createVideoRoutes } from "./videos.ts";
 import { createRouter, type Router } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 
@@ -48,13 +49,14 @@ function gatewayRoutes(services: OwnedServices, features: Features, state: Gatew
     ...caches.routes,
     ...createImageRoutes(services),
     videoModelRoute(catalog, renderVideoError),
-    ...videos.routes,
+    ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
     ...defaultModelRoutes(catalog, renderDefaultError),
     ...messageModelRoutes(catalog, (model) => messageServiceOf(model, texts), renderMessageError),
     ...contentModelRoutes(catalog, renderContentError),
     ...createAdminRoutes({
       ...services,
+      startedAt: services.counts.startedAt,
       deliveries: webhooks.deliveries,
       feed: webhooks.feed,
       metrics: gatewayMetrics({ ...services, large: features.large }),

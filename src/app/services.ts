@@ -3,24 +3,21 @@ import { createKeyRing, type KeyRing } from "../billing/key_ring.ts";
 import { createMeter, type Meter } from "../billing/meter.ts";
 import { settledStore } from "../billing/settled_store.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
-import { LiveCatalog } from "../catalog/live_catalog.ts";
 import type { Config } from "../config/config.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
-import { readCidr } from "../net/address.ts";
 import { originOf } from "../net/http1/wire_request.ts";
-import type { EgressPolicy, OwnAddress } from "../net/target.ts";
-import { type CircuitBreaker, createCircuitBreaker } from "../routing/circuit_breaker.ts";
-import { createCredentialMonitor } from "../routing/credential_monitor.ts";
+import type { OwnAddress } from "../net/target.ts";
+import { createCircuitBreaker, type ProcessCircuitBreaker } from "../routing/circuit_breaker.ts";
+import { createCredentialMonitor, type ProcessCredentialMonitor } from "../routing/credential_monitor.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import { Journal } from "../store/journal/journal.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
-import type { Provider } from "../upstreams/provider.ts";
-import { openProviders } from "../upstreams/providers.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
 import { createTokenWork } from "../workers/token_work.ts";
+import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
 import { type FileStores, openFileStores } from "./file_stores.ts";
 import { createCounts, type GatewayCounts } from "./counts.ts";
 import { openStore } from "./store.ts";
@@ -38,7 +35,9 @@ export interface ServiceOptions {
 }
 
 /** The parts that all endpoints and jobs share. */
-export interface Services extends Required<ServiceOptions> {
+export interface Services extends Required<ServiceOptions>, ConfiguredParts {
+  /** The configuration in force. */
+  readonly config: Config;
   /** What the gateway counts. Its log is `log`. */
   readonly counts: GatewayCounts;
   /** Its balances and ledgers include the charges in the journal. */
@@ -49,21 +48,18 @@ export interface Services extends Required<ServiceOptions> {
   readonly keys: KeyRing;
   readonly authenticate: Authenticate;
   readonly meter: Meter;
-  readonly catalog: LiveCatalog;
-  /** By name. */
-  readonly providers: ReadonlyMap<string, Provider>;
-  readonly breaker: CircuitBreaker;
+  readonly breaker: ProcessCircuitBreaker;
+  /** Whether vendors accept the providers' credentials. */
+  readonly credentials: ProcessCredentialMonitor;
   /** Bounds the memory of bodies, downloads and replies under way. */
   readonly memory: MemoryBudget;
-  /** The rules for addresses that callers and vendors name. */
-  readonly egress: EgressPolicy;
   /** The gateway's own addresses, which `egress` refuses. An address is added when the gateway listens. */
   readonly ownAddresses: OwnAddress[];
   /** Decodes and measures media, in threads. */
   readonly media: MediaWork;
   /** The response streams that are open. */
   readonly openStreams: OpenStreams;
-  /** Flushes all charges to the store, then closes everything. */
+  /** Flushes all charges to the store, then closes everything but the providers of a later configuration. */
   close(): Promise<void>;
 }
 
@@ -77,45 +73,49 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
   const { config, clock = systemClock, random = Math.random, droppedLogLines = () => 0 } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
-  const caCertificates = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
+  const ownAddresses = ownAddressesOf(config);
+  const configured = await openConfiguredParts(config, { clock, ownAddresses });
   const engine = await openStore(config, { clock, log });
   try {
-    return await buildServices({ config, log, clock, random, droppedLogLines, counts }, engine, caCertificates);
+    const shared = { config, log, clock, random, droppedLogLines, counts };
+    return buildServices(shared, { engine, configured, ownAddresses });
   } catch (error) {
     await engine.close();
     throw error;
   }
 }
 
-async function buildServices(
+interface OpenedParts {
+  readonly engine: StoreEngine;
+  readonly configured: ConfiguredParts;
+  readonly ownAddresses: OwnAddress[];
+}
+
+function buildServices(
   options: Required<ServiceOptions> & Pick<Services, "counts">,
-  engine: StoreEngine,
-  caCertificates: readonly string[],
-): Promise<Services> {
+  { engine, configured, ownAddresses }: OpenedParts,
+): Services {
   const { config, clock, log } = options;
   const journal = new Journal({ log });
   const meter = createMeter({ store: engine, journal, clock, log, writeGuard: engine.writeGuard });
   const store = settledStore(engine, meter);
   const keys = createKeyRing({ store, clock });
-  const providers = await openProviders(config.providers, { clock, caCerts: caCertificates, proxies: config.proxies });
-  const credentials = createCredentialMonitor({ providers: providers.byName, clock, log });
-  const ownAddresses = ownAddressesOf(config);
+  const credentials = createCredentialMonitor({ providers: configured.providers, clock, log });
   const media = createMediaWork({ clock, log });
   const tokens = createTokenWork({ clock, log });
   const restoreCounter = useTokenCounter((text) => tokens.count(text));
   return {
     ...options,
+    ...configured,
     store,
     journal,
     files: openFileStores(config, log),
     keys,
     authenticate: createAuthenticate(keys),
     meter,
-    catalog: new LiveCatalog(config.models, config.aliases),
-    providers: providers.byName,
     breaker: createCircuitBreaker({ clock, credentials }),
+    credentials,
     memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),
-    egress: { allow: config.egress.allow.map(readCidr), own: ownAddresses, caCertificates, clock },
     ownAddresses,
     media,
     openStreams: new OpenStreams(),
@@ -126,7 +126,7 @@ async function buildServices(
       await meter.flush();
       await journal.close();
       await credentials.close();
-      providers.close();
+      configured.openedProviders.close();
       restoreCounter();
       tokens.close();
       await store.close();

@@ -27,6 +27,7 @@ export function createStoppedAdmin(config: Config, store: StoreEngine): RequestH
     keys: createKeyRing({ store, clock }),
     meter: createMeter({ store, clock, log, writeGuard: store.writeGuard }),
     clock,
+    startedAt: clock.now(),
     breaker: { health: () => [] },
     deliveries: openDeliveryAdmin(store),
     feed: openEventFeed(store, clock),

@@ -1,3 +1,4 @@
+import { CurrentCatalog } from "../catalog/live_catalog.ts";
 import type { Route } from "../http/inbound.ts";
 import { MAX_MEDIA_REQUEST_VALUES } from "../http/json_body.ts";
 import { fileRoutes } from "../protocols/default/files.ts";
@@ -6,8 +7,11 @@ import { defaultVideoRoutes } from "../protocols/default/videos.ts";
 import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
 import { NO_ALLOWANCES } from "../upstreams/allowances.ts";
 import { fileSweep, taskSweep } from "../videos/tasks/retention.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { VideoUpstream } from "../upstreams/video_upstream.ts";
 import type { VideoParts } from "../videos/video_parts.ts";
 import { createVideos, type Videos } from "../videos/videos.ts";
+import type { ConfiguredParts } from "./configured_parts.ts";
 import { joinRunners } from "./job_runners.ts";
 import type { OwnedServices } from "./own.ts";
 import type { Sweep } from "./retention.ts";
@@ -16,26 +20,46 @@ import type { Sweep } from "./retention.ts";
 export interface VideoFeatureOptions extends Pick<VideoParts, "onTerminal" | "onRemoval" | "hasPendingDelivery"> {
   /** Gives the gateway's own address without a final slash. Called only after the gateway listens. */
   readonly baseUrl: () => string;
+  /** Gives the parts of the configuration in force. */
+  readonly current: () => ConfiguredParts;
 }
 
-/** Videos: their endpoints and their jobs. */
+/** The services that videos use. Their configuration is the one at the start. */
+type VideoServices = Omit<OwnedServices, "egress"> & Pick<VideoParts, "egress">;
+
+/** Videos: their operations and their jobs. */
 export interface VideoFeature {
-  readonly routes: readonly Route[];
-  /** Tasks, for endpoints that other features add to a task. */
-  readonly videos: Pick<Videos, "read" | "endEvents">;
+  readonly videos: Videos;
   /** The sweeps that remove tasks and files at the end of their retention. */
   readonly sweeps: readonly Sweep[];
   /** Starts the jobs. Called after the gateway listens, as vendors are given its address. */
   startJobs(): JobRunner;
+  /**
+   * Takes the providers of a new configuration. Tasks of a provider that it lacks continue with the provider's last
+   * settings.
+   */
+  onProviders(providers: ReadonlyMap<string, Provider>): void;
 }
 
-/** Builds videos. */
-export function createVideoFeature(services: OwnedServices, options: VideoFeatureOptions): VideoFeature {
-  const { config: { retention, limits }, store, clock, log } = services;
-  const parts = videoPartsOf(services, options);
-  const videos = createVideos(parts, { polling: limits.videoPolling, eventStreams: limits.videoEventStreams });
+/** Builds videos. They last as long as the process, since tasks do; settings are read when they are used. */
+export function createVideoFeature(
+  services: VideoServices,
+  options: VideoFeatureOptions,
+): VideoFeature {
+  const { config: { retention }, providers, store, clock, log } = services;
+  const { current } = options;
+  const upstreams = new Map<string, VideoUpstream>();
+  addUpstreams(upstreams, providers);
+  const parts = { ...videoPartsOf(services, options), upstreams };
+  const videos = createVideos(parts, {
+    get polling() {
+      return current().config.limits.videoPolling;
+    },
+    get eventStreams() {
+      return current().config.limits.videoEventStreams;
+    },
+  });
   return {
-    routes: videoRoutesOf(services, videos),
     videos,
     sweeps: [fileSweep(parts, retention.filesMs), taskSweep(parts, retention.tasksMs)],
     startJobs() {
@@ -47,37 +71,63 @@ export function createVideoFeature(services: OwnedServices, options: VideoFeatur
         poller.start(),
       ]);
     },
+    onProviders: (changed) => addUpstreams(upstreams, changed),
   };
+}
+
+/** The number of providers whose tasks can continue. Beyond it, the one that was removed first is dropped. */
+const MAX_UPSTREAMS = 1_000;
+
+function addUpstreams(upstreams: Map<string, VideoUpstream>, providers: ReadonlyMap<string, Provider>): void {
+  for (const { name, videos } of providers.values()) {
+    if (videos === null) continue;
+    upstreams.delete(name); // so that names are in the order of their last use
+    upstreams.set(name, videos);
+  }
+  for (const name of upstreams.keys()) {
+    if (upstreams.size <= MAX_UPSTREAMS || providers.has(name)) break;
+    upstreams.delete(name);
+  }
 }
 
 /** One job copies all results of a task, and a single one can be slow. */
 const COPY_TIMEOUT_MS = 3 * 3_600_000;
 
-function videoPartsOf(services: OwnedServices, options: VideoFeatureOptions): VideoParts {
-  const { config: { billing, limits, server }, store, providers, files, signingKeys } = services;
-  const upstreams = [...providers.values()].flatMap(({ name, videos }) => videos ? [[name, videos] as const] : []);
+function videoPartsOf(services: VideoServices, options: VideoFeatureOptions): Omit<VideoParts, "upstreams"> {
+  const { config: { billing, server }, store, files, signingKeys } = services;
+  const { current } = options;
   return {
     ...services,
     ...options,
     writeGuard: store.writeGuard,
-    upstreams: new Map(upstreams),
-    allowancesOf: (name) => providers.get(name)?.allows ?? NO_ALLOWANCES,
-    isProvider: (name) => providers.has(name),
+    catalog: new CurrentCatalog(() => current().catalog),
+    allowancesOf: (name) => current().providers.get(name)?.allows ?? NO_ALLOWANCES,
+    isProvider: (name) => current().providers.has(name),
     files: files.results,
     signingKeys: signingKeys.keys,
     settings: {
       preauthorize: billing.preauthorize,
       unknownCreates: billing.unknownCreates,
-      deadlineMs: limits.videoDeadlineMs,
-      signedUrlMs: limits.signedUrlMs,
-      polling: limits.vendorPolling,
+      polling: services.config.limits.vendorPolling,
       vendorCallbacks: server.vendorCallbacks,
-      doubtMs: limits.videoDoubtMs,
+      get deadlineMs() {
+        return current().config.limits.videoDeadlineMs;
+      },
+      get signedUrlMs() {
+        return current().config.limits.signedUrlMs;
+      },
+      get doubtMs() {
+        return current().config.limits.videoDoubtMs;
+      },
     },
   };
 }
 
-function videoRoutesOf({ config, store, authenticate, files, signingKeys }: OwnedServices, videos: Videos): Route[] {
+/** Builds the endpoints of videos with the body limits of one configuration. */
+export function createVideoRoutes(
+  { config, store, authenticate, files, signingKeys }: OwnedServices,
+  videos: Videos,
+): Route[] {
   const { videoBodyBytes: capBytes, bodyIdleMs: idleMs } = config.limits;
   return [
     ...defaultVideoRoutes({

@@ -2,13 +2,56 @@ import type { Alias } from "./alias.ts";
 import { type Catalog, createCatalog } from "./catalog.ts";
 import type { Model } from "./model.ts";
 
-/** A catalog whose discovered models can be replaced. Values returned before stay unchanged. */
-export class LiveCatalog implements Catalog {
+/** Shows another catalog, which can be exchanged. Values returned before stay unchanged. */
+export abstract class CatalogView implements Catalog {
+  /** The catalog that is shown now. */
+  abstract get shown(): Catalog;
+
+  get models(): Catalog["models"] {
+    return this.shown.models;
+  }
+
+  get providers(): Catalog["providers"] {
+    return this.shown.providers;
+  }
+
+  get listedAliases(): Catalog["listedAliases"] {
+    return this.shown.listedAliases;
+  }
+
+  get revision(): number {
+    return this.shown.revision;
+  }
+
+  find(name: string): ReturnType<Catalog["find"]> {
+    return this.shown.find(name);
+  }
+
+  named(name: string): ReturnType<Catalog["named"]> {
+    return this.shown.named(name);
+  }
+
+  servedAs(provider: string, name: string): ReturnType<Catalog["servedAs"]> {
+    return this.shown.servedAs(provider, name);
+  }
+
+  forProtocol(protocol: Parameters<Catalog["forProtocol"]>[0]): ReturnType<Catalog["forProtocol"]> {
+    return this.shown.forProtocol(protocol);
+  }
+}
+
+/** A catalog whose discovered models can be replaced. */
+export class LiveCatalog extends CatalogView {
   #now: Catalog;
 
   /** Throws as {@linkcode createCatalog}. */
   constructor(readonly configured: readonly Model[], readonly aliases: readonly Alias[]) {
+    super();
     this.#now = createCatalog(configured, { aliases });
+  }
+
+  override get shown(): Catalog {
+    return this.#now;
   }
 
   /** Replaces the discovered models. */
@@ -16,36 +59,16 @@ export class LiveCatalog implements Catalog {
     const { configured, aliases } = this;
     this.#now = createCatalog(configured, { aliases, discovered, revision: this.#now.revision + 1 });
   }
+}
 
-  get models(): Catalog["models"] {
-    return this.#now.models;
+/** The catalog that a function gives at each use. */
+export class CurrentCatalog extends CatalogView {
+  /** @param current Gives the catalog. */
+  constructor(readonly current: () => Catalog) {
+    super();
   }
 
-  get providers(): Catalog["providers"] {
-    return this.#now.providers;
-  }
-
-  get listedAliases(): Catalog["listedAliases"] {
-    return this.#now.listedAliases;
-  }
-
-  get revision(): number {
-    return this.#now.revision;
-  }
-
-  find(name: string): ReturnType<Catalog["find"]> {
-    return this.#now.find(name);
-  }
-
-  named(name: string): ReturnType<Catalog["named"]> {
-    return this.#now.named(name);
-  }
-
-  servedAs(provider: string, name: string): ReturnType<Catalog["servedAs"]> {
-    return this.#now.servedAs(provider, name);
-  }
-
-  forProtocol(protocol: Parameters<Catalog["forProtocol"]>[0]): ReturnType<Catalog["forProtocol"]> {
-    return this.#now.forProtocol(protocol);
+  override get shown(): Catalog {
+    return this.current();
   }
 }

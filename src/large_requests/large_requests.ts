@@ -23,6 +23,7 @@ export interface LargeThread extends WorkerThread {
 
 /** Options of {@linkcode LargeRequests}. */
 export interface LargeRequestsOptions extends SharedParts {
+  /** At the start. */
   readonly config: Config;
   /** The gateway's own addresses so far. */
   readonly own: readonly OwnAddress[];
@@ -74,11 +75,13 @@ export class LargeRequests {
   readonly #queue = new FairQueue<LargeRequest>();
   readonly #members = new Set<Member>();
   readonly #own: OwnAddress[];
+  #config: Config;
   #discovered: readonly Model[] = [];
   #nextId = 1;
   #isClosed = false;
 
   constructor(readonly options: LargeRequestsOptions) {
+    this.#config = options.config;
     this.#own = [...options.own];
   }
 
@@ -126,6 +129,17 @@ export class LargeRequests {
   setDiscovered(models: readonly Model[]): void {
     this.#discovered = models;
     for (const { thread } of this.#members) post(thread, { type: "discovered", models });
+  }
+
+  /**
+   * Uses another configuration for later requests, in all threads.
+   *
+   * @param discovered As in {@linkcode LargeRequests.setDiscovered}.
+   */
+  setConfig(config: Config, discovered: readonly Model[]): void {
+    this.#config = config;
+    this.#discovered = discovered;
+    for (const { thread } of this.#members) post(thread, { type: "config", config, discovered });
   }
 
   /** Ends all threads after pending charges are durable, or after five seconds. */
@@ -190,9 +204,9 @@ export class LargeRequests {
     const { port1, port2 } = new MessageChannel();
     const answered = new SharedArrayBuffer(4);
     const flag = new Int32Array(answered);
-    const { config, entry } = this.options;
+    const { entry } = this.options;
     const data: ThreadData = {
-      config,
+      config: this.#config,
       discovered: this.#discovered,
       own: this.#own,
       results: port2,

@@ -59,6 +59,8 @@ export type ToThread =
   | { readonly type: "own-address"; readonly address: OwnAddress }
   /** The models that providers list. They replace the previous ones. */
   | { readonly type: "discovered"; readonly models: readonly Model[] }
+  /** The configuration changed. It applies to the requests after this message. */
+  | { readonly type: "config"; readonly config: Config; readonly discovered: readonly Model[] }
   /** The account of an admitted call is overdrawn: see `Admission.onOverdrawn`. */
   | { readonly type: "overdrawn"; readonly admission: number }
   /** The result of a {@linkcode CallMessage}. */

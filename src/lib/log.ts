@@ -72,6 +72,12 @@ export interface Log {
 
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
+/** A log whose level can be changed. */
+export interface LeveledLog extends Log {
+  /** The lowest level that is written. */
+  level: LogLevel;
+}
+
 /**
  * Creates a log of JSON lines: `{"time":…,"level":…,"event":…,…fields}`. JSON escapes control characters, so a value
  * cannot start a line of its own.
@@ -84,17 +90,31 @@ export function jsonLog(
   level: LogLevel,
   write: (line: string, level: LogLevel) => void,
   now: () => number = Date.now,
-): Log {
-  const least = LEVELS.indexOf(level);
+): LeveledLog {
+  let least = LEVELS.indexOf(level);
   const timestampOf = timestamps();
-  const at = (own: LogLevel) =>
-    LEVELS.indexOf(own) < least ? () => {} : (event: string, fields: LogFields = {}) => {
+  const at = (own: LogLevel) => {
+    const rank = LEVELS.indexOf(own);
+    return (event: string, fields: LogFields = {}) => {
+      if (rank < least) return;
       // A line is joined from two parts, since an object of both costs three times as much.
       const head = `{"time":"${timestampOf(now())}","level":"${own}","event":${JSON.stringify(event)}`;
       const rest = JSON.stringify(fields);
       write(rest === "{}" ? `${head}}` : `${head},${rest.slice(1)}`, own);
     };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    get level() {
+      return LEVELS[least] ?? level;
+    },
+    set level(lowest) {
+      least = LEVELS.indexOf(lowest);
+    },
+  };
 }
 
 /** Creates a function that writes Unix milliseconds as a timestamp. Lines of one millisecond share it. */

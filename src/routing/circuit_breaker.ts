@@ -31,6 +31,12 @@ export interface CircuitBreaker {
   health(): readonly ProviderHealth[];
 }
 
+/** The breaker of a process, which follows changes of the configuration. */
+export interface ProcessCircuitBreaker extends CircuitBreaker {
+  /** Closes all circuits of a provider and drops its counts. Attempts under way no longer count. */
+  forget(provider: string): void;
+}
+
 /** `resting`: use only if no other provider is left. `misconfigured`: the vendor rejects the provider's credential. */
 export type Availability = "available" | "resting" | "misconfigured";
 
@@ -71,11 +77,11 @@ interface ProviderState {
 const EVERYBODY = { accountId: null };
 
 /** Creates a breaker with all circuits closed. */
-export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
+export function createCircuitBreaker(options: CircuitBreakerOptions): ProcessCircuitBreaker {
   return new Breaker(options);
 }
 
-class Breaker implements CircuitBreaker {
+class Breaker implements ProcessCircuitBreaker {
   readonly #options: Required<CircuitBreakerOptions>;
   readonly #providers = new Map<string, ProviderState>();
 
@@ -100,6 +106,10 @@ class Breaker implements CircuitBreaker {
     const isModelProbe = state.circuit.onStart(accountId);
     const credential = this.#options.credentials.onStart(provider, accountId);
     return new Attempt(this, { connection, state, credential, accountId, isConnectionProbe, isModelProbe });
+  }
+
+  forget(provider: string): void {
+    this.#providers.delete(provider);
   }
 
   health(): readonly ProviderHealth[] {

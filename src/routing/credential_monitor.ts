@@ -24,6 +24,12 @@ export interface CredentialMonitor {
   close(): Promise<void>;
 }
 
+/** The monitor of a process, which follows changes of the configuration. */
+export interface ProcessCredentialMonitor extends CredentialMonitor {
+  /** Replaces the providers. A provider that is the same object as before keeps its state. */
+  replaceProviders(providers: CredentialMonitorOptions["providers"]): void;
+}
+
 /** Reports the result of a request. Exactly one of the three functions is called, once. */
 export interface CredentialReport {
   accepted(): void;
@@ -65,18 +71,36 @@ const MAX_REJECTIONS = 4;
 const DOUBTED = "The vendor answered a request with 401, but accepts the credential when it is probed";
 
 /** Creates a monitor. It sends nothing before the first 401. */
-export function createCredentialMonitor(options: CredentialMonitorOptions): CredentialMonitor {
-  const credentials = new Map(
-    [...options.providers].map(([name, provider]) => [name, new Credential(name, provider, options)] as const),
-  );
+export function createCredentialMonitor(options: CredentialMonitorOptions): ProcessCredentialMonitor {
+  let credentials = credentialsOf(options.providers, new Map(), options);
   return {
     isRejected: (provider, accountId) => credentials.get(provider)?.isRejectedFor(accountId) ?? false,
     onStart: (provider, accountId) => credentials.get(provider)?.onStart(accountId) ?? NO_REPORT,
     rejectedAt: (provider) => credentials.get(provider)?.rejectedAt ?? null,
+    replaceProviders(providers) {
+      const before = credentials;
+      credentials = credentialsOf(providers, before, options);
+      for (const [name, credential] of before) {
+        if (credentials.get(name) !== credential) void credential.close();
+      }
+    },
     async close() {
       await Promise.all([...credentials.values()].map((credential) => credential.close()));
     },
   };
+}
+
+function credentialsOf(
+  providers: CredentialMonitorOptions["providers"],
+  before: ReadonlyMap<string, Credential>,
+  options: CredentialMonitorOptions,
+): ReadonlyMap<string, Credential> {
+  return new Map(
+    [...providers].map(([name, provider]) => {
+      const known = before.get(name);
+      return [name, known?.provider === provider ? known : new Credential(name, provider, options)] as const;
+    }),
+  );
 }
 
 /** The report of one request. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../lib/clock.ts";
 import { createRedactor } from "../lib/redact.ts";
 import { createHttpClient } from "../net/http1/client.ts";
@@ -23,26 +24,53 @@ export interface ProviderParts {
 /** The configured providers by name, and a function that closes their connections. */
 export interface Providers {
   readonly byName: ReadonlyMap<string, Provider>;
-  close(): void;
+  /** Closes idle connections. A provider that `kept` shares stays open. A running call ends as usual. */
+  close(kept?: Providers): void;
+}
+
+/** A provider, its settings, and the function that closes its connections. */
+interface OpenedProvider {
+  readonly provider: Provider;
+  readonly settings: readonly unknown[];
+  readonly close: () => void;
 }
 
 /**
  * Creates all configured providers, and loads the adapters of their kinds. No connection is opened before the first
  * request.
+ *
+ * @param previous The providers of the configuration before. Those whose settings are equal are shared, with their
+ * connections.
  */
 export async function openProviders(
   configs: Readonly<Record<string, ProviderConfig>>,
   parts: ProviderParts,
+  previous?: Providers,
 ): Promise<Providers> {
+  const known = previous instanceof ProviderSet ? previous : null;
   const opened = await Promise.all(
-    Object.entries(configs).map(async ([name, config]) =>
-      openProvider(name, config, await loadKind(config.kind), parts)
-    ),
+    Object.entries(configs).map(async ([name, config]): Promise<OpenedProvider> => {
+      const settings = [config, parts.caCerts, parts.proxies];
+      const same = known?.opened.get(name);
+      if (same !== undefined && isDeepStrictEqual(same.settings, settings)) return same;
+      return { ...openProvider(name, config, await loadKind(config.kind), parts), settings };
+    }),
   );
-  return {
-    byName: new Map(opened.map(({ provider }) => [provider.name, provider])),
-    close: () => opened.forEach(({ close }) => close()),
-  };
+  return new ProviderSet(new Map(opened.map((each) => [each.provider.name, each])));
+}
+
+class ProviderSet implements Providers {
+  readonly byName: ReadonlyMap<string, Provider>;
+
+  constructor(readonly opened: ReadonlyMap<string, OpenedProvider>) {
+    this.byName = new Map([...opened].map(([name, { provider }]) => [name, provider]));
+  }
+
+  close(kept?: Providers): void {
+    for (const [name, { provider, close }] of this.opened) {
+      if (kept?.byName.get(name) !== provider) close();
+    }
+  }
 }
 
 function openProvider(

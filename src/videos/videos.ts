@@ -117,7 +117,7 @@ export interface Videos {
 /** Kinds of jobs that a runner passes to their handlers. */
 export type VideoHandlerKind = Exclude<VideoJobKind, "video_poll">;
 
-/** Limits of one credential. */
+/** Limits of one credential. They can change, and are read for each request. */
 export interface CallerLimits {
   /** Limits of polling its tasks. */
   readonly polling: PollingRate;
@@ -130,7 +130,8 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const watch = new TaskWatch(given.store, given.clock);
   const parts = { ...given, store: watch.observedStore() };
   const streams = new StreamLimit(limits.eventStreams);
-  const limit = new PollingLimit(parts.store, limits.polling);
+  let polling = limits.polling;
+  let limit = new PollingLimit(parts.store, polling);
   const submitLimits = createSubmitLimits(parts);
   const onSubmit = submitHandler(parts, submitLimits);
   const creates = new IdempotentCreates(parts.store);
@@ -160,7 +161,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       return { ...created, estimate: task ? estimateOf(task.price) : null, dropped: task?.dropped ?? [] };
     },
     dryRun: (call) => dryRunVideo(parts, call),
-    countPoll: (keyId) => limit.take(keyId),
+    countPoll(keyId) {
+      if (limits.polling !== polling) limit = new PollingLimit(parts.store, polling = limits.polling);
+      return limit.take(keyId);
+    },
     read: async (keyId, id) => objectOf(await own(keyId, id)),
     async list(keyId, filter, page) {
       if (page.after !== null && !isTaskId(page.after)) throw invalidField("after", "expected a task id");
@@ -171,6 +175,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     async events(keyId, id, lastEventId, reader) {
       const task = await own(keyId, id);
       if (task.status !== "pending" && eventIdOf(objectOf(task)) === lastEventId) return null;
+      streams.limit = limits.eventStreams;
       const onEnd = streams.take(keyId);
       return taskEvents(id, lastEventId, { watch, reader, objectOf, onEnd });
     },

@@ -21,6 +21,7 @@ export interface WebhookParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Policy for the callers' addresses. */
+  /** Can change; it is read for each delivery. */
   readonly egress: EgressPolicy;
   /** Timeout of one attempt, from the name lookup to the response headers. */
   readonly timeoutMs: number;
@@ -62,10 +63,16 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
     deliveries: openDeliveryAdmin(store),
     feed,
     startJobs() {
-      const poster = createPinnedPoster(egress);
-      const post: PostEvent = parts.post ??
-        ((url, { headers, body, signal }) =>
-          poster.post(url, { headers, body, signal, timeoutMs, capBytes: MAX_RESPONSE_BYTES }));
+      let trusted = egress.caCertificates;
+      let poster = createPinnedPoster(egress);
+      const post: PostEvent = parts.post ?? ((url, { headers, body, signal }) => {
+        if (egress.caCertificates !== trusted) {
+          poster.close();
+          trusted = egress.caCertificates;
+          poster = createPinnedPoster(egress);
+        }
+        return poster.post(url, { headers, body, signal, timeoutMs, capBytes: MAX_RESPONSE_BYTES });
+      });
       const limiter = createAttemptLimiter({ monotonicMs: () => clock.monotonicMs(), random, hungMs: timeoutMs / 2 });
       const handler = deliverHandler({ store, clock, log, post, limiter, random });
       const runner = createJobRunner({

@@ -103,3 +103,36 @@ Deno.test("openProviders() opens no connection before the first request", async 
   assert(providers.byName.has("one"));
   providers.close();
 });
+
+Deno.test("openProviders() shares a provider whose settings are equal, and no other", async () => {
+  const parts = { clock: new ManualClock(), caCerts: [] };
+  const settings = (key: string) =>
+    readProviderConfig({ kind: "openai", base_url: "http://127.0.0.1:9", api_key: key });
+  const before = await openProviders({ kept: settings("a"), changed: settings("a"), removed: settings("a") }, parts);
+  const after = await openProviders(
+    { kept: settings("a"), changed: settings("b"), added: settings("c") },
+    parts,
+    before,
+  );
+  assert(after.byName.get("kept") === before.byName.get("kept"));
+  assert(after.byName.get("changed") !== before.byName.get("changed"));
+  assertEquals([...after.byName.keys()], ["kept", "changed", "added"]);
+});
+
+Deno.test("a closed provider finishes running calls and serves later ones; shared providers stay open", async () => {
+  const vendor = startScriptedUpstream(always(answer(200, "{}")));
+  const parts = { clock: new ManualClock(), caCerts: [] };
+  const config = readProviderConfig({ kind: "openai", base_url: vendor.baseUrl });
+  const before = await openProviders({ kept: config, removed: config }, parts);
+  const after = await openProviders({ kept: config }, parts, before);
+  try {
+    const running = await before.byName.get("removed")!.outbound.send(aCall);
+    before.close(after);
+    assertEquals((await running.readAll(10)).length, 2);
+    assertEquals((await (await before.byName.get("removed")!.outbound.send(aCall)).readAll(10)).length, 2);
+    assertEquals((await (await after.byName.get("kept")!.outbound.send(aCall)).readAll(10)).length, 2);
+  } finally {
+    after.close();
+    await vendor.stop();
+  }
+});

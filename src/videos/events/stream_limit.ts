@@ -6,8 +6,8 @@ const RETRY_AFTER_SECONDS = 5;
 export class StreamLimit {
   readonly #open = new Map<string, number>();
 
-  /** @param limit Maximum per credential. */
-  constructor(readonly limit: number) {}
+  /** @param limit Maximum per credential; applies to new streams. */
+  constructor(public limit: number) {}
 
   /**
    * Counts a new stream of a credential.

@@ -190,7 +190,9 @@ class TaskPoller implements Poller {
     const { upstreams, clock, log, settings } = this.#parts;
     const polls = new ProviderPolls({
       provider,
-      upstream: upstreams.get(provider),
+      get upstream() {
+        return upstreams.get(provider);
+      },
       schedule: settings.polling,
       clock,
       log,

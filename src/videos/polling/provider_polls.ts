@@ -11,7 +11,7 @@ import type { WatchedTask } from "./watched_task.ts";
 /** Dependencies of the polls of one provider. */
 export interface ProviderPollsParts {
   readonly provider: string;
-  /** Undefined for a provider that is no longer configured. */
+  /** Undefined for a provider that is no longer configured. It can change, and is read for each request. */
   readonly upstream: VideoUpstream | undefined;
   readonly schedule: PollSchedule;
   readonly clock: Clock;

@@ -1,0 +1,52 @@
+import { isDeepStrictEqual } from "node:util";
+import { LiveCatalog } from "../catalog/live_catalog.ts";
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../lib/clock.ts";
+import { readCidr } from "../net/address.ts";
+import type { EgressPolicy, OwnAddress } from "../net/target.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import { openProviders, type Providers } from "../upstreams/providers.ts";
+
+/**
+ * The shared parts that follow from one configuration. A change of the configuration makes new ones; a request uses
+ * those that were in force when it began. See docs/decisions/0066-change-without-restart.md.
+ */
+export interface ConfiguredParts {
+  readonly config: Config;
+  readonly catalog: LiveCatalog;
+  /** By name. */
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly openedProviders: Providers;
+  /** The rules for addresses that callers and vendors name. */
+  readonly egress: EgressPolicy & { readonly caCertificates: readonly string[] };
+}
+
+/** Options of {@linkcode openConfiguredParts}. */
+export interface ConfiguredPartsOptions {
+  readonly clock: Clock;
+  /** The gateway's own addresses, which `egress` refuses. */
+  readonly ownAddresses: readonly OwnAddress[];
+  /** The parts of the configuration before. Providers with equal settings are shared. Default: none. */
+  readonly previous?: ConfiguredParts;
+}
+
+/**
+ * Opens the parts of a configuration. Nothing that exists already changes.
+ *
+ * @throws {Deno.errors.NotFound} And other file errors, if `egress.ca_file` cannot be read.
+ */
+export async function openConfiguredParts(config: Config, options: ConfiguredPartsOptions): Promise<ConfiguredParts> {
+  const { clock, ownAddresses, previous } = options;
+  const read = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
+  const known = previous?.egress.caCertificates;
+  const caCertificates = known !== undefined && isDeepStrictEqual(known, read) ? known : read;
+  const shared = { clock, caCerts: caCertificates, proxies: config.proxies };
+  const openedProviders = await openProviders(config.providers, shared, previous?.openedProviders);
+  return {
+    config,
+    catalog: new LiveCatalog(config.models, config.aliases),
+    providers: openedProviders.byName,
+    openedProviders,
+    egress: { allow: config.egress.allow.map(readCidr), own: ownAddresses, caCertificates, clock },
+  };
+}

@@ -1,0 +1,149 @@
+import type { Model } from "../catalog/model.ts";
+import type { Config } from "../config/config.ts";
+import type { RequestRouter } from "../http/request_handler.ts";
+import type { ModelLists } from "../routing/model_lists.ts";
+import type { JobRunner } from "../store/job_runner.ts";
+import { deliverySweep } from "../webhooks/retention.ts";
+import { startCacheJobs } from "./caches.ts";
+import { openConfiguredParts } from "./configured_parts.ts";
+import { createFeatures, createLastingFeatures, type Features, type GatewayState } from "./features.ts";
+import { joinRunners } from "./job_runners.ts";
+import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts";
+import type { OwnedServices } from "./own.ts";
+import { startRetention } from "./retention.ts";
+import type { Router } from "./router.ts";
+import { createGatewayRouter } from "./routes.ts";
+
+/** Everything that follows from one configuration. A request uses the one that was in force when it began. */
+interface Generation {
+  readonly services: OwnedServices;
+  readonly features: Features;
+  readonly router: Router;
+  readonly lists: DiscoveredLists;
+}
+
+/** The lists of vendors' models, and the models found so far. */
+interface DiscoveredLists {
+  readonly lists: ModelLists;
+  models: readonly Model[];
+}
+
+/** The endpoints and jobs of a gateway, whose configuration can be replaced while it runs. */
+export class LiveGateway {
+  /** The endpoints of the configuration in force. */
+  readonly router: RequestRouter;
+  #current: Generation;
+  #isStarted = false;
+  readonly #state: GatewayState;
+
+  /** Builds everything for the configuration of the services. No job or thread starts yet. */
+  constructor(services: OwnedServices, state: GatewayState) {
+    this.#state = state;
+    const lasting = createLastingFeatures(services, state, () => this.#current?.services ?? services);
+    this.#current = this.#generationOf(services, createFeatures(services, lasting), this.#listsFor(services));
+    this.router = {
+      match: (method, path, headers) => this.#current.router.match(method, path, headers),
+      methodsOf: (path, headers) => this.#current.router.methodsOf(path, headers),
+      rendererFor: (path, headers) => this.#current.router.rendererFor(path, headers),
+    };
+  }
+
+  /** The services, with the configuration in force. */
+  get services(): OwnedServices {
+    return this.#current.services;
+  }
+
+  /** The features, with those of the configuration in force. */
+  get features(): Features {
+    return this.#current.features;
+  }
+
+  /** Loads the stored lists of vendors' models. */
+  async open(): Promise<void> {
+    await this.#current.lists.lists.open();
+  }
+
+  /** Starts the jobs and the reading of vendors' lists. Called once, after the gateway listens. */
+  startJobs(): JobRunner {
+    const { services, features: { videos, webhooks } } = this.#current;
+    const { store, clock, log, config: { retention } } = services;
+    this.#isStarted = true;
+    this.#current.lists.lists.start();
+    return joinRunners([
+      videos.startJobs(),
+      webhooks.startJobs(),
+      startCacheJobs(services, () => this.#current.features.caches.caches),
+      startRetention({ store, clock, log, sweeps: [...videos.sweeps, deliverySweep(store, retention.deliveriesMs)] }),
+    ]);
+  }
+
+  /**
+   * Replaces the configuration. Everything that can fail is opened first; then one assignment puts it in force.
+   * Requests under way finish with the configuration that they began with.
+   *
+   * @param beforeSwap The last step that can fail. It runs when everything is open.
+   * @throws What {@linkcode openConfiguredParts} and `beforeSwap` throw. Nothing has changed then.
+   */
+  async replace(config: Config, beforeSwap: () => Promise<void>): Promise<void> {
+    const before = this.#current;
+    const { clock, ownAddresses } = before.services;
+    const parts = await openConfiguredParts(config, { clock, ownAddresses, previous: before.services });
+    const services = { ...before.services, ...parts };
+    let lists = before.lists;
+    try {
+      if (!hasSameModelLists(services, before.services)) {
+        lists = this.#listsFor(services);
+        await lists.lists.open();
+      }
+      const next = this.#generationOf(services, createFeatures(services, before.features), lists);
+      await beforeSwap();
+      // Read here, since a list can have been read in the meantime.
+      services.catalog.replaceDiscovered(lists.models);
+      this.#swap(before, next);
+    } catch (error) {
+      if (lists !== before.lists) await lists.lists.close();
+      parts.openedProviders.close(before.services.openedProviders);
+      throw error;
+    }
+  }
+
+  /** Stops reading vendors' lists, ends the threads, and closes the connections to vendors. */
+  async close(): Promise<void> {
+    const { features, lists, services } = this.#current;
+    await lists.lists.close();
+    await features.large.close();
+    services.openedProviders.close();
+  }
+
+  #swap(before: Generation, next: Generation): void {
+    const { breaker, credentials, config, providers, openedProviders } = next.services;
+    this.#current = next;
+    next.features.videos.onProviders(providers);
+    next.features.large.setConfig(config, next.lists.models);
+    credentials.replaceProviders(providers);
+    for (const [name, provider] of before.services.providers) {
+      if (providers.get(name) !== provider) breaker.forget(name);
+    }
+    before.services.openedProviders.close(openedProviders);
+    if (next.lists === before.lists) return;
+    void before.lists.lists.close();
+    if (this.#isStarted) next.lists.lists.start();
+  }
+
+  #generationOf(services: OwnedServices, features: Features, lists: DiscoveredLists): Generation {
+    return { services, features, router: createGatewayRouter(services, features, this.#state), lists };
+  }
+
+  #listsFor(services: OwnedServices): DiscoveredLists {
+    const lists: DiscoveredLists = {
+      models: [],
+      lists: createConfiguredModelLists(services, (models) => {
+        lists.models = models;
+        if (this.#current?.lists !== lists) return;
+        this.#current.services.catalog.replaceDiscovered(models);
+        this.#current.features.large.setDiscovered(models);
+      }),
+    };
+    return lists;
+  }
+}
