@@ -68,6 +68,7 @@ export function createApp(services: OwnedServices): App {
     memory,
     errorOf: toCallerError,
     isDraining: () => state.isDraining,
+    trustedProxies: config.server.trustedProxies,
     observer: observeAll([accessLog(log, clock), services.counts.requests.observe]),
   });
   return { handler, start: () => start(services, gateway, handler, state) };

@@ -31,7 +31,7 @@ export interface Inbound {
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly receivedAt: number;
-  /** The peer's IP address. */
+  /** The client's IP address: the peer's, or the one that trusted proxies forwarded. */
   readonly remote: string;
   /** The port of the peer. Absent if the body is in memory. */
   readonly peerPort?: number;

@@ -5,6 +5,8 @@ import type { Log } from "../lib/log.ts";
 import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import { abortAfter } from "./abort_after.ts";
 import { BodyTimeout } from "./body.ts";
+import type { Cidr } from "../net/address.ts";
+import { clientAddressOf } from "./client_address.ts";
 import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";
 import { HeaderFields, type HeaderReader } from "./headers.ts";
 import { hostOf, isHost } from "./host.ts";
@@ -36,6 +38,8 @@ export interface RequestHandlerOptions {
   readonly memory?: MemoryBudget;
   /** Converts any thrown value to the error to return. Default: {@linkcode gatewayErrorOf}. */
   readonly errorOf?: (thrown: unknown) => GatewayError;
+  /** The networks of proxies whose `X-Forwarded-For` is believed. Default: none. */
+  readonly trustedProxies?: readonly Cidr[];
   /** Receives the record of each request at its end. Default: none. */
   readonly observer?: RequestObserver;
 }
@@ -56,11 +60,12 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     maxUrlCharacters: longestUrl = MAX_URL_CHARACTERS,
     isDraining = () => false,
     observer = null,
+    trustedProxies = [],
   } = options;
   const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
 
   return async function frontDoor(request, info) {
-    const arrival = new Arrival(request, info, clock.now(), memory, isDraining, observer);
+    const arrival = new Arrival(request, info, clock.now(), { memory, isDraining, observer, trustedProxies });
     let response: Response;
     let error: GatewayError | null = null;
     try {
@@ -140,6 +145,14 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 const MAX_URL_CHARACTERS = 8192;
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
+/** What all requests share. */
+interface ArrivalParts {
+  readonly memory: MemoryBudget;
+  readonly isDraining: () => boolean;
+  readonly observer: RequestObserver | null;
+  readonly trustedProxies: readonly Cidr[];
+}
+
 /** A request while it is handled. Costly properties are computed on demand. */
 class Arrival implements Inbound, RecordedArrival {
   readonly requestId = newRequestId();
@@ -155,16 +168,15 @@ class Arrival implements Inbound, RecordedArrival {
   readonly record: RequestRecord;
   #memory: MemoryLease | null = null;
   #headers: HeaderReader | null = null;
+  #remote: string | null = null;
 
   constructor(
     readonly request: Request,
     readonly info: Deno.ServeHandlerInfo,
     readonly receivedAt: number,
-    readonly budget: MemoryBudget,
-    readonly isDraining: () => boolean,
-    observer: RequestObserver | null,
+    readonly parts: ArrivalParts,
   ) {
-    this.record = new RequestRecord(this, observer);
+    this.record = new RequestRecord(this, parts.observer);
   }
 
   readonly responseFields = (): Record<string, string> => {
@@ -175,13 +187,13 @@ class Arrival implements Inbound, RecordedArrival {
       "request-id": requestId, // read by the message protocol's clients
     };
     allowOrigin(this.headers, fields);
-    if (this.isDraining()) fields.connection = "close";
+    if (this.parts.isDraining()) fields.connection = "close";
     this.hasResponseFields = true;
     return fields;
   };
 
   get memory(): MemoryLease {
-    return this.#memory ??= this.budget.lease();
+    return this.#memory ??= this.parts.memory.lease();
   }
 
   get holdsMemory(): boolean {
@@ -204,8 +216,15 @@ class Arrival implements Inbound, RecordedArrival {
   }
 
   get remote(): string {
+    return this.#remote ??= this.#clientAddress();
+  }
+
+  #clientAddress(): string {
     const address = this.info.remoteAddr;
-    return "hostname" in address ? address.hostname : "";
+    const peer = "hostname" in address ? address.hostname : "";
+    const { trustedProxies } = this.parts;
+    if (trustedProxies.length === 0) return peer;
+    return clientAddressOf(peer, this.headers.get("x-forwarded-for"), trustedProxies);
   }
 }
 

@@ -108,6 +108,21 @@ export function classifyAddress(text: string, allow: readonly Cidr[] = []): Addr
   return address.kind() === "ipv4" ? ipv4Verdict(address) : ipv6Verdict(address as ipaddr.IPv6, allow);
 }
 
+/**
+ * Returns the usual notation of an address, an IPv4 address within IPv6 as IPv4; null if the text is not an address.
+ *
+ * @param text As for {@linkcode classifyAddress}.
+ */
+export function normalizedAddress(text: string): string | null {
+  return plainAddressIn(text)?.toString() ?? null;
+}
+
+/** Whether an address is in one of the blocks. An IPv4 address within IPv6 counts as IPv4. */
+export function isWithin(text: string, blocks: readonly Cidr[]): boolean {
+  const address = blocks.length === 0 ? null : plainAddressIn(text);
+  return address !== null && blocks.some((block) => holds(block, address));
+}
+
 /** Whether an address of this class may be connected to. */
 export function isReachable(verdict: AddressClass): boolean {
   return verdict === "public" || verdict === "allowed";
@@ -117,6 +132,13 @@ function addressIn(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   // For a name, the common case, the library would throw, which costs more than the rest of this call.
   if (/^[\d.]+$/.test(text)) return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null;
   return text.includes(":") && !text.includes("%") && ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : null;
+}
+
+function plainAddressIn(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  const address = addressIn(text);
+  if (address === null || address.kind() === "ipv4") return address;
+  const six = address as ipaddr.IPv6;
+  return six.isIPv4MappedAddress() ? six.toIPv4Address() : six;
 }
 
 function ipv4Verdict(address: ipaddr.IPv4 | ipaddr.IPv6): AddressClass {

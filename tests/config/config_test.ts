@@ -66,6 +66,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     server: {
       host: "127.0.0.1",
       port: 8787,
+      trustedProxies: [],
       baseUrl: null,
       vendorCallbacks: true,
       adminKey: null,
