@@ -2,7 +2,7 @@ import type { KeyRing } from "../billing/key_ring.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Config } from "../config/config.ts";
 import type { Route } from "../http/inbound.ts";
-import { readJsonObject } from "../http/json_body.ts";
+import { readJsonObject, readOptionalJsonObject } from "../http/json_body.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { MetricFamily } from "../lib/metric_family.ts";
 import type { ReadJson } from "../protocols/admin/accounts.ts";
@@ -47,9 +47,10 @@ export function createAdminRoutes(
   const adminKey = config.server.adminKey ?? "";
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
+  const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
   const providers = Object.entries(config.providers).map(([name, { kind }]) => ({ name, kind }));
   return [
-    ...adminRoutes({ adminKey, store, keys, meter, readJson }),
+    ...adminRoutes({ adminKey, store, keys, meter, readJson, readOptionalJson }),
     ...adminDeliveryRoutes({ adminKey, admin: deliveries, readJson }),
     ...adminEventRoutes({ adminKey, feed, readJson, baseUrl, now: () => clock.now() }),
     ...adminTaskRoutes({ adminKey, admin: openTaskAdmin(store) }),

@@ -150,7 +150,7 @@ function headersFor(adminKey: string): Record<string, string> {
 }
 
 function bodyOf({ method, body }: AdminCall): string | null {
-  return method === "POST" ? JSON.stringify(body ?? {}) : null;
+  return method === "POST" || method === "PATCH" ? JSON.stringify(body ?? {}) : null;
 }
 
 /** Another program can listen at the address, so the body is not always JSON. */

@@ -1,10 +1,11 @@
 import { ownValue } from "../lib/own_value.ts";
 import type { AdminArguments } from "./admin_arguments.ts";
+import { accountSettingsIn, changesIn, keySettingsIn } from "./limit_options.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** A call of the admin API, with the rules for when no gateway runs. */
 export interface AdminCall {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
   /** Why only a running gateway can answer. Default: its store is enough. */
@@ -22,11 +23,16 @@ const ROOT = "/admin/v1";
 /** Every admin command by its words, with the call that it makes. */
 const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = {
   "accounts create": (args) => {
-    const body = { id: args.word("account ID"), balance: args.option("balance") };
+    const id = args.word("account ID");
+    const body = { id, balance: args.option("balance"), ...accountSettingsIn(args) };
     return { method: "POST", path: `${ROOT}/accounts`, body, createsStore: true };
   },
   "accounts list": (args) => ({ method: "GET", path: `${ROOT}/accounts${args.query("limit", "after")}` }),
   "accounts show": (args) => ({ method: "GET", path: accountPath(args) }),
+  "accounts set": (args) => {
+    const path = accountPath(args);
+    return { method: "PATCH", path, body: changesIn(accountSettingsIn(args), "accounts set", "--overdraft 5") };
+  },
   "accounts allow-buckets": (args) => {
     const path = `${accountPath(args)}/buckets`;
     const buckets: string[] = [];
@@ -52,9 +58,14 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
     return { method: "POST", path, body: { amount, reason, reference: args.option("reference"), allow_negative } };
   },
   "webhook-secrets rotate": (args) => ({ method: "POST", path: `${accountPath(args)}/webhook-secret` }),
-  "keys create": (args) => ({ method: "POST", path: `${accountPath(args)}/keys` }),
+  "keys create": (args) => ({ method: "POST", path: `${accountPath(args)}/keys`, body: keySettingsIn(args) }),
+  "keys show": (args) => ({ method: "GET", path: keyPath(args) }),
+  "keys set": (args) => {
+    const path = keyPath(args);
+    return { method: "PATCH", path, body: changesIn(keySettingsIn(args), "keys set", "--rpm 60") };
+  },
   "keys list": (args) => ({ method: "GET", path: `${accountPath(args)}/keys${args.query("limit", "after")}` }),
-  "keys revoke": (args) => ({ method: "DELETE", path: `${accountPath(args)}/keys/${segment(args, "key ID")}` }),
+  "keys revoke": (args) => ({ method: "DELETE", path: keyPath(args) }),
   "ledger list": (args) => ({
     method: "GET",
     path: `${accountPath(args)}/ledger${args.query("limit", "after", "order")}`,
@@ -112,6 +123,10 @@ function unknownSubcommand(command: string, subcommand: string): string {
 
 function accountPath(args: AdminArguments): string {
   return `${ROOT}/accounts/${segment(args, "account ID")}`;
+}
+
+function keyPath(args: AdminArguments): string {
+  return `${accountPath(args)}/keys/${segment(args, "key ID")}`;
 }
 
 function taskPath(args: AdminArguments): string {

@@ -8,15 +8,21 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
   switchyard dev                         start the gateway with simulated vendors; no keys needed
   switchyard config check [FILE]         check a configuration and print its problems
 
-  switchyard accounts create ID [--balance USD]
+  switchyard accounts create ID [--balance USD] [--overdraft USD] [LIMITS]
+  switchyard accounts set ID [--name NAME] [--overdraft USD] [LIMITS]
+                                         change settings; "none" removes one
   switchyard accounts list | show ID | suspend ID | resume ID
   switchyard accounts credit ID USD [--reference TEXT]
   switchyard accounts adjust ID USD --reason TEXT [--reference TEXT] [--allow-negative]
                                          add to a balance, or subtract: -4.20
   switchyard accounts allow-buckets ID [BUCKET…]
                                          replace the list of buckets that requests of the account may name
-  switchyard keys create ACCOUNT         create an API key and show it once
-  switchyard keys list ACCOUNT | revoke ACCOUNT KEY
+  switchyard keys create ACCOUNT [--name NAME] [--expires DATE] [--metadata JSON] [LIMITS]
+                                         create an API key and show it once
+  switchyard keys set ACCOUNT KEY …      change its settings; "none" removes one
+  switchyard keys list ACCOUNT | show ACCOUNT KEY | revoke ACCOUNT KEY
+    LIMITS: --models "openai/*,ID" --endpoints LIST --providers LIST --ip-allow LIST --rpm N --tpm N --concurrency N
+            --budget 20/day|week|month|total
   switchyard webhook-secrets rotate ACCOUNT
                                          create a webhook secret and show it once; the old one stays valid for a day
   switchyard ledger list ACCOUNT [--order desc] [--limit N] [--after NEXT]

@@ -64,6 +64,18 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
   return jsonObjectOf(bytes, source.memory);
 }
 
+/**
+ * Reads a request whose body is one JSON object, or is empty, which is the same as an object without members.
+ *
+ * @throws {GatewayError} As {@linkcode readJsonObject}.
+ */
+export async function readOptionalJsonObject(source: BodySource, limits: BodyLimits): Promise<JsonObject> {
+  const bytes = source.received?.bytes ?? await readBody(source, limits, JSON_MEMORY_FACTOR);
+  if (bytes.length === 0) return {};
+  refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
+  return jsonObjectOf(bytes, source.memory).body;
+}
+
 /** The texts of a conversation in every wire format. */
 const CONVERSATION_TEXTS: OmittedStrings = {
   within: new Set(["messages", "input", "contents", "system"]),

@@ -33,7 +33,35 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
     allow_buckets: ["gs://one/", "s3://two/"],
   }],
   ["webhook-secrets rotate acme", "POST /accounts/acme/webhook-secret"],
-  ["keys create acme", "POST /accounts/acme/keys"],
+  ["accounts set acme --name Acme --overdraft 5 --rpm none", "PATCH /accounts/acme", {
+    name: "Acme",
+    overdraft: "5",
+    rpm: null,
+  }],
+  ["keys create acme", "POST /accounts/acme/keys", {}],
+  [
+    "keys create acme --name ci --expires 2027-01-01 --models openai/*,fast --endpoints videos --providers openai " +
+    '--ip-allow 10.0.0.0/8 --rpm 60 --tpm 500 --concurrency 4 --budget 20/month --metadata {"team":"x"}',
+    "POST /accounts/acme/keys",
+    {
+      name: "ci",
+      expires_at: "2027-01-01",
+      models: ["openai/*", "fast"],
+      endpoints: ["videos"],
+      providers: ["openai"],
+      ip_allow: ["10.0.0.0/8"],
+      rpm: "60",
+      tpm: "500",
+      concurrency: "4",
+      budget: { amount: "20", per: "month" },
+      metadata: { team: "x" },
+    },
+  ],
+  ["keys show acme key_1", "GET /accounts/acme/keys/key_1"],
+  ["keys set acme key_1 --budget none --models a/b", "PATCH /accounts/acme/keys/key_1", {
+    budget: null,
+    models: ["a/b"],
+  }],
   ["keys list acme --limit 3 --after a", "GET /accounts/acme/keys?limit=3&after=a"],
   ["keys revoke acme key_1", "DELETE /accounts/acme/keys/key_1"],
   ["ledger list acme --order desc --limit 3 --after a", "GET /accounts/acme/ledger?limit=3&after=a&order=desc"],
@@ -101,6 +129,9 @@ Deno.test("adminCallFor() refuses an option or argument that the command does no
       ["tasks list --state failed", 'tasks list: unknown option "--state"'],
       ["signing-keys rotate now", 'signing-keys rotate: unexpected argument "now"'],
       ["deliveries list --colour red", "Unknown option '--colour'"],
+      ["keys set acme key_1", "keys set: missing option: what to set, such as --rpm 60"],
+      ["keys create acme --metadata team", "--metadata must be a JSON object"],
+      ["keys create acme --overdraft 5", 'keys create: unknown option "--overdraft"'],
       ["toString valueOf", 'toString: unknown subcommand "valueOf"'],
     ] as const
   ) {
@@ -130,7 +161,14 @@ function everyRoute(): Route[] {
   const adminKey = "admin-key-of-the-tests";
   const nothing = {} as never;
   return [
-    ...adminRoutes({ adminKey, store: nothing, keys: nothing, meter: nothing, readJson: nothing }),
+    ...adminRoutes({
+      adminKey,
+      store: nothing,
+      keys: nothing,
+      meter: nothing,
+      readJson: nothing,
+      readOptionalJson: nothing,
+    }),
     ...adminDeliveryRoutes({ adminKey, admin: nothing, readJson: nothing }),
     ...adminTaskRoutes({ adminKey, admin: nothing }),
     ...adminProviderRoutes({ adminKey, providers: [], breaker: nothing, startedAt: 0 }),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import {
   type Account,
+  changeAccountSettings,
   createAccount,
   listAccounts,
   readAccount,
@@ -11,10 +12,12 @@ import {
 import { adjustAccount, isAdjustmentReason, MAX_REASON_CHARACTERS } from "../../billing/adjustment.ts";
 import { bucketsSchema } from "../../billing/bucket_prefix.ts";
 import { creditAccount, isCreditReference } from "../../billing/credit.ts";
+import { ACCOUNT_FIELDS } from "../../billing/key_settings.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Meter } from "../../billing/meter.ts";
 import { MIN_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
 import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
+import { writeLimits } from "../../limits/access_settings.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
@@ -31,7 +34,10 @@ const NewAccount = z.strictObject({
   balance: z.string().optional(),
   webhook_secret: secret(MIN_SECRET_CHARACTERS).optional(),
   allow_buckets: bucketsSchema().optional(),
+  ...ACCOUNT_FIELDS,
 });
+
+const AccountChange = z.strictObject(ACCOUNT_FIELDS);
 
 const NewBuckets = z.strictObject({ allow_buckets: bucketsSchema() });
 
@@ -49,18 +55,19 @@ const NewAdjustment = z.strictObject({
 });
 
 /**
- * `POST /admin/v1/accounts` `{id, balance?, webhook_secret?, allow_buckets?}`: 201 with the account and its webhook
- * secret, which is shown only once.
+ * `POST /admin/v1/accounts` `{id, balance?, webhook_secret?, allow_buckets?}` and the settings of accounts: 201 with
+ * the account and its webhook secret, which is shown only once.
  */
 export function createAccountHandler(store: Store, readJson: ReadJson): Handler {
   return async (inbound) => {
     const fields = readFields(NewAccount, await readJson(inbound));
-    const { id, balance, webhook_secret: given, allow_buckets: allowBuckets } = fields;
+    const { id, balance, webhook_secret: given, allow_buckets: allowBuckets, ...settings } = fields;
     const opening = {
       id,
       balance: balance === undefined ? 0n : readAmount("balance", balance, 0n),
       ...(given === undefined ? {} : { webhookSecret: given }),
       ...(allowBuckets === undefined ? {} : { allowBuckets }),
+      settings,
     };
     const { account, webhookSecret } = await createAccount(store, opening);
     return answerJson({ ...writeAccount(account), webhook_secret: webhookSecret }, 201);
@@ -121,6 +128,28 @@ export function bucketsHandler(store: Store, readJson: ReadJson): Handler {
   };
 }
 
+/** The dependencies of {@linkcode changeAccountHandler}. */
+export interface ChangeAccountOptions {
+  readonly store: Store;
+  readonly keys: Pick<KeyRing, "evictAccount">;
+  readonly meter: Pick<Meter, "invalidate">;
+  readonly readJson: ReadJson;
+}
+
+/**
+ * `PATCH /admin/v1/accounts/:account`: the account with its settings changed. A field that is given is replaced, null
+ * removes it, a missing field is kept (RFC 7396). The change is in force for the next request.
+ */
+export function changeAccountHandler({ store, keys, meter, readJson }: ChangeAccountOptions): Handler {
+  return async (inbound) => {
+    const changes = readFields(AccountChange, await readJson(inbound));
+    const account = await changeAccountSettings(store, pathParam(inbound.params, "account"), changes);
+    keys.evictAccount(account.id);
+    meter.invalidate(account.id);
+    return answerJson(writeAccount(account));
+  };
+}
+
 /** `POST /admin/v1/accounts/:account/suspend`: returns the account; its keys are rejected from now on. */
 export function suspendHandler(store: Store, keys: Pick<KeyRing, "evictAccount">): Handler {
   return async ({ params }) => {
@@ -147,13 +176,17 @@ export function rotateWebhookSecretHandler(store: Store): Handler {
   };
 }
 
-function writeAccount({ id, createdAt, suspendedAt, allowBuckets = [], available, held }: Account): JsonObject {
+function writeAccount(account: Account): JsonObject {
+  const { id, name, createdAt, suspendedAt, allowBuckets = [], available, held, overdraft = 0n, limits } = account;
   return {
     id,
+    name: name ?? null,
     status: suspendedAt === null ? "active" : "suspended",
     created_at: secondsOf(createdAt),
     allow_buckets: allowBuckets,
     balance: writeMoney(available),
     held: writeMoney(held),
+    overdraft: writeMoney(overdraft),
+    ...writeLimits(limits),
   };
 }

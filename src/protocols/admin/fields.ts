@@ -1,25 +1,34 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { elementAt } from "../../lib/element_at.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { type Money, readMoney } from "../../lib/money.ts";
+import { nearestWord } from "../../lib/nearest_word.ts";
 
 /**
  * Validates a body with its schema.
  *
- * @throws {GatewayError} `invalid_request` that names the first invalid field and the expected value.
+ * @throws {GatewayError} `invalid_request` that names the first invalid field and the expected value; for an unknown
+ * field, the nearest known one.
  */
 export function readFields<T>(schema: z.ZodType<T>, body: unknown): T {
   const read = schema.safeParse(body, { error: expectationOf });
   if (read.success) return read.data;
   const issue = elementAt(read.error.issues, 0);
   if (issue.code === "unrecognized_keys") {
-    throw invalidField(pathOf([...issue.path, elementAt(issue.keys, 0)]), "no such field");
+    const key = elementAt(issue.keys, 0);
+    const known = issue.message.split(", ");
+    const nearest = nearestWord(key, known);
+    const hint = nearest === null ? `the fields here are ${known.join(", ")}` : `did you mean "${nearest}"?`;
+    throw invalidField(pathOf([...issue.path, key]), `no such field; ${hint}`);
   }
   throw invalidField(pathOf(issue.path), `expected ${issue.message}`);
 }
 
 /** For issues without a message in the schema. */
 function expectationOf(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === "unrecognized_keys" && issue.inst instanceof z.ZodObject) {
+    return Object.keys(issue.inst.shape).join(", ");
+  }
   return issue.code === "invalid_type"
     ? `${issue.expected === "object" ? "an" : "a"} ${issue.expected}`
     : "a valid value";

@@ -1,19 +1,57 @@
+import * as z from "zod";
 import { readAccount } from "../../billing/account.ts";
-import { type IssuedKey, issueKey, listKeys } from "../../billing/issued_key.ts";
+import { changeKey, type IssuedKey, issueKey, listKeys, readKey } from "../../billing/issued_key.ts";
+import { KEY_FIELDS } from "../../billing/key_settings.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import { type Handler, pathParam } from "../../http/inbound.ts";
+import { writeLimits } from "../../limits/access_settings.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Store } from "../../store/store.ts";
+import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
-import { readPage } from "./fields.ts";
+import { readFields, readPage } from "./fields.ts";
 
-/** `POST /admin/v1/accounts/:account/keys`: 201 with the key and its secret, which is shown only once. */
-export function issueKeyHandler(store: Store): Handler {
-  return async ({ params }) => {
-    const { id } = await readAccount(store, pathParam(params, "account"));
-    const { key, secret } = await issueKey(store, id);
+const KeySettings = z.strictObject(KEY_FIELDS);
+
+/**
+ * `POST /admin/v1/accounts/:account/keys` with the settings of keys, or an empty body: 201 with the key and its secret,
+ * which is shown only once.
+ */
+export function issueKeyHandler(store: Store, readOptionalJson: ReadJson): Handler {
+  return async (inbound) => {
+    const { id } = await readAccount(store, pathParam(inbound.params, "account"));
+    const settings = readFields(KeySettings, await readOptionalJson(inbound));
+    const { key, secret } = await issueKey(store, id, settings);
     return answerJson({ ...writeKey(key), secret }, 201);
+  };
+}
+
+/** `GET /admin/v1/accounts/:account/keys/:key`: the key. */
+export function getKeyHandler(store: Store): Handler {
+  return async ({ params }) => {
+    return answerJson(writeKey(await readKey(store, pathParam(params, "account"), pathParam(params, "key"))));
+  };
+}
+
+/** The dependencies of {@linkcode changeKeyHandler}. */
+export interface ChangeKeyOptions {
+  readonly store: Store;
+  readonly keys: Pick<KeyRing, "evictAccount">;
+  readonly readJson: ReadJson;
+}
+
+/**
+ * `PATCH /admin/v1/accounts/:account/keys/:key`: the key with its settings changed. A field that is given is replaced,
+ * null removes it, a missing field is kept (RFC 7396). The change is in force for the next request.
+ */
+export function changeKeyHandler({ store, keys, readJson }: ChangeKeyOptions): Handler {
+  return async (inbound) => {
+    const changes = readFields(KeySettings, await readJson(inbound));
+    const { params } = inbound;
+    const key = await changeKey(store, pathParam(params, "account"), pathParam(params, "key"), changes);
+    keys.evictAccount(key.account);
+    return answerJson(writeKey(key));
   };
 }
 
@@ -34,13 +72,22 @@ export function revokeKeyHandler(store: Store, keys: Pick<KeyRing, "revoke">): H
   };
 }
 
-function writeKey({ id, account, prefix, createdAt, lastUsedAt, revokedAt }: IssuedKey): JsonObject {
+function writeKey(key: IssuedKey): JsonObject {
+  const { id, account, name, prefix, createdAt, lastUsedAt, revokedAt, expiresAt, metadata, limits } = key;
   return {
     id,
     account,
+    name: name ?? null,
     prefix,
     created_at: secondsOf(createdAt),
-    last_used_at: lastUsedAt === null ? null : secondsOf(lastUsedAt),
-    revoked_at: revokedAt === null ? null : secondsOf(revokedAt),
+    last_used_at: writeInstant(lastUsedAt),
+    revoked_at: writeInstant(revokedAt),
+    expires_at: writeInstant(expiresAt),
+    ...writeLimits(limits),
+    metadata: metadata ?? {},
   };
+}
+
+function writeInstant(at: number | null | undefined): number | null {
+  return at === null || at === undefined ? null : secondsOf(at);
 }

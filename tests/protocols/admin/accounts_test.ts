@@ -10,11 +10,21 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
   assertMatch(secret, /^whsec_/);
   assertEquals(account, {
     id: "acme",
+    name: null,
     status: "active",
     created_at: clock.now() / 1000,
     allow_buckets: [],
     balance: "25.0000000000",
     held: "0.0000000000",
+    overdraft: "0.0000000000",
+    models: null,
+    endpoints: null,
+    providers: null,
+    ip_allow: null,
+    rpm: null,
+    tpm: null,
+    concurrency: null,
+    budget: null,
   });
   assertEquals((await call("GET", "/acme")).body, account);
 });

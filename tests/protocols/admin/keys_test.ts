@@ -11,10 +11,21 @@ Deno.test("POST …/keys returns the secret once, and lists never do", async () 
   assertEquals(key, {
     id: key.id,
     account: "acme",
+    name: null,
     prefix: secret.slice(0, 12),
     created_at: clock.now() / 1000,
     last_used_at: null,
     revoked_at: null,
+    expires_at: null,
+    models: null,
+    endpoints: null,
+    providers: null,
+    ip_allow: null,
+    rpm: null,
+    tpm: null,
+    concurrency: null,
+    budget: null,
+    metadata: {},
   });
   assertEquals((await call("GET", "/acme/keys")).body, { data: [key], next: null });
 });
@@ -49,4 +60,89 @@ Deno.test("DELETE …/keys/:key answers 404 to another account's key and to an u
   for (const path of [`/zeta/keys/${id}`, "/acme/keys/key_1", `/acme/keys/${"k".repeat(2000)}`]) {
     assertEquals((await call("DELETE", path)).status, 404);
   }
+});
+
+const SETTINGS = {
+  name: "ci",
+  expires_at: 1_798_761_600,
+  models: ["openai/*", "fast"],
+  endpoints: ["chat_completions"],
+  providers: ["openai"],
+  ip_allow: ["10.0.0.0/8"],
+  rpm: 60,
+  tpm: 100_000,
+  concurrency: 4,
+  budget: { amount: "20.0000000000", per: "month" },
+  metadata: { team: "search" },
+};
+
+Deno.test("POST …/keys sets every limit, and GET shows the key without its secret", async () => {
+  const { call } = await openTestAdmin();
+  await call("POST", "", { id: "acme" });
+  const written = { ...SETTINGS, expires_at: "2027-01-01", budget: { amount: "20", per: "month" } };
+  const { status, body: { secret: _, ...key } } = await call("POST", "/acme/keys", written);
+  assertEquals(status, 201);
+  assertEquals({ ...key, ...SETTINGS }, key);
+  assertEquals((await call("GET", `/acme/keys/${key.id}`)).body, key);
+  assertEquals((await call("GET", "/acme/keys")).body.data, [key]);
+  assertEquals((await call("GET", "/acme/keys/key_1")).status, 404);
+});
+
+Deno.test("PATCH …/keys/:key changes what is given, removes with null, keeps the rest, and is in force at once", async () => {
+  const { call, keys } = await openTestAdmin();
+  await call("POST", "", { id: "acme" });
+  const { id, secret, ...key } = (await call("POST", "/acme/keys", SETTINGS)).body;
+  await keys.resolve(secret);
+  const { status, body } = await call("PATCH", `/acme/keys/${id}`, { rpm: 5, budget: null, metadata: { a: "b" } });
+  assertEquals(status, 200);
+  assertEquals(body, { ...key, id, rpm: 5, budget: null, metadata: { a: "b" }, last_used_at: body.last_used_at });
+  assertEquals((await keys.resolve(secret)).limits?.key.rpm, 5);
+  await call("PATCH", `/acme/keys/${id}`, { expires_at: 1 });
+  assertEquals(await Promise.try(() => keys.resolve(secret)).catch((error) => error.code), "invalid_api_key");
+  assertEquals((await call("PATCH", "/acme/keys/key_1", { rpm: 5 })).status, 404);
+});
+
+Deno.test("PATCH /:account changes limits and overdraft at once for every key of the account", async () => {
+  const { call, keys, meter } = await openTestAdmin();
+  await call("POST", "", { id: "acme", name: "Acme", rpm: 100 });
+  const { secret } = (await call("POST", "/acme/keys")).body;
+  assertEquals((await keys.resolve(secret)).limits?.account.rpm, 100);
+  const changed = await call("PATCH", "/acme", { rpm: null, tpm: 7, overdraft: "5" });
+  const { name, rpm, tpm, overdraft } = changed.body;
+  assertEquals([name, rpm, tpm, overdraft], ["Acme", null, 7, "5.0000000000"]);
+  assertEquals((await keys.resolve(secret)).limits?.account, { tpm: 7 });
+  (await meter.admit("acme", 50_000_000_000n)).release();
+  await call("PATCH", "/acme", { overdraft: null });
+  assertEquals((await call("GET", "/acme")).body.overdraft, "0.0000000000");
+  assertEquals(
+    await Promise.try(() => meter.admit("acme", 1n)).catch((error) => error.code),
+    "insufficient_credits",
+  );
+});
+
+Deno.test("the admin API refuses unknown fields with the nearest known one, and says which values are expected", async () => {
+  const { call } = await openTestAdmin();
+  await call("POST", "", { id: "acme" });
+  const { id } = (await call("POST", "/acme/keys")).body;
+  for (
+    const [method, path, body, field, message] of [
+      ["POST", "/acme/keys", { model: ["a/b"] }, "model", 'did you mean "models"?'],
+      ["POST", "/acme/keys", { expire_at: 5 }, "expire_at", 'did you mean "expires_at"?'],
+      ["POST", "/acme/keys", { bugdet: {} }, "bugdet", 'did you mean "budget"?'],
+      ["PATCH", `/acme/keys/${id}`, { max_rpm: 5 }, "max_rpm", "the fields here are name, expires_at, metadata, "],
+      ["PATCH", `/acme/keys/${id}`, { budget: { amount: "5", peer: "day" } }, "budget.per", "one of day, week"],
+      ["PATCH", "/acme", { overdraw: "5" }, "overdraw", 'did you mean "overdraft"?'],
+      ["PATCH", "/acme", { balance: "5" }, "balance", "the fields here are"],
+      ["POST", "", { id: "b", allow_bucket: [] }, "allow_bucket", 'did you mean "allow_buckets"?'],
+      ["POST", "/acme/credit", { amout: "5" }, "amount", "expected"],
+      ["POST", "/acme/keys", { __proto__: null, constructor: 1 }, "constructor", "no such field"],
+      ["POST", "/acme/keys", { rpm: -1 }, "rpm", "expected a whole number of requests per minute from 1 to"],
+      ["POST", "/acme/keys", { models: ["a/b", "gpt-*"] }, "models.1", "expected the id of a model, an alias"],
+    ] as const
+  ) {
+    const answer = await call(method, path, body);
+    assertEquals([answer.status, answer.body.error.code, answer.body.error.field], [400, "invalid_request", field]);
+    assertEquals(answer.body.error.message.includes(message), true, answer.body.error.message);
+  }
+  assertEquals((await call("GET", "/acme/keys")).body.data.length, 1);
 });

@@ -14,6 +14,7 @@ Deno.test("every admin endpoint answers 401 without the admin key and has no eff
     keys,
     meter,
     readJson: () => Promise.reject(new Error("body was read")),
+    readOptionalJson: () => Promise.reject(new Error("body was read")),
   };
   const credentials: [string | undefined, string][] = [
     [undefined, "unauthorized"],
@@ -43,7 +44,7 @@ Deno.test("the admin key is accepted as a bearer token: the scheme in any case, 
 Deno.test("without an admin key the admin endpoints do not exist", async () => {
   const { store, keys, meter } = await openTestAdmin();
   const readJson = () => Promise.resolve({});
-  assertEquals(adminRoutes({ adminKey: "", store, keys, meter, readJson }), []);
+  assertEquals(adminRoutes({ adminKey: "", store, keys, meter, readJson, readOptionalJson: readJson }), []);
 });
 
 Deno.test("renderAdminError() writes code, message and field, and never the cause", async () => {

@@ -39,8 +39,8 @@ export async function openTestAdmin(): Promise<TestAdmin> {
   const store = await openMemoryStore({ clock });
   const keys = createKeyRing({ store, clock });
   const meter = createMeter({ store, clock, log: silentLog });
-  const readJson = async ({ request }: { request: Request }) => await request.json() as JsonObject;
-  const routes = adminRoutes({ adminKey: ADMIN_KEY, store, keys, meter, readJson });
+  const readJson = async ({ request }: { request: Request }) => JSON.parse(await request.text() || "{}") as JsonObject;
+  const routes = adminRoutes({ adminKey: ADMIN_KEY, store, keys, meter, readJson, readOptionalJson: readJson });
   const authorization = { authorization: `Bearer ${ADMIN_KEY}` };
   return {
     store,
