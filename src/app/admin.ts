@@ -13,6 +13,7 @@ import { adminProviderRoutes } from "../protocols/admin/providers.ts";
 import { adminRoutes } from "../protocols/admin/routes.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
+import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store } from "../store/store.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
@@ -30,6 +31,8 @@ export interface AdminRouteOptions {
   /** The start of this process in Unix milliseconds. */
   readonly startedAt: number;
   readonly breaker: Pick<CircuitBreaker, "health">;
+  /** The load of providers with limits. */
+  readonly slots: Pick<AttemptSlots, "loadOf">;
   readonly deliveries: DeliveryAdmin;
   readonly feed: EventFeed;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
@@ -41,7 +44,7 @@ export interface AdminRouteOptions {
 
 /** Builds the admin API. Without `server.admin_key` it has no routes. */
 export function createAdminRoutes(
-  { config, store, keys, meter, clock, startedAt, breaker, deliveries, feed, signingKeys, metrics, baseUrl }:
+  { config, store, keys, meter, clock, startedAt, breaker, slots, deliveries, feed, signingKeys, metrics, baseUrl }:
     AdminRouteOptions,
 ): Route[] {
   const adminKey = config.server.adminKey ?? "";
@@ -54,7 +57,7 @@ export function createAdminRoutes(
     ...adminDeliveryRoutes({ adminKey, admin: deliveries, readJson }),
     ...adminEventRoutes({ adminKey, feed, readJson, baseUrl, now: () => clock.now() }),
     ...adminTaskRoutes({ adminKey, admin: openTaskAdmin(store) }),
-    ...adminProviderRoutes({ adminKey, providers, breaker, startedAt }),
+    ...adminProviderRoutes({ adminKey, providers, breaker, slots, startedAt }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys }),
     ...metrics === null ? [] : adminMetricsRoutes({ adminKey, families: metrics }),
   ];

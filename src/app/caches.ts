@@ -40,13 +40,14 @@ export interface CacheFeature {
 /** Builds cached contents, on the main thread and in threads for large requests alike. */
 export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
   const { config, store, meter, authenticate, clock, log, files, texts } = options;
-  const { catalog, providers, breaker, mediaInliner: inliner, random } = texts;
+  const { catalog, providers, breaker, slots, mediaInliner: inliner, random } = texts;
   const caches = createCaches({
     store,
     vendorState: texts.vendorState,
     log,
     providers,
     breaker,
+    ...slots && { slots },
     meter,
     clock,
     files,

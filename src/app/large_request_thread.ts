@@ -16,6 +16,7 @@ import { defaultTextRoutes } from "../protocols/default/texts.ts";
 import { messageRoutes } from "../protocols/message/messages.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
+import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import type { RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
 import { plainErrorOf } from "../large_requests/plain_error.ts";
 import { RemoteState } from "../large_requests/remote_state.ts";
@@ -78,6 +79,7 @@ async function openEndpoints(
   const shared = { clock: systemClock, ownAddresses, ...previous === undefined ? {} : { previous } };
   const parts = await openConfiguredParts(config, shared);
   parts.catalog.replaceDiscovered(discovered);
+  state.setLimits(limitsByProvider(config.providers));
   const router = createThreadRouter(parts);
   previous?.openedProviders.close(parts.openedProviders);
   return { parts, router };
@@ -85,11 +87,12 @@ async function openEndpoints(
 
 function createThreadRouter({ config, catalog, providers, egress }: ConfiguredParts): Router {
   const clock = systemClock;
-  const { meter, breaker, store, log } = state;
+  const { meter, breaker, slots, store, log } = state;
   const texts = createTextService({
     catalog,
     providers,
     breaker,
+    slots,
     meter,
     store,
     egress,

@@ -5,6 +5,7 @@ import type { ModelLists } from "../routing/model_lists.ts";
 import type { JobRunner } from "../store/job_runner.ts";
 import { deliverySweep } from "../webhooks/retention.ts";
 import { startCacheJobs } from "./caches.ts";
+import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { openConfiguredParts } from "./configured_parts.ts";
 import { createFeatures, createLastingFeatures, type Features, type GatewayState } from "./features.ts";
 import { joinRunners } from "./job_runners.ts";
@@ -116,11 +117,12 @@ export class LiveGateway {
   }
 
   #swap(before: Generation, next: Generation): void {
-    const { breaker, credentials, config, providers, openedProviders } = next.services;
+    const { breaker, credentials, slots, config, providers, openedProviders } = next.services;
     this.#current = next;
     next.features.videos.onProviders(providers);
     next.features.large.setConfig(config, next.lists.models);
     credentials.replaceProviders(providers);
+    slots.setLimits(limitsByProvider(config.providers));
     for (const [name, provider] of before.services.providers) {
       if (providers.get(name) !== provider) breaker.forget(name);
     }

@@ -10,11 +10,13 @@ import type { Log } from "../lib/log.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import type { OwnAddress } from "../net/target.ts";
+import { createAttemptSlots, type ProcessAttemptSlots } from "../routing/attempt_slots.ts";
 import { createCircuitBreaker, type ProcessCircuitBreaker } from "../routing/circuit_breaker.ts";
 import { createCredentialMonitor, type ProcessCredentialMonitor } from "../routing/credential_monitor.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import { Journal } from "../store/journal/journal.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
+import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
 import { createTokenWork } from "../workers/token_work.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
@@ -51,6 +53,8 @@ export interface Services extends Required<ServiceOptions>, ConfiguredParts {
   readonly breaker: ProcessCircuitBreaker;
   /** Whether vendors accept the providers' credentials. */
   readonly credentials: ProcessCredentialMonitor;
+  /** Limits the attempts at providers. */
+  readonly slots: ProcessAttemptSlots;
   /** Bounds the memory of bodies, downloads and replies under way. */
   readonly memory: MemoryBudget;
   /** The gateway's own addresses, which `egress` refuses. An address is added when the gateway listens. */
@@ -115,6 +119,7 @@ function buildServices(
     meter,
     breaker: createCircuitBreaker({ clock, credentials }),
     credentials,
+    slots: createAttemptSlots(limitsByProvider(config.providers), clock),
     memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),
     ownAddresses,
     media,

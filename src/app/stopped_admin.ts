@@ -28,6 +28,7 @@ export function createStoppedAdmin(config: Config, store: StoreEngine): RequestH
     meter: createMeter({ store, clock, log, writeGuard: store.writeGuard }),
     clock,
     startedAt: clock.now(),
+    slots: { loadOf: () => null },
     breaker: { health: () => [] },
     deliveries: openDeliveryAdmin(store),
     feed: openEventFeed(store, clock),

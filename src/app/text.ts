@@ -6,6 +6,7 @@ import type { Log } from "../lib/log.ts";
 import { createMediaInliner } from "../net/media_inliner.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import { createStateOwnership } from "../ownership/state_ownership.ts";
+import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
@@ -21,6 +22,8 @@ export interface TextServiceOptions {
   /** By name. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly breaker: CircuitBreaker;
+  /** Limits the attempts at providers. */
+  readonly slots: AttemptSlots;
   readonly meter: Meter;
   readonly store: Store;
   readonly egress: EgressPolicy;

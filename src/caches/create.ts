@@ -83,18 +83,21 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
   const { candidates } = routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null }, parts);
   const passesTo = (provider: Provider) => provider.caches !== undefined;
   const asked = { accountId, grammar, body: request.content, model, passesTo } as const;
+  const maxTokens = maxTokensOf(call, model);
   return await runPaidCall({
     facts: { kind: "cache", requestId, accountId, keyId, receivedAt: now, record, model },
     author: content.caller.author,
     candidates: await permittedCandidates(asked, candidates, parts),
     rule: CACHE_FALLBACK,
-    reserve: fixedReservation(costOf(cacheQuantitiesOf(mostTokensOf(call, model)), model.tariff)),
+    promptTokens: maxTokens,
+    callerSignal: call.callerSignal,
+    reserve: fixedReservation(costOf(cacheQuantitiesOf(maxTokens), model.tariff)),
     begin: (settlement) => (serving) => createAt(serving, { parts, call, request, model, settlement, now }),
   }, parts);
 }
 
 /** Content with files is counted as the model's whole context, since the size of the files is unknown. */
-function mostTokensOf({ body, bytes }: CacheCall, model: Model): number {
+function maxTokensOf({ body, bytes }: CacheCall, model: Model): number {
   return promptBoundOf({ body, grammar, bytes, model, isCacheKnown: false, takesAnyFile: true }).tokens;
 }
 

@@ -5,12 +5,14 @@ import type { FormatAuthor } from "../conversation/caller_format.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
-import { tryInOrder } from "../routing/fallback.ts";
+import type { AttemptSlots } from "../routing/attempt_slots.ts";
+import { type AttemptGate, tryInOrder } from "../routing/fallback.ts";
 import type { FallbackRule } from "../routing/fallback_rule.ts";
 import { errorForCaller, logFallback } from "../routing/caller_error.ts";
 import { resolvePin } from "../routing/pin.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { type CallFacts, Settlement, type SettlementParts } from "./settlement.ts";
+import { SlotGate } from "./slot_gate.ts";
 
 /** The dependencies of routing. */
 export interface RouteParts {
@@ -25,6 +27,8 @@ export interface RouteParts {
 export interface CallParts extends RouteParts, SettlementParts {
   readonly meter: Meter;
   readonly clock: Clock;
+  /** Limits the attempts at providers. Default: no limits. */
+  readonly slots?: AttemptSlots;
 }
 
 /** The routing input of a request. */
@@ -62,6 +66,8 @@ export interface Attempts<T> {
   readonly requestId?: string;
   /** Collects the attempts. */
   readonly record: RequestRecord;
+  /** Limits when attempts may start. Default: they start at once. */
+  readonly gate?: AttemptGate | null;
 }
 
 /** A call that costs money. */
@@ -71,6 +77,10 @@ export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   readonly isPaid?: (candidate: Candidate, reserved: Reservation) => boolean;
   /** The author of the caller's wire format, for errors. */
   readonly author: FormatAuthor;
+  /** The estimated tokens of the prompt, for the token limits of providers. Default: 0. */
+  readonly promptTokens?: number;
+  /** Returns the signal that fires when the caller disconnects, for attempts that wait for a slot. */
+  readonly callerSignal: () => AbortSignal;
   /** Calculates the amount to reserve: the maximum cost of the call. */
   readonly reserve: ReservationRule;
   /** Runs once after the admission and returns the attempt function. Attempts charge through the settlement. */
@@ -108,11 +118,20 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
     const begun = call.begin(settlement);
     const attempt = begun instanceof Promise ? await begun : begun;
     const candidates = call.candidates.filter((each) => isPaid(each, settlement.admission.reserved));
-    return await tryCandidates({ candidates, attempt, accountId, rule, requestId, record }, parts);
+    const gate = parts.slots?.hasLimits ? gateOf(call, settlement, parts.slots) : null;
+    return await tryCandidates({ candidates, attempt, accountId, rule, requestId, record, gate }, parts);
   } catch (error) {
     settlement.release();
     throw errorForCaller(error, { providers: parts.providers, author: call.author });
   }
+}
+
+function gateOf<T>(
+  { facts: { accountId }, promptTokens: tokens = 0, callerSignal }: PaidCall<T>,
+  settlement: Settlement,
+  slots: AttemptSlots,
+): AttemptGate {
+  return new SlotGate(slots, settlement, { accountId, tokens, callerSignal });
 }
 
 /**
@@ -122,9 +141,9 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
  * @throws {unknown} The most helpful failure, as it was thrown.
  */
 export function tryCandidates<T>(
-  { candidates, attempt, accountId, rule, requestId, record }: Attempts<T>,
+  { candidates, attempt, accountId, rule, requestId, record, gate = null }: Attempts<T>,
   { breaker, log, clock }: Pick<CallParts, "breaker" | "log" | "clock">,
 ): Promise<T> {
   const onFallback = (candidate: Candidate, error: unknown) => logFallback(log, candidate, error, requestId);
-  return tryInOrder(candidates, { breaker, accountId, rule, onFallback, record, clock }, attempt);
+  return tryInOrder(candidates, { breaker, accountId, rule, gate, onFallback, record, clock }, attempt);
 }

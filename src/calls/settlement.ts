@@ -6,6 +6,7 @@ import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import type { RequestEnd, RequestRecord } from "../http/request_record.ts";
 import type { Log } from "../lib/log.ts";
 import type { Money } from "../lib/money.ts";
+import type { Slot } from "../routing/slot_queue.ts";
 
 /** The caller and the model of a call. */
 export interface CallFacts {
@@ -37,6 +38,13 @@ export interface CallCharge {
   readonly images?: number;
 }
 
+/** How a call's settlements end together. */
+interface CallState {
+  isSettled: boolean;
+  /** The slot of the attempt that is under way; null if its provider has no limits. */
+  slot: Slot | null;
+}
+
 /** The dependencies of a settlement. */
 export interface SettlementParts {
   readonly meter: Pick<Meter, "invalidate">;
@@ -45,14 +53,14 @@ export interface SettlementParts {
 
 /** Charges one call exactly once, however it ends, and records the charge. */
 export class Settlement {
-  readonly #state: { isSettled: boolean };
+  readonly #state: CallState;
 
   /** @param state Whether the call has ended; shared by all settlements of one call. Default: a new call. */
   constructor(
     readonly facts: CallFacts,
     readonly admission: Admission,
     readonly parts: SettlementParts,
-    state: { isSettled: boolean } = { isSettled: false },
+    state: CallState = { isSettled: false, slot: null },
   ) {
     this.#state = state;
   }
@@ -82,6 +90,7 @@ export class Settlement {
   charge(charge: CallCharge): Promise<void> | void {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;
+    this.#state.slot?.end(tokensOf(charge.usage));
     const amount = costOfAll(charge.parts);
     this.#record(charge, amount);
     const charged = this.admission.charge(this.#chargeOf(charge, amount));
@@ -109,6 +118,7 @@ export class Settlement {
       this.parts.meter.invalidate(this.facts.accountId);
     }
     this.#record(charge, amount);
+    this.#state.slot?.end(tokensOf(charge.usage));
     this.release();
   }
 
@@ -116,8 +126,20 @@ export class Settlement {
   release(): void {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;
+    this.#state.slot?.end(0);
     this.admission.release();
     this.facts.record.release();
+  }
+
+  /** Keeps the slot of an attempt until the call ends. */
+  keepSlot(slot: Slot | null): void {
+    this.#state.slot = slot;
+  }
+
+  /** Returns the slot of a failed attempt. */
+  returnSlot(): void {
+    this.#state.slot?.end(0);
+    this.#state.slot = null;
   }
 
   #chargeOf({ provider, usage }: CallCharge, amount: Money): Charge {
@@ -142,4 +164,8 @@ export class Settlement {
       isEstimated: usage.estimated === true,
     };
   }
+}
+
+function tokensOf(usage: Usage): number {
+  return promptTokensOf(usage) + usage.outputTokens;
 }

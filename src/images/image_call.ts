@@ -62,6 +62,7 @@ export class ImageCalls {
       candidates,
       isPaid: (candidate, { amount }) => optionOf(candidate).amount <= amount,
       rule: MEDIA_FALLBACK,
+      callerSignal: asker.callerSignal,
       reserve: highestReservation(options.map(({ amount }) => fixedReservation(amount))),
       begin: async (settlement) => {
         const link = new CallerLink(asker.callerSignal());

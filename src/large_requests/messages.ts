@@ -73,6 +73,8 @@ export type Call =
   /** Returns the admission's number, or null if the account can no longer reserve the amount. */
   | { readonly name: "admit"; readonly accountId: string; readonly reserved: Reservation }
   | { readonly name: "charge"; readonly admission: number; readonly charge: Charge }
+  /** Returns the slot's number. */
+  | { readonly name: "slot"; readonly provider: string; readonly accountId: string; readonly tokens: number }
   | { readonly name: "store"; readonly method: StoreMethod; readonly args: readonly unknown[] };
 
 /** The store methods that threads may call. */
@@ -127,6 +129,9 @@ export type FromThread =
   | CallMessage
   | { readonly type: "question"; readonly question: BlockingCall }
   | { readonly type: "release"; readonly admission: number }
+  /** The caller of a call of name `slot` disconnected. */
+  | { readonly type: "cancel-slot"; readonly call: number }
+  | { readonly type: "end-slot"; readonly slot: number; readonly usedTokens: number }
   /** Memory of a request was released. */
   | { readonly type: "give-memory"; readonly request: number; readonly bytes: number }
   | { readonly type: "invalidate"; readonly accountId: string }

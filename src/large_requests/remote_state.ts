@@ -9,6 +9,8 @@ import {
 } from "../billing/meter.ts";
 import type { Log, LogLevel } from "../lib/log.ts";
 import { MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
+import type { AttemptSlots, LimitsByProvider } from "../routing/attempt_slots.ts";
+import type { Slot, SlotRequest } from "../routing/slot_queue.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
@@ -49,6 +51,7 @@ export class RemoteState {
   readonly #flag: Int32Array;
   /** Receives the results of {@linkcode BlockingCall}s. */
   readonly answers: MessagePort;
+  #limits: LimitsByProvider = new Map();
   #nextId = 1;
 
   /**
@@ -120,10 +123,8 @@ export class RemoteState {
     availabilityOf: (target, accountId) => this.#ask({ name: "availability", target, accountId }),
     onStart: (target, accountId) => {
       const attempt = this.#nextId++;
-      const request = this.#request();
-      this.post({ type: "attempt", attempt, request, target, accountId });
-      // The remaining work on the request's values is done before the next iteration of the event loop.
-      if (request !== null) setTimeout(() => this.post({ type: "digested", id: request }), 0);
+      this.post({ type: "attempt", attempt, request: this.#request(), target, accountId });
+      this.#onWaiting();
       return {
         succeeded: () => this.post({ type: "attempted", attempt, failure: null }),
         failed: (error) => this.post({ type: "attempted", attempt, failure: plainErrorOf(error) }),
@@ -131,6 +132,49 @@ export class RemoteState {
     },
     health: () => [],
   };
+
+  /** Slots are counted on the main thread, for all threads together. */
+  readonly slots: AttemptSlots = {
+    hasLimits: false,
+    take: (provider, request) => this.#limits.has(provider) ? this.#takeSlot(provider, request) : null,
+    loadOf: () => null,
+  };
+
+  /** Sets the providers with limits. */
+  setLimits(limits: LimitsByProvider): void {
+    this.#limits = limits;
+    this.slots.hasLimits = limits.size > 0;
+  }
+
+  async #takeSlot(provider: string, { accountId, tokens, callerSignal }: SlotRequest): Promise<Slot> {
+    this.#onWaiting();
+    const signal = callerSignal?.();
+    const { call, result } = this.#send({ name: "slot", provider, accountId, tokens });
+    const onLeft = () => this.post({ type: "cancel-slot", call });
+    if (signal?.aborted) onLeft();
+    else signal?.addEventListener("abort", onLeft);
+    try {
+      const slot = await result as number;
+      let isOpen = true;
+      return {
+        end: (usedTokens) => {
+          if (isOpen) this.post({ type: "end-slot", slot, usedTokens });
+          isOpen = false;
+        },
+      };
+    } finally {
+      signal?.removeEventListener("abort", onLeft);
+    }
+  }
+
+  /**
+   * The request waits for something other than this thread. The remaining work on its values is done before the next
+   * iteration of the event loop.
+   */
+  #onWaiting(): void {
+    const request = this.#request();
+    if (request !== null) setTimeout(() => this.post({ type: "digested", id: request }), 0);
+  }
 
   /** The store, without the methods that only the main thread's jobs need. */
   readonly store: Store;
@@ -206,11 +250,15 @@ export class RemoteState {
   }
 
   #call(what: Call): Promise<unknown> {
+    return this.#send(what).result;
+  }
+
+  #send(what: Call): { readonly call: number; readonly result: Promise<unknown> } {
     const call = this.#nextId++;
     const pending = Promise.withResolvers<unknown>();
     this.#pending.set(call, pending);
     this.post({ type: "call", call, request: this.#request(), what });
-    return pending.promise;
+    return { call, result: pending.promise };
   }
 
   /** Sends a question to the main thread and blocks this thread until the result arrives. */

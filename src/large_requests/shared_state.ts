@@ -5,7 +5,9 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { AttemptReport, AttemptTarget, CircuitBreaker } from "../routing/circuit_breaker.ts";
+import type { Slot } from "../routing/slot_queue.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
@@ -27,6 +29,8 @@ export interface SharedParts {
   readonly meter: Meter;
   readonly store: Store;
   readonly breaker: CircuitBreaker;
+  /** Limits the attempts at providers. Default: no limits. */
+  readonly slots?: AttemptSlots;
   readonly catalog: Catalog;
   readonly reasoning: KeptValues<KeptReasoning>;
   readonly items: KeptValues<string>;
@@ -62,7 +66,11 @@ const BYTES_PER_TOKEN = 4;
 export class SharedState {
   readonly #admissions = new Map<number, Admitted>();
   readonly #attempts = new Map<number, { readonly report: AttemptReport; readonly request: LargeRequest | null }>();
+  readonly #slots = new Map<number, Slot>();
+  /** The calls that wait for a slot. */
+  readonly #slotCalls = new Map<number, AbortController>();
   #nextAdmission = 1;
+  #nextSlot = 1;
   #isAbandoned = false;
   #settled: PromiseWithResolvers<void> | null = null;
 
@@ -110,6 +118,11 @@ export class SharedState {
       case "release":
         this.#admissions.get(message.admission)?.admission.release();
         return this.#ended(message.admission);
+      case "cancel-slot":
+        return this.#slotCalls.get(message.call)?.abort();
+      case "end-slot":
+        this.#slots.get(message.slot)?.end(message.usedTokens);
+        return void this.#slots.delete(message.slot);
       case "give-memory":
         return this.links.requestOf(message.request)?.memory.release(message.bytes);
       case "invalidate":
@@ -137,20 +150,23 @@ export class SharedState {
     this.#admissions.clear();
     for (const { report } of this.#attempts.values()) report.failed(new Error("The thread ended"));
     this.#attempts.clear();
+    for (const waiting of this.#slotCalls.values()) waiting.abort();
+    for (const slot of this.#slots.values()) slot.end(0);
+    this.#slots.clear();
     this.#settled?.resolve();
     await Promise.all(owed);
   }
 
   async #carryOut({ call, request, what }: CallMessage): Promise<void> {
     try {
-      const value = await this.#valueOf(what, request === null ? null : this.links.requestOf(request));
+      const value = await this.#valueOf(call, what, request === null ? null : this.links.requestOf(request));
       this.links.result({ type: "result", call, value });
     } catch (error) {
       this.links.result({ type: "result", call, failure: plainErrorOf(error) });
     }
   }
 
-  async #valueOf(what: Call, request: LargeRequest | null): Promise<unknown> {
+  async #valueOf(call: number, what: Call, request: LargeRequest | null): Promise<unknown> {
     switch (what.name) {
       case "admit":
         return await this.#admit(what.accountId, what.reserved, request);
@@ -164,6 +180,8 @@ export class SharedState {
           this.#ended(what.admission);
         }
       }
+      case "slot":
+        return await this.#takeSlot(call, what);
       case "store": {
         const method = this.parts.store[what.method] as (...args: readonly unknown[]) => Promise<unknown>;
         return await method.apply(this.parts.store, [...what.args]);
@@ -189,6 +207,20 @@ export class SharedState {
     else this.#admissions.set(id, { admission, accountId, request });
     admission.onOverdrawn(() => this.links.overdrawn(id));
     return id;
+  }
+
+  async #takeSlot(call: number, { provider, ...facts }: Call & { readonly name: "slot" }): Promise<number> {
+    const caller = new AbortController();
+    this.#slotCalls.set(call, caller);
+    try {
+      const slot = await this.parts.slots?.take(provider, { ...facts, callerSignal: () => caller.signal });
+      const id = this.#nextSlot++;
+      if (this.#isAbandoned) slot?.end(0);
+      else if (slot) this.#slots.set(id, slot);
+      return id;
+    } finally {
+      this.#slotCalls.delete(call);
+    }
   }
 
   /** Returns null if the balance has become too low since the thread's call. */

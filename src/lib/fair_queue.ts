@@ -25,6 +25,12 @@ export class FairQueue<T> {
     this.#size++;
   }
 
+  /** Returns the next item and leaves it in the queue. Returns null if the queue is empty. */
+  peek(): T | null {
+    for (const [next] of this.#queues.values()) return next!;
+    return null;
+  }
+
   /** Removes and returns the next item. Returns null if the queue is empty. */
   shift(): T | null {
     for (const [account, queue] of this.#queues) {

@@ -7,12 +7,25 @@ import type { CircuitBreaker } from "./circuit_breaker.ts";
 import { type FallbackRule, isFallbackAllowed } from "./fallback_rule.ts";
 import { bestFailure } from "./helpful_failure.ts";
 
+/** Limits when attempts may start. */
+export interface AttemptGate {
+  /**
+   * Called before an attempt, which waits for the promise if there is one. If the promise rejects, the attempt is not
+   * made and the next candidate is tried as after the same failure of a vendor.
+   */
+  enter(candidate: Candidate): Promise<void> | void;
+  /** Called after a failed attempt that was let in. */
+  leave(): void;
+}
+
 /** Options of {@linkcode tryInOrder}. */
 export interface FallbackOptions {
   readonly breaker: Pick<CircuitBreaker, "onStart">;
   /** The account that is charged. */
   readonly accountId: string;
   readonly rule: FallbackRule;
+  /** Null if attempts may start at once. */
+  readonly gate: AttemptGate | null;
   /** Called for every failure that is followed by another attempt. */
   readonly onFallback: (candidate: Candidate, error: unknown) => void;
   /** Collects the attempts. */
@@ -43,6 +56,27 @@ function tryAfter<T>(
 ): Promise<T> {
   const candidate = candidates[failures.length];
   if (candidate === undefined) return Promise.reject(bestFailure(failures));
+  const entering = options.gate?.enter(candidate);
+  if (!entering) return tryAt(candidate, failures, candidates, options, attempt);
+  const waitedSince = options.clock.now();
+  return entering.then(
+    () => tryAt(candidate, failures, candidates, options, attempt),
+    (error: unknown) => {
+      // The provider was not called, so the circuit breaker gets no report.
+      const recorded = options.record.beginAttempt(candidate.provider, candidate.model, waitedSince);
+      recordFailure(recorded, error, options.clock);
+      return afterFailure(error, failures, candidates, options, attempt);
+    },
+  );
+}
+
+function tryAt<T>(
+  candidate: Candidate,
+  failures: readonly unknown[],
+  candidates: readonly Candidate[],
+  options: FallbackOptions,
+  attempt: (candidate: Candidate) => Promise<T>,
+): Promise<T> {
   const { clock, record } = options;
   const report = options.breaker.onStart(candidate, options.accountId);
   const recorded = record.beginAttempt(candidate.provider, candidate.model, clock.now());
@@ -52,12 +86,23 @@ function tryAfter<T>(
     return result;
   }, (error: unknown) => {
     report.failed(error);
-    recorded.durationMs = clock.now() - recorded.startedAt;
-    recordFailure(recorded, error);
-    if (!isFallbackAllowed(error, options.rule)) throw error;
-    if (failures.length + 1 < candidates.length) options.onFallback(candidate, error);
-    return tryAfter([...failures, error], candidates, options, attempt);
+    options.gate?.leave();
+    recordFailure(recorded, error, clock);
+    return afterFailure(error, failures, candidates, options, attempt);
   });
+}
+
+function afterFailure<T>(
+  error: unknown,
+  failures: readonly unknown[],
+  candidates: readonly Candidate[],
+  options: FallbackOptions,
+  attempt: (candidate: Candidate) => Promise<T>,
+): Promise<T> {
+  const candidate = candidates[failures.length]!;
+  if (!isFallbackAllowed(error, options.rule)) return Promise.reject(error);
+  if (failures.length + 1 < candidates.length) options.onFallback(candidate, error);
+  return tryAfter([...failures, error], candidates, options, attempt);
 }
 
 /** An attempt that fails before it waits for anything fails like any other. */
@@ -70,7 +115,8 @@ function started<T>(attempt: (candidate: Candidate) => Promise<T>, candidate: Ca
 }
 
 /** Only messages that callers may read are recorded: any other can repeat the input. */
-function recordFailure(recorded: RecordedAttempt, error: unknown): void {
+function recordFailure(recorded: RecordedAttempt, error: unknown, clock: Clock): void {
+  recorded.durationMs = clock.now() - recorded.startedAt;
   if (error instanceof UpstreamFailure) {
     recorded.status = error.facts.status;
     recorded.vendorRequestId = error.facts.vendorRequestId ?? null;

@@ -16,6 +16,9 @@ import { fitWithin, textReservation } from "./text_reservation.ts";
 import { translate } from "./translate.ts";
 import { estimatedUsageOf } from "./request_usage.ts";
 
+/** The usual number of bytes of a prompt per token. */
+const BYTES_PER_TOKEN = 4;
+
 /** Handles one request end to end: validation, routing, admission, sending, relaying, charging. */
 export class TextService {
   constructor(readonly parts: TextParts) {}
@@ -41,6 +44,8 @@ export class TextService {
       candidates,
       isPaid: (candidate, reserved) => limitFor(optionOf(candidate), reserved) !== null,
       rule: TEXT_FALLBACK,
+      promptTokens: Math.min(first.measure.promptTokens, Math.ceil(request.bytes.length / BYTES_PER_TOKEN)),
+      callerSignal: request.callerSignal,
       reserve: highestReservation(options.map(({ measure, rates }) => textReservation(measure, rates))),
       begin: (admitted) => (candidate) => {
         const option = optionOf(candidate);

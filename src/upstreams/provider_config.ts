@@ -4,6 +4,7 @@ import type { Allowances } from "./allowances.ts";
 import { PROVIDER_KINDS, type ProviderKind, supportsSecretKey } from "./kinds.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import { defaultQuirks } from "./default_quirks.ts";
+import { LIMIT_FIELDS, limitsOf, maxWaitSchema, type WaitingLimits } from "./provider_limits.ts";
 import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
 /** The text endpoints of a provider of kind openai or xai: chat completions, responses or both. */
@@ -39,6 +40,8 @@ export interface ProviderConfig {
   readonly allows?: Allowances;
   /** How its wire formats differ from their documentation. Default: derived from the base URL. */
   readonly quirks: Quirks;
+  /** Limits on its use by all callers together. Default: none. */
+  readonly limits?: WaitingLimits;
 }
 
 /** The base URL of each kind's own vendor. */
@@ -96,6 +99,8 @@ const input = z.strictObject({
   allow_references: referencesSchema(),
   allow_tools: toolsSchema(),
   quirks: z.array(z.enum(Object.keys(QUIRKS) as [Quirk, ...Quirk[]])).optional(),
+  ...LIMIT_FIELDS,
+  max_wait: maxWaitSchema(),
 });
 
 type Input = z.infer<typeof input>;
@@ -142,6 +147,7 @@ export function readProviderConfig(value: unknown, context?: ReadContext): Provi
 function providerOf(provider: Input): ProviderConfig {
   const baseUrl = withoutVersion(provider.kind, provider.base_url ?? BASE_URLS[provider.kind]);
   const { connect, first_byte, idle } = provider.timeouts;
+  const limits = limitsOf(provider);
   return {
     kind: provider.kind,
     baseUrl,
@@ -152,6 +158,7 @@ function providerOf(provider: Input): ProviderConfig {
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },
     quirks: provider.quirks ? new Set(provider.quirks) : defaultQuirks(provider.kind, new URL(baseUrl)),
+    ...(limits && { limits: { ...limits, maxWaitMs: provider.max_wait } }),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import type { EgressPolicy } from "../net/target.ts";
+import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Commit, Store } from "../store/store.ts";
 import type { WriteGuard } from "../store/write_health.ts";
@@ -58,6 +59,8 @@ export interface VideoParts {
   /** Whether a name is a configured provider. */
   readonly isProvider: (name: string) => boolean;
   readonly breaker: CircuitBreaker;
+  /** Limits the create calls at providers. Default: no limits. */
+  readonly slots?: AttemptSlots;
   readonly files: FileStore;
   readonly signingKeys: SigningKeys;
   /** Limits the memory for media of jobs; requests have their own leases. Default: no limit. */

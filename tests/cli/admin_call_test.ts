@@ -171,7 +171,7 @@ function everyRoute(): Route[] {
     }),
     ...adminDeliveryRoutes({ adminKey, admin: nothing, readJson: nothing }),
     ...adminTaskRoutes({ adminKey, admin: nothing }),
-    ...adminProviderRoutes({ adminKey, providers: [], breaker: nothing, startedAt: 0 }),
+    ...adminProviderRoutes({ adminKey, providers: [], breaker: nothing, slots: { loadOf: () => null }, startedAt: 0 }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys: nothing }),
   ];
 }

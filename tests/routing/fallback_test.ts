@@ -22,6 +22,7 @@ async function outcomeOf(outcomes: readonly (string | Error)[], rule: FallbackRu
     breaker,
     accountId: "demo",
     rule,
+    gate: null,
     onFallback: ({ provider }: { provider: string }) => void passedOver.push(provider),
     record: unobservedRecord(),
     clock,
@@ -103,7 +104,7 @@ Deno.test("tryInTurn() throws the only candidate's failure unchanged", async () 
   const clock = new ManualClock();
   const breaker = createCircuitBreaker({ clock });
   const record = unobservedRecord();
-  const options = { breaker, accountId: "demo", rule: TEXT_FALLBACK, onFallback: () => {}, record, clock };
+  const options = { breaker, accountId: "demo", rule: TEXT_FALLBACK, gate: null, onFallback: () => {}, record, clock };
   const down = failureOf("unreachable");
   assertStrictEquals(
     await assertRejects(() => tryInOrder([itemAt(candidates, 0)], options, () => Promise.reject(down))),

@@ -1,6 +1,7 @@
 import type { Handler, Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import type { AttemptSlots, SlotLoad } from "../../routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../../routing/circuit_breaker.ts";
 import type { CircuitHealth, ModelHealth, ProviderHealth } from "../../routing/provider_health.ts";
 import { answerJson } from "./answer.ts";
@@ -19,6 +20,8 @@ export interface AdminProviderOptions {
   /** In the order of the configuration. */
   readonly providers: readonly ListedProvider[];
   readonly breaker: Pick<CircuitBreaker, "health">;
+  /** The load of providers with limits. */
+  readonly slots: Pick<AttemptSlots, "loadOf">;
   /** The start of the attempt counters in Unix milliseconds. */
   readonly startedAt: number;
 }
@@ -33,10 +36,13 @@ export function adminProviderRoutes({ adminKey, ...parts }: AdminProviderOptions
  * `GET /admin/v1/providers`: `{data, since}`, every configured provider with its state, its circuits, and the attempts
  * since the start of this process.
  */
-function listHandler({ providers, breaker, startedAt }: Omit<AdminProviderOptions, "adminKey">): Handler {
+function listHandler({ providers, breaker, slots, startedAt }: Omit<AdminProviderOptions, "adminKey">): Handler {
   return () => {
     const health = new Map(breaker.health().map((each) => [each.provider, each]));
-    const data = providers.map((provider) => writeProvider(provider, health.get(provider.name)));
+    const data = providers.map((provider) => ({
+      ...writeProvider(provider, health.get(provider.name)),
+      limits: writeLoad(slots.loadOf(provider.name)),
+    }));
     return answerJson({ data, since: secondsOf(startedAt) });
   };
 }
@@ -64,6 +70,13 @@ function worstOf(circuits: readonly CircuitHealth[]): CircuitHealth {
   const states = ["closed", "half_open", "open"];
   const badnessOf = ({ state, failuresInARow }: CircuitHealth) => states.indexOf(state) * 1e9 + failuresInARow;
   return circuits.reduce((worst, circuit) => badnessOf(circuit) > badnessOf(worst) ? circuit : worst);
+}
+
+/** Null for a provider without limits. */
+function writeLoad(load: SlotLoad | null): JsonObject | null {
+  if (load === null) return null;
+  const { limits: { rpm = null, tpm = null, concurrency = null, maxWaitMs }, open, waiting } = load;
+  return { rpm, tpm, concurrency, max_wait: maxWaitMs / 1_000, open, waiting };
 }
 
 function writeModel(health: ModelHealth): JsonObject {

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { Candidate } from "../../routing/candidates.ts";
+import type { Slot } from "../../routing/slot_queue.ts";
 import type { Job } from "../../store/store.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
 import type { VideoJobHandle, VideoOrder, VideoUpstream } from "../../upstreams/video_upstream.ts";
@@ -17,7 +18,7 @@ import type { VideoParts } from "../video_parts.ts";
 /**
  * Result of offering a task to one provider. Nothing was sent for `full`, `circuit_open` and `unsupported`.
  * - `done`: the job is completed or rescheduled.
- * - `full`: the provider has the maximum number of concurrent create calls.
+ * - `full`: the provider has the maximum number of concurrent create calls, or no free slot within its limits.
  * - `circuit_open`: the provider's circuit is open.
  * - `unsupported`: the order has no form for this provider.
  * - `refused`: the provider definitely rejected the task for now; another provider may get it.
@@ -58,9 +59,27 @@ export async function offerTask(
   if (order instanceof GatewayError) {
     return order.code === "overloaded" ? FULL : { how: "unsupported", entry: start, error: order };
   }
-  // Checked again: another call may have become the probe while media were fetched.
-  if (isCircuitOpen(parts, start.value, candidate)) return CIRCUIT_OPEN;
-  return await callVendor(parts, limits, start, candidate, job, () => upstream.create(order));
+  const slot = await slotOrNull(parts, provider, account);
+  if (slot === null) return FULL;
+  try {
+    // Checked again: another call may have become the probe while media were fetched.
+    if (isCircuitOpen(parts, start.value, candidate)) return CIRCUIT_OPEN;
+    return await callVendor(parts, limits, start, candidate, job, () => upstream.create(order));
+  } finally {
+    slot.end(0);
+  }
+}
+
+const UNLIMITED: Slot = { end() {} };
+
+/** Takes a slot of the provider. Null if none is free in time. */
+async function slotOrNull({ slots }: VideoParts, provider: string, accountId: string): Promise<Slot | null> {
+  try {
+    return await slots?.take(provider, { accountId, tokens: 0 }) ?? UNLIMITED;
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return null;
+    throw error;
+  }
 }
 
 /** Records the call, calls the vendor, and records the response. */
