@@ -1,7 +1,8 @@
 import { type Authenticate, createAuthenticate } from "../billing/authenticate.ts";
 import { createKeyRing, type KeyRing } from "../billing/key_ring.ts";
-import { createMeter, type Meter } from "../billing/meter.ts";
+import { createMeter, type LedgerMeter } from "../billing/meter.ts";
 import { settledStore } from "../billing/settled_store.ts";
+import { markedLedger, UsageRollup } from "../billing/usage/usage_rollup.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import type { Config } from "../config/config.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
@@ -49,7 +50,8 @@ export interface Services extends Required<ServiceOptions>, ConfiguredParts {
   readonly files: FileStores;
   readonly keys: KeyRing;
   readonly authenticate: Authenticate;
-  readonly meter: Meter;
+  readonly meter: LedgerMeter;
+  readonly usage: UsageRollup;
   readonly breaker: ProcessCircuitBreaker;
   /** Whether vendors accept the providers' credentials. */
   readonly credentials: ProcessCredentialMonitor;
@@ -97,9 +99,11 @@ interface OpenedParts {
 
 function buildServices(
   options: Required<ServiceOptions> & Pick<Services, "counts">,
-  { engine, configured, ownAddresses }: OpenedParts,
+  { engine: plainEngine, configured, ownAddresses }: OpenedParts,
 ): Services {
   const { config, clock, log } = options;
+  const usage = new UsageRollup({ store: plainEngine, clock, log });
+  const engine = markedLedger(plainEngine, (account) => usage.mark(account));
   const journal = new Journal({ log });
   const meter = createMeter({ store: engine, journal, clock, log, writeGuard: engine.writeGuard });
   const store = settledStore(engine, meter);
@@ -117,6 +121,7 @@ function buildServices(
     keys,
     authenticate: createAuthenticate(keys),
     meter,
+    usage,
     breaker: createCircuitBreaker({ clock, credentials }),
     credentials,
     slots: createAttemptSlots(limitsByProvider(config.providers), clock),

@@ -16,6 +16,8 @@ import {
 } from "./records.ts";
 import { newWebhookSecret } from "./webhook_secret.ts";
 
+const SCAN_PAGE = 500;
+
 /** A prepaid account with its balance. */
 export interface Account extends AccountRecord {
   /** Can be spent; below minus `overdraft` if calls cost more than they reserved. */
@@ -101,6 +103,19 @@ export async function listAccounts(
   const entries = await store.scan<AccountRecord>(ACCOUNTS, { ...after, limit: page.limit + 1 });
   const accounts = await Promise.all(entries.slice(0, page.limit).map(({ value }) => withBalance(store, value)));
   return { accounts, next: entries.length > page.limit ? accounts.at(-1)?.id ?? null : null };
+}
+
+/** The ids of all accounts, in their order. */
+export async function* allAccounts(store: Store): AsyncGenerator<string> {
+  let after: string | undefined;
+  do {
+    const entries = await store.scan<AccountRecord>(ACCOUNTS, {
+      ...(after !== undefined && { after: accountKey(after) }),
+      limit: SCAN_PAGE,
+    });
+    for (const { value } of entries) yield value.id;
+    after = entries[SCAN_PAGE - 1]?.value.id;
+  } while (after !== undefined);
 }
 
 /**

@@ -78,6 +78,8 @@ export interface LedgerMeter extends Meter {
    * included.
    */
   settle(accountId: string): void | Promise<void>;
+  /** Writes the charges of all accounts to the ledger, as {@linkcode LedgerMeter.settle}. */
+  settleAll(): Promise<void>;
 }
 
 /** The dependencies and settings of a meter. */
@@ -152,6 +154,9 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     },
     invalidate: (accountId) => meters.get(accountId)?.invalidate(),
     settle: (accountId) => meters.get(accountId)?.settle(),
+    async settleAll() {
+      await Promise.all([...meters.values()].map((meter) => meter.settle()));
+    },
     async flush() {
       await Promise.all([...meters.values()].map((meter) => meter.flush()));
     },

@@ -1,14 +1,17 @@
 import type { Balance, Store, StoredLedgerEntry } from "../store/store.ts";
 import { chargeRowsOf, totalOf } from "./charge.ts";
-import { accountKey, type AccountRecord, ACCOUNTS } from "./records.ts";
+import { allAccounts } from "./account.ts";
+import { usageDifferences } from "./usage/verify_usage.ts";
 
-/** A contradiction between balances and the ledger. */
+/** A contradiction between balances or usage and the ledger. */
 export type LedgerDifference =
   /** The entries of an account do not add up to its balance. */
   | { readonly kind: "balance"; readonly account: string; readonly balance: Balance; readonly lines: Balance }
   /** The rows of a charge do not add up to its amount. */
   | { readonly kind: "rows"; readonly account: string; readonly line: string }
-  /** The balance changed too often to be compared with the entries of one instant. */
+  /** Stored usage, by the names of its values, is not that of the ledger. */
+  | { readonly kind: "usage"; readonly account: string; readonly values: readonly string[] }
+  /** The balance or the usage changed too often to be compared with the entries of one instant. */
   | { readonly kind: "unsteady"; readonly account: string };
 
 /** The result of a verification. */
@@ -21,7 +24,10 @@ export interface LedgerVerification {
 const PAGE = 500;
 const MAX_PASSES = 20;
 
-/** Compares the sum of every account's ledger with its balance. It can run while balances change. */
+/**
+ * Compares the sum of every account's ledger with its balance, and the stored usage with the ledger. It can run while
+ * they change.
+ */
 export async function verifyLedger(store: Store): Promise<LedgerVerification> {
   let accounts = 0;
   let lines = 0;
@@ -33,20 +39,11 @@ export async function verifyLedger(store: Store): Promise<LedgerVerification> {
     lines += sum.lines;
     differences.push(...sum.wrongLines.map((line) => ({ kind: "rows" as const, account, line })));
     if (balanceDifference) differences.push(balanceDifference);
+    const values = await usageDifferences(store, account);
+    if (values === null) differences.push({ kind: "unsteady", account });
+    else if (values.length > 0) differences.push({ kind: "usage", account, values });
   }
   return { accounts, lines, differences };
-}
-
-async function* allAccounts(store: Store): AsyncGenerator<string> {
-  let after: string | undefined;
-  do {
-    const entries = await store.scan<AccountRecord>(ACCOUNTS, {
-      ...(after !== undefined && { after: accountKey(after) }),
-      limit: PAGE,
-    });
-    for (const { value } of entries) yield value.id;
-    after = entries[PAGE - 1]?.value.id;
-  } while (after !== undefined);
 }
 
 /** The balance belongs to the sum if no entry was added between the last one read and the read of the balance. */

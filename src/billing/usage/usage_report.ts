@@ -1,0 +1,121 @@
+import { GatewayError } from "../../lib/gateway_error.ts";
+import type { Entry, Key, Store } from "../../store/store.ts";
+import { accountSpentOf, addSums, NO_SUMS, USAGE, usageOf, type UsageRecord, type UsageSums } from "./usage_records.ts";
+
+/** What usage can be grouped by. */
+const USAGE_DIMENSIONS = ["account", "key", "model", "provider", "kind", "day"] as const;
+
+/** One of {@linkcode USAGE_DIMENSIONS}. */
+export type UsageDimension = typeof USAGE_DIMENSIONS[number];
+
+/** The value of a dimension: a day as days since 1970, others as text; null for an unknown key. */
+export type UsageValue = string | number | null;
+
+/** Which usage is summed, and how. */
+export interface UsageQuery {
+  /** In the order of the groups' values. */
+  readonly groupBy: readonly UsageDimension[];
+  /** Only usage with these values. */
+  readonly only: Readonly<Partial<Record<Exclude<UsageDimension, "day">, string>>>;
+  /** Days since 1970, UTC; the first one. */
+  readonly fromDay: number;
+  /** The day after the last one. */
+  readonly toDay: number;
+}
+
+/** The sums of one group. */
+export interface UsageGroup {
+  /** In the order of `groupBy`. */
+  readonly values: readonly UsageValue[];
+  readonly sums: UsageSums;
+}
+
+/** The result of a query. */
+export interface UsageReport {
+  /** Sorted by their values. */
+  readonly groups: readonly UsageGroup[];
+  /** The sums of all groups. */
+  readonly total: UsageSums;
+}
+
+/** Groups of one report. */
+const MAX_USAGE_GROUPS = 10_000;
+/** Stored sums that one report reads. */
+const MAX_ROWS = 500_000;
+const PAGE = 500;
+/**
+ * Sums the stored usage.
+ *
+ * @throws {GatewayError} `invalid_request` if there are too many groups or stored sums.
+ */
+export async function sumUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
+  const groups = new Map<string, UsageGroup>();
+  let total = NO_SUMS;
+  let rows = 0;
+  for await (const { key, value } of rowsOf(store, query)) {
+    if (++rows > MAX_ROWS) throw tooMuch(`has more than ${MAX_ROWS} stored sums`);
+    if (!isIncluded(key, value, query)) continue;
+    const values = query.groupBy.map((dimension) => valueOf(key, value, dimension));
+    const name = JSON.stringify(values);
+    const sums = groups.get(name)?.sums ?? NO_SUMS;
+    groups.set(name, { values, sums: addSums(sums, value) });
+    if (groups.size > MAX_USAGE_GROUPS) throw tooMuch(`has more than ${MAX_USAGE_GROUPS} groups`);
+    total = addSums(total, value);
+  }
+  return { groups: [...groups.values()].sort((a, b) => compareValues(a.values, b.values)), total };
+}
+
+function tooMuch(why: string): GatewayError {
+  const hint = "shorten the range of from and to, filter, or group by fewer fields";
+  return new GatewayError("invalid_request", `Cannot report the usage: the range ${why}; ${hint}`, { field: "from" });
+}
+
+/** Compares the values of two groups: null first, days by time, text by its characters. */
+function compareValues(one: readonly UsageValue[], other: readonly UsageValue[]): number {
+  for (const [place, left] of one.entries()) {
+    const right = other[place] ?? null;
+    if (left === right) continue;
+    if (left === null || right === null) return left === null ? -1 : 1;
+    return left < right ? -1 : 1;
+  }
+  return 0;
+}
+
+/** The day and the account of a stored sum are in its key. */
+function valueOf(key: Key, record: UsageRecord, dimension: UsageDimension): UsageValue {
+  if (dimension === "day") return Number(key[2]);
+  return dimension === "account" ? String(key[3]) : record[dimension];
+}
+
+function isIncluded(key: Key, record: UsageRecord, { only }: UsageQuery): boolean {
+  return Object.entries(only).every(([dimension, value]) =>
+    value === undefined || valueOf(key, record, dimension as UsageDimension) === value
+  );
+}
+
+async function* rowsOf(store: Store, { only, fromDay, toDay }: UsageQuery): AsyncGenerator<Entry<UsageRecord>> {
+  const { account } = only;
+  if (account === undefined) {
+    const after = fromDay > 0 ? [...USAGE, fromDay] : undefined; // all keys of that day have further parts
+    for await (const entry of entriesBelow<UsageRecord>(store, USAGE, after)) {
+      if (Number(entry.key[2]) >= toDay) return;
+      yield entry;
+    }
+    return;
+  }
+  const spent = accountSpentOf(account);
+  for await (const { key } of entriesBelow(store, spent, fromDay > 0 ? [...spent, fromDay - 1] : undefined)) {
+    const day = Number(key.at(-1));
+    if (day >= toDay) return;
+    yield* entriesBelow<UsageRecord>(store, usageOf(day, account));
+  }
+}
+
+async function* entriesBelow<T>(store: Store, prefix: Key, start?: Key): AsyncGenerator<Entry<T>> {
+  let after = start;
+  do {
+    const entries = await store.scan<T>(prefix, { after, limit: PAGE });
+    yield* entries;
+    after = entries[PAGE - 1]?.key;
+  } while (after !== undefined);
+}

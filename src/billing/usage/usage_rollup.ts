@@ -1,0 +1,260 @@
+import { GatewayError } from "../../lib/gateway_error.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Money } from "../../lib/money.ts";
+import type { StoreEngine } from "../../store/engine.ts";
+import type { JobRunner } from "../../store/job_runner.ts";
+import type { CommitResult, Key, Store } from "../../store/store.ts";
+import { allAccounts } from "../account.ts";
+import { changedValues, UsageBatch } from "./usage_batch.ts";
+import {
+  accountHeldKey,
+  accountSpentOf,
+  DAY_MS,
+  keyHeldKey,
+  keySpentOf,
+  type UsageCursor,
+  usageCursorKey,
+} from "./usage_records.ts";
+
+/** The dependencies of a usage rollup. */
+export interface UsageRollupParts {
+  /** Whose ledger is summed, and which has the sums. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The amounts of one account, or of one key, in its ledger. */
+export interface LedgerSpent {
+  /** Charges and captures since a time. */
+  readonly charged: Money;
+  /** Holds that are open now, of any time. */
+  readonly held: Money;
+}
+
+/** Time between two passes over the accounts with new ledger entries. A query does not wait for it. */
+const PASS_EVERY_MS = 60_000;
+/** Ledger entries of one read. Each may have 200 rows. */
+const ENTRIES_PER_STEP = 32;
+/** An entry changes up to 600 values more, so that a commit stays within the limits of every store. */
+const MAX_CHANGES_PER_STEP = 200;
+/** The longest time without a pause for other work. */
+const SLICE_MS = 8;
+const SCAN_PAGE = 500;
+
+/**
+ * Usage by account, UTC day, key, model, provider and kind, added up from the ledger. It is not written with each
+ * charge: a later pass reads the entries after a cursor, and writes the new sums and the cursor in one commit. So an
+ * entry is counted exactly once, whatever ends the process.
+ *
+ *     entry → its account is marked → the next pass, at most a minute later, or a query → counted
+ *
+ * All accounts are marked at the start, because the last process may have ended between an entry and its pass.
+ */
+export class UsageRollup {
+  /** Accounts that may have entries after their cursor. */
+  readonly #marked = new Set<string>();
+  readonly #passes = new Set<Promise<void>>();
+  #firstPass: Promise<void> | null = null;
+  #isFirstPassDone = false;
+  #isStopped = false;
+
+  constructor(private readonly parts: UsageRollupParts) {}
+
+  /** Must be called after entries were added to an account's ledger. */
+  mark(account: string): void {
+    this.#marked.add(account);
+  }
+
+  /**
+   * Counts all entries of an account's ledger that were committed before this call.
+   *
+   * @throws {StoreWriteError} If the store takes no writes.
+   */
+  fold(account: string): Promise<void> {
+    return this.#count(account, () => false);
+  }
+
+  /**
+   * Counts all entries of all ledgers that were committed before this call. The first call of a process reads every
+   * account, so over a store without sums it takes as long as a read of the whole ledger.
+   *
+   * @throws {StoreWriteError} If the store takes no writes.
+   * @throws {GatewayError} `overloaded` if the process stops meanwhile.
+   */
+  async foldAll(): Promise<void> {
+    await this.#passOnce();
+    if (!this.#isFirstPassDone) throw new GatewayError("overloaded", "Cannot sum the usage: the gateway is stopping");
+    await Promise.all([this.#passOver([...this.#marked]), ...this.#passes]);
+  }
+
+  /** Whether every account was read once, so that {@linkcode UsageRollup.foldAll} is quick. */
+  get isReady(): boolean {
+    return this.#isFirstPassDone;
+  }
+
+  /**
+   * What an account or one of its keys has spent by the ledger, exactly, up to this call. Charges that are not in the
+   * ledger yet, because they wait in the journal, are not included.
+   *
+   * @param key Null for all keys of the account.
+   * @param since Unix milliseconds, the start of a UTC day; 0 for all time.
+   * @throws {RangeError} If `since` is within a day.
+   * @throws {StoreWriteError} If the store takes no writes.
+   */
+  async spentSince(account: string, key: string | null, since: number): Promise<LedgerSpent> {
+    if (since % DAY_MS !== 0) {
+      throw new RangeError(`Cannot sum what was spent since ${since}: expected the start of a day`);
+    }
+    await this.fold(account);
+    const { store } = this.parts;
+    const prefix = key === null ? accountSpentOf(account) : keySpentOf(account, key);
+    const [held] = await store.get<Money>([key === null ? accountHeldKey(account) : keyHeldKey(account, key)]);
+    let charged = 0n;
+    for await (const amount of amountsFrom(store, prefix, since / DAY_MS)) charged += amount;
+    return { charged, held: held?.value ?? 0n };
+  }
+
+  /** Starts the passes: at once over all accounts, then every minute over those with new entries. */
+  start(): JobRunner {
+    const { clock, log } = this.parts;
+    let stopTimer = () => {};
+    const pass = async (): Promise<void> => {
+      try {
+        await this.#passOnce();
+        await this.#passOver([...this.#marked]);
+      } catch (error) {
+        log.warn("usage_not_summed", { reason: error instanceof Error ? error.name : typeof error });
+      }
+      if (!this.#isStopped) stopTimer = clock.after(PASS_EVERY_MS, () => running = pass());
+    };
+    let running = pass();
+    return {
+      running: 0,
+      drain: async () => {
+        this.#isStopped = true;
+        stopTimer();
+        await running;
+      },
+    };
+  }
+
+  /** Reads every account once in the life of the process. A pass that failed is repeated by the next call. */
+  #passOnce(): Promise<void> {
+    if (this.#isFirstPassDone) return Promise.resolve();
+    return this.#firstPass ??= this.#passOverAll().finally(() => this.#firstPass = null);
+  }
+
+  async #passOverAll(): Promise<void> {
+    for await (const account of allAccounts(this.parts.store)) {
+      await this.#passOver([account]);
+      if (this.#isStopped) return;
+    }
+    this.#isFirstPassDone = true;
+  }
+
+  /** Counts the entries of accounts, one account after the other, until the process stops. */
+  #passOver(accounts: readonly string[]): Promise<void> {
+    const pass = this.#countAll(accounts);
+    this.#passes.add(pass);
+    return pass.finally(() => this.#passes.delete(pass));
+  }
+
+  async #countAll(accounts: readonly string[]): Promise<void> {
+    for (const account of accounts) await this.#count(account, () => this.#isStopped);
+  }
+
+  async #count(account: string, isStopped: () => boolean): Promise<void> {
+    this.#marked.delete(account);
+    try {
+      while (await this.#step(account)) {
+        if (isStopped()) return void this.#marked.add(account);
+        await pause();
+      }
+    } catch (error) {
+      this.#marked.add(account);
+      throw error;
+    }
+  }
+
+  /** Counts some entries. Returns whether more may be left. */
+  async #step(account: string): Promise<boolean> {
+    const { store, clock } = this.parts;
+    const key = usageCursorKey(account);
+    const [cursor] = await store.get<UsageCursor>([key]);
+    const after = cursor?.value.entry;
+    const entries = await store.ledger(account, { after, limit: ENTRIES_PER_STEP });
+    const batch = new UsageBatch(account);
+    let counted = after;
+    let sliceEndsAt = clock.monotonicMs() + SLICE_MS;
+    for (const entry of entries) {
+      if (batch.size >= MAX_CHANGES_PER_STEP) break;
+      batch.add(entry);
+      counted = entry.id;
+      if (clock.monotonicMs() < sliceEndsAt) continue;
+      await pause();
+      sliceEndsAt = clock.monotonicMs() + SLICE_MS;
+    }
+    if (counted === after || counted === undefined) return false;
+    const changes = batch.changes();
+    const values = changedValues(changes, await store.get(changes.map((change) => change.key)));
+    // Refused as a conflict if another pass counted these entries first. The next step reads the new cursor.
+    const result = await store.commit(null, {
+      check: [{ key, version: cursor?.version ?? null }],
+      set: [...values, { key, value: { entry: counted } satisfies UsageCursor }],
+    });
+    return !result.ok || counted !== entries.at(-1)?.id || entries.length === ENTRIES_PER_STEP;
+  }
+}
+
+/**
+ * A store that calls a listener with each account whose ledger got entries, before the commit resolves. Also for a
+ * commit that failed, since its outcome can be unknown.
+ */
+export function markedLedger(engine: StoreEngine, onEntries: (account: string) => void): StoreEngine {
+  return {
+    limits: engine.limits,
+    writeGuard: engine.writeGuard,
+    now: () => engine.now(),
+    get: (keys) => engine.get(keys),
+    scan: (prefix, options) => engine.scan(prefix, options),
+    commit(operation, commit) {
+      const result: Promise<CommitResult> = engine.commit(operation, commit);
+      const { ledgerEntries } = commit;
+      if (ledgerEntries === undefined || ledgerEntries.length === 0) return result;
+      const mark = () => {
+        for (const { account } of ledgerEntries) onEntries(account);
+      };
+      result.then(mark, mark);
+      return result;
+    },
+    balance: (account) => engine.balance(account),
+    ledger: (account, options) => engine.ledger(account, options),
+    claim: (kinds, limit, leaseMs) => engine.claim(kinds, limit, leaseMs),
+    jobDueTimes: (kind, refs) => engine.jobDueTimes(kind, refs),
+    renew: (jobs, leaseMs) => engine.renew(jobs, leaseMs),
+    take: (bucket, options) => engine.take(bucket, options),
+    onWake: (listener) => engine.onWake(listener),
+    publishAddress: (address) => engine.publishAddress(address),
+    wakeOverdueJobs: () => engine.wakeOverdueJobs(),
+    isReady: () => engine.isReady(),
+    metrics: () => engine.metrics(),
+    close: () => engine.close(),
+  };
+}
+
+/** Lets other work run. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** The amounts below a prefix from a day on. */
+async function* amountsFrom(store: Store, prefix: Key, day: number): AsyncGenerator<Money> {
+  let after: Key | undefined = day > 0 ? [...prefix, day - 1] : undefined;
+  do {
+    const entries = await store.scan<Money>(prefix, { after, limit: SCAN_PAGE });
+    for (const { value } of entries) yield value;
+    after = entries[SCAN_PAGE - 1]?.key;
+  } while (after !== undefined);
+}
