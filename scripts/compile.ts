@@ -20,6 +20,7 @@ export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000";
 /** Entry modules of threads. No module imports them, so `deno compile` does not find them by itself. */
 const THREAD_MODULES = [
   "src/store/journal/journal_entry.ts",
+  "src/request_log/sqlite/log_entry.ts",
   "src/workers/media_entry.ts",
   "src/workers/token_entry.ts",
   "src/app/large_request_thread.ts",

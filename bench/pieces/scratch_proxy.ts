@@ -47,7 +47,7 @@ const HANDLERS: Readonly<Record<Parts, (request: Request) => Promise<Response>>>
   async edits(request) {
     const key = request.headers.get("authorization")?.slice("Bearer ".length) ?? "";
     if (!keys.has(hashOfKey(key))) return new Response(null, { status: 401 });
-    const requestId = newRequestId();
+    const requestId = newRequestId(Date.now());
     const { bytes, scan } = jsonObjectOf(new Uint8Array(await request.arrayBuffer()));
     const sent = spliceJson(bytes, scan, { set: { model: "canned-1" } });
     const response = await send(sent, requestHeadersOf((name) => request.headers.get(name), FORWARDED));

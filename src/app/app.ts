@@ -8,7 +8,7 @@ import type { StoreEngine } from "../store/engine.ts";
 import type { GatewayState } from "./features.ts";
 import { LiveGateway } from "./live_gateway.ts";
 import { own, type OwnedServices } from "./own.ts";
-import { openServices, type ServiceOptions } from "./services.ts";
+import { openServices, type ServiceOptions, type Services } from "./services.ts";
 import { toCallerError } from "./storage_error.ts";
 
 /** A gateway that is built and does not listen yet. */
@@ -47,9 +47,11 @@ export interface RunningApp {
  * @throws What {@linkcode openServices}, {@linkcode own} and {@linkcode App.start} throw. Everything is closed then.
  */
 export async function startApp(options: ServiceOptions): Promise<RunningApp> {
-  const services = await openServices(options);
+  let services: Services = await openServices(options);
   try {
-    return await createApp(await own(services)).start();
+    const owned = await own(services);
+    services = owned;
+    return await createApp(owned).start();
   } catch (error) {
     await services.close();
     throw error;
@@ -58,7 +60,7 @@ export async function startApp(options: ServiceOptions): Promise<RunningApp> {
 
 /** Builds the endpoints and jobs over the services. */
 export function createApp(services: OwnedServices): App {
-  const { config, log, clock, memory } = services;
+  const { config, log, clock, memory, requestLog } = services;
   const state: GatewayState = { isDraining: false, baseUrl: config.server.baseUrl ?? "" };
   const gateway = new LiveGateway(services, state);
   const handler = createRequestHandler({
@@ -69,7 +71,11 @@ export function createApp(services: OwnedServices): App {
     errorOf: toCallerError,
     isDraining: () => state.isDraining,
     trustedProxies: config.server.trustedProxies,
-    observer: observeAll([accessLog(log, clock), services.counts.requests.observe]),
+    observer: observeAll([
+      accessLog(log, clock),
+      services.counts.requests.observe,
+      ...requestLog === null ? [] : [requestLog.observe],
+    ]),
   });
   return { handler, start: () => start(services, gateway, handler, state) };
 }

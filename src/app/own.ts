@@ -5,7 +5,9 @@ import { asUnwritableError } from "../lib/unwritable.ts";
 import { isFileNeeded } from "../videos/create/inputs.ts";
 import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { indexOldTasks } from "../videos/tasks/records.ts";
+import type { RequestLog } from "../request_log/request_log.ts";
 import { openJournal } from "./charge_journal.ts";
+import { openRequestLog } from "./request_log.ts";
 import type { Services } from "./services.ts";
 
 /** Services of the process that owns the store: its records and files are in the form that this version expects. */
@@ -14,6 +16,8 @@ export interface OwnedServices extends Services {
   readonly createdAccounts: EnsuredAccounts;
   /** The keys that sign the addresses of results. */
   readonly signingKeys: SigningKeyRing;
+  /** One row for each request; null if it is off. Closed with the services. */
+  readonly requestLog: RequestLog | null;
 }
 
 /**
@@ -22,8 +26,8 @@ export interface OwnedServices extends Services {
  * files that an earlier process left behind. Runs once, before the first request and the first job. A repeat changes
  * nothing.
  *
- * @throws {UnwritableError} If this process cannot write to the files folder or beside the store; it names the
- * setting.
+ * @throws {UnwritableError} If this process cannot write to the files folder, beside the store or to the log of
+ * requests; it names the setting.
  * @throws {StoreWriteError} If the store takes no writes.
  */
 export async function own(services: Services): Promise<OwnedServices> {
@@ -33,7 +37,17 @@ export async function own(services: Services): Promise<OwnedServices> {
   await indexOldTasks(store);
   const signingKeys = await openSigningKeys(store);
   const createdAccounts = await ensureConfiguredAccounts(store, config.accounts);
-  return { ...services, createdAccounts, signingKeys };
+  const requestLog = await openRequestLog(services);
+  return {
+    ...services,
+    createdAccounts,
+    signingKeys,
+    requestLog,
+    async close() {
+      await requestLog?.close();
+      await services.close();
+    },
+  };
 }
 
 /** Removes uploads, unfinished files and files without a record. */

@@ -14,6 +14,7 @@ import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
 import { refuseBadNames, refuseUnfitFallbacks } from "./name_checks.ts";
 import { type Path, Problems, type Reader } from "./problems.ts";
+import { readRequestLogSection, type RequestLogConfig } from "./request_log_section.ts";
 import { readRetentionSection, type RetentionConfig } from "./retention_section.ts";
 import { readServerSection, type ServerConfig } from "./server_section.ts";
 import {
@@ -58,6 +59,8 @@ export interface Config {
   readonly egress: EgressConfig;
   /** Which log lines are written. */
   readonly logs: LogsConfig;
+  /** Whether requests are logged, where, and how long. */
+  readonly requestLog: RequestLogConfig;
   /** The proxies for requests to vendors; only from the environment. Default: none. */
   readonly proxies: Proxies;
 }
@@ -76,6 +79,7 @@ const SECTIONS = [
   "webhooks",
   "egress",
   "logs",
+  "request_log",
 ] as const;
 
 /**
@@ -123,6 +127,7 @@ export function readTree(tree: Section, problems: Problems): Config {
     webhooks: problems.read(["webhooks"], tree.webhooks ?? {}, readWebhooksSection),
     egress: problems.read(["egress"], tree.egress ?? {}, readEgressSection),
     logs: problems.read(["logs"], tree.logs ?? {}, readLogsSection),
+    requestLog: problems.read(["request_log"], tree.request_log ?? {}, readRequestLogSection),
   };
   const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
   const models = config.models ?? builtInModels(providerNames);

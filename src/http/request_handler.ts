@@ -155,7 +155,7 @@ interface ArrivalParts {
 
 /** A request while it is handled. Costly properties are computed on demand. */
 class Arrival implements Inbound, RecordedArrival {
-  readonly requestId = newRequestId();
+  readonly requestId: string;
   sentPath = "";
   /** As sent, until the router has matched it. */
   path = "";
@@ -176,6 +176,7 @@ class Arrival implements Inbound, RecordedArrival {
     readonly receivedAt: number,
     readonly parts: ArrivalParts,
   ) {
+    this.requestId = newRequestId(receivedAt);
     this.record = new RequestRecord(this, parts.observer);
   }
 

@@ -16,20 +16,33 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-const REQUEST_ID_DIGITS = 24;
+const RANDOM_REQUEST_DIGITS = 16;
 const REQUEST_IDS_PER_DRAW = 256;
 
 /** Random hexadecimal digits for request ids, and the number of those that are used. */
 let randomDigits = "";
 let usedDigits = 0;
+/** The second of the last request id, and what its ids start with. */
+let lastSecond = NaN;
+let secondPrefix = "";
 
-/** Creates the id of a request: `req_` and 24 hexadecimal digits. It is not secret. */
-export function newRequestId(): string {
+/**
+ * Creates the id of a request: `req_` and 24 hexadecimal digits. It is not secret. The first 8 digits are the second,
+ * so that an index of ids grows at its end.
+ *
+ * @param nowMs Unix time in milliseconds.
+ */
+export function newRequestId(nowMs: number): string {
   if (usedDigits === randomDigits.length) {
-    randomDigits = randomBytes(REQUEST_IDS_PER_DRAW * REQUEST_ID_DIGITS / 2).toString("hex");
+    randomDigits = randomBytes(REQUEST_IDS_PER_DRAW * RANDOM_REQUEST_DIGITS / 2).toString("hex");
     usedDigits = 0;
   }
-  return `req_${randomDigits.slice(usedDigits, usedDigits += REQUEST_ID_DIGITS)}`;
+  const second = Math.floor(nowMs / 1_000);
+  if (second !== lastSecond) {
+    lastSecond = second;
+    secondPrefix = `req_${(second >>> 0).toString(16).padStart(8, "0")}`;
+  }
+  return secondPrefix + randomDigits.slice(usedDigits, usedDigits += RANDOM_REQUEST_DIGITS);
 }
 
 /**

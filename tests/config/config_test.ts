@@ -104,7 +104,21 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     webhooks: { timeoutMs: 10_000 },
     egress: { allow: [], caFile: null },
     logs: { level: "info" },
+    requestLog: { isEnabled: true, path: null, retentionMs: 2_592_000_000, maxBytes: 5_000_000_000 },
   });
+});
+
+Deno.test("readConfig() reads request_log as a switch or a section", () => {
+  const off = { isEnabled: false, path: null, retentionMs: 2_592_000_000, maxBytes: 5_000_000_000 };
+  assertEquals(configOf("request_log: false").requestLog, off);
+  assertEquals(configOf("request_log: { enabled: false }").requestLog, off);
+  assertEquals(configOf("request_log: { path: /srv/requests.db, days: 1.5, max_bytes: 2GB }").requestLog, {
+    isEnabled: true,
+    path: "/srv/requests.db",
+    retentionMs: 129_600_000,
+    maxBytes: 2_000_000_000,
+  });
+  assertEquals(problemsOf("request_log: { day: 7 }").length, 1);
 });
 
 Deno.test("readConfig() reads the complete file of the documentation", () => {

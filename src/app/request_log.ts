@@ -1,0 +1,65 @@
+import { dirname } from "node:path";
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { makePrivateFolder, PRIVATE_FILE_MODE, restrictPermissions } from "../lib/private_path.ts";
+import { asUnwritableError } from "../lib/unwritable.ts";
+import type { RequestLog } from "../request_log/request_log.ts";
+import { openSqliteRequestLog } from "../request_log/sqlite_request_log.ts";
+
+/** What a log of requests belongs to. */
+export interface RequestLogOwner {
+  readonly config: Pick<Config, "store" | "requestLog" | "limits">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Options of {@linkcode openRequestLog}. */
+export interface OpenRequestLogOptions {
+  /** Whether a missing file is created. Default true. */
+  readonly isCreated?: boolean;
+}
+
+/**
+ * Opens the log of requests beside an open store. Returns null if it is off, or if it is missing and not to be created.
+ *
+ * @throws {UnwritableError} If this process cannot write its file; it names the setting.
+ */
+export async function openRequestLog(
+  { config, clock, log }: RequestLogOwner,
+  { isCreated = true }: OpenRequestLogOptions = {},
+): Promise<RequestLog | null> {
+  const { isEnabled, retentionMs, maxBytes } = config.requestLog;
+  if (!isEnabled) return null;
+  const path = await pathOf(config);
+  if (path !== MEMORY && !isCreated && await Deno.stat(path).catch(() => null) === null) return null;
+  if (path !== MEMORY) await makePrivateFile(path, log);
+  return openSqliteRequestLog({
+    path,
+    retentionMs,
+    maxBytes,
+    minFreeBytes: config.limits.minFreeDiskBytes,
+    clock,
+    log,
+  });
+}
+
+const MEMORY = ":memory:";
+
+/** The path of the store is real, as for its journal: two links to one store have one log. */
+async function pathOf({ store, requestLog }: RequestLogOwner["config"]): Promise<string> {
+  if (requestLog.path !== null) return requestLog.path;
+  const path = store.slice(store.indexOf(":") + 1);
+  return path === MEMORY ? MEMORY : `${await Deno.realPath(path)}.requests`;
+}
+
+/** SQLite gives its other files the mode of this one. */
+async function makePrivateFile(path: string, log: Log): Promise<void> {
+  try {
+    await makePrivateFolder(dirname(path));
+    (await Deno.open(path, { append: true, create: true, mode: PRIVATE_FILE_MODE })).close();
+    await restrictPermissions(path, log);
+  } catch (error) {
+    throw asUnwritableError("request_log.path", path, error);
+  }
+}

@@ -1,0 +1,79 @@
+import type { RequestRecord } from "../http/request_record.ts";
+import { appendRow, type RowValue } from "./row.ts";
+
+/** Rows that wait or are being written. Further ones are dropped. */
+export const MAX_QUEUED_ROWS = 20_000;
+/** Characters of long texts in the rows that wait or are being written. */
+const MAX_QUEUED_CHARACTERS = 33_554_432;
+
+/** Rows for one transaction. */
+export interface RowBatch {
+  /** The values of the rows, one row after the other. */
+  readonly values: readonly RowValue[];
+  readonly rows: number;
+}
+
+interface SentBatch {
+  readonly rows: number;
+  readonly characters: number;
+}
+
+/** Collects rows into batches, within limits on the rows that are not written yet. */
+export class QueuedRows {
+  #values: RowValue[] = [];
+  #rows = 0;
+  #characters = 0;
+  #sent: SentBatch[] = [];
+  #sentRows = 0;
+  #sentCharacters = 0;
+
+  /** Rows of the next batch. */
+  get waiting(): number {
+    return this.#rows;
+  }
+
+  /** Rows that wait or are being written. */
+  get size(): number {
+    return this.#rows + this.#sentRows;
+  }
+
+  /**
+   * Adds a request to the next batch. Returns false if the limits are reached.
+   *
+   * @param endedAt Unix milliseconds.
+   */
+  push(record: RequestRecord, endedAt: number): boolean {
+    if (this.#rows + this.#sentRows >= MAX_QUEUED_ROWS) return false;
+    if (this.#characters + this.#sentCharacters >= MAX_QUEUED_CHARACTERS) return false;
+    this.#characters += appendRow(this.#values, record, endedAt);
+    this.#rows++;
+    return true;
+  }
+
+  /** Takes the next batch, which counts as being written from now on. */
+  take(): RowBatch {
+    const batch = { values: this.#values, rows: this.#rows };
+    this.#sent.push({ rows: this.#rows, characters: this.#characters });
+    this.#sentRows += this.#rows;
+    this.#sentCharacters += this.#characters;
+    this.#values = [];
+    this.#rows = this.#characters = 0;
+    return batch;
+  }
+
+  /** The first batch that was taken is written or lost. */
+  finishFirst(): void {
+    const batch = this.#sent.shift();
+    if (batch === undefined) return;
+    this.#sentRows -= batch.rows;
+    this.#sentCharacters -= batch.characters;
+  }
+
+  /** All batches that were taken are lost. Returns the number of their rows. */
+  loseSent(): number {
+    const lost = this.#sentRows;
+    this.#sent = [];
+    this.#sentRows = this.#sentCharacters = 0;
+    return lost;
+  }
+}

@@ -1,0 +1,113 @@
+import type { RecordedFacts, RequestEnd, RequestObserver } from "../http/request_record.ts";
+
+/** One request in the log. */
+export interface LoggedRequest extends Omit<RecordedFacts, "firstByteAt" | "requestBytes"> {
+  /** The position in the log. It rises in the order in which requests end. */
+  readonly position: number;
+  /** Assigned by the gateway. */
+  readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly receivedAt: number;
+  /** Until the response and its charge had ended. */
+  readonly durationMs: number;
+  /** Until the first byte of the response. */
+  readonly firstByteMs: number;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path without the query, possibly cut. */
+  readonly path: string;
+  /** The path of the route; null if the request had none. */
+  readonly endpoint: string | null;
+  /** The HTTP status of the response. */
+  readonly status: number;
+  /** The code of the returned error; null for a success. */
+  readonly code: string | null;
+  /** The message of the returned error. */
+  readonly message: string | null;
+  /** See {@linkcode RecordedFacts}. */
+  readonly end: RequestEnd | null;
+  /** Bytes of the request's body; null if not counted. */
+  readonly requestBytes: number | null;
+  /** The client's IP address. */
+  readonly remote: string;
+}
+
+/** Which requests to list. Every given condition must hold. */
+export interface RequestQuery {
+  /** The account's id. */
+  readonly account?: string;
+  /** The public id of the key. */
+  readonly key?: string;
+  /** The model as asked for or as served. */
+  readonly model?: string;
+  /** A provider that was tried. */
+  readonly provider?: string;
+  /** The lowest and the highest status. */
+  readonly status?: readonly [number, number];
+  /** The code of the returned error. */
+  readonly code?: string;
+  /** Unix milliseconds: the request ended at that time or later. */
+  readonly from?: number;
+  /** Unix milliseconds: the request ended before. */
+  readonly to?: number;
+  /** Text in the id, the message, or an attempt's message or vendor request id. Case is ignored for ASCII letters. */
+  readonly text?: string;
+  /** The order in which requests ended; `desc` is newest first. */
+  readonly order: "asc" | "desc";
+  /** Lists only requests after this position in that order. */
+  readonly after?: number;
+  /** The most requests to return. */
+  readonly limit: number;
+}
+
+/** A part of the list. */
+export interface RequestPage {
+  readonly requests: readonly LoggedRequest[];
+  /**
+   * The position to continue after; null at the end of the list. A query that reaches its deadline returns what it has
+   * found, possibly nothing, and continues from here.
+   */
+  readonly next: number | null;
+}
+
+/** The state of the log. */
+export interface RequestLogStats {
+  /** Requests that were not logged since the start, because the log was too slow or could not be written. */
+  readonly dropped: number;
+  /** Requests without an account that were not logged since the start, because their address sent too many. */
+  readonly skipped: number;
+  /** Rows that are not written yet. */
+  readonly queued: number;
+}
+
+/**
+ * The log of requests: one row for each. Adapters write it elsewhere than on the request path. A row is written within
+ * a second of the end of its request, and then survives the end of the process.
+ */
+export interface RequestLog {
+  /** Appends the record of a request that has ended, without blocking. Rows beyond the limits are dropped. */
+  readonly observe: RequestObserver;
+  /** The state of the log. */
+  readonly stats: RequestLogStats;
+  /**
+   * Lists requests.
+   *
+   * @throws {GatewayError} `overloaded` if too many queries are under way, `storage_unavailable` if the log cannot be
+   * read.
+   */
+  list(query: RequestQuery): Promise<RequestPage>;
+  /**
+   * The request with this id; null if there is none.
+   *
+   * @throws {GatewayError} As {@linkcode RequestLog.list}.
+   */
+  get(requestId: string): Promise<LoggedRequest | null>;
+  /**
+   * Removes all requests of an account. Resolves with their number.
+   *
+   * @throws {GatewayError} As {@linkcode RequestLog.list}.
+   */
+  deleteAccount(account: string): Promise<number>;
+  /** Writes what is queued, then ends the log. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,183 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { ROW_COLUMNS, type RowValue, type StoredRow } from "../row.ts";
+import { migrate } from "./schema.ts";
+
+/** Positions per millisecond. A position is when the request ended, and rises even if the clock does not. */
+export const POSITIONS_PER_MS = 1_000;
+
+/** Rows of one insert: a statement costs more than a row. */
+const ROWS_PER_INSERT = 16;
+
+const COLUMNS = ["position", ...ROW_COLUMNS];
+/** Amounts can exceed the integers that a number holds exactly. */
+const SELECTED = COLUMNS.map((name) => name === "cost" ? "CAST(cost AS TEXT) AS cost" : name).join(", ");
+const WIDTH = ROW_COLUMNS.length;
+
+/** A value that a statement takes. */
+type Bound = string | number | bigint | null;
+
+/** A condition of a query, and the values of its parameters. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly Bound[];
+}
+
+/** The file of the log: SQLite in WAL mode. All calls block; it belongs into a thread. */
+export class LogFile {
+  readonly #database: DatabaseSync;
+  readonly #insertMany: StatementSync;
+  readonly #insertOne: StatementSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  /**
+   * Opens the file, creates it if it is missing, and migrates its schema.
+   *
+   * @param path `:memory:` for none.
+   * @throws {Error} If it cannot be opened, is damaged, or was written by a later version.
+   */
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, { timeout: BUSY_MS });
+    try {
+      // auto_vacuum takes effect only before the first table. FULL sync would wait for the disk at each commit: without
+      // it a commit survives the end of the process, and the last seconds may be lost with the power.
+      this.#database.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+      this.#database.exec(`PRAGMA journal_size_limit = ${MAX_WAL_BYTES}; PRAGMA cache_size = -${CACHE_KIB}`);
+      migrate(this.#database);
+      this.#insertMany = this.#database.prepare(insertOf(ROWS_PER_INSERT));
+      this.#insertOne = this.#database.prepare(insertOf(1));
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Appends rows in one transaction.
+   *
+   * @param values Of {@linkcode ROW_COLUMNS}, one row after the other. The first column is when the request ended.
+   * @throws {Error} If the file takes no rows. None of them is written then.
+   */
+  append(values: readonly RowValue[]): void {
+    this.#transaction(() => {
+      let last = Number(this.#prepared("SELECT max(position) AS last FROM requests").get()?.last ?? 0);
+      const bound: Bound[] = [];
+      for (let at = 0; at < values.length; at += WIDTH) {
+        last = Math.max(last + 1, Number(values[at]) * POSITIONS_PER_MS);
+        bound.push(last);
+        for (let column = at; column < at + WIDTH; column++) bound.push(values[column] ?? null);
+        if (bound.length < ROWS_PER_INSERT * COLUMNS.length) continue;
+        this.#insertMany.run(...bound);
+        bound.length = 0;
+      }
+      for (let at = 0; at < bound.length; at += COLUMNS.length) {
+        this.#insertOne.run(...bound.slice(at, at + COLUMNS.length));
+      }
+    });
+  }
+
+  /** The request with this id; null if there is none. */
+  get(requestId: string): StoredRow | null {
+    const statement = this.#prepared(`SELECT ${SELECTED} FROM requests WHERE request_id = ? LIMIT 1`);
+    return (statement.get(requestId) as StoredRow | undefined) ?? null;
+  }
+
+  /** The rows that match, in the order of `order`. */
+  select(condition: Condition, order: "asc" | "desc", limit: number): StoredRow[] {
+    const { sql, values } = condition;
+    const statement = this.#prepared(
+      `SELECT ${SELECTED} FROM requests WHERE ${sql} ORDER BY position ${order} LIMIT ?`,
+    );
+    return statement.all(...values, limit) as unknown as StoredRow[];
+  }
+
+  /** The position of the row that `offset` rows precede; null if there are fewer. */
+  positionAt(condition: Condition, order: "asc" | "desc", offset: number): number | null {
+    const { sql, values } = condition;
+    const statement = this.#prepared(
+      `SELECT position FROM requests WHERE ${sql} ORDER BY position ${order} LIMIT 1 OFFSET ?`,
+    );
+    const row = statement.get(...values, offset);
+    return row === undefined ? null : Number(row.position);
+  }
+
+  /** Removes up to `limit` of the oldest rows before a position. Returns their number. */
+  deleteBefore(position: number, limit: number): number {
+    return this.#delete("position < ?", position, limit);
+  }
+
+  /** Removes up to `limit` of the oldest rows of an account and overwrites their bytes. Returns their number. */
+  deleteOf(account: string, limit: number): number {
+    this.#database.exec("PRAGMA secure_delete = ON");
+    try {
+      return this.#delete("account_id = ?", account, limit);
+    } finally {
+      this.#database.exec("PRAGMA secure_delete = OFF");
+    }
+  }
+
+  /** Bytes of the file that hold rows and indexes. */
+  get usedBytes(): number {
+    return (this.#pragma("page_count") - this.#pragma("freelist_count")) * this.#pragma("page_size");
+  }
+
+  /** Gives up to `pages` unused pages back to the file system. Returns whether more are left. */
+  shrink(pages: number): boolean {
+    this.#database.exec(`PRAGMA incremental_vacuum(${pages})`);
+    return this.#pragma("freelist_count") > 0;
+  }
+
+  /** Moves what the write-ahead log holds to the file, and empties it, so that removed rows are in neither. */
+  checkpoint(): void {
+    this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+
+  /** Closes the file. */
+  close(): void {
+    this.#database.close();
+  }
+
+  #delete(sql: string, value: Bound, limit: number): number {
+    const statement = this.#prepared(
+      `DELETE FROM requests WHERE position IN (SELECT position FROM requests WHERE ${sql} ORDER BY position LIMIT ?)`,
+    );
+    return Number(statement.run(value, limit).changes);
+  }
+
+  #pragma(name: string): number {
+    return Number(this.#prepared(`PRAGMA ${name}`).get()?.[name]);
+  }
+
+  #transaction(work: () => void): void {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      work();
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      try {
+        this.#database.exec("ROLLBACK");
+      } catch { /* SQLite has rolled back already, as it does when the disk is full */ }
+      throw error;
+    }
+  }
+
+  /** Statements are few: their text depends on which filters are set, not on the values. */
+  #prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
+      this.#statements.set(sql, statement = this.#database.prepare(sql));
+    }
+    return statement;
+  }
+}
+
+/** Another process, such as a command, may hold the file for the time of a transaction. */
+const BUSY_MS = 2_000;
+const MAX_WAL_BYTES = 16_777_216;
+const CACHE_KIB = 8_192;
+const MAX_STATEMENTS = 64;
+
+function insertOf(rows: number): string {
+  const row = `(${COLUMNS.map(() => "?").join(", ")})`;
+  return `INSERT INTO requests (${COLUMNS.join(", ")}) VALUES ${Array.from({ length: rows }, () => row).join(", ")}`;
+}

@@ -1,0 +1,97 @@
+import type { ListAnswer } from "../messages.ts";
+import type { RequestQuery } from "../request_log.ts";
+import type { StoredRow } from "../row.ts";
+import { type Condition, type LogFile, POSITIONS_PER_MS } from "./log_file.ts";
+
+/** The time after which a query returns what it has found. */
+const QUERY_MS = 5_000;
+
+/** Rows that a query visits before it lets writes and other queries proceed: a few milliseconds. */
+const ROWS_PER_STEP = 4_000;
+
+/** What a search is run with. */
+export interface SearchOptions {
+  /** Milliseconds of any clock. */
+  readonly now: () => number;
+  /** Lets the thread do other work. */
+  readonly pause: () => Promise<void>;
+}
+
+/**
+ * Lists requests step by step. A step visits at most {@linkcode ROWS_PER_STEP} rows, since SQLite cannot be interrupted
+ * in this runtime.
+ */
+export async function search(file: LogFile, query: RequestQuery, { now, pause }: SearchOptions): Promise<ListAnswer> {
+  const { order, limit } = query;
+  const until = now() + QUERY_MS;
+  const indexed = indexedConditions(query);
+  const others = otherConditions(query);
+  const rows: StoredRow[] = [];
+  let after = query.after ?? null;
+  while (true) {
+    const range = [...indexed, ...rangeOf(query, after)];
+    const end = file.positionAt(all(range), order, ROWS_PER_STEP - 1);
+    const bound = end === null ? [] : [condition(order === "desc" ? "position >= ?" : "position <= ?", end)];
+    rows.push(...file.select(all([...range, ...bound, ...others]), order, limit - rows.length));
+    const last = rows.at(-1);
+    if (rows.length === limit && last !== undefined) return { rows, next: Number(last.position) };
+    if (end === null) return { rows, next: null };
+    if (now() >= until) return { rows, next: end };
+    after = end;
+    await pause();
+  }
+}
+
+/** The condition that selects one index. */
+function indexedConditions({ key, account, status }: RequestQuery): Condition[] {
+  if (key !== undefined) return [condition("key_id = ?", key)];
+  if (account !== undefined) return [condition("account_id = ?", account)];
+  if (status !== undefined && status[0] === status[1] && status[0] >= 400) {
+    return [condition("status >= 400 AND status = ?", status[0])];
+  }
+  return [];
+}
+
+function rangeOf({ order, from, to }: RequestQuery, after: number | null): Condition[] {
+  const conditions: Condition[] = [];
+  if (from !== undefined) conditions.push(condition("position >= ?", from * POSITIONS_PER_MS));
+  if (to !== undefined) conditions.push(condition("position < ?", to * POSITIONS_PER_MS));
+  if (after !== null) conditions.push(condition(order === "desc" ? "position < ?" : "position > ?", after));
+  return conditions;
+}
+
+function otherConditions(query: RequestQuery): Condition[] {
+  const { account, key, model, provider, status, code, text } = query;
+  const conditions: Condition[] = [];
+  if (account !== undefined && key !== undefined) conditions.push(condition("account_id = ?", account));
+  if (status !== undefined) conditions.push(condition("status BETWEEN ? AND ?", ...status));
+  if (code !== undefined) conditions.push(condition("code = ?", code));
+  if (model !== undefined) conditions.push(condition("(model = ? OR served_model = ?)", model, model));
+  if (provider !== undefined) {
+    const attempted = `"provider":${JSON.stringify(provider)}`;
+    conditions.push(condition("(provider = ? OR instr(attempts, ?))", provider, attempted));
+  }
+  if (text !== undefined) {
+    const pattern = likePattern(text);
+    const inAttempts = likePattern(JSON.stringify(text).slice(1, -1));
+    const sql = "(request_id LIKE ? ESCAPE '\\' OR message LIKE ? ESCAPE '\\' OR attempts LIKE ? ESCAPE '\\')";
+    conditions.push(condition(sql, pattern, pattern, inAttempts));
+  }
+  return conditions;
+}
+
+function likePattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+}
+
+function condition(sql: string, ...values: readonly (string | number)[]): Condition {
+  return { sql, values };
+}
+
+function all(conditions: readonly Condition[]): Condition {
+  if (conditions.length === 0) return { sql: "TRUE", values: [] };
+  return {
+    sql: conditions.map(({ sql }) => sql).join(" AND "),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}

@@ -1,0 +1,128 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { appendRow, type RowValue } from "../../src/request_log/row.ts";
+import { LogFile } from "../../src/request_log/sqlite/log_file.ts";
+import { LogTasks } from "../../src/request_log/sqlite/log_tasks.ts";
+import { LaterSchemaError } from "../../src/request_log/sqlite/schema.ts";
+import { search } from "../../src/request_log/sqlite/search.ts";
+import { trim } from "../../src/request_log/sqlite/trim.ts";
+import type { FromLogThread } from "../../src/request_log/messages.ts";
+import { openTestLog, recordOf } from "./support.ts";
+
+async function withFolder(test: (path: string) => Promise<void> | void): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await test(join(folder, "requests.db"));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function rowsOf(ids: readonly string[], endedAt: number): RowValue[] {
+  const values: RowValue[] = [];
+  for (const requestId of ids) appendRow(values, recordOf({ requestId }), endedAt);
+  return values;
+}
+
+const pause = () => Promise.resolve();
+const EVERYTHING = { order: "asc", limit: 1_000 } as const;
+
+async function idsIn(file: LogFile): Promise<unknown[]> {
+  const { rows } = await search(file, EVERYTHING, { now: () => 0, pause });
+  return rows.map(({ request_id }) => request_id);
+}
+
+Deno.test("positions rise although the clock goes backwards, across files that are opened again", async () => {
+  await withFolder((path) => {
+    const first = new LogFile(path);
+    first.append(rowsOf(["req_1", "req_2"], 2_000));
+    first.close();
+    const second = new LogFile(path);
+    second.append(rowsOf(["req_3"], 1_000));
+    assertEquals(second.get("req_1")?.position, 2_000_000);
+    assertEquals(second.get("req_3")?.position, 2_000_002);
+    second.close();
+  });
+});
+
+Deno.test("retention removes rows by age, then the oldest by size", async () => {
+  const file = new LogFile(":memory:");
+  file.append(rowsOf(["req_old"], 1_000));
+  file.append(rowsOf(["req_new"], 10_000));
+  const retention = { retentionMs: 5_000, maxBytes: 1e9, now: () => 10_000, pause };
+  assertEquals(await trim(file, retention), 1);
+  assertEquals(await idsIn(file), ["req_new"]);
+  for (let batch = 0; batch < 8; batch++) {
+    file.append(rowsOf(Array.from({ length: 1_000 }, (_, row) => `req_${batch}_${row}`), 10_000 + batch));
+  }
+  const maxBytes = file.usedBytes / 2;
+  assert(await trim(file, { ...retention, maxBytes }) >= 3_000);
+  assert(file.usedBytes <= maxBytes);
+  assert(file.get("req_7_999") !== null);
+  file.close();
+});
+
+Deno.test("a query that reaches its deadline returns where to continue", async () => {
+  const file = new LogFile(":memory:");
+  for (let batch = 0; batch < 5; batch++) {
+    file.append(rowsOf(Array.from({ length: 2_000 }, (_, row) => `req_${batch}_${row}`), 1_000 + batch));
+  }
+  let now = 0;
+  const query = { order: "desc", limit: 10, text: "req_0_0" } as const;
+  const clock = { now: () => now += 3_000, pause };
+  const first = await search(file, query, clock);
+  assertEquals(first.rows.length, 0);
+  assert(first.next !== null);
+  const second = await search(file, { ...query, after: first.next }, clock);
+  assertEquals(second.rows.map(({ request_id }) => request_id), ["req_0_0"]);
+  file.close();
+});
+
+Deno.test("a file of a later version is left as it is", async () => {
+  await withFolder((path) => {
+    const database = new DatabaseSync(path);
+    database.exec("PRAGMA user_version = 999");
+    database.close();
+    assertThrows(() => new LogFile(path), LaterSchemaError);
+  });
+});
+
+Deno.test("a log that cannot be opened drops its rows with the reason, and writes once it can", async () => {
+  await withFolder(async (path) => {
+    await Deno.writeTextFile(path, "no database, but text that is long enough to be read as a header".repeat(4));
+    const answers: FromLogThread[] = [];
+    const tasks = new LogTasks({ path, retentionMs: 1e9, maxBytes: 1e9, minFreeBytes: 0 }, (message) => {
+      answers.push(message);
+    });
+    await tasks.run({ type: "append", values: rowsOf(["req_1"], 1) });
+    assertEquals(answers, [{ type: "appended", rows: 1, failure: "file is not a database" }]);
+    await Deno.remove(path);
+    await tasks.run({ type: "append", values: rowsOf(["req_2"], Date.now()) });
+    assertEquals(answers.at(-1), { type: "appended", rows: 1, failure: null });
+    await tasks.run({ type: "question", id: 1, question: { type: "close" } });
+  });
+});
+
+Deno.test("a log leaves the free space that the store needs", async () => {
+  await withFolder(async (path) => {
+    const answers: FromLogThread[] = [];
+    const minFreeBytes = Number.MAX_SAFE_INTEGER;
+    const tasks = new LogTasks({ path, retentionMs: 1e9, maxBytes: 1e9, minFreeBytes }, (message) => {
+      answers.push(message);
+    });
+    await tasks.run({ type: "append", values: rowsOf(["req_1"], 1) });
+    assertEquals(answers, [{ type: "appended", rows: 1, failure: "the disk is almost full" }]);
+  });
+});
+
+Deno.test("closing the log writes what is queued", async () => {
+  await withFolder(async (path) => {
+    const { log } = openTestLog({ path });
+    log.observe(recordOf({ requestId: "req_last" }));
+    await log.close();
+    const file = new LogFile(path);
+    assert(file.get("req_last") !== null);
+    file.close();
+  });
+});
