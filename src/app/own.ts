@@ -7,7 +7,6 @@ import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_
 import { indexOldTasks } from "../videos/tasks/records.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import { openJournal } from "./charge_journal.ts";
-import { openRequestLog } from "./request_log.ts";
 import type { Services } from "./services.ts";
 
 /** Services of the process that owns the store: its records and files are in the form that this version expects. */
@@ -37,7 +36,10 @@ export async function own(services: Services): Promise<OwnedServices> {
   await indexOldTasks(store);
   const signingKeys = await openSigningKeys(store);
   const createdAccounts = await ensureConfiguredAccounts(store, config.accounts);
-  const requestLog = await openRequestLog(services);
+  // Its code is loaded only when it is on.
+  const requestLog = config.requestLog.isEnabled
+    ? await (await import("./request_log.ts")).openRequestLog(services)
+    : null;
   return {
     ...services,
     createdAccounts,

@@ -21,7 +21,7 @@ export interface OpenRequestLogOptions {
 }
 
 /**
- * Opens the log of requests beside an open store. Returns null if it is off, or if it is missing and not to be created.
+ * Opens the log of requests beside an open store. Returns null if it is missing and not to be created.
  *
  * @throws {UnwritableError} If this process cannot write its file; it names the setting.
  */
@@ -29,8 +29,7 @@ export async function openRequestLog(
   { config, clock, log }: RequestLogOwner,
   { isCreated = true }: OpenRequestLogOptions = {},
 ): Promise<RequestLog | null> {
-  const { isEnabled, retentionMs, maxBytes } = config.requestLog;
-  if (!isEnabled) return null;
+  const { retentionMs, maxBytes } = config.requestLog;
   const path = await pathOf(config);
   if (path !== MEMORY && !isCreated && await Deno.stat(path).catch(() => null) === null) return null;
   if (path !== MEMORY) await makePrivateFile(path, log);
