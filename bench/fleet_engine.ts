@@ -29,7 +29,7 @@ import { ManualClock } from "../tests/support/manual_clock.ts";
 /** The only provider. */
 export const PROVIDER = "bench";
 /** The caller of all tasks. A single caller is the worst case for lists and for the account's balance. */
-export const CALLER = { accountId: "bench", keyId: "bench-key" } as const;
+export const CALLER = { accountId: "bench", keyId: "bench-key", limits: null } as const;
 /** The models of the tasks, in turn. */
 export const MODELS = ["bench/video-1", "bench/video-2", "bench/video-3"] as const;
 

@@ -72,6 +72,7 @@ export async function benchTaskBytes(
         videos.create({
           keyId: "key_01a1fdeba9eb000039912c18bfb0",
           accountId: "bench",
+          limits: null,
           body,
           bytes: new Uint8Array(),
           idempotencyKey: null,

@@ -32,7 +32,13 @@ export interface VideoBenchResult {
 }
 
 const VENDOR_MS = 20;
-const CALL = { keyId: "bench-key", accountId: "bench", bytes: new Uint8Array(), idempotencyKey: null };
+const CALL = {
+  keyId: "bench-key",
+  accountId: "bench",
+  limits: null,
+  bytes: new Uint8Array(),
+  idempotencyKey: null,
+};
 const BODY = { model: BENCH_VIDEO_MODEL, prompt: "A lighthouse at dusk, waves, a slow pan to the left" };
 
 /** Creates videos as fast as one process can, then polls them all, with a vendor that answers after 20 ms. */

@@ -105,7 +105,8 @@ function buildServices(
   const usage = new UsageRollup({ store: plainEngine, clock, log });
   const engine = markedLedger(plainEngine, (account) => usage.mark(account));
   const journal = new Journal({ log });
-  const meter = createMeter({ store: engine, journal, clock, log, writeGuard: engine.writeGuard });
+  const { accountConcurrency } = config.limits;
+  const meter = createMeter({ store: engine, journal, clock, log, accountConcurrency, writeGuard: engine.writeGuard });
   const store = settledStore(engine, meter);
   const keys = createKeyRing({ store, clock });
   const credentials = createCredentialMonitor({ providers: configured.providers, clock, log });
@@ -119,7 +120,7 @@ function buildServices(
     journal,
     files: openFileStores(config, log),
     keys,
-    authenticate: createAuthenticate(keys),
+    authenticate: createAuthenticate({ ring: keys, meter, clock }),
     meter,
     usage,
     breaker: createCircuitBreaker({ clock, credentials }),

@@ -1,14 +1,21 @@
 import type { Money } from "../lib/money.ts";
+import { AccountLimiter } from "../limits/account_limiter.ts";
+import type { LimitedCall } from "../limits/limited_caller.ts";
+import type { SpentReader } from "../limits/spent_reader.ts";
+import { storageUnavailable } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { ChargeQueue, type ChargeQueueOptions } from "./charge_queue.ts";
 
 /** The dependencies of an account meter. */
-export type AccountMeterOptions = Omit<ChargeQueueOptions, "onWritten">;
+export interface AccountMeterOptions extends Omit<ChargeQueueOptions, "onWritten"> {
+  /** Reads what was spent of a budget. */
+  readonly readSpent: SpentReader;
+  /** The open calls that the account can have. Default: no limit. */
+  readonly accountConcurrency?: number;
+}
 
 /** A call with a reservation. */
-export interface OpenCall {
-  /** The highest expected cost. */
-  readonly amount: Money;
+export interface OpenCall extends LimitedCall {
   /** Called once when the account is overdrawn too far; null if the call cannot be ended. */
   onOverdrawn: (() => void) | null;
 }
@@ -29,8 +36,12 @@ export class AccountMeter {
   #readAt = -Infinity;
   #generation = 0;
   #reading: PromiseWithResolvers<void> | null = null;
+  #loading: Promise<void> | null = null;
+  /** The limits of the account and its keys. */
+  readonly limiter: AccountLimiter;
 
   constructor(readonly account: string, private readonly options: AccountMeterOptions) {
+    this.limiter = new AccountLimiter({ ...options, openCalls: this.#open });
     this.#charges = new ChargeQueue(account, { ...options, onWritten: (amount) => this.#available -= amount });
   }
 
@@ -52,18 +63,21 @@ export class AccountMeter {
 
   /** Whether the meter can be evicted without loss. */
   get isIdle(): boolean {
-    return this.userCount === 0 && this.#charges.isIdle;
+    return this.userCount === 0 && this.#charges.isIdle && this.limiter.isIdle;
   }
 
-  /** Reserves money for a call in memory, until {@linkcode AccountMeter.releaseReservation}. */
-  reserve(call: OpenCall): void {
+  /** Opens a call and reserves its money in memory, until {@linkcode AccountMeter.close}. */
+  open(call: OpenCall): void {
+    this.limiter.onOpened(call);
     this.#open.add(call);
     this.#reserved += call.amount;
   }
 
-  /** Ends a reservation. */
-  releaseReservation(call: OpenCall): void {
-    if (this.#open.delete(call)) this.#reserved -= call.amount;
+  /** Ends a call and its reservation, with what it is charged and the tokens that it used. */
+  close(call: OpenCall, charged: Money, tokens: number): void {
+    if (!this.#open.delete(call)) return;
+    this.#reserved -= call.amount;
+    this.limiter.onClosed(call, charged, tokens);
   }
 
   /** Sets a listener for an account that is overdrawn too far. It may be called at once. */
@@ -72,10 +86,11 @@ export class AccountMeter {
     this.#endIfOverdrawn();
   }
 
-  /** Forces the next call to read the balance, because others changed it. */
+  /** Forces the next call to read the balance and what its budgets have spent, because others changed it. */
   invalidate(): void {
     this.#generation++;
     this.#readAt = -Infinity;
+    this.limiter.invalidateBudgets();
   }
 
   /**
@@ -87,6 +102,20 @@ export class AccountMeter {
     const reading = this.#reading = Promise.withResolvers<void>();
     this.#charges.runBetween(() => this.#read(reading));
     return reading.promise;
+  }
+
+  /**
+   * Reads what the unloaded budgets have spent, after the commit in progress. Callers that wait for the same read share
+   * it. A budget may need another read afterwards, because others wrote to the ledger.
+   *
+   * @throws {GatewayError} `storage_unavailable` if the store cannot be read.
+   */
+  loadBudgets(): Promise<void> {
+    return this.#loading ??= new Promise<void>((resolve, reject) => {
+      this.#charges.runBetween(() =>
+        this.#load().finally(() => this.#loading = null).then(resolve, (failure) => reject(storageUnavailable(failure)))
+      );
+    });
   }
 
   /** Charges a call; see {@linkcode ChargeQueue.add}. */
@@ -121,6 +150,17 @@ export class AccountMeter {
     } catch (failure) {
       this.#reading = null;
       reading.reject(failure);
+    }
+  }
+
+  /** No charge is written during the read, so each is either in the ledger or among those of the queue. */
+  async #load(): Promise<void> {
+    const generation = this.#generation;
+    for (const { keyId, state } of this.limiter.unloaded()) {
+      const { since } = state;
+      const spent = await this.options.readSpent(this.account, keyId, since);
+      const isCurrent = generation === this.#generation && since === state.since;
+      if (isCurrent) state.load(spent, this.#charges.unwrittenSince(since, keyId));
     }
   }
 

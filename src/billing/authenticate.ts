@@ -1,6 +1,10 @@
 import { type KeyLocation, readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { RatesLeft } from "../limits/account_limiter.ts";
+import { addDefaultRateFields, addMessageRateFields } from "../limits/rate_fields.ts";
 import type { Credential, KeyRing } from "./key_ring.ts";
+import type { LedgerMeter } from "./meter.ts";
 
 /**
  * Authenticates a request by its key. From then on the request's memory counts for the account, so the body must be
@@ -11,19 +15,38 @@ import type { Credential, KeyRing } from "./key_ring.ts";
  */
 export type Authenticate = (inbound: Inbound, carriers?: readonly KeyLocation[]) => Credential | Promise<Credential>;
 
-/** Authenticates by a key ring. */
-export function createAuthenticate(ring: KeyRing): Authenticate {
+/** The dependencies of authentication. */
+export interface AuthenticateParts {
+  readonly ring: KeyRing;
+  /** What the limits of a key have left, for the header fields of responses. Default: no fields. */
+  readonly meter?: Pick<LedgerMeter, "ratesLeft">;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Authenticates by a key ring. Responses to a key with a limit of rate then show what it has left. */
+export function createAuthenticate({ ring, meter, clock }: AuthenticateParts): Authenticate {
+  function ownedBy(credential: Credential, inbound: Inbound): Credential {
+    const { memory, record } = inbound;
+    memory.assignTo(credential.accountId);
+    record.accountId = credential.accountId;
+    record.keyId = credential.keyId;
+    if (credential.limits !== null && meter !== undefined) {
+      inbound.callerFields = (fields) => addRateFields(fields, meter.ratesLeft(credential), inbound.path);
+    }
+    return credential;
+  }
+
+  /** Google's API has no such fields, so responses of the content protocol have none. */
+  function addRateFields(fields: Record<string, string>, left: RatesLeft | null, path: string): void {
+    if (left === null || path.startsWith("/gencompat/")) return;
+    if (path.startsWith("/msgcompat/")) addMessageRateFields(fields, left, clock.now());
+    else addDefaultRateFields(fields, left);
+  }
+
   return (inbound, carriers) => {
     const { request, headers = request.headers, query } = inbound;
     const found = ring.resolve(readCredential(headers, query, carriers));
     if (found instanceof Promise) return found.then((credential) => ownedBy(credential, inbound));
     return ownedBy(found, inbound);
   };
-}
-
-function ownedBy(credential: Credential, { memory, record }: Inbound): Credential {
-  memory.assignTo(credential.accountId);
-  record.accountId = credential.accountId;
-  record.keyId = credential.keyId;
-  return credential;
 }

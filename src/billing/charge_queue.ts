@@ -50,7 +50,7 @@ export class ChargeQueue {
   #delayed: ChargeGroup[] = [];
   /** All groups that are not in the ledger. */
   readonly #unwritten = new Set<ChargeGroup>();
-  #between: (() => Promise<void>) | null = null;
+  readonly #between: (() => Promise<void>)[] = [];
   #running: Promise<void> | null = null;
   #isRetryDue = false;
   #stopRetry: (() => void) | null = null;
@@ -114,8 +114,23 @@ export class ChargeQueue {
 
   /** Runs a task before the next commit. The task must not reject. */
   runBetween(task: () => Promise<void>): void {
-    this.#between = task;
+    this.#between.push(task);
     this.#start();
+  }
+
+  /**
+   * The sum of the charges since an instant that are not in the ledger.
+   *
+   * @param keyId Null for all keys.
+   */
+  unwrittenSince(since: number, keyId: string | null): Money {
+    let sum = 0n;
+    for (const group of this.#unwritten) {
+      for (const row of group.rows.map(readWrittenRow)) {
+        if (row.at >= since && (keyId === null || row.keyId === keyId)) sum += row.amount;
+      }
+    }
+    return sum;
   }
 
   /** Writes all charges once more, for the end of the process, and logs those that stay. Never rejects. */
@@ -151,7 +166,7 @@ export class ChargeQueue {
   }
 
   get #hasWork(): boolean {
-    return this.#between !== null || this.#dueCount > 0 || this.#isRetryDue;
+    return this.#between.length > 0 || this.#dueCount > 0 || this.#isRetryDue;
   }
 
   #start(): void {
@@ -163,10 +178,8 @@ export class ChargeQueue {
     while (this.#hasWork) {
       if (this.#isRetryDue) {
         await this.#retryDelayed();
-      } else if (this.#between) {
-        const task = this.#between;
-        this.#between = null;
-        await task();
+      } else if (this.#between.length > 0) {
+        for (const task of this.#between.splice(0)) await task();
       } else {
         await undefined; // charges of the same turn of the event loop join the group
         this.#dueCount--;

@@ -1,6 +1,12 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
+import type { LimitsLeft, RatesLeft } from "../limits/account_limiter.ts";
+import { budgetExceeded, type BudgetLeft } from "../limits/limit_refusal.ts";
+import type { SpentReader } from "../limits/spent_reader.ts";
+import type { LimitedCall, LimitedCaller, LimitHolder, TokenEstimate } from "../limits/limited_caller.ts";
+import { allTokensOf } from "../conversation/usage.ts";
 import type { Journal } from "../store/journal/journal.ts";
+import type { Store } from "../store/store.ts";
 import type { WriteGuard } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { AccountMeter, type AccountMeterOptions, type OpenCall } from "./account_meter.ts";
@@ -9,8 +15,8 @@ import { LedgerSchedule } from "./ledger_schedule.ts";
 /** The final cost of a call. */
 export type Charge = Omit<ChargeRow, "at">;
 
-/** The reservation of a call in progress. */
-export interface Reservation {
+/** The reservation of a call in progress, with the tokens that count towards limits of tokens. */
+export interface Reservation extends TokenEstimate {
   /** At least zero and at most the spendable amount. */
   readonly amount: Money;
   /**
@@ -41,8 +47,12 @@ export interface Admission {
    * logged as `charge_delayed` and written later. `internal_error` if the store refuses it; logged as `charge_lost`.
    */
   charge(charge: Charge): void | Promise<void>;
-  /** Ends the call without a charge. */
-  release(): void;
+  /**
+   * Ends the call without a charge of this admission.
+   *
+   * @param tokens The tokens that it used, if its charge was written with its work. Default: none.
+   */
+  release(tokens?: number): void;
   /**
    * Sets a listener that is called once if the credit falls below minus the account's largest reservation while the
    * call is open. See docs/money.md.
@@ -50,17 +60,36 @@ export interface Admission {
   onOverdrawn(listener: () => void): void;
 }
 
-/** Admits calls that their account can pay for, and charges them at their end. */
+/** What a caller can reserve. Plain data. */
+export interface Allowance {
+  /** The credit, or a budget if it has less left, without what is reserved; may be below zero. */
+  readonly spendable: Money;
+  /** The budget that decides; null if the credit does. */
+  readonly budget: BudgetLeft | null;
+}
+
+/** Admits calls that their account can pay for and that no limit forbids, and charges them at their end. */
 export interface Meter {
   /**
-   * Admits a call: at once if the balance is known, otherwise as a promise.
+   * Admits a request: at once if the balance and the budgets are known, otherwise as a promise. Money, rate, tokens and
+   * concurrency are taken together, or nothing is.
    *
    * @param reservation The highest cost of the call, at least zero, or a rule that decides by the balance.
    * @throws {GatewayError} `storage_unavailable` if the store takes no writes; `insufficient_credits` if the
-   * reservation exceeds the credit less the other reservations, or if the credit is used up. The credit is the balance
-   * and the overdraft of the account.
+   * reservation exceeds the credit or a budget less the other reservations, or if the credit is used up. The credit is
+   * the balance and the overdraft of the account. `rate_limited` if a limit of the key or the account is reached.
    */
-  admit(accountId: string, reservation: Money | ReservationRule): Admission | Promise<Admission>;
+  admit(caller: LimitedCaller, reservation: Money | ReservationRule): Admission | Promise<Admission>;
+  /** Admits a request that costs nothing, whatever the balance, by the limits of rate and concurrency alone. */
+  admitFree(caller: LimitedCaller): Admission | Promise<Admission>;
+  /** Reserves money, as {@linkcode Meter.admit}, for work that is no request: it takes no rate and is always open. */
+  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): Admission | Promise<Admission>;
+  /**
+   * Returns what a caller can reserve now.
+   *
+   * @throws {GatewayError} As {@linkcode Meter.admit}, without a refusal for a reservation.
+   */
+  allowance(caller: LimitedCaller): Allowance | Promise<Allowance>;
   /** Must be called after an account's balance was changed elsewhere: the next call reads it. */
   invalidate(accountId: string): void;
   /**
@@ -72,6 +101,14 @@ export interface Meter {
 
 /** A meter over a store. */
 export interface LedgerMeter extends Meter {
+  /** What the limits of rate of a caller have left, the tighter of key and account; null if there are none. */
+  ratesLeft(caller: LimitedCaller): RatesLeft | null;
+  /**
+   * What every limit of a caller has left.
+   *
+   * @throws {GatewayError} `storage_unavailable` if the spent amount of a budget cannot be read; as a rejection.
+   */
+  limitsLeft(caller: LimitedCaller): Promise<Readonly<Record<LimitHolder, LimitsLeft>>>;
   /**
    * Writes an account's charges to the ledger. Returns nothing if all are there already, otherwise a promise, which
    * rejects with `storage_unavailable` if the store cannot write them now. Charges that are made meanwhile may not be
@@ -83,7 +120,9 @@ export interface LedgerMeter extends Meter {
 }
 
 /** The dependencies and settings of a meter. */
-export interface MeterOptions extends Omit<AccountMeterOptions, "journal" | "schedule"> {
+export interface MeterOptions extends Omit<AccountMeterOptions, "journal" | "schedule" | "readSpent"> {
+  /** Reads what was spent of a budget. Default: from the ledger, entry by entry. */
+  readonly readSpent?: SpentReader;
   /** Refuses calls whose charge could not be written. Default: none. */
   readonly writeGuard?: WriteGuard;
   /** Makes charges durable before they are in the ledger. Default: none; each charge waits for the ledger. */
@@ -105,7 +144,8 @@ const MAX_ACCOUNT_METERS = 10_000;
 export function createMeter(options: MeterOptions): LedgerMeter {
   const meters = new Map<string, AccountMeter>();
   const { journal = null, clock } = options;
-  const shared = { ...options, journal, schedule: new LedgerSchedule(clock) };
+  const readSpent = options.readSpent ?? lazyLedgerReader(options.store);
+  const shared = { ...options, journal, readSpent, schedule: new LedgerSchedule(clock) };
 
   function meterOf(accountId: string): AccountMeter {
     let meter = meters.get(accountId);
@@ -117,41 +157,76 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     return meter;
   }
 
-  async function admitAfterReading(meter: AccountMeter, rule: ReservationRule): Promise<Admission> {
+  /** Reads what is unknown or too old before it calls `use`, which must not wait. */
+  async function afterReading<T>(caller: LimitedCaller, use: (meter: AccountMeter) => T): Promise<T> {
+    const meter = meterOf(caller.accountId);
     meter.userCount++;
     try {
       // Read again if others changed the balance during the read; that ends in time.
       do await meter.readBalance(); while (meter.balanceAgeMs === Infinity);
-      return admission(meter, reservedIn(meter, rule), options);
+      while (!meter.limiter.isLoaded(caller)) {
+        await meter.loadBudgets();
+        while (meter.balanceAgeMs === Infinity) await meter.readBalance();
+      }
+      return use(meter);
     } finally {
       meter.userCount--;
     }
   }
 
-  function admitNow(accountId: string, reservation: Money | ReservationRule): Admission | Promise<Admission> {
-    const rule = ruleOf(reservation);
-    const meter = meterOf(accountId);
+  function withMoney<T>(caller: LimitedCaller, use: (meter: AccountMeter) => T): T | Promise<T> {
+    const meter = meterOf(caller.accountId);
     const { balanceAgeMs: ageMs } = meter;
-    if (ageMs >= MAX_BALANCE_AGE_MS) return admitAfterReading(meter, rule);
-    let reserved: Reservation;
+    if (ageMs >= MAX_BALANCE_AGE_MS || !meter.limiter.isLoaded(caller)) return afterReading(caller, use);
+    let used: T;
     try {
-      reserved = reservedIn(meter, rule);
+      used = use(meter);
     } catch (error) {
-      if (ageMs >= REFRESH_INTERVAL_MS) return admitAfterReading(meter, rule);
+      if (ageMs >= REFRESH_INTERVAL_MS && isInsufficient(error)) return afterReading(caller, use);
       throw error;
     }
     // A failure has an effect once the balance is too old to be trusted.
     if (ageMs >= REFRESH_INTERVAL_MS) meter.readBalance().catch(() => {});
-    return admission(meter, reserved, options);
+    return used;
+  }
+
+  /** Checks that the store takes writes first. */
+  function guarded<T>(act: () => T | Promise<T>): T | Promise<T> {
+    const checked = options.writeGuard?.check();
+    return checked instanceof Promise ? checked.then(act) : act();
+  }
+
+  function admitNow(caller: LimitedCaller, rule: ReservationRule): Admission | Promise<Admission> {
+    return withMoney(caller, (meter) => {
+      const reserved = reservedIn(meter, caller, rule);
+      const tokenLeases = meter.limiter.take(caller, reserved);
+      return admission(meter, reserved, { keyId: caller.keyId, tokenLeases }, options);
+    });
   }
 
   return {
-    admit(accountId, reservation) {
-      const checked = options.writeGuard?.check();
-      return checked instanceof Promise
-        ? checked.then(() => admitNow(accountId, reservation))
-        : admitNow(accountId, reservation);
+    admit(caller, reservation) {
+      const rule = ruleOf(reservation);
+      return guarded(() => admitNow(caller, rule));
     },
+    admitFree(caller) {
+      const meter = meterOf(caller.accountId);
+      const tokenLeases = meter.limiter.take(caller, NO_RESERVATION);
+      return admission(meter, NO_RESERVATION, { keyId: caller.keyId, tokenLeases }, options);
+    },
+    reserve(caller, reservation) {
+      const rule = ruleOf(reservation);
+      const { keyId } = caller;
+      return guarded(() =>
+        withMoney(
+          caller,
+          (meter) => admission(meter, reservedIn(meter, caller, rule), { keyId, tokenLeases: null }, options),
+        )
+      );
+    },
+    allowance: (caller) => guarded(() => withMoney(caller, (meter) => allowanceIn(meter, caller))),
+    ratesLeft: (caller) => caller.limits === null ? null : meterOf(caller.accountId).limiter.ratesLeft(caller),
+    limitsLeft: (caller) => afterReading(caller, ({ limiter }) => limiter.limitsLeft(caller)),
     invalidate: (accountId) => meters.get(accountId)?.invalidate(),
     settle: (accountId) => meters.get(accountId)?.settle(),
     async settleAll() {
@@ -166,51 +241,98 @@ export function createMeter(options: MeterOptions): LedgerMeter {
 /**
  * Reserves a fixed amount, or refuses the call.
  *
+ * @param tokens The tokens that the call may use at most. Default: it uses none.
  * @throws {RangeError} If the amount is below zero.
  */
-export function fixedReservation(amount: Money): ReservationRule {
+export function fixedReservation(amount: Money, tokens?: number): ReservationRule {
   if (amount < 0n) throw new RangeError(`Cannot reserve an amount below zero: got ${amount}`);
-  const reserved = { amount, outputLimit: null };
+  const reserved = { amount, outputLimit: null, tokens };
   return (spendable) => {
     if (amount <= spendable || amount === 0n) return reserved;
     throw insufficientCredits(`it may cost up to ${writeMoney(amount)} USD`, spendable);
   };
 }
 
+/** A 402 for a request that costs more than its account can reserve. */
+export class InsufficientCredits extends GatewayError {
+  /**
+   * @param why What the request may cost: `it may cost up to 0.5 USD`.
+   * @param spendable The amount that is free.
+   * @param field The field of the request that sets its cost, if there is one.
+   */
+  constructor(readonly why: string, spendable: Money, field?: string) {
+    const free = writeMoney(spendable > 0n ? spendable : 0n);
+    const message = `Cannot accept the request: ${why}, and the balance that is not reserved is ${free} USD`;
+    super("insufficient_credits", message, field === undefined ? {} : { field });
+  }
+}
+
 /** A 402 with the amount that was needed and the amount that is free. */
 export function insufficientCredits(why: string, spendable: Money, field?: string): GatewayError {
-  const free = writeMoney(spendable > 0n ? spendable : 0n);
-  const message = `Cannot accept the request: ${why}, and the balance that is not reserved is ${free} USD`;
-  return new GatewayError("insufficient_credits", message, field === undefined ? {} : { field });
+  return new InsufficientCredits(why, spendable, field);
+}
+
+/**
+ * Reserves within what a caller can reserve.
+ *
+ * @throws {GatewayError} What the rule throws. `insufficient_credits` names the budget, if a budget decides.
+ */
+export function reservedWithin(rule: ReservationRule, { spendable, budget }: Allowance): Reservation {
+  if (budget === null) return rule(spendable);
+  try {
+    return rule(spendable);
+  } catch (error) {
+    if (error instanceof InsufficientCredits) throw budgetExceeded(budget, error.why, error.details.field);
+    throw error;
+  }
 }
 
 function ruleOf(reservation: Money | ReservationRule): ReservationRule {
   return typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
 }
 
-/** A call that costs nothing also needs credit. */
-function reservedIn(meter: AccountMeter, rule: ReservationRule): Reservation {
-  if (meter.credit <= 0n) {
-    throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
-  }
+/** Reserves nothing, neither money nor tokens. */
+const NO_RESERVATION: Reservation = { amount: 0n, outputLimit: null };
+
+function reservedIn(meter: AccountMeter, caller: LimitedCaller, rule: ReservationRule): Reservation {
+  if (caller.limits !== null) return reservedWithin(rule, allowanceIn(meter, caller));
+  refuseUsedUp(meter);
   return rule(meter.spendable);
+}
+
+function allowanceIn(meter: AccountMeter, caller: LimitedCaller): Allowance {
+  refuseUsedUp(meter);
+  const { spendable } = meter;
+  const budget = meter.limiter.budgetLeft(caller);
+  return budget !== null && budget.left < spendable ? { spendable: budget.left, budget } : { spendable, budget: null };
+}
+
+/** A call that costs nothing also needs credit. */
+function refuseUsedUp(meter: AccountMeter): void {
+  if (meter.credit > 0n) return;
+  throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
+}
+
+function isInsufficient(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === "insufficient_credits";
 }
 
 function admission(
   meter: AccountMeter,
   reserved: Reservation,
+  { keyId, tokenLeases }: Pick<LimitedCall, "keyId" | "tokenLeases">,
   { clock, log }: Pick<MeterOptions, "clock" | "log">,
 ): Admission {
   let isEnded = false;
   let charged: void | Promise<void>;
-  const call: OpenCall = { amount: reserved.amount, onOverdrawn: null };
+  const call: OpenCall = { amount: reserved.amount, keyId, tokenLeases, onOverdrawn: null };
   meter.userCount++;
-  meter.reserve(call);
+  meter.open(call);
 
   /** Nothing is awaited between the end of the reservation and the charge, so no other call is admitted in between. */
-  function end(row: ChargeRow | null): void | Promise<void> {
+  function end(row: ChargeRow | null, tokens: number): void | Promise<void> {
     isEnded = true;
-    meter.releaseReservation(call);
+    meter.close(call, row === null ? 0n : row.amount, tokens);
     if (row !== null) charged = meter.charge(row);
     meter.userCount--;
     return charged;
@@ -225,14 +347,22 @@ function admission(
         log.error("charge_ignored", { accountId: meter.account, requestId, reason: "the call had ended" });
         return charged;
       }
-      return end(amount === 0n ? null : { ...charge, at: clock.now() });
+      return end(amount === 0n ? null : { ...charge, at: clock.now() }, allTokensOf(charge.usage));
     },
-    release() {
-      if (!isEnded) void end(null);
+    release(tokens = 0) {
+      if (!isEnded) void end(null, tokens);
     },
     onOverdrawn(listener) {
       if (!isEnded) meter.onOverdrawn(call, listener);
     },
+  };
+}
+
+/** Loads the code with the first budget. */
+function lazyLedgerReader(store: Store): SpentReader {
+  return async (accountId, keyId, since) => {
+    const { ledgerSpentReader } = await import("./ledger_spent.ts");
+    return await ledgerSpentReader(store)(accountId, keyId, since);
   };
 }
 

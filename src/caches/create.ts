@@ -11,6 +11,7 @@ import type { RequestRecord } from "../http/request_record.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { permittedCandidates } from "../ownership/permitted_candidates.ts";
+import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { CACHE_FALLBACK } from "../routing/fallback_rule.ts";
@@ -42,6 +43,8 @@ export interface CacheCall {
   readonly requestId: string;
   readonly keyId: string;
   readonly accountId: string;
+  /** The limits of the key and its account. */
+  readonly limits: LimitedCaller["limits"];
   /** The JSON body. */
   readonly body: JsonObject;
   /** The body as received. */
@@ -86,12 +89,13 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
   const maxTokens = maxTokensOf(call, model);
   return await runPaidCall({
     facts: { kind: "cache", requestId, accountId, keyId, receivedAt: now, record, model },
+    caller: call,
     author: content.caller.author,
     candidates: await permittedCandidates(asked, candidates, parts),
     rule: CACHE_FALLBACK,
     promptTokens: maxTokens,
     callerSignal: call.callerSignal,
-    reserve: fixedReservation(costOf(cacheQuantitiesOf(maxTokens), model.tariff)),
+    reserve: fixedReservation(costOf(cacheQuantitiesOf(maxTokens), model.tariff), maxTokens),
     begin: (settlement) => (serving) => createAt(serving, { parts, call, request, model, settlement, now }),
   }, parts);
 }

@@ -3,6 +3,7 @@ import type { Model } from "../catalog/model.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { FormatAuthor } from "../conversation/caller_format.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { LimitedCaller } from "../limits/limited_caller.ts";
 import { type Candidate, candidatesFor } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
@@ -73,6 +74,8 @@ export interface Attempts<T> {
 /** A call that costs money. */
 export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   readonly facts: CallFacts;
+  /** The key that calls, and its limits. */
+  readonly caller: LimitedCaller;
   /** Whether the reservation covers a candidate; always true for the first. Default: all. */
   readonly isPaid?: (candidate: Candidate, reserved: Reservation) => boolean;
   /** The author of the caller's wire format, for errors. */
@@ -105,12 +108,12 @@ export function routeOf(model: Model, request: RouteRequest, { providers, breake
  * Runs one paid call: reserves its maximum cost, tries its candidates, and releases the reservation if all fail.
  *
  * @returns The result of the successful attempt, which charges at once or when its stream ends.
- * @throws {GatewayError} `insufficient_credits`; else the failure of the candidates.
+ * @throws {GatewayError} As `Meter.admit`; else the failure of the candidates.
  */
 export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promise<T> {
   const { facts, rule, isPaid = () => true } = call;
   const { requestId, accountId, record } = facts;
-  const admitted = parts.meter.admit(accountId, call.reserve);
+  const admitted = parts.meter.admit(call.caller, call.reserve);
   const settlement = new Settlement(facts, admitted instanceof Promise ? await admitted : admitted, parts);
   record.hold();
   record.servedModel = facts.model.id;

@@ -77,7 +77,7 @@ export class Settlement {
     const own: Admission = {
       reserved: { ...admission.reserved, outputLimit },
       charge: (charge) => admission.charge(charge),
-      release: () => admission.release(),
+      release: (tokens) => admission.release(tokens),
       onOverdrawn: (listener) => admission.onOverdrawn(listener),
     };
     return new Settlement({ ...this.facts, model }, own, this.parts, this.#state);
@@ -118,16 +118,19 @@ export class Settlement {
       this.parts.meter.invalidate(this.facts.accountId);
     }
     this.#record(charge, amount);
-    this.#state.slot?.end(tokensOf(charge.usage));
-    this.release();
+    this.#release(tokensOf(charge.usage));
   }
 
   /** Ends the call without a charge. Has no effect after a charge. */
   release(): void {
+    this.#release(0);
+  }
+
+  #release(tokens: number): void {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;
-    this.#state.slot?.end(0);
-    this.admission.release();
+    this.#state.slot?.end(tokens);
+    this.admission.release(tokens);
     this.facts.record.release();
   }
 

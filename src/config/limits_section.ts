@@ -15,6 +15,8 @@ export interface LimitsConfig {
   readonly minFreeDiskBytes: number;
   /** Bytes of disk space for copies of results. Default, as null: the size of the disk less `minFreeDiskBytes`. */
   readonly filesQuotaBytes: number | null;
+  /** Requests that one account can have open at a time. Default: 2,000. */
+  readonly accountConcurrency: number;
   /** Limits on the cached contents of one credential. */
   readonly cachedContents: CacheLimits;
   /** Rate limit of `GET /v1/videos/{id}`. */
@@ -62,6 +64,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   memory: optional(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
   min_free_disk: bytes(0, MAX_MEMORY_BYTES).default(64_000_000),
   files_quota: optional(bytes(0, MAX_DISK_BYTES)),
+  account_concurrency: wholeNumber(1, 1_000_000).default(2_000),
   cached_contents: z.strictObject({
     count: wholeNumber(0, 1_000_000).default(1_000),
     bytes: bytes(0, MAX_DISK_BYTES).default(1_000_000_000),
@@ -99,6 +102,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   memoryBytes: limits.memory,
   minFreeDiskBytes: limits.min_free_disk,
   filesQuotaBytes: limits.files_quota,
+  accountConcurrency: limits.account_concurrency,
   cachedContents: limits.cached_contents,
   videoPolling: limits.video_polling,
   videoEventStreams: limits.video_event_streams,

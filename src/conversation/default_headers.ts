@@ -1,9 +1,8 @@
 /** Request headers by which callers of the default protocol enable features. */
 export const FEATURE_HEADERS: readonly string[] = ["openai-beta"];
 
-/** Response headers of the default protocol for rate limits and timing. Source: OpenAI API, "Debugging requests". */
-export const RATE_LIMIT_HEADERS: readonly string[] = [
-  ...["requests", "tokens"].flatMap((what) => ["limit", "remaining", "reset"].map((of) => `x-ratelimit-${of}-${what}`)),
-  "openai-processing-ms",
-  "openai-version",
-];
+/**
+ * Response headers of the default protocol that describe one response. Those with the vendor's rate limits are not
+ * among them: they show what other callers use. Source: OpenAI API, "Debugging requests".
+ */
+export const REPORTED_HEADERS: readonly string[] = ["openai-processing-ms", "openai-version"];

@@ -100,7 +100,10 @@ export interface UpstreamFormat {
 
   /** Request headers by which callers of this format enable features, in lower case. */
   readonly forwardedHeaders: readonly string[];
-  /** Response headers in which a vendor reports rate limits and timing, in lower case. */
+  /**
+   * Response headers in which a vendor reports its version and timing, in lower case. Rate limits are not among them:
+   * they show what other callers use.
+   */
   readonly reportedHeaders: readonly string[];
   /** Whether an image's address may point to any file, which the vendor then reads. */
   readonly takesAnyFile: boolean;

@@ -102,6 +102,13 @@ export function promptTokensOf(usage: Usage): number {
     usage.toolPromptTokens;
 }
 
+/** All tokens of both sides; 0 without usage. Counters that are zero may be missing. */
+export function allTokensOf(usage: Partial<Usage> | undefined): number {
+  if (usage === undefined) return 0;
+  return (usage.freshTokens ?? 0) + (usage.cacheReadTokens ?? 0) + (usage.cacheWrite5mTokens ?? 0) +
+    (usage.cacheWrite1hTokens ?? 0) + (usage.toolPromptTokens ?? 0) + (usage.outputTokens ?? 0);
+}
+
 /** Upper bound of a counter, above any real count: larger values are read as this, so that no sum overflows. */
 export const MAX_COUNTER_TOKENS = 1e10;
 

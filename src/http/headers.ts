@@ -45,8 +45,8 @@ export function requestHeadersOf(fieldOf: FieldSource, names: readonly string[])
 
 /**
  * Adds the header fields of a vendor's response to forward to the caller, by lower-case name: retry times, and within
- * one format also rate limits and the vendor's processing time. Rate limits of another format are dropped, because no
- * client of the caller's format reads them. The content type is not forwarded, since the gateway sets the type it has
+ * one format also the vendor's version and processing time. The vendor's rate limits are dropped, because they show
+ * what other callers use. The content type is not forwarded, since the gateway sets the type it has
  * verified. Neither are request ids and `RateLimit` fields, which would appear to be the gateway's own.
  *
  * @param fields Receives them by name.

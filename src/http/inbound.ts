@@ -43,6 +43,11 @@ export interface Inbound {
   readonly responseFields?: () => Record<string, string>;
   /** Collects what happens to the request, for the log. */
   readonly record: RequestRecord;
+  /**
+   * Adds header fields that belong to the caller to those of every response, errors included. Set by authentication;
+   * absent or null for none.
+   */
+  callerFields?: ((fields: Record<string, string>) => void) | null;
   /** The memory lease of the request. It ends when the response was sent or sending failed. */
   readonly memory: MemoryLease;
 }

@@ -166,6 +166,8 @@ class Arrival implements Inbound, RecordedArrival {
   /** Whether the response was built with {@linkcode Arrival.responseFields}. */
   hasResponseFields = false;
   readonly record: RequestRecord;
+  /** Set by authentication. */
+  callerFields: ((fields: Record<string, string>) => void) | null = null;
   #memory: MemoryLease | null = null;
   #headers: HeaderReader | null = null;
   #remote: string | null = null;
@@ -188,6 +190,7 @@ class Arrival implements Inbound, RecordedArrival {
       "request-id": requestId, // read by the message protocol's clients
     };
     allowOrigin(this.headers, fields);
+    this.callerFields?.(fields);
     if (this.parts.isDraining()) fields.connection = "close";
     this.hasResponseFields = true;
     return fields;

@@ -2,6 +2,7 @@ import { highestReservation } from "../billing/highest_reservation.ts";
 import { fixedReservation } from "../billing/meter.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { Money } from "../lib/money.ts";
 import { byWeight } from "../routing/candidates.ts";
 import type { ImageParts } from "./image_call.ts";
@@ -16,7 +17,7 @@ export interface ImageDryRun {
   readonly providers: readonly string[];
   /** The maximum cost there. */
   readonly maxCost: Money;
-  /** Whether the balance is sufficient. If not, references were not checked. */
+  /** Whether the balance and the budgets are sufficient. If not, references were not checked. */
   readonly balanceCovers: boolean;
 }
 
@@ -35,7 +36,7 @@ export async function dryRunImages(
   const { accountId } = asker;
   const options = await imageOptionsOf(requests, asker, parts);
   const { request, candidates, amount } = elementAt(options, 0);
-  const balanceCovers = await isCovered(options, accountId, parts);
+  const balanceCovers = await isCovered(options, asker, parts);
   if (balanceCovers && request.references.length > 0) {
     const reserve = (bytes: number) => asker.memory.reserve(bytes);
     await parts.readReferences(request.references, { accountId, signal: asker.callerSignal(), reserve });
@@ -44,9 +45,13 @@ export async function dryRunImages(
   return { request, providers: likely.map(({ provider }) => provider), maxCost: amount, balanceCovers };
 }
 
-async function isCovered(options: readonly ImageOption[], accountId: string, { meter }: ImageParts): Promise<boolean> {
+async function isCovered(
+  options: readonly ImageOption[],
+  caller: LimitedCaller,
+  { meter }: ImageParts,
+): Promise<boolean> {
   try {
-    const admitted = meter.admit(accountId, highestReservation(options.map(({ amount }) => fixedReservation(amount))));
+    const admitted = meter.reserve(caller, highestReservation(options.map(({ amount }) => fixedReservation(amount))));
     (await admitted).release();
     return true;
   } catch (error) {

@@ -58,12 +58,13 @@ export class ImageCalls {
     record.dropped = first.droppedFields;
     return await runPaidCall({
       facts: { kind: "image", requestId, accountId, keyId, receivedAt, record, model: first.model },
+      caller: asker,
       author: "openai",
       candidates,
       isPaid: (candidate, { amount }) => optionOf(candidate).amount <= amount,
       rule: MEDIA_FALLBACK,
       callerSignal: asker.callerSignal,
-      reserve: highestReservation(options.map(({ amount }) => fixedReservation(amount))),
+      reserve: highestReservation(options.map(({ amount, tokens }) => fixedReservation(amount, tokens))),
       begin: async (settlement) => {
         const link = new CallerLink(asker.callerSignal());
         const memory = new ImageMemory(asker.memory, first.count);

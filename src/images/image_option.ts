@@ -1,10 +1,10 @@
-import { costOf, type Quantities } from "../billing/tariff.ts";
+import { costOf } from "../billing/tariff.ts";
 import { type CallOption, makeOptions } from "../calls/options.ts";
 import { routeOf, type RouteParts } from "../calls/paid_call.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
 import type { Candidate } from "../routing/candidates.ts";
-import type { ImageUpstream } from "../upstreams/image_upstream.ts";
+import type { ImageConsumption, ImageUpstream } from "../upstreams/image_upstream.ts";
 import { type ImageMeasure, imageQuantitiesOf, maxConsumption } from "./consumption.ts";
 import type { ImageCaller, ImageRequest } from "./image_request.ts";
 import { editingUnsupported } from "./series.ts";
@@ -14,6 +14,8 @@ export interface ImageOption extends CallOption {
   readonly request: ImageRequest;
   readonly measure: ImageMeasure;
   readonly amount: Money;
+  /** The maximum number of tokens. */
+  readonly tokens: number;
 }
 
 /** The part of the caller that decides on routing. */
@@ -32,8 +34,11 @@ export async function imageOptionsOf(
   return await makeOptions(requests, (request) => {
     const candidates = route(request, asker, parts);
     const measure = measureOf(request);
-    const amount = costOf(mostQuantities(request, measure, candidates, parts), request.model.tariff);
-    return { request, candidates, measure, amount };
+    const most = mostConsumption(request, measure, candidates, parts);
+    const { count: made, model } = request;
+    const amount = costOf(imageQuantitiesOf(most, { made, given: measure.given }), model.tariff);
+    const tokens = most.textTokens + most.imageTokens + most.outputTokens;
+    return { request, candidates, measure, amount, tokens };
   });
 }
 
@@ -55,16 +60,15 @@ function route({ model, kind, bodyPin }: ImageRequest, { headerPin, accountId }:
 }
 
 /** The maximum consumption at any of the candidates. */
-function mostQuantities(
+function mostConsumption(
   request: ImageRequest,
   measure: ImageMeasure,
   candidates: readonly Candidate[],
   parts: RouteParts,
-): Quantities {
+): ImageConsumption {
   const { count: made, mask, partialImages } = request;
   const calls = Math.max(...candidates.map((each) => Math.ceil(made / imageUpstreamOf(each, parts)!.maxPerCall)));
-  const most = maxConsumption({ ...measure, hasMask: mask !== null, partialImages, calls });
-  return imageQuantitiesOf(most, { made, given: measure.given });
+  return maxConsumption({ ...measure, hasMask: mask !== null, partialImages, calls });
 }
 
 function measureOf({ prompt, quality, size, count, images, references }: ImageRequest): ImageMeasure {

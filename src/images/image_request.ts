@@ -1,5 +1,6 @@
 import type { RequestRecord } from "../http/request_record.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
+import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
 import type { ImageModel } from "./series.ts";
@@ -9,6 +10,8 @@ export interface ImageCaller {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
+  /** The limits of the key and its account. */
+  readonly limits: LimitedCaller["limits"];
   /** Unix milliseconds. */
   readonly receivedAt: number;
   readonly headerPin: string | null;

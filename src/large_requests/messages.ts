@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { RecordedFacts } from "../http/request_record.ts";
 import type { ErrorCode, ErrorDetails } from "../lib/gateway_error.ts";
 import type { LogFields, LogLevel } from "../lib/log.ts";
+import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { OwnAddress } from "../net/target.ts";
 import type { AttemptTarget, Availability } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
@@ -68,10 +69,12 @@ export type ToThread =
 
 /** A call from a thread to the main thread. The thread waits for the result without blocking. */
 export type Call =
-  /** The amount that an account can reserve now. */
-  | { readonly name: "spendable"; readonly accountId: string }
-  /** Returns the admission's number, or null if the account can no longer reserve the amount. */
-  | { readonly name: "admit"; readonly accountId: string; readonly reserved: Reservation }
+  /** What a caller can reserve now. */
+  | { readonly name: "allowance"; readonly caller: LimitedCaller }
+  /** Returns the admission's number, or null if the caller can no longer reserve the amount. */
+  | { readonly name: "admit"; readonly caller: LimitedCaller; readonly reserved: Reservation }
+  /** Returns the number of the admission of a request that costs nothing. */
+  | { readonly name: "admit-free"; readonly caller: LimitedCaller }
   | { readonly name: "charge"; readonly admission: number; readonly charge: Charge }
   /** Returns the slot's number. */
   | { readonly name: "slot"; readonly provider: string; readonly accountId: string; readonly tokens: number }
@@ -128,7 +131,7 @@ export type FromThread =
   | { readonly type: "broke"; readonly id: number }
   | CallMessage
   | { readonly type: "question"; readonly question: BlockingCall }
-  | { readonly type: "release"; readonly admission: number }
+  | { readonly type: "release"; readonly admission: number; readonly tokens: number }
   /** The caller of a call of name `slot` disconnected. */
   | { readonly type: "cancel-slot"; readonly call: number }
   | { readonly type: "end-slot"; readonly slot: number; readonly usedTokens: number }

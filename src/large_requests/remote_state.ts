@@ -2,15 +2,18 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import {
   type Admission,
+  type Allowance,
   fixedReservation,
   insufficientCredits,
   type Meter,
   type Reservation,
+  reservedWithin,
 } from "../billing/meter.ts";
 import type { Log, LogLevel } from "../lib/log.ts";
 import { MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { AttemptSlots, LimitsByProvider } from "../routing/attempt_slots.ts";
 import type { Slot, SlotRequest } from "../routing/slot_queue.ts";
+import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
@@ -103,17 +106,23 @@ export class RemoteState {
 
   /** Money is reserved and charged on the main thread. */
   readonly meter: Meter = {
-    admit: async (accountId, reservation) => {
-      const reserve = typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
+    admit: async (request, reservation) => {
+      const rule = typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
+      const caller = plainCaller(request);
       for (let tries = 1;; tries++) {
-        const spendable = await this.#call({ name: "spendable", accountId }) as bigint;
-        const reserved = reserve(spendable);
-        const admission = await this.#call({ name: "admit", accountId, reserved }) as number | null;
+        const reserved = reservedWithin(rule, await this.#call({ name: "allowance", caller }) as Allowance);
+        const admission = await this.#call({ name: "admit", caller, reserved }) as number | null;
         if (admission !== null) return this.#admission(admission, reserved);
         // Other calls of the account were admitted in the meantime.
         if (tries === MAX_ADMISSION_TRIES) throw insufficientCredits("other requests have reserved the balance", 0n);
       }
     },
+    admitFree: async (caller) => {
+      const admission = await this.#call({ name: "admit-free", caller: plainCaller(caller) }) as number;
+      return this.#admission(admission, { amount: 0n, outputLimit: null });
+    },
+    reserve: () => Promise.reject(new Error("Threads reserve money for requests only")),
+    allowance: async (caller) => await this.#call({ name: "allowance", caller: plainCaller(caller) }) as Allowance,
     invalidate: (accountId) => this.post({ type: "invalidate", accountId }),
     flush: () => Promise.resolve(),
   };
@@ -236,8 +245,8 @@ export class RemoteState {
       charge: async (charge) => {
         if (end()) await this.#call({ name: "charge", admission, charge });
       },
-      release: () => {
-        if (end()) this.post({ type: "release", admission });
+      release: (tokens = 0) => {
+        if (end()) this.post({ type: "release", admission, tokens });
       },
       onOverdrawn: (listener) => {
         if (!isOver) this.#onOverdrawn.set(admission, listener);
@@ -279,6 +288,11 @@ export class RemoteState {
     const scope = this.scope.getStore();
     return scope === undefined || scope.lookups++ < MAX_LOOKUPS;
   }
+}
+
+/** The caller without the other fields of a request, which cannot be sent. */
+function plainCaller({ keyId, accountId, limits }: LimitedCaller): LimitedCaller {
+  return { keyId, accountId, limits };
 }
 
 /** A lease whose bytes are counted on the main thread. */

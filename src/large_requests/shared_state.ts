@@ -8,6 +8,7 @@ import type { Log } from "../lib/log.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { AttemptReport, AttemptTarget, CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Slot } from "../routing/slot_queue.ts";
+import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
@@ -58,6 +59,8 @@ interface Admitted {
   readonly admission: Admission;
   readonly accountId: string;
   readonly request: LargeRequest | null;
+  /** Whether nothing is ever charged. */
+  readonly isFree: boolean;
 }
 
 const BYTES_PER_TOKEN = 4;
@@ -116,7 +119,7 @@ export class SharedState {
       case "call":
         return void this.#carryOut(message);
       case "release":
-        this.#admissions.get(message.admission)?.admission.release();
+        this.#admissions.get(message.admission)?.admission.release(message.tokens);
         return this.#ended(message.admission);
       case "cancel-slot":
         return this.#slotCalls.get(message.call)?.abort();
@@ -169,9 +172,11 @@ export class SharedState {
   async #valueOf(call: number, what: Call, request: LargeRequest | null): Promise<unknown> {
     switch (what.name) {
       case "admit":
-        return await this.#admit(what.accountId, what.reserved, request);
-      case "spendable":
-        return await this.#spendable(what.accountId);
+        return await this.#admit(what.caller, what.reserved, request);
+      case "admit-free":
+        return this.#noted(await this.parts.meter.admitFree(what.caller), what.caller, { request, isFree: true });
+      case "allowance":
+        return await this.parts.meter.allowance(what.caller);
       case "charge": {
         const admitted = this.#admissions.get(what.admission);
         try {
@@ -189,22 +194,19 @@ export class SharedState {
     }
   }
 
-  async #spendable(accountId: string): Promise<bigint> {
-    let found = 0n;
-    const admission = await this.parts.meter.admit(accountId, (spendable) => {
-      found = spendable;
-      return { amount: 0n, outputLimit: null };
-    });
-    admission.release();
-    return found;
+  async #admit(
+    caller: LimitedCaller,
+    reserved: Reservation,
+    request: LargeRequest | null,
+  ): Promise<number | null> {
+    const admission = await this.#admission(caller, reserved);
+    return admission === null ? null : this.#noted(admission, caller, { request, isFree: false });
   }
 
-  async #admit(accountId: string, reserved: Reservation, request: LargeRequest | null): Promise<number | null> {
-    const admission = await this.#admission(accountId, reserved);
-    if (admission === null) return null;
+  #noted(admission: Admission, { accountId }: LimitedCaller, of: Pick<Admitted, "request" | "isFree">): number {
     const id = this.#nextAdmission++;
     if (this.#isAbandoned) admission.release();
-    else this.#admissions.set(id, { admission, accountId, request });
+    else this.#admissions.set(id, { admission, accountId, ...of });
     admission.onOverdrawn(() => this.links.overdrawn(id));
     return id;
   }
@@ -223,11 +225,11 @@ export class SharedState {
     }
   }
 
-  /** Returns null if the balance has become too low since the thread's call. */
-  async #admission(accountId: string, reserved: Reservation): Promise<Admission | null> {
+  /** Returns null if the balance or a budget has become too low since the thread's call. */
+  async #admission(caller: LimitedCaller, reserved: Reservation): Promise<Admission | null> {
     let isShort = false;
     try {
-      return await this.parts.meter.admit(accountId, (spendable) => {
+      return await this.parts.meter.admit(caller, (spendable) => {
         isShort = reserved.amount > 0n && reserved.amount > spendable;
         if (isShort) throw insufficientCredits("other requests have reserved the balance", spendable);
         return reserved;
@@ -260,8 +262,8 @@ export class SharedState {
     started.report.failed(errorOf(failure));
   }
 
-  async #settleRoughly({ admission, accountId, request }: Admitted): Promise<void> {
-    const model = request?.servedAt ? this.#modelServedAt(request.servedAt) : null;
+  async #settleRoughly({ admission, accountId, request, isFree }: Admitted): Promise<void> {
+    const model = !isFree && request?.servedAt ? this.#modelServedAt(request.servedAt) : null;
     if (!request?.servedAt || model === null) return admission.release();
     const { requestId, keyId, receivedAt, requestBytes, responseBytes, servedAt: { provider } } = request;
     const usage = estimatedUsage(Math.ceil(requestBytes / BYTES_PER_TOKEN), Math.ceil(responseBytes / BYTES_PER_TOKEN));

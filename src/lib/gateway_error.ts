@@ -43,6 +43,8 @@ export interface ErrorDetails {
   readonly vendorCode?: string | undefined;
   /** Distinguishes failures with the same code. The message protocol renders it as `error.details`. */
   readonly reason?: FailureReason | undefined;
+  /** The limit that a request exceeds. The content protocol renders it as `QuotaFailure`. */
+  readonly quota?: ExceededQuota | undefined;
   /** The name of the provider that failed, rendered as `X-Service-Provider`. */
   readonly provider?: string | undefined;
   /** True if the connection must not be reused. */
@@ -57,6 +59,16 @@ export interface FailureReason {
   readonly errorCode: string;
   /** The features that cannot be combined with the rest of the request. */
   readonly unsupported?: readonly string[];
+}
+
+/** The limit of a key or an account that a request exceeds. Source: docs/api/limits.md#rate-and-spending. */
+export interface ExceededQuota {
+  /** Whose limit it is. */
+  readonly holder: "key" | "account";
+  /** The limit, by the name that operators use. */
+  readonly limit: "rpm" | "tpm" | "concurrency" | "budget";
+  /** The value of the limit, for people. */
+  readonly value: string;
 }
 
 /**

@@ -6,6 +6,8 @@ export interface RateLimit {
   readonly perMs: number;
   readonly burst: number;
   readonly cost: number;
+  /** The units that a bucket can owe after {@linkcode fullAtAfter}. Default: none. */
+  readonly maxDebt?: number;
 }
 
 /** The decision on one request, and the new state of the bucket. */
@@ -18,20 +20,29 @@ export interface RateDecision {
 }
 
 /**
- * The generic cell rate algorithm in its virtual scheduling form. A bucket never has less than zero units, also after
- * the clock was set back, so no wait is longer than a refill of the whole burst. Source: ITU-T I.371, annex A.
+ * The generic cell rate algorithm in its virtual scheduling form. A bucket never has less than minus `maxDebt` units,
+ * also after the clock was set back, so no wait is longer than a refill of the burst and the debt. Source: ITU-T I.371,
+ * annex A.
  *
  * @param fullAt The state of the bucket; 0 for a new one.
  * @throws {RangeError} If the cost exceeds the burst, or a parameter is not positive.
  */
-export function gcra(fullAt: number, now: number, { perMs, burst, cost }: RateLimit): RateDecision {
+export function gcra(fullAt: number, now: number, { perMs, burst, cost, maxDebt = 0 }: RateLimit): RateDecision {
   if (!(perMs > 0 && cost > 0 && cost <= burst)) {
     throw new RangeError(`Cannot take ${cost} from a bucket of ${burst} that earns one in ${perMs} ms`);
   }
-  const start = Math.min(Math.max(fullAt, now), now + burst * perMs);
+  const start = Math.min(Math.max(fullAt, now), now + (burst + maxDebt) * perMs);
   const allowedAt = start - (burst - cost) * perMs;
   if (now >= allowedAt) return { ok: true, waitMs: 0, fullAt: start + cost * perMs };
   return { ok: false, waitMs: waitUntil(allowedAt, now), fullAt: start };
+}
+
+/**
+ * The state of a bucket after units were used that it may not have had. It owes them, up to `maxDebt`, and refuses
+ * requests until they are refilled.
+ */
+export function fullAtAfter(fullAt: number, now: number, { perMs, burst, cost, maxDebt = 0 }: RateLimit): number {
+  return Math.min(Math.max(fullAt, now) + cost * perMs, now + (burst + maxDebt) * perMs);
 }
 
 // The rounded difference of two large numbers can be slightly too small, and `waitMs` must be enough.

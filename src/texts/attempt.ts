@@ -11,6 +11,7 @@ import type { Inbound } from "../http/inbound.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { ClampedLimit } from "../conversation/clamped_limit.ts";
 import type { JsonScan } from "../lib/json.ts";
+import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { StateOwnership } from "../ownership/state_ownership.ts";
@@ -28,6 +29,8 @@ export interface TextRequest {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
+  /** The limits of the key and its account. */
+  readonly limits: LimitedCaller["limits"];
   /** Unix milliseconds. */
   readonly receivedAt: number;
   /** The caller's format. */

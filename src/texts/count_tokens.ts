@@ -1,6 +1,7 @@
 import { routeOf, tryCandidates } from "../calls/paid_call.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
@@ -22,8 +23,7 @@ import type { TextParts } from "./attempt.ts";
 import { textModel } from "./text_model.ts";
 
 /** A request to count the tokens of a prompt. It is free. */
-export interface CountRequest {
-  readonly accountId: string;
+export interface CountRequest extends LimitedCaller {
   /** The model as the caller named it. */
   readonly model: string;
   /** The caller's format. */
@@ -54,10 +54,19 @@ const COUNT_MS = 30_000;
  * tokenizer replaces a missing counter. Providers without a counter come last: they are used only after errors at which
  * a text request would try the next provider.
  *
- * @throws {GatewayError} The same errors as the text request itself.
+ * @throws {GatewayError} The same errors as the text request itself, except `insufficient_credits`.
  */
 export async function countTokens(request: CountRequest, parts: TextParts): Promise<TokenCount> {
   request.record.model = request.model;
+  const admission = await parts.meter.admitFree(request);
+  try {
+    return await count(request, parts);
+  } finally {
+    admission.release();
+  }
+}
+
+async function count(request: CountRequest, parts: TextParts): Promise<TokenCount> {
   const model = textModel(parts.catalog, request.model, request.format);
   const route = routeOf(model, request, parts);
   const query = { ...request, grammar: request.format.grammar, model, passesTo: () => false };

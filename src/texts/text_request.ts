@@ -38,6 +38,7 @@ export function textRequestOf(
     requestId: inbound.requestId,
     accountId: credential.accountId,
     keyId: credential.keyId,
+    limits: credential.limits,
     receivedAt: inbound.receivedAt,
     format,
     body,

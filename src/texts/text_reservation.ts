@@ -1,4 +1,4 @@
-import type { ReservationRule } from "../billing/meter.ts";
+import type { Reservation, ReservationRule } from "../billing/meter.ts";
 import { insufficientCredits } from "../billing/meter.ts";
 import {
   exactCostOf,
@@ -119,7 +119,7 @@ function billOf(measure: TextMeasure, rates: TextRates): Bill {
 function callerLimitReservation(measure: TextMeasure, bill: Bill): ReservationRule {
   const { outputTokens, reasoningTokens, limitField, isSizeKnown } = measure;
   const amount = bill.costOf(outputTokens);
-  const reserved = { amount, outputLimit: null };
+  const reserved = reservationOf(measure, amount, null);
   return (spendable) => {
     if (amount <= spendable || amount === 0n) return reserved;
     const fitting = bill.tokensFor(spendable - bill.base - 1n) - reasoningTokens;
@@ -129,8 +129,9 @@ function callerLimitReservation(measure: TextMeasure, bill: Bill): ReservationRu
   };
 }
 
-function modelLimitReservation({ outputTokens: own, isSizeKnown }: TextMeasure, bill: Bill): ReservationRule {
-  const whole = { amount: bill.costOf(own), outputLimit: null };
+function modelLimitReservation(measure: TextMeasure, bill: Bill): ReservationRule {
+  const { outputTokens: own, isSizeKnown } = measure;
+  const whole = reservationOf(measure, bill.costOf(own), null);
   const minTokens = Math.min(own, MIN_OUTPUT_LIMIT_TOKENS);
   const parallel = MIN_PARALLEL_CALLS * bill.costOf(minTokens);
   return (spendable) => {
@@ -138,8 +139,22 @@ function modelLimitReservation({ outputTokens: own, isSizeKnown }: TextMeasure, 
     const share = Math.max(minTokens, bill.tokensFor(spendable / MAX_SHARE_DIVISOR));
     const limit = Math.min(own, share, bill.tokensFor(spendable - bill.base - 1n));
     if (limit < minTokens) throw promptTooExpensive(bill.costOf(minTokens), spendable, isSizeKnown);
-    return limit === own ? whole : { amount: bill.costOf(limit), outputLimit: limit };
+    return limit === own ? whole : reservationOf(measure, bill.costOf(limit), limit);
   };
+}
+
+/**
+ * A reservation with the tokens that count towards limits of tokens. Without an output limit of the caller only a short
+ * reply is sure, and of a prompt of unknown size nothing is.
+ */
+function reservationOf(measure: TextMeasure, amount: Money, outputLimit: number | null): Reservation {
+  const { promptTokens, cachedTokens, outputTokens, choices, limitField, isSizeKnown } = measure;
+  const prompt = promptTokens + cachedTokens;
+  const output = outputLimit ?? outputTokens;
+  const knownOutput = limitField === null ? Math.min(output, MIN_OUTPUT_LIMIT_TOKENS) : output;
+  const tokens = prompt + output * choices;
+  const knownTokens = (isSizeKnown ? prompt : Math.min(prompt, MIN_OUTPUT_LIMIT_TOKENS)) + knownOutput * choices;
+  return { amount, outputLimit, tokens, knownTokens };
 }
 
 function promptTooExpensive(amount: Money, spendable: Money, isSizeKnown: boolean): Error {

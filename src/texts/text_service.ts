@@ -40,6 +40,7 @@ export class TextService {
       option === first ? { outputLimit } : fitWithin(amount, option.measure, option.rates);
     return await runPaidCall({
       facts: { kind: "text", requestId, accountId, keyId, receivedAt, record, model: first.model },
+      caller: request,
       author: request.format.author,
       candidates,
       isPaid: (candidate, reserved) => limitFor(optionOf(candidate), reserved) !== null,

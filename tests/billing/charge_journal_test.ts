@@ -15,6 +15,7 @@ import { concatBytes } from "../../src/lib/concat_bytes.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";
 import { eventLoopTurn, type ManualClock, manualClock, observeStore, recordingLog } from "./support.ts";
+import { unlimitedKey } from "../support/callers.ts";
 
 const CHARGE: Charge = {
   requestId: "req_1",
@@ -62,12 +63,12 @@ async function stage(options: { accounts?: readonly string[]; maxSegmentBytes?: 
 }
 
 async function charge(meter: LedgerMeter, amount: Money = 10n, account = "acme"): Promise<void> {
-  await (await meter.admit(account, amount)).charge({ ...CHARGE, amount });
+  await (await meter.admit(unlimitedKey(account), amount)).charge({ ...CHARGE, amount });
 }
 
 /** Charges without waiting. Returns what `charge` returned. */
 async function chargeNow(meter: LedgerMeter, charge: Partial<Charge> = {}): Promise<{ result: void | Promise<void> }> {
-  const admission = await meter.admit("acme", charge.amount ?? 10n);
+  const admission = await meter.admit(unlimitedKey("acme"), charge.amount ?? 10n);
   return { result: admission.charge({ ...CHARGE, ...charge }) };
 }
 
@@ -85,7 +86,7 @@ Deno.test("a journaled charge returns nothing, counts at once, and is in the led
   const { result } = await chargeNow(meter);
   assertEquals([result, store.commits.length], [undefined, 0]);
   assertEquals(decodeRecords(bytes()).texts.length, 1);
-  await assertRejects(async () => await meter.admit("acme", BALANCE - 9n), GatewayError, "not reserved");
+  await assertRejects(async () => await meter.admit(unlimitedKey("acme"), BALANCE - 9n), GatewayError, "not reserved");
   await tick(clock);
   assertEquals(store.commits.length, 1);
   assertEquals((await store.balance("acme")).available, BALANCE - 10n);

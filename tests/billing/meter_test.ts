@@ -12,6 +12,7 @@ import type { Money } from "../../src/lib/money.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { eventLoopTurn, instantClock, type ManualClock, manualClock, observeStore, recordingLog } from "./support.ts";
+import { unlimitedKey } from "../support/callers.ts";
 
 const CHARGE: Charge = {
   requestId: "req_1",
@@ -48,20 +49,22 @@ async function isRefused(admit: () => unknown): Promise<boolean> {
 /** Admits calls until one is refused. */
 async function admitAll(meter: Meter, estimate: Money): Promise<Admission[]> {
   const admissions: Admission[] = [];
-  while (!await isRefused(async () => admissions.push(await meter.admit("acme", estimate)))) { /* one more */ }
+  while (
+    !await isRefused(async () => admissions.push(await meter.admit(unlimitedKey("acme"), estimate)))
+  ) { /* one more */ }
   return admissions;
 }
 
 Deno.test("a call is admitted when its reservation fits into the balance, and refused when it does not", async () => {
   const { meter } = await meterOver(1_000n, manualClock());
-  assert(await isRefused(() => meter.admit("acme", 1_001n)));
-  (await meter.admit("acme", 1_000n)).release();
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 1_001n)));
+  (await meter.admit(unlimitedKey("acme"), 1_000n)).release();
 });
 
 Deno.test("a reservation beyond the balance is refused with both amounts", async () => {
   const { meter } = await meterOver(1n, manualClock());
   await assertRejects(
-    async () => await meter.admit("acme", 1_000_000n),
+    async () => await meter.admit(unlimitedKey("acme"), 1_000_000n),
     GatewayError,
     "it may cost up to 0.0001000000 USD, and the balance that is not reserved is 0.0000000001 USD",
   );
@@ -71,14 +74,14 @@ Deno.test("a reservation that is decided by the balance sees what the other open
   const { meter } = await meterOver(100n, manualClock());
   const tenth = (spendable: Money) => ({ amount: spendable / 10n, outputLimit: Number(spendable / 10n) });
   const limits = [];
-  for (let i = 0; i < 3; i++) limits.push((await meter.admit("acme", tenth)).reserved.outputLimit);
+  for (let i = 0; i < 3; i++) limits.push((await meter.admit(unlimitedKey("acme"), tenth)).reserved.outputLimit);
   assertEquals(limits, [10, 9, 8]);
 });
 
 Deno.test("onOverdrawn() is called once, when the balance is below minus the largest open reservation", async () => {
   const { meter } = await meterOver(100n, manualClock());
   const [small, large, costly] = atLeast(
-    await Promise.all([10n, 40n, 50n].map((amount) => meter.admit("acme", amount))),
+    await Promise.all([10n, 40n, 50n].map((amount) => meter.admit(unlimitedKey("acme"), amount))),
     3,
   );
   const ended: string[] = [];
@@ -97,23 +100,23 @@ Deno.test("onOverdrawn() is called once, when the balance is below minus the lar
 
 Deno.test("onOverdrawn() is also called when others took the money", async () => {
   const { meter, store, clock } = await meterOver(100n, manualClock());
-  const open = await meter.admit("acme", 50n);
+  const open = await meter.admit(unlimitedKey("acme"), 50n);
   let isEnded = false;
   open.onOverdrawn(() => isEnded = true);
   await store.commit(null, { changeBalances: [{ account: "acme", available: -200n, held: 0n, overdraw: true }] });
   clock.advance(1_000);
-  await meter.admit("acme", 1n);
+  await meter.admit(unlimitedKey("acme"), 1n);
   await meter.flush();
   assertEquals(isEnded, true);
 });
 
 Deno.test("no call is let in at a balance of zero or below, or without an account", async () => {
   const { meter } = await meterOver(0n, manualClock());
-  assert(await isRefused(() => meter.admit("acme", 0n)));
-  assert(await isRefused(() => meter.admit("nobody", 0n)));
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 0n)));
+  assert(await isRefused(() => meter.admit(unlimitedKey("nobody"), 0n)));
   const { meter: overdrawn } = await meterOver(5n, manualClock());
-  await (await overdrawn.admit("acme", 1n)).charge(CHARGE);
-  assert(await isRefused(() => overdrawn.admit("acme", 0n)));
+  await (await overdrawn.admit(unlimitedKey("acme"), 1n)).charge(CHARGE);
+  assert(await isRefused(() => overdrawn.admit(unlimitedKey("acme"), 0n)));
 });
 
 Deno.test("the overdraft of an account counts as balance, and its change takes effect when it is told", async () => {
@@ -124,23 +127,23 @@ Deno.test("the overdraft of an account counts as balance, and its change takes e
   await Promise.all(admissions.map((admission, index) => {
     return chargeOf(admission, { ...CHARGE, requestId: `req_${index}`, amount: 20n });
   }));
-  assert(await isRefused(() => meter.admit("acme", 0n)));
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 0n)));
   assertEquals((await readAccount(store, "acme")).available, -30n);
   await changeAccountSettings(store, "acme", { overdraft: 31n });
   meter.invalidate("acme");
-  (await meter.admit("acme", 1n)).release();
+  (await meter.admit(unlimitedKey("acme"), 1n)).release();
   await changeAccountSettings(store, "acme", { overdraft: null });
   meter.invalidate("acme");
-  assert(await isRefused(() => meter.admit("acme", 0n)));
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 0n)));
 });
 
 Deno.test("a call in progress is ended by an overdraft only below the permitted one", async () => {
   const { meter, store } = await meterOver(10n, manualClock());
   await changeAccountSettings(store, "acme", { overdraft: 100n });
-  const open = await meter.admit("acme", 5n);
+  const open = await meter.admit(unlimitedKey("acme"), 5n);
   let ended = 0;
   open.onOverdrawn(() => ended++);
-  const [first, second] = [await meter.admit("acme", 1n), await meter.admit("acme", 1n)];
+  const [first, second] = [await meter.admit(unlimitedKey("acme"), 1n), await meter.admit(unlimitedKey("acme"), 1n)];
   await chargeOf(first, { ...CHARGE, requestId: "req_1", amount: 115n });
   assertEquals(ended, 0);
   await chargeOf(second, { ...CHARGE, requestId: "req_2", amount: 1n });
@@ -149,7 +152,9 @@ Deno.test("a call in progress is ended by an overdraft only below the permitted 
 
 Deno.test("of 50 calls at once with a balance for one, one is let in", async () => {
   const { meter } = await meterOver(10n, manualClock());
-  const refused = await Promise.all(Array.from({ length: 50 }, () => isRefused(() => meter.admit("acme", 10n))));
+  const refused = await Promise.all(
+    Array.from({ length: 50 }, () => isRefused(() => meter.admit(unlimitedKey("acme"), 10n))),
+  );
   assertEquals(refused.filter((one) => !one).length, 1);
 });
 
@@ -174,7 +179,7 @@ Deno.test("an account is overdrawn by no more than what its calls cost beyond th
       for (const { reserved, excess, ends } of calls) {
         end(ends);
         await isRefused(async () => {
-          const admission = await meter.admit("acme", reserved);
+          const admission = await meter.admit(unlimitedKey("acme"), reserved);
           const cost = reserved + excess > 0n ? reserved + excess : 0n;
           if (cost > reserved) bound += cost - reserved;
           open.push({ admission, cost });
@@ -190,20 +195,20 @@ Deno.test("an account is overdrawn by no more than what its calls cost beyond th
 
 Deno.test("a call that ends without a charge gives its estimate back, once", async () => {
   const { meter } = await meterOver(10n, manualClock());
-  const admission = await meter.admit("acme", 10n);
-  assert(await isRefused(() => meter.admit("acme", 1n)));
+  const admission = await meter.admit(unlimitedKey("acme"), 10n);
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 1n)));
   admission.release();
   admission.release();
-  await meter.admit("acme", 10n);
-  assert(await isRefused(() => meter.admit("acme", 1n)));
+  await meter.admit(unlimitedKey("acme"), 10n);
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 1n)));
 });
 
 Deno.test("admit() answers at once and without a read while the balance is known", async () => {
   const { meter, store } = await meterOver(1000n, manualClock());
-  (await meter.admit("acme", 1n)).release();
+  (await meter.admit(unlimitedKey("acme"), 1n)).release();
   const reads = store.balanceReads;
   for (let i = 0; i < 100; i++) {
-    const admission = meter.admit("acme", 1n);
+    const admission = meter.admit(unlimitedKey("acme"), 1n);
     assert(!(admission instanceof Promise));
     await admission.charge({ ...CHARGE, amount: 1n });
   }
@@ -212,19 +217,19 @@ Deno.test("admit() answers at once and without a read while the balance is known
 
 Deno.test("admit() throws at once when it is known that nothing is left", async () => {
   const { meter } = await meterOver(10n, manualClock());
-  await (await meter.admit("acme", 1n)).charge(CHARGE);
-  assertThrows(() => void meter.admit("acme", 1n), GatewayError);
+  await (await meter.admit(unlimitedKey("acme"), 1n)).charge(CHARGE);
+  assertThrows(() => void meter.admit(unlimitedKey("acme"), 1n), GatewayError);
 });
 
 Deno.test("a known balance is read anew in the background after a second, and waited for after five", async () => {
   const { meter, store, clock } = await meterOver(1000n, manualClock());
-  (await meter.admit("acme", 1n)).release();
+  (await meter.admit(unlimitedKey("acme"), 1n)).release();
   clock.advance(1_000);
-  for (let i = 0; i < 10; i++) assert(!(meter.admit("acme", 1n) instanceof Promise));
+  for (let i = 0; i < 10; i++) assert(!(meter.admit(unlimitedKey("acme"), 1n) instanceof Promise));
   await meter.flush();
   assertEquals(store.balanceReads, 2);
   clock.advance(5_000);
-  const waiting = meter.admit("acme", 1n);
+  const waiting = meter.admit(unlimitedKey("acme"), 1n);
   assert(waiting instanceof Promise);
   await waiting;
   assertEquals(store.balanceReads, 3);
@@ -232,20 +237,20 @@ Deno.test("a known balance is read anew in the background after a second, and wa
 
 Deno.test("nobody is refused by a balance that is older than a second", async () => {
   const { meter, store, clock } = await meterOver(0n, manualClock());
-  assert(await isRefused(() => meter.admit("acme", 1n)));
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 1n)));
   await creditAccount(store, "acme", 100n);
-  assert(await isRefused(() => meter.admit("acme", 1n)));
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 1n)));
   clock.advance(1_000);
-  await meter.admit("acme", 1n);
+  await meter.admit(unlimitedKey("acme"), 1n);
 });
 
 Deno.test("a credit that is told by invalidate() is seen by the next call", async () => {
   const { meter, store } = await meterOver(0n, manualClock());
-  assert(await isRefused(() => meter.admit("acme", 1n)));
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 1n)));
   await creditAccount(store, "acme", 100n);
   meter.invalidate("acme");
   meter.invalidate("nobody");
-  await meter.admit("acme", 1n);
+  await meter.admit(unlimitedKey("acme"), 1n);
 });
 
 Deno.test("a balance that is read while it is invalidated is read again", async () => {
@@ -258,7 +263,7 @@ Deno.test("a balance that is read while it is invalidated is read again", async 
     await stalled.promise;
     return read;
   };
-  const admission = meter.admit("acme", 1n);
+  const admission = meter.admit(unlimitedKey("acme"), 1n);
   await creditAccount(store, "acme", 100n);
   meter.invalidate("acme");
   stalled.resolve();
@@ -270,7 +275,7 @@ Deno.test("charge() resolves when the charge is durable", async () => {
   const gate = Promise.withResolvers<void>();
   store.beforeCommit = () => gate.promise;
   let isDone = false;
-  const charged = chargeOf(await meter.admit("acme", 10n), CHARGE).then(() => isDone = true);
+  const charged = chargeOf(await meter.admit(unlimitedKey("acme"), 10n), CHARGE).then(() => isDone = true);
   await eventLoopTurn();
   assertEquals(isDone, false);
   gate.resolve();
@@ -282,15 +287,15 @@ Deno.test("a charge that is not durable yet is money spent", async () => {
   const { meter, store } = await meterOver(10n, manualClock());
   const gate = Promise.withResolvers<void>();
   store.beforeCommit = () => gate.promise;
-  const charged = (await meter.admit("acme", 1n)).charge(CHARGE);
-  assert(await isRefused(() => meter.admit("acme", 0n)));
+  const charged = (await meter.admit(unlimitedKey("acme"), 1n)).charge(CHARGE);
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 0n)));
   gate.resolve();
   await charged;
 });
 
 Deno.test("charges that come while a commit is under way share the next one: one balance change, one entry", async () => {
   const { meter, store } = await meterOver(1_000_000n, manualClock());
-  const admissions = await Promise.all(Array.from({ length: 121 }, () => meter.admit("acme", 1n)));
+  const admissions = await Promise.all(Array.from({ length: 121 }, () => meter.admit(unlimitedKey("acme"), 1n)));
   const gate = Promise.withResolvers<void>();
   store.beforeCommit = () => gate.promise;
   const first = itemAt(admissions, 0).charge(CHARGE);
@@ -311,7 +316,7 @@ Deno.test("charges that come while a commit is under way share the next one: one
 
 Deno.test("charges of one turn of the event loop share one commit, thousands go out in few", async () => {
   const { meter, store } = await meterOver(1_000_000n, manualClock());
-  const admissions = await Promise.all(Array.from({ length: 2000 }, () => meter.admit("acme", 1n)));
+  const admissions = await Promise.all(Array.from({ length: 2000 }, () => meter.admit(unlimitedKey("acme"), 1n)));
   await Promise.all(admissions.map((admission) => admission.charge(CHARGE)));
   assert(store.commits.length >= 10 && store.commits.length <= 30);
   assertEquals((await store.balance("acme")).available, 980_000n);
@@ -321,7 +326,7 @@ Deno.test("charges of one turn of the event loop share one commit, thousands go 
 Deno.test("one account's slow commit does not delay other accounts", async () => {
   const { meter, store } = await meterOver(100n, manualClock());
   await createAccount(store, { id: "zeta", balance: 100n });
-  const [slow, quick] = [await meter.admit("acme", 1n), await meter.admit("zeta", 1n)];
+  const [slow, quick] = [await meter.admit(unlimitedKey("acme"), 1n), await meter.admit(unlimitedKey("zeta"), 1n)];
   const gate = Promise.withResolvers<void>();
   store.beforeCommit = () => store.commits.at(-1)?.changeBalances?.[0]?.account === "acme" ? gate.promise : undefined;
   const charged = slow.charge(CHARGE);
@@ -332,10 +337,10 @@ Deno.test("one account's slow commit does not delay other accounts", async () =>
 
 Deno.test("only the first call of charge() or release() has an effect", async () => {
   const { meter, store, log } = await meterOver(100n, manualClock());
-  const charged = await meter.admit("acme", 10n);
+  const charged = await meter.admit(unlimitedKey("acme"), 10n);
   await Promise.all([charged.charge(CHARGE), charged.charge({ ...CHARGE, amount: 20n })]);
   charged.release();
-  const released = await meter.admit("acme", 10n);
+  const released = await meter.admit(unlimitedKey("acme"), 10n);
   released.release();
   await released.charge(CHARGE);
   assertEquals((await store.balance("acme")).available, 90n);
@@ -344,15 +349,15 @@ Deno.test("only the first call of charge() or release() has an effect", async ()
 
 Deno.test("a charge of zero ends the call without a commit", async () => {
   const { meter, store } = await meterOver(10n, manualClock());
-  await (await meter.admit("acme", 10n)).charge({ ...CHARGE, amount: 0n });
+  await (await meter.admit(unlimitedKey("acme"), 10n)).charge({ ...CHARGE, amount: 0n });
   assertEquals(store.commits, []);
-  await meter.admit("acme", 10n);
+  await meter.admit(unlimitedKey("acme"), 10n);
 });
 
 Deno.test("charges and estimates below zero are refused", async () => {
   const { meter, store } = await meterOver(10n, manualClock());
-  assertThrows(() => void meter.admit("acme", -1n), RangeError);
-  const admission = await meter.admit("acme", 1n);
+  assertThrows(() => void meter.admit(unlimitedKey("acme"), -1n), RangeError);
+  const admission = await meter.admit(unlimitedKey("acme"), 1n);
   await assertRejects(() => chargeOf(admission, { ...CHARGE, amount: -1n }), RangeError);
   assertEquals(store.commits, []);
 });
@@ -363,7 +368,7 @@ Deno.test("a commit with an unknown outcome is repeated with its reference and c
   store.afterCommit = () => {
     if (failures-- > 0) throw new Error("connection lost");
   };
-  await (await meter.admit("acme", 10n)).charge(CHARGE);
+  await (await meter.admit(unlimitedKey("acme"), 10n)).charge(CHARGE);
   assertEquals(store.operations.length, 3);
   assertEquals(new Set(store.operations).size, 1);
   assertEquals((await store.balance("acme")).available, 90n);
@@ -378,7 +383,7 @@ Deno.test("a repeat that finds its own ledger entry succeeds", async () => {
     store.afterCommit = () => {};
     throw new Error("connection lost");
   };
-  await (await meter.admit("acme", 10n)).charge(CHARGE);
+  await (await meter.admit(unlimitedKey("acme"), 10n)).charge(CHARGE);
   assertEquals((await store.balance("acme")).available, 90n);
 });
 
@@ -394,7 +399,10 @@ async function letPass(clock: ManualClock, seconds: number): Promise<void> {
 async function delayedCharges() {
   const clock = manualClock();
   const { meter, store, log } = await meterOver(100n, clock);
-  const admissions = await Promise.all([meter.admit("acme", 10n), meter.admit("acme", 10n)]);
+  const admissions = await Promise.all([
+    meter.admit(unlimitedKey("acme"), 10n),
+    meter.admit(unlimitedKey("acme"), 10n),
+  ]);
   store.beforeCommit = () => {
     throw new Error("disk full");
   };
@@ -455,7 +463,7 @@ Deno.test("a call is admitted only when the store takes writes", async () => {
   for (const check of checks) {
     const { store, log } = await meterOver(100n, manualClock());
     const meter = createMeter({ store, log, clock: manualClock(), writeGuard: { failure: null, check } });
-    const error = await assertRejects(async () => await meter.admit("acme", 1n), GatewayError);
+    const error = await assertRejects(async () => await meter.admit(unlimitedKey("acme"), 1n), GatewayError);
     assertEquals(error.code, "storage_unavailable");
   }
 });
@@ -464,9 +472,9 @@ Deno.test("admit() rejects when the balance cannot be read and recovers with the
   const { meter, store } = await meterOver(100n, manualClock());
   const { balance } = store;
   store.balance = () => Promise.reject(new Error("disk is gone"));
-  await assertRejects(async () => await meter.admit("acme", 1n), Error, "disk is gone");
+  await assertRejects(async () => await meter.admit(unlimitedKey("acme"), 1n), Error, "disk is gone");
   store.balance = balance;
-  await meter.admit("acme", 1n);
+  await meter.admit(unlimitedKey("acme"), 1n);
 });
 
 Deno.test("the cached balance of a busy account stays exact", async () => {
@@ -481,7 +489,7 @@ Deno.test("the cached balance of a busy account stays exact", async () => {
         clock.advance(amount * 50);
         if (
           await isRefused(async () => {
-            const admission = await meter.admit("acme", BigInt(amount));
+            const admission = await meter.admit(unlimitedKey("acme"), BigInt(amount));
             spent += BigInt(amount);
             running.push(chargeOf(admission, { ...CHARGE, amount: BigInt(amount) }));
           })
@@ -500,11 +508,11 @@ Deno.test("unused account meters are evicted", async () => {
   const store = observeStore(await openMemoryStore({ clock }));
   const meter = createMeter({ store, clock, log: silentLog });
   await createAccount(store, { id: "acme", balance: 10n });
-  const open = await meter.admit("acme", 10n);
-  for (let i = 0; i < 10_010; i++) await isRefused(() => meter.admit(`account-${i}`, 1n));
-  assert(await isRefused(() => meter.admit("acme", 1n)), "an account with an open call is kept");
+  const open = await meter.admit(unlimitedKey("acme"), 10n);
+  for (let i = 0; i < 10_010; i++) await isRefused(() => meter.admit(unlimitedKey(`account-${i}`), 1n));
+  assert(await isRefused(() => meter.admit(unlimitedKey("acme"), 1n)), "an account with an open call is kept");
   const reads = store.balanceReads;
-  await isRefused(() => meter.admit("account-0", 1n));
+  await isRefused(() => meter.admit(unlimitedKey("account-0"), 1n));
   assertEquals(store.balanceReads, reads + 1, "the first idle one was dropped");
   open.release();
 });

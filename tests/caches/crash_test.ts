@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { chargeRowsOf } from "../../src/billing/charge.ts";
-import type { Meter } from "../../src/billing/meter.ts";
+import type { Admission, Meter } from "../../src/billing/meter.ts";
 import { addCredit } from "../../src/billing/credit.ts";
 import { type Caches, createCaches } from "../../src/caches/caches.ts";
 import { readModel } from "../../src/catalog/model.ts";
@@ -122,13 +122,18 @@ function startCaches(
   return { caches, steps: () => steps };
 }
 
+const ADMITTED: Admission = {
+  reserved: { amount: 0n, outputLimit: null },
+  charge: () => Promise.resolve(),
+  release() {},
+  onOverdrawn() {},
+};
+
 const FREE_METER: Meter = {
-  admit: () => ({
-    reserved: { amount: 0n, outputLimit: null },
-    charge: () => Promise.resolve(),
-    release() {},
-    onOverdrawn() {},
-  }),
+  admit: () => ADMITTED,
+  admitFree: () => ADMITTED,
+  reserve: () => ADMITTED,
+  allowance: () => ({ spendable: 0n, budget: null }),
   invalidate() {},
   flush: () => Promise.resolve(),
 };
@@ -137,6 +142,7 @@ const CALL = {
   requestId: "req_1",
   keyId: "key_1",
   accountId: "demo",
+  limits: null,
   body: { model: "acme/m", contents: [{ parts: [{ text: "The sky is blue" }] }] },
   bytes: new Uint8Array(80),
   headerPin: null,

@@ -80,6 +80,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     modelPatterns: [],
     aliases: [],
     limits: {
+      accountConcurrency: 2_000,
       memoryBytes: null,
       minFreeDiskBytes: 64_000_000,
       filesQuotaBytes: null,

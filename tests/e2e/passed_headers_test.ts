@@ -98,22 +98,14 @@ function toldIn(headers: Headers): Record<string, string> {
 }
 
 const WAIT = { "retry-after": "3" };
-const CHAT_LIMITS = {
-  "x-ratelimit-remaining-requests": "59",
-  "x-ratelimit-reset-tokens": "6m0s",
-  "openai-processing-ms": "12",
-};
-const MESSAGE_LIMITS = {
-  "anthropic-ratelimit-tokens-remaining": "40000",
-  "anthropic-ratelimit-tokens-reset": "2026-11-21T00:00:00Z",
-};
+const CHAT_TIMING = { "openai-processing-ms": "12" };
 
 for (const stream of [false, true]) {
   const kind = stream ? "stream" : "whole reply";
 
-  Deno.test(`a ${kind} of a vendor of the caller's format has its limits and waits, and no header of the operator's`, async () => {
-    assertEquals(toldIn(await chatHeaders("sandbox/chat-1", stream)), { ...WAIT, ...CHAT_LIMITS });
-    assertEquals(toldIn(await messageHeaders("sandbox/messages-1", stream)), { ...WAIT, ...MESSAGE_LIMITS });
+  Deno.test(`a ${kind} of a vendor of the caller's format has its timing and waits, and no header of the operator's`, async () => {
+    assertEquals(toldIn(await chatHeaders("sandbox/chat-1", stream)), { ...WAIT, ...CHAT_TIMING });
+    assertEquals(toldIn(await messageHeaders("sandbox/messages-1", stream)), WAIT);
     assertEquals(toldIn((await sendAs(CONTENT, gateway, { stream })).headers), WAIT);
   });
 

@@ -61,9 +61,6 @@ const PASSED: Readonly<Record<CallerFormatName, readonly string[]>> = {
   chat: [
     "retry-after",
     "retry-after-ms",
-    "x-ratelimit-limit-requests",
-    "x-ratelimit-remaining-tokens",
-    "x-ratelimit-reset-tokens",
     "openai-processing-ms",
     "openai-version",
   ],
@@ -73,14 +70,12 @@ const PASSED: Readonly<Record<CallerFormatName, readonly string[]>> = {
   messages: [
     "retry-after",
     "retry-after-ms",
-    "anthropic-ratelimit-requests-reset",
-    "anthropic-ratelimit-input-tokens-remaining",
   ],
   content: ["retry-after", "retry-after-ms"],
 };
 
 for (const form of FORMATS) {
-  Deno.test(`addReportedHeaders() passes waits and the limits of the ${form} format, and no header of another format`, () => {
+  Deno.test(`addReportedHeaders() passes waits and the timing of the ${form} format, and no rate limits`, () => {
     const passed = reportedOf((name) => ANSWER.get(name), CODECS[form].upstream.reportedHeaders);
     assertEquals(passed.map(([name]) => name), [...PASSED[form]]);
     for (const [name, value] of passed) assertEquals(value, ANSWER.get(name));

@@ -20,6 +20,7 @@ import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import type { WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { unlimitedKey } from "../support/callers.ts";
 
 /** A thread that follows the test's script. */
 class ScriptedThread implements LargeThread {
@@ -131,7 +132,12 @@ async function stage({ maxThreads = 1 } = {}) {
 
 /** Admits a call of a request in a thread and starts to serve it. */
 async function admitted(thread: ScriptedThread, id: number): Promise<number> {
-  thread.say({ type: "call", call: 1, request: id, what: { name: "admit", accountId: "demo", reserved: RESERVED } });
+  thread.say({
+    type: "call",
+    call: 1,
+    request: id,
+    what: { name: "admit", caller: unlimitedKey("demo"), reserved: RESERVED },
+  });
   const admission = await thread.result() as number;
   thread.say({ type: "attempt", attempt: 1, request: id, target: TARGET, accountId: "demo" });
   return admission;
@@ -303,7 +309,7 @@ Deno.test("a shutdown ends the threads' streams, and waits for pending charges",
   const closing = large.close().then(() => void (isClosed = true));
   await new Promise((resolve) => setTimeout(resolve, 0));
   assertEquals(isClosed, false);
-  thread.say({ type: "release", admission });
+  thread.say({ type: "release", admission, tokens: 0 });
   await closing;
   assertEquals([thread.terminated, clock.waiting], [true, 0]);
 });

@@ -36,6 +36,8 @@ function counting(providers: Readonly<Record<string, readonly [CallerFormatName,
 function requestWith(fields: Partial<CountRequest> = {}): CountRequest {
   return {
     accountId: "demo",
+    keyId: "key_1",
+    limits: null,
     model: "acme/m",
     format: CODECS.messages.caller,
     body: {},

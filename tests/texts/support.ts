@@ -83,6 +83,7 @@ export function requestOf(
     requestId: "req_1",
     accountId: "demo",
     keyId: "key_1",
+    limits: null,
     receivedAt: 7_000,
     format: CODECS[form].caller,
     body,

@@ -127,13 +127,16 @@ export function textGatewayOf(
     providers: new Map([...opened.map((provider) => [provider.name, provider] as const), ...others]),
     breaker: createCircuitBreaker({ clock, failuresToOpen: 2, credentials }),
     meter: {
-      admit(_accountId, reservation) {
+      admit(_caller, reservation) {
         estimates.push(typeof reservation === "bigint" ? reservation : reservation(balance).amount);
         if (isBroke) {
           throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
         }
         return recorder.admission;
       },
+      admitFree: () => recorder.admission,
+      reserve: () => recorder.admission,
+      allowance: () => ({ spendable: balance, budget: null }),
       invalidate() {},
       flush: () => Promise.resolve(),
     },

@@ -95,9 +95,14 @@ Deno.test("a request of unknown size is rejected with the reason", () => {
   assert(error.message.includes("refers to files, stored context or hosted tools"), error.message);
 });
 
-Deno.test("a free model reserves nothing", () => {
+Deno.test("a free model reserves no money, and the tokens that a request may use", () => {
   const free = { prompt: 0n, cached: 0n, output: 0n, picture: 0n, search: 0n, request: 0n };
-  assertEquals(textReservation(DEFAULT_CALL, free)(-5n), { amount: 0n, outputLimit: null });
+  assertEquals(textReservation(DEFAULT_CALL, free)(-5n), {
+    amount: 0n,
+    outputLimit: null,
+    tokens: DEFAULT_CALL.promptTokens + DEFAULT_CALL.outputTokens,
+    knownTokens: DEFAULT_CALL.promptTokens + 1_024,
+  });
 });
 
 const anyMeasure: fc.Arbitrary<TextMeasure> = fc.record({

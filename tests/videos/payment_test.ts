@@ -4,6 +4,7 @@ import { jsonLog } from "../../src/lib/log.ts";
 import { readMoney, writeMoney } from "../../src/lib/money.ts";
 import type { VideoConsumption } from "../../src/upstreams/video_upstream.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
+import { unlimitedKey } from "../support/callers.ts";
 
 /** A stage whose vendor reports this for every video. The order costs 0.50, and the model's maximum is 60 s. */
 async function reporting(consumption: VideoConsumption, balance: string) {
@@ -32,7 +33,7 @@ async function runToEnd({ clock, runDue }: Stage): Promise<void> {
 Deno.test("a cost above the hold is charged without using the reservations of open requests", async () => {
   const { stage, underpriced } = await reporting({ seconds: 9, costUsd: null }, "0.90");
   const id = await stage.create();
-  const call = await stage.meter.admit("demo", readMoney("0.30"));
+  const call = await stage.meter.admit(unlimitedKey("demo"), readMoney("0.30"));
   await runToEnd(stage);
   const { usage } = await stage.read(id);
   assertEquals([usage.video_seconds, usage.video_cost], [9, "0.6000000000"]);
@@ -53,7 +54,7 @@ Deno.test("the reservation for a cost above the hold is released after the charg
   const { stage, underpriced } = await reporting({ seconds: 9, costUsd: null }, "2.00");
   await stage.create();
   await runToEnd(stage);
-  (await stage.meter.admit("demo", readMoney("1.10"))).release();
+  (await stage.meter.admit(unlimitedKey("demo"), readMoney("1.10"))).release();
   assertEquals(underpriced(), []);
 });
 
@@ -69,7 +70,7 @@ Deno.test("a video does not increase the debt of an overdrawn account: only the 
     amount: readMoney("0.20"),
   } as const;
   await leave(stage, "0.01");
-  await (await stage.meter.admit("demo", 0n)).charge(charge);
+  await (await stage.meter.admit(unlimitedKey("demo"), 0n)).charge(charge);
   await runToEnd(stage);
   assertEquals((await stage.read(id)).usage.video_cost, "0.5000000000");
   assertEquals(await stage.store.balance("demo"), { available: readMoney("-0.19"), held: 0n });

@@ -37,12 +37,13 @@ export function cachedContentRoutes(parts: CachedContentParts): Route[] {
 }
 
 async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
-  const { keyId, accountId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+  const { keyId, accountId, limits } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
   const { body, bytes } = await readJsonObject(inbound, bodyLimits);
   const { cache, droppedFields } = await caches.create({
     requestId: inbound.requestId,
     keyId,
     accountId,
+    limits,
     body,
     bytes,
     headerPin: readHeaderPin(inbound.request.headers),

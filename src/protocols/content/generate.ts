@@ -60,7 +60,9 @@ function countHandler({ turns, caches, authenticate, bodyLimits }: TextRoutePart
     const conversation = readCountRequest({ ...body, model });
     const cache = await cacheIn(requestToCount(body), { caches, credential, model });
     const { tokens, countedBy } = await countTokens({
+      keyId: credential.keyId,
       accountId: credential.accountId,
+      limits: credential.limits,
       model,
       format: content.caller,
       body: requestToCount(body),

@@ -84,12 +84,13 @@ function trialAnswer({ request, providers, maxCost: most, balanceCovers }: Image
   return Response.json(answer, { headers: dropped.length === 0 ? {} : { "x-service-dropped": dropped.join(", ") } });
 }
 
-function askerOf(inbound: Inbound, { accountId, keyId }: Credential): ImageCaller {
+function askerOf(inbound: Inbound, { accountId, keyId, limits }: Credential): ImageCaller {
   const { requestId, receivedAt, request, memory, record } = inbound;
   return {
     requestId,
     accountId,
     keyId,
+    limits,
     receivedAt,
     headerPin: readHeaderPin(request.headers),
     callerSignal: () => request.signal,

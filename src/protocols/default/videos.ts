@@ -61,14 +61,14 @@ export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
 }
 
 async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: VideoRouteParts): Promise<Response> {
-  const { keyId, accountId } = await authenticate(inbound);
+  const { keyId, accountId, limits } = await authenticate(inbound);
   const { headers } = inbound.request;
   const idempotencyKey = readIdempotencyKey(headers);
   const isTrial = isDryRun(headers);
   const { body, bytes } = isForm(headers)
     ? await readVideoForm(inbound, bodyLimits)
     : await readJsonObject(inbound, bodyLimits);
-  const call = { keyId, accountId, body: withOpenaiFields(body), memory: inbound.memory };
+  const call = { keyId, accountId, limits, body: withOpenaiFields(body), memory: inbound.memory };
   inbound.record.model = typeof body.model === "string" ? body.model : null;
   if (isTrial) return trialAnswer(await videos.dryRun(call));
   const { taskId, replayed, estimate, dropped } = await videos.create({ ...call, bytes, idempotencyKey });

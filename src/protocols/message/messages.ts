@@ -43,12 +43,14 @@ function messagesHandler({ turns, caches, authenticate, bodyLimits }: TextRouteP
 
 function countHandler({ turns, authenticate, bodyLimits }: TextRouteParts): Handler {
   return async (inbound) => {
-    const { accountId } = await authenticate(inbound);
+    const { keyId, accountId, limits } = await authenticate(inbound);
     checkMessageVersion(inbound.request.headers);
     const { body } = await readJsonObject(inbound, bodyLimits);
     const conversation = readCountRequest(body);
     const { tokens, countedBy } = await countTokens({
+      keyId,
       accountId,
+      limits,
       model: conversation.model,
       format: messages.caller,
       body,

@@ -1,6 +1,7 @@
 import { addHold } from "../../billing/hold.ts";
-import type { Admission } from "../../billing/meter.ts";
+import { type Admission, InsufficientCredits } from "../../billing/meter.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
+import { budgetExceeded } from "../../limits/limit_refusal.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { IDEMPOTENCY_MS, KeyTakenError } from "./idempotency.ts";
 import { removeInputs, type StoredInputs, storeInputs } from "./inputs.ts";
@@ -31,18 +32,24 @@ export async function createVideo(parts: VideoParts, call: VideoCall, key: Creat
   await parts.writeGuard?.check();
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
   if (hasInputs || !price.held) await refuseUnaffordable(parts, accountId, price);
-  const id = newTaskId(parts.store.now());
-  const inputs = await storeInputs(parts, { taskId: id, accountId, memory, assets }, request);
+  const admission = await admitted(parts, call, price);
   try {
-    refuseUnreachable(parts, plan, inputs);
-    const task = newTask(parts, call, { id, plan, inputs });
-    refuseOversized(task, parts.store.limits);
-    await commitTask(parts, task, key);
-    parts.log.info("video_created", { ref: id, accountId, keyId, model: task.model, cost: writeMoney(price.estimate) });
-    return task;
-  } catch (error) {
-    await removeInputs(parts, inputs.names);
-    throw error;
+    const id = newTaskId(parts.store.now());
+    const inputs = await storeInputs(parts, { taskId: id, accountId, memory, assets }, request);
+    try {
+      refuseUnreachable(parts, plan, inputs);
+      const task = newTask(parts, call, { id, plan, inputs });
+      refuseOversized(task, parts.store.limits);
+      await commitTask(parts, task, key);
+      const cost = writeMoney(price.estimate);
+      parts.log.info("video_created", { ref: id, accountId, keyId, model: task.model, cost });
+      return task;
+    } catch (error) {
+      await removeInputs(parts, inputs.names);
+      throw error;
+    }
+  } finally {
+    admission.release();
   }
 }
 
@@ -55,6 +62,11 @@ async function refuseUnaffordable({ store }: VideoParts, account: string, price:
   const { available, overdraft = 0n } = await store.balance(account);
   const credit = available + overdraft;
   if (price.held ? credit < price.estimate : credit <= 0n) throw insufficient(price);
+}
+
+/** What a video may cost, for a refusal by a budget. */
+function reasonOf({ estimate }: TaskPrice): string {
+  return `it may cost up to ${writeMoney(estimate)} USD`;
 }
 
 function insufficient({ estimate, held }: TaskPrice): GatewayError {
@@ -106,28 +118,32 @@ function newTask(
 }
 
 /**
- * Stores the task. The hold stays reserved in memory until the balance is read again, so it cannot use what the
- * account's open requests have reserved.
+ * Takes the request from the limits of its key and reserves its hold. The hold stays reserved in memory until the
+ * balance is read again, so it cannot use what the account's open requests have reserved. Without a hold the estimate
+ * must fit into the budgets at the time of the create, and nothing is reserved.
  */
-async function commitTask(parts: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
-  const { meter } = parts;
-  const { account, price } = task;
-  if (!price.held || price.estimate === 0n) return await commitNew(parts, task, key);
-  const admission = await reserved(parts, account, price);
+async function admitted({ meter }: VideoParts, call: VideoCall, price: TaskPrice): Promise<Admission> {
+  const { estimate, held } = price;
+  if (estimate === 0n) return await meter.admitFree(call);
+  if (!held) {
+    const { budget } = await meter.allowance(call);
+    if (budget !== null && budget.left < estimate) throw budgetExceeded(budget, reasonOf(price), undefined);
+    return await meter.admitFree(call);
+  }
   try {
-    await commitNew(parts, task, key);
-  } finally {
-    meter.invalidate(account);
-    admission.release();
+    return await meter.admit(call, estimate);
+  } catch (error) {
+    if (error instanceof InsufficientCredits) throw insufficient(price);
+    throw error;
   }
 }
 
-async function reserved({ meter }: VideoParts, account: string, price: TaskPrice): Promise<Admission> {
+/** Stores the task. Its hold changes the balance. */
+async function commitTask(parts: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
   try {
-    return await meter.admit(account, price.estimate);
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === "insufficient_credits") throw insufficient(price);
-    throw error;
+    await commitNew(parts, task, key);
+  } finally {
+    if (task.price.held && task.price.estimate > 0n) parts.meter.invalidate(task.account);
   }
 }
 

@@ -17,7 +17,7 @@ export interface DryRunResult {
   readonly price: TaskPrice;
   /** Fields that at least one candidate does not support. */
   readonly dropped: readonly string[];
-  /** Whether the balance covers the price; if not, media were not checked. */
+  /** Whether the balance and the budgets cover the price; if not, media were not checked. */
   readonly balanceCovers: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function dryRunVideo(parts: VideoParts, call: VideoCall): Promise<D
   const plan = await planVideo(parts, call);
   const { accountId, memory } = call;
   const { request, price, assets, dropped } = plan;
-  const balanceCovers = await isCovered(parts, accountId, price);
+  const balanceCovers = await isCovered(parts, call, price);
   if (balanceCovers) {
     const owner = { taskId: newTaskId(parts.store.now()), accountId, memory, assets };
     refuseUnreachable(parts, plan, await storeInputs({ ...parts, files: NOWHERE }, owner, request));
@@ -45,15 +45,15 @@ export async function dryRunVideo(parts: VideoParts, call: VideoCall): Promise<D
   return { model: plan.model.id, mode: plan.fitted.mode, providers, price, dropped, balanceCovers };
 }
 
-async function isCovered({ store, meter }: VideoParts, account: string, price: TaskPrice): Promise<boolean> {
+async function isCovered({ store, meter }: VideoParts, call: VideoCall, price: TaskPrice): Promise<boolean> {
   const { estimate, held } = price;
   if (estimate === 0n) return true;
   if (!held) {
-    const { available, overdraft = 0n } = await store.balance(account);
+    const { available, overdraft = 0n } = await store.balance(call.accountId);
     return available + overdraft > 0n;
   }
   try {
-    (await meter.admit(account, estimate)).release();
+    (await meter.reserve(call, estimate)).release();
     return true;
   } catch (error) {
     if (error instanceof GatewayError && error.code === "insufficient_credits") return false;

@@ -1,4 +1,5 @@
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
+import type { LimitedCaller } from "../../limits/limited_caller.ts";
 import type { MemoryLease } from "../../lib/memory_budget.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import { checkTarget } from "../../net/target.ts";
@@ -20,6 +21,8 @@ import type { VideoParts } from "../video_parts.ts";
 export interface VideoCall {
   readonly keyId: string;
   readonly accountId: string;
+  /** The limits of the key and its account. */
+  readonly limits: LimitedCaller["limits"];
   /** The JSON body. */
   readonly body: { readonly [key: string]: unknown };
   /** Limits the memory of media read for the video. Default: no limit. */

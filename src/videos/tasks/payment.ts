@@ -36,6 +36,23 @@ export async function payFor(
 ): Promise<Payment | null> {
   const hold = task.price.held ? await readHold(parts.store, task.id) : null;
   if (hold && hold.state !== "open") return null;
+  const payment = await paymentOf(parts, task, end, { hold, now });
+  return {
+    ...payment,
+    conclude(isMade) {
+      // What the budgets of the key and the account have left changed.
+      if (hold !== null || payment.usage !== null) parts.meter.invalidate(task.account);
+      payment.conclude(isMade);
+    },
+  };
+}
+
+async function paymentOf(
+  parts: VideoParts,
+  task: VideoTask,
+  end: TaskEnd,
+  { hold, now }: { readonly hold: Hold | null; readonly now: number },
+): Promise<Payment> {
   if (end.status === "completed") return await payCompleted(parts, task, end, { hold, now });
   if (end.status !== "expired" && end.isCharged) return payEstimate(task, end, { hold, now });
   const commit = hold ? releaseHold({}, hold, now, detailOf(task, end)) : {};
@@ -61,24 +78,20 @@ async function payCompleted(
   end: Completed,
   { hold, now }: { readonly hold: Hold | null; readonly now: number },
 ): Promise<Payment> {
-  const { account } = task;
   const measured = usageOf(task.price, end);
   const { seconds, cost } = measured;
   if (hold === null) {
     const conclude = (isMade: boolean) => isMade && logMeasured(parts, task, measured, end);
     return { commit: chargeOf(task, cost, now), usage: { seconds, cost }, conclude };
   }
-  const extra = await reserveExtra(parts, account, cost - hold.amount);
+  const extra = await reserveExtra(parts, task, cost - hold.amount);
   const detail = { ...detailOf(task, end), seconds };
   const { commit, captured, underpriced } = captureHold({}, hold, cost, now, detail, extra?.reserved.amount);
   return {
     commit,
     usage: { seconds, cost: captured },
     conclude(isMade) {
-      if (extra !== null) {
-        parts.meter.invalidate(account);
-        extra.release();
-      }
+      extra?.release();
       if (!isMade) return;
       logMeasured(parts, task, measured, end);
       if (underpriced === 0n) return;
@@ -103,11 +116,15 @@ function detailOf(task: VideoTask, { status }: TaskEnd): Readonly<Record<string,
 }
 
 /** Reserves as much of an amount as the current balance allows; null if it allows nothing. */
-async function reserveExtra({ meter }: VideoParts, account: string, wanted: Money): Promise<Admission | null> {
+async function reserveExtra(
+  { meter }: VideoParts,
+  { account, keyId }: VideoTask,
+  wanted: Money,
+): Promise<Admission | null> {
   if (wanted <= 0n) return null;
   meter.invalidate(account);
   try {
-    return await meter.admit(account, (spendable) => {
+    return await meter.reserve({ accountId: account, keyId, limits: null }, (spendable) => {
       const amount = spendable < wanted ? spendable : wanted;
       return { amount: amount > 0n ? amount : 0n, outputLimit: null };
     });

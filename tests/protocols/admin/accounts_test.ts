@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { readWebhookSecrets } from "../../../src/billing/webhook_secret.ts";
 import { openTestAdmin } from "./support.ts";
+import { unlimitedKey } from "../../support/callers.ts";
 
 Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this time, the webhook secret", async () => {
   const { call, clock } = await openTestAdmin();
@@ -101,9 +102,9 @@ Deno.test("POST …/credit answers 400 to amounts that are invalid, negative, ze
 Deno.test("POST …/credit allows the next call of the account", async () => {
   const { call, meter } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
-  await Promise.resolve(meter.admit("acme", 1n)).catch(() => {});
+  await Promise.resolve(meter.admit(unlimitedKey("acme"), 1n)).catch(() => {});
   await call("POST", "/acme/credit", { amount: "1" });
-  (await meter.admit("acme", 1n)).release();
+  (await meter.admit(unlimitedKey("acme"), 1n)).release();
 });
 
 Deno.test("POST …/suspend rejects the account's keys at once, and …/resume accepts them again", async () => {

@@ -1,5 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { openTestAdmin } from "./support.ts";
+import { unlimitedKey } from "../../support/callers.ts";
 
 Deno.test("POST …/adjust debits and credits, once for each reference, and returns the new balance", async () => {
   const { call } = await openTestAdmin();
@@ -69,9 +70,12 @@ Deno.test("POST …/adjust answers 400 naming the field, and changes nothing", a
 Deno.test("POST …/adjust applies to the next call of the account", async () => {
   const { call, meter } = await openTestAdmin();
   await call("POST", "", { id: "acme", balance: "1" });
-  (await meter.admit("acme", 1n)).release();
+  (await meter.admit(unlimitedKey("acme"), 1n)).release();
   await call("POST", "/acme/adjust", { amount: "-1", reason: "chargeback" });
-  assertEquals(await Promise.try(() => meter.admit("acme", 1n)).catch((error) => error.code), "insufficient_credits");
+  assertEquals(
+    await Promise.try(() => meter.admit(unlimitedKey("acme"), 1n)).catch((error) => error.code),
+    "insufficient_credits",
+  );
   await call("POST", "/acme/adjust", { amount: "0.5", reason: "goodwill" });
-  (await meter.admit("acme", 1n)).release();
+  (await meter.admit(unlimitedKey("acme"), 1n)).release();
 });

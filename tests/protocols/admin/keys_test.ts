@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { eventLoopTurn } from "../../billing/support.ts";
 import { openTestAdmin } from "./support.ts";
+import { unlimitedKey } from "../../support/callers.ts";
 
 Deno.test("POST …/keys returns the secret once, and lists never do", async () => {
   const { call, clock } = await openTestAdmin();
@@ -111,11 +112,11 @@ Deno.test("PATCH /:account changes limits and overdraft at once for every key of
   const { name, rpm, tpm, overdraft } = changed.body;
   assertEquals([name, rpm, tpm, overdraft], ["Acme", null, 7, "5.0000000000"]);
   assertEquals((await keys.resolve(secret)).limits?.account, { tpm: 7 });
-  (await meter.admit("acme", 50_000_000_000n)).release();
+  (await meter.admit(unlimitedKey("acme"), 50_000_000_000n)).release();
   await call("PATCH", "/acme", { overdraft: null });
   assertEquals((await call("GET", "/acme")).body.overdraft, "0.0000000000");
   assertEquals(
-    await Promise.try(() => meter.admit("acme", 1n)).catch((error) => error.code),
+    await Promise.try(() => meter.admit(unlimitedKey("acme"), 1n)).catch((error) => error.code),
     "insufficient_credits",
   );
 });

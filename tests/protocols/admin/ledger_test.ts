@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { addHold, captureHold, readHold } from "../../../src/billing/hold.ts";
 import { NO_USAGE } from "../../../src/conversation/usage.ts";
 import { openTestAdmin } from "./support.ts";
+import { unlimitedKey } from "../../support/callers.ts";
 
 Deno.test("GET …/ledger lists entries as decimal strings, charges with their requests", async () => {
   const { call, meter, clock } = await openTestAdmin();
@@ -15,7 +16,7 @@ Deno.test("GET …/ledger lists entries as decimal strings, charges with their r
     provider: "acme",
     usage,
   };
-  await (await meter.admit("acme", 1n)).charge({ ...charge, amount: 1_000n });
+  await (await meter.admit(unlimitedKey("acme"), 1n)).charge({ ...charge, amount: 1_000n });
   const { data, next } = (await call("GET", "/acme/ledger")).body;
   assertEquals(next, null);
   assertEquals([data[0].operation, data[0].reference, data[0].balance], ["credit", "opening", "1.0000000000"]);

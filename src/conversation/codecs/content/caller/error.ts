@@ -30,8 +30,8 @@ const TYPE = "type.googleapis.com/google.rpc.";
 
 /**
  * `{error: {code, message, status}}`, with `details` of the vendor's own kinds where there is more to say: the field at
- * fault (BadRequest), seconds until a retry (RetryInfo). Errors of provider routing also have `type`. Source:
- * docs/api/errors.md#content-protocol; google.rpc error model.
+ * fault (BadRequest), the limit of the key or account (QuotaFailure), seconds until a retry (RetryInfo). Errors of
+ * provider routing also have `type`. Source: docs/api/errors.md#content-protocol; google.rpc error model.
  */
 export function writeError(error: GatewayError): JsonObject {
   const { code } = error;
@@ -51,11 +51,18 @@ function statusOf({ code, details: { vendorCode } }: GatewayError): string {
 }
 
 function detailsOf(error: GatewayError): JsonObject[] {
-  const { field, retryAfterSeconds } = error.details;
+  const { field, retryAfterSeconds, quota } = error.details;
   const details: JsonObject[] = [];
   if (field !== undefined) {
     const fieldViolations = [{ field, description: error.message }];
     details.push({ "@type": `${TYPE}BadRequest`, fieldViolations });
+  }
+  if (quota !== undefined) {
+    const { holder, limit, value } = quota;
+    const isNumber = limit !== "budget";
+    const violation = { subject: holder, description: error.message, quotaId: limit };
+    const violations = [isNumber ? { ...violation, quotaValue: value } : violation];
+    details.push({ "@type": `${TYPE}QuotaFailure`, violations });
   }
   if (retryAfterSeconds !== undefined) {
     details.push({ "@type": `${TYPE}RetryInfo`, retryDelay: `${retryAfterSeconds}s` });

@@ -10,14 +10,9 @@ import { TIER_NAMES } from "./tier_names.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
- * Headers with the vendor's rate limits. `anthropic-version` is not forwarded: the provider sets it, because it belongs
- * to the way the key is sent. Source: Messages API reference, "Rate limits".
+ * The vendor side of the message protocol. `anthropic-version` is not forwarded: the provider sets it, because it
+ * belongs to the way the key is sent. Source: Messages API reference.
  */
-const RATE_LIMIT_HEADERS = ["requests", "tokens", "input-tokens", "output-tokens"].flatMap((what) =>
-  ["limit", "remaining", "reset"].map((of) => `anthropic-ratelimit-${what}-${of}`)
-);
-
-/** The vendor side of the message protocol. Source: Messages API reference. */
 export const upstream: UpstreamFormat = {
   name: "messages",
   author: "anthropic",
@@ -28,7 +23,7 @@ export const upstream: UpstreamFormat = {
   readError,
   streamReader: (options) => sseStreamReader(eventReader(), options),
   forwardedHeaders: ["anthropic-beta"],
-  reportedHeaders: RATE_LIMIT_HEADERS,
+  reportedHeaders: [],
   takesAnyFile: false,
   hasStop: true,
   takesAudio: false,

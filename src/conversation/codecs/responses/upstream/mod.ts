@@ -1,4 +1,4 @@
-import { FEATURE_HEADERS, RATE_LIMIT_HEADERS } from "../../../default_headers.ts";
+import { FEATURE_HEADERS, REPORTED_HEADERS } from "../../../default_headers.ts";
 import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
@@ -20,7 +20,7 @@ export const upstream: UpstreamFormat = {
   readError,
   streamReader: (options) => sseStreamReader(eventReader(), options),
   forwardedHeaders: FEATURE_HEADERS,
-  reportedHeaders: RATE_LIMIT_HEADERS,
+  reportedHeaders: REPORTED_HEADERS,
   takesAnyFile: false,
   hasStop: false,
   takesAudio: false,

@@ -1,0 +1,370 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Money } from "../lib/money.ts";
+import type { AccessLimits } from "./access_limits.ts";
+import { BudgetState } from "./budget_state.ts";
+import { type BudgetLeft, rateLimited, type RateRefusal } from "./limit_refusal.ts";
+import type { LimitedCall, LimitedCaller, LimitHolder, TokenEstimate } from "./limited_caller.ts";
+import { RateBucket } from "./rate_bucket.ts";
+
+/** The dependencies and settings of the limits of an account. */
+export interface AccountLimiterOptions {
+  readonly clock: Clock;
+  /** The open calls that every account can have. Default: no limit. */
+  readonly accountConcurrency?: number;
+  /** The open calls of the account. */
+  readonly openCalls: ReadonlySet<LimitedCall>;
+}
+
+/** A budget whose spent amount must be read. */
+export interface UnloadedBudget {
+  /** Null for the account's. */
+  readonly keyId: string | null;
+  readonly state: BudgetState;
+}
+
+/** What a limit of rate has left. */
+export interface RateLeft {
+  readonly limit: number;
+  readonly left: number;
+  /** Milliseconds until everything is left. */
+  readonly fullInMs: number;
+}
+
+/** The limits of rate of a caller that leave the least; absent without a limit. */
+export interface RatesLeft {
+  readonly requests?: RateLeft;
+  readonly tokens?: RateLeft;
+}
+
+/** What the limits of one holder have left; absent without a limit. The budget must be loaded. */
+export interface LimitsLeft extends RatesLeft {
+  readonly concurrency?: { readonly limit: number; readonly left: number };
+  readonly budget?: BudgetLeft;
+}
+
+/** What one key or account uses of its limits. Parts are created when a limit applies first. */
+interface HolderState {
+  open: number;
+  requests: RateBucket | null;
+  tokens: RateBucket | null;
+  budget: BudgetState | null;
+}
+
+/** A state is kept at least until there are this many; then those in which nothing is used are removed. */
+const MIN_CLEANUP_SIZE = 256;
+/** A request whose output is not limited reserves at most this part of a limit of tokens: a tenth. */
+const MAX_SHARE_DIVISOR = 10;
+/** The wait that is reported when the end of an open call is awaited, which is not known. */
+const CONCURRENCY_WAIT_MS = 1_000;
+
+/**
+ * The limits of one account and of its keys: rate, tokens, concurrency and budget. Every method is synchronous and a
+ * refusal changes nothing. So a caller of the methods that does not wait between them takes all limits or none, and
+ * requests cannot pass a limit together.
+ *
+ * Keys without limits have no state: they cost a comparison with the number of open calls.
+ */
+export class AccountLimiter {
+  readonly #keys = new Map<string, HolderState>();
+  #account: HolderState | null = null;
+  #cleanupSize = MIN_CLEANUP_SIZE;
+
+  constructor(private readonly options: AccountLimiterOptions) {}
+
+  /** Whether the limiter can be evicted without loss: nothing is used or open, and what was spent can be read again. */
+  get isIdle(): boolean {
+    if (this.#account === null && this.#keys.size === 0) return true;
+    const now = this.options.clock.monotonicMs();
+    if (this.#account !== null && !isIdle(this.#account, now)) return false;
+    for (const state of this.#keys.values()) if (!isIdle(state, now)) return false;
+    return true;
+  }
+
+  /**
+   * Checks the limits of rate and concurrency and takes a request and its tokens, for a call that is opened next.
+   *
+   * @returns The tokens that the call has reserved; null for none.
+   * @throws {GatewayError} `rate_limited`, naming the limit. Nothing is taken then.
+   */
+  take(caller: LimitedCaller, estimate: TokenEstimate): LimitedCall["tokenLeases"] {
+    const { limits } = caller;
+    const { openCalls, accountConcurrency = Infinity } = this.options;
+    if (openCalls.size >= accountConcurrency) throw rateLimited(tooManyOpen("account", accountConcurrency));
+    if (limits === null) return null;
+    const now = this.options.clock.monotonicMs();
+    const key = this.#stateOfKey(caller.keyId, limits.key);
+    const account = this.#stateOfAccount(limits.account);
+    const refusal = longerWait(
+      key === null ? null : refusalOf("key", limits.key, { state: key, estimate, now }),
+      account === null ? null : refusalOf("account", limits.account, { state: account, estimate, now }),
+    );
+    if (refusal !== null) throw rateLimited(refusal);
+    const leases: NonNullable<LimitedCall["tokenLeases"]> = [];
+    if (key !== null) takeOf(limits.key, { state: key, estimate, now }, leases);
+    if (account !== null) takeOf(limits.account, { state: account, estimate, now }, leases);
+    return leases.length === 0 ? null : leases;
+  }
+
+  /** Notes a call that is now open. */
+  onOpened({ keyId, amount }: LimitedCall): void {
+    if (this.#account !== null) open(this.#account, amount);
+    if (this.#keys.size === 0 || keyId === null) return;
+    const state = this.#keys.get(keyId);
+    if (state !== undefined) open(state, amount);
+  }
+
+  /**
+   * Notes a call that is no longer open, with what it used.
+   *
+   * @param charged Its charge.
+   * @param tokens The tokens that it used.
+   */
+  onClosed({ keyId, amount, tokenLeases }: LimitedCall, charged: Money, tokens: number): void {
+    const { clock } = this.options;
+    if (tokenLeases !== null) {
+      const now = clock.monotonicMs();
+      for (const { bucket, reserved } of tokenLeases) bucket.settle(reserved, tokens, now);
+    }
+    if (this.#account !== null) close(this.#account, amount, { charged, clock });
+    if (this.#keys.size === 0 || keyId === null) return;
+    const state = this.#keys.get(keyId);
+    if (state !== undefined) close(state, amount, { charged, clock });
+  }
+
+  /** Whether the amounts spent of a caller's budgets are known. Those that are not become {@linkcode unloaded}. */
+  isLoaded(caller: LimitedCaller): boolean {
+    const { limits } = caller;
+    if (limits === null) return true;
+    const key = this.#budgetOf(limits.key, () => this.#stateOfKey(caller.keyId, limits.key));
+    const account = this.#budgetOf(limits.account, () => this.#stateOfAccount(limits.account));
+    return (key === null || key.isLoaded) && (account === null || account.isLoaded);
+  }
+
+  /** The budgets whose spent amount must be read. */
+  unloaded(): UnloadedBudget[] {
+    const budgets: UnloadedBudget[] = [];
+    const account = this.#account?.budget ?? null;
+    if (account !== null && !account.isLoaded) budgets.push({ keyId: null, state: account });
+    for (const [keyId, { budget }] of this.#keys) {
+      if (budget !== null && !budget.isLoaded) budgets.push({ keyId, state: budget });
+    }
+    return budgets;
+  }
+
+  /** Requires that the amounts spent are read again, because others wrote to the ledger. */
+  invalidateBudgets(): void {
+    this.#account?.budget?.invalidate();
+    for (const { budget } of this.#keys.values()) budget?.invalidate();
+  }
+
+  /**
+   * The budget of a caller that leaves the least; null if it has none.
+   *
+   * @throws {Error} If its budgets are not loaded.
+   */
+  budgetLeft(caller: LimitedCaller): BudgetLeft | null {
+    const { limits } = caller;
+    if (limits === null) return null;
+    const key = budgetLeftOf("key", limits.key, this.#keys.get(caller.keyId)?.budget ?? null);
+    const account = budgetLeftOf("account", limits.account, this.#account?.budget ?? null);
+    if (key === null || account === null) return key ?? account;
+    return account.left < key.left ? account : key;
+  }
+
+  /** What a caller's limits of rate have left: of key and account the one that leaves less. Null without any. */
+  ratesLeft(caller: LimitedCaller): RatesLeft | null {
+    const { limits } = caller;
+    if (limits === null) return null;
+    const { key, account } = limits;
+    if ((key.rpm ?? key.tpm ?? account.rpm ?? account.tpm) === undefined) return null;
+    const now = this.options.clock.monotonicMs();
+    const ofKey = ratesLeftOf(key, this.#keys.get(caller.keyId) ?? null, now);
+    const ofAccount = ratesLeftOf(account, this.#account, now);
+    return {
+      ...lessLeft("requests", ofKey, ofAccount),
+      ...lessLeft("tokens", ofKey, ofAccount),
+    };
+  }
+
+  /**
+   * What all limits of a caller have left.
+   *
+   * @throws {Error} If its budgets are not loaded.
+   */
+  limitsLeft(caller: LimitedCaller): Readonly<Record<LimitHolder, LimitsLeft>> {
+    const { limits } = caller;
+    if (limits === null) return { key: {}, account: {} };
+    const now = this.options.clock.monotonicMs();
+    return {
+      key: limitsLeftOf("key", limits.key, this.#stateOfKey(caller.keyId, limits.key), now),
+      account: limitsLeftOf("account", limits.account, this.#stateOfAccount(limits.account), now),
+    };
+  }
+
+  #budgetOf({ budget }: AccessLimits, stateOf: () => HolderState | null): BudgetState | null {
+    if (budget === undefined) return null;
+    const state = stateOf()?.budget ?? null;
+    state?.select(budget.per, this.options.clock.now());
+    return state;
+  }
+
+  #stateOfAccount(limits: AccessLimits): HolderState | null {
+    if (!hasLimit(limits)) return null;
+    this.#account ??= this.#newState(() => true);
+    return this.#withParts(this.#account, limits, () => true);
+  }
+
+  #stateOfKey(keyId: string, limits: AccessLimits): HolderState | null {
+    if (!hasLimit(limits)) return null;
+    const isOwn = (call: LimitedCall) => call.keyId === keyId;
+    let state = this.#keys.get(keyId);
+    if (state === undefined) {
+      if (this.#keys.size >= this.#cleanupSize) this.#removeIdle();
+      state = this.#newState(isOwn);
+      this.#keys.set(keyId, state);
+    }
+    return this.#withParts(state, limits, isOwn);
+  }
+
+  /** Counts the calls that were open before the limit was set. */
+  #newState(isOwn: (call: LimitedCall) => boolean): HolderState {
+    let count = 0;
+    for (const call of this.options.openCalls) if (isOwn(call)) count++;
+    return { open: count, requests: null, tokens: null, budget: null };
+  }
+
+  #withParts(state: HolderState, limits: AccessLimits, isOwn: (call: LimitedCall) => boolean): HolderState {
+    const { rpm, tpm, budget } = limits;
+    const now = this.options.clock.monotonicMs();
+    if (rpm !== undefined) (state.requests ??= new RateBucket(rpm, now)).setLimit(rpm, now);
+    if (tpm !== undefined) (state.tokens ??= new RateBucket(tpm, now)).setLimit(tpm, now);
+    if (budget !== undefined) state.budget ??= new BudgetState(this.#reservedBy(isOwn));
+    return state;
+  }
+
+  #reservedBy(isOwn: (call: LimitedCall) => boolean): Money {
+    let reserved = 0n;
+    for (const call of this.options.openCalls) if (isOwn(call)) reserved += call.amount;
+    return reserved;
+  }
+
+  // Runs only when the number of states has doubled, so that the average cost per call stays constant.
+  #removeIdle(): void {
+    const now = this.options.clock.monotonicMs();
+    for (const [keyId, state] of this.#keys) if (isIdle(state, now)) this.#keys.delete(keyId);
+    this.#cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * this.#keys.size);
+  }
+}
+
+/** Whether an account or a key has a limit that is counted here. */
+function hasLimit({ rpm, tpm, concurrency, budget }: AccessLimits): boolean {
+  return rpm !== undefined || tpm !== undefined || concurrency !== undefined || budget !== undefined;
+}
+
+function isIdle({ open, requests, tokens, budget }: HolderState, now: number): boolean {
+  return open === 0 && (requests === null || requests.isFull(now)) && (tokens === null || tokens.isFull(now)) &&
+    (budget === null || budget.isIdle);
+}
+
+function open(state: HolderState, amount: Money): void {
+  state.open++;
+  state.budget?.reserve(amount);
+}
+
+function close(state: HolderState, amount: Money, { charged, clock }: { charged: Money; clock: Clock }): void {
+  state.open--;
+  state.budget?.settle(amount, charged, clock.now());
+}
+
+interface Demand {
+  readonly state: HolderState;
+  readonly estimate: TokenEstimate;
+  readonly now: number;
+}
+
+/** The limit of one holder that refuses a request for longest; null if none does. */
+function refusalOf(holder: LimitHolder, limits: AccessLimits, { state, estimate, now }: Demand): RateRefusal | null {
+  const { rpm, tpm, concurrency } = limits;
+  let refusal: RateRefusal | null = null;
+  if (concurrency !== undefined && state.open >= concurrency) refusal = tooManyOpen(holder, concurrency);
+  if (rpm !== undefined && state.requests !== null) {
+    const waitMs = state.requests.waitMs(1, now);
+    if (waitMs > 0) refusal = longerWait(refusal, { holder, limit: "rpm", value: rpm, tokens: 0, waitMs });
+  }
+  if (tpm !== undefined && state.tokens !== null && estimate.tokens !== undefined) {
+    const tokens = reservedTokens(estimate, tpm);
+    const waitMs = state.tokens.waitMs(tokens, now);
+    if (waitMs > 0) refusal = longerWait(refusal, { holder, limit: "tpm", value: tpm, tokens, waitMs });
+  }
+  return refusal;
+}
+
+function takeOf(
+  { rpm, tpm }: AccessLimits,
+  { state, estimate, now }: Demand,
+  leases: NonNullable<LimitedCall["tokenLeases"]>,
+): void {
+  if (rpm !== undefined) state.requests?.use(1, now);
+  if (tpm === undefined || state.tokens === null || estimate.tokens === undefined) return;
+  const reserved = state.tokens.reserve(reservedTokens(estimate, tpm));
+  leases.push({ bucket: state.tokens, reserved });
+}
+
+/**
+ * The tokens that a request reserves of a limit. What was only assumed is reserved up to a tenth of the limit, so that
+ * requests without an output limit can run side by side.
+ */
+function reservedTokens({ tokens = 0, knownTokens = tokens }: TokenEstimate, tpm: number): number {
+  return Math.max(1, Math.min(tokens, Math.max(knownTokens, Math.floor(tpm / MAX_SHARE_DIVISOR))));
+}
+
+function tooManyOpen(holder: LimitHolder, value: number): RateRefusal {
+  return { holder, limit: "concurrency", value, tokens: 0, waitMs: CONCURRENCY_WAIT_MS };
+}
+
+function longerWait(one: RateRefusal | null, other: RateRefusal | null): RateRefusal | null {
+  if (one === null || other === null) return one ?? other;
+  return other.waitMs > one.waitMs ? other : one;
+}
+
+function budgetLeftOf(holder: LimitHolder, { budget }: AccessLimits, state: BudgetState | null): BudgetLeft | null {
+  if (budget === undefined) return null;
+  if (state === null) throw new Error("The budget was not loaded");
+  return { ...budget, holder, left: state.leftOf(budget), resetAt: state.until };
+}
+
+function ratesLeftOf({ rpm, tpm }: AccessLimits, state: HolderState | null, now: number): RatesLeft {
+  return {
+    ...(rpm === undefined ? {} : { requests: rateLeftOf(rpm, state?.requests ?? null, now) }),
+    ...(tpm === undefined ? {} : { tokens: rateLeftOf(tpm, state?.tokens ?? null, now) }),
+  };
+}
+
+function rateLeftOf(limit: number, bucket: RateBucket | null, now: number): RateLeft {
+  if (bucket === null) return { limit, left: limit, fullInMs: 0 };
+  bucket.setLimit(limit, now);
+  return { limit, left: bucket.leftAt(now), fullInMs: bucket.fullInMs(now) };
+}
+
+function lessLeft(name: keyof RatesLeft, key: RatesLeft, account: RatesLeft): RatesLeft {
+  const [one, other] = [key[name], account[name]];
+  const less = one !== undefined && other !== undefined && other.left < one.left ? other : one ?? other;
+  return less === undefined ? {} : { [name]: less };
+}
+
+function limitsLeftOf(
+  holder: LimitHolder,
+  limits: AccessLimits,
+  state: HolderState | null,
+  now: number,
+): LimitsLeft {
+  const { concurrency } = limits;
+  const budget = budgetLeftOf(holder, limits, state?.budget ?? null);
+  return {
+    ...ratesLeftOf(limits, state, now),
+    ...(concurrency === undefined
+      ? {}
+      : { concurrency: { limit: concurrency, left: Math.max(0, concurrency - (state?.open ?? 0)) } }),
+    ...(budget === null ? {} : { budget }),
+  };
+}
