@@ -7,6 +7,8 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
     [--show-secrets]                     print the webhook secrets of accounts that it creates
   switchyard dev                         start the gateway with simulated vendors; no keys needed
   switchyard config check [FILE]         check a configuration and print its problems
+  switchyard doctor [--offline] [--json] check the configuration, the machine, the store and the providers, and say
+                                         what to do
 
   switchyard accounts create ID [--balance USD] [--overdraft USD] [LIMITS]
   switchyard accounts set ID [--name NAME] [--overdraft USD] [LIMITS]

@@ -55,6 +55,8 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       return await (await import("./dev.ts")).dev(rest);
     case "config":
       return (await import("./check.ts")).checkCommand(rest);
+    case "doctor":
+      return await (await import("./doctor.ts")).doctor(rest);
     case "webhooks":
       return await (await import("./webhooks.ts")).webhooksCommand(rest);
     case "version":

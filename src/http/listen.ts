@@ -122,7 +122,8 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 
-const ENOUGH_DESCRIPTORS = 65_536;
+/** The limit of open files below which the start warns. */
+export const ENOUGH_DESCRIPTORS = 65_536;
 
 /** Each connection needs a descriptor. A common default of 1,024 is soon exhausted by idle connections. */
 async function warnOfFewDescriptors(log: Log): Promise<void> {
@@ -135,7 +136,7 @@ async function warnOfFewDescriptors(log: Log): Promise<void> {
 }
 
 /** The soft limit of open files; null if the system has none or does not report it. */
-async function softDescriptorLimit(): Promise<number | null> {
+export async function softDescriptorLimit(): Promise<number | null> {
   try {
     const match = /^Max open files\s+(\d+)/m.exec(await Deno.readTextFile("/proc/self/limits"));
     return match === null ? null : Number(match[1]);

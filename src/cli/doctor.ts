@@ -1,0 +1,124 @@
+import { parseArgs } from "node:util";
+import { openConfiguredParts } from "../app/configured_parts.ts";
+import { openStore } from "../app/store.ts";
+import type { Config } from "../config/config.ts";
+import { checkConfig } from "../config/load_config.ts";
+import { checkListedModels, checkPrices } from "../doctor/catalog_checks.ts";
+import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
+import { checkDescriptors, checkDisk, checkFiles, checkVersion } from "../doctor/host_checks.ts";
+import { checkClock, checkHosts } from "../doctor/network_checks.ts";
+import { checkProvider } from "../doctor/provider_checks.ts";
+import { systemClock } from "../lib/clock.ts";
+import { silentLog } from "../lib/log.ts";
+import { StoreMissingError } from "../store/kv/database_file.ts";
+import { StoreInUseError } from "../store/kv/process_lock.ts";
+import { findGateway, isConfigNamed, pathOf } from "./find_gateway.ts";
+import { print } from "./print.ts";
+import { UsageError } from "./usage_error.ts";
+import { VERSION } from "./version.ts";
+
+interface DoctorOptions {
+  readonly config: string | undefined;
+  readonly isOffline: boolean;
+  readonly isJson: boolean;
+}
+
+/**
+ * Runs `doctor [--config FILE] [--offline] [--json]`: checks the configuration, the machine, the store and the
+ * providers, and prints a line for each, with what to do. Nothing is changed, and no request has a cost.
+ *
+ * @returns The exit code: 1 if there is a problem, else 0.
+ */
+export async function doctor(args: readonly string[]): Promise<number> {
+  const options = readOptions(args);
+  const findings: Finding[] = [];
+  const report = (...found: readonly Finding[]) => {
+    findings.push(...found);
+    if (!options.isJson) { for (const finding of found) print(writeFinding(finding)); }
+  };
+  report(checkVersion(VERSION));
+  const { source, problems, config } = checkConfig({ path: options.config, env: (name) => Deno.env.get(name) });
+  if (config === null) {
+    report(
+      ...problems.map((text) => problem("configuration", text, "correct it; docs/configuration.md has every option")),
+    );
+    report(await checkDescriptors());
+  } else {
+    report(ok("configuration", `${source} is valid`), checkAdmin(config));
+    report(await checkDescriptors(), checkDisk(config), await checkFiles(config), await checkStore(config, options));
+    report(checkPrices(config));
+    if (!options.isOffline) await checkVendors(config, report);
+  }
+  if (options.isJson) print(JSON.stringify(findings, null, 2));
+  return findings.some(({ level }) => level === "problem") ? 1 : 0;
+}
+
+function readOptions(args: readonly string[]): DoctorOptions {
+  try {
+    const options = { config: { type: "string" }, offline: { type: "boolean" }, json: { type: "boolean" } } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    return { config: values.config, isOffline: values.offline ?? false, isJson: values.json ?? false };
+  } catch (error) {
+    throw new UsageError(`switchyard doctor: ${(error as Error).message}`);
+  }
+}
+
+function checkAdmin({ server, models, accounts }: Config): Finding {
+  if (models.length === 0) {
+    return problem("catalog", "there are no models", "set a vendor's key in the environment, or providers and models");
+  }
+  if (server.adminKey === null) {
+    const advice = "set server.admin_key or SWITCHYARD_ADMIN_KEY; without it there are no metrics and no admin API";
+    return warning("admin API", "there is no admin key", advice);
+  }
+  return ok("admin API", `on, with ${accounts.length} accounts and ${models.length} models in the configuration`);
+}
+
+/** The store of a running gateway is locked, so the gateway is asked. */
+async function checkStore(config: Config, { config: path }: DoctorOptions): Promise<Finding> {
+  const file = pathOf(config.store);
+  if (file === null) return warning("store", "it is in memory, and lost at the end", 'set "store" to kv:PATH');
+  try {
+    const gateway = await findGateway(config, { gateway: undefined, isConfigNamed: isConfigNamed(path) });
+    if (gateway !== null) return await checkRunning(gateway.address);
+    const store = await openStore(config, { clock: systemClock, log: silentLog, mustExist: true });
+    try {
+      if (await store.isReady()) return ok("store", `${file} can be read; no gateway runs`);
+      return problem("store", `${file} cannot be read or written`, store.writeGuard.failure ?? "check the disk");
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (error instanceof StoreMissingError) return ok("store", `${file} does not exist yet; the start creates it`);
+    const reason = error instanceof Error ? error.message : String(error);
+    const advice = error instanceof StoreInUseError
+      ? "another process uses it: stop it, or wait until it has started"
+      : "check the path and its permissions; restore a backup if the file is damaged";
+    return problem("store", reason, advice);
+  }
+}
+
+async function checkRunning(address: string): Promise<Finding> {
+  const response = await fetch(`${address}/readyz`).catch(() => null);
+  if (response === null) return problem("store", `the gateway at ${address} does not answer`, "look at its log");
+  const text = (await response.text()).trim();
+  if (response.ok) return ok("store", `in use by the gateway at ${address}, which is ready`);
+  return problem("store", `the gateway at ${address} is ${text}`, "look at its log");
+}
+
+async function checkVendors(config: Config, report: (...found: readonly Finding[]) => void): Promise<void> {
+  const hosts = await checkHosts(config);
+  report(...hosts.map(({ finding }) => finding), checkClock(hosts));
+  const { providers, openedProviders } = await openConfiguredParts(config, { clock: systemClock, ownAddresses: [] });
+  try {
+    const checked = await Promise.all([...providers.values()].map(async (provider) => {
+      const { finding, listed } = await checkProvider(provider);
+      return { name: provider.name, finding, listed };
+    }));
+    report(...checked.map(({ finding }) => finding));
+    const lists = checked.flatMap(({ name, listed }) => listed === null ? [] : [[name, listed] as const]);
+    report(checkListedModels(config.models, new Map(lists)));
+  } finally {
+    openedProviders.close();
+  }
+}

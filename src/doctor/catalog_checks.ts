@@ -1,0 +1,86 @@
+import { builtInFields } from "../catalog/built_in.ts";
+import type { Model } from "../catalog/model.ts";
+import type { Config } from "../config/config.ts";
+import { builtInFamilyOf } from "../config/environment.ts";
+import { ownValue } from "../lib/own_value.ts";
+import { type Finding, ok, warning } from "./finding.ts";
+
+/** The names of a provider's models in the vendor's list. */
+export type ListedNames = ReadonlyMap<string, ReadonlySet<string>>;
+
+const MAX_NAMED = 10;
+const VERSION_SUFFIX = /^-(?:20\d{2}-?\d{2}-?\d{2}|latest|\d{3})$/;
+
+/**
+ * Checks that vendors still list the configured text models. Vendors' lists have only those.
+ *
+ * @param listed By provider; absent for a provider without a list.
+ */
+export function checkListedModels(models: readonly Model[], listed: ListedNames): Finding {
+  const missing = models.filter(({ architecture }) => architecture.outputModalities.includes("text"))
+    .flatMap(({ id, serves }) =>
+      serves.filter(({ provider, model }) => {
+        const names = listed.get(provider);
+        return names !== undefined && names.size > 0 && !isListed(model, names);
+      }).map(({ provider, model }) => `${id} (${model} at ${provider})`)
+    );
+  if (listed.size === 0) return ok("models", "no provider has a list of models to compare with");
+  if (missing.length === 0) return ok("models", `the lists of ${listed.size} providers have all models`);
+  return warning(
+    "models",
+    `vendors no longer list ${enumerated(missing)}`,
+    "the vendor may have ended these models: change their entries in models, or remove them",
+  );
+}
+
+/** A name without its date counts as listed if the list has it with one, and the other way round. */
+function isListed(name: string, names: ReadonlySet<string>): boolean {
+  if (names.has(name)) return true;
+  for (const other of names) {
+    if (other.startsWith(name) && VERSION_SUFFIX.test(other.slice(name.length))) return true;
+    if (name.startsWith(other) && VERSION_SUFFIX.test(name.slice(other.length))) return true;
+  }
+  return false;
+}
+
+/** Checks that configured prices are those that are built in for the same model of the vendor. */
+export function checkPrices({ models, providers }: Pick<Config, "models" | "providers">): Finding {
+  let compared = 0;
+  const different: string[] = [];
+  for (const { id, serves, pricing } of models) {
+    const builtIn = builtInPricesOf(serves, providers);
+    if (builtIn === undefined) continue;
+    compared++;
+    for (const [key, price] of Object.entries(pricing)) {
+      const own = builtIn[key];
+      if (own !== undefined && price !== undefined && Number(price) !== Number(own)) {
+        different.push(`${id} ${key} ${price}, built in ${own}`);
+      }
+    }
+  }
+  if (compared === 0) return ok("prices", "no configured model has built-in prices to compare with");
+  if (different.length === 0) return ok("prices", `the prices of ${compared} models are the built-in ones`);
+  return warning(
+    "prices",
+    `prices differ from the built-in ones: ${enumerated(different)}`,
+    "this is fine if you set them on purpose; otherwise correct models[].pricing",
+  );
+}
+
+/** The built-in prices of the first provider that serves a built-in model; undefined if none does. */
+function builtInPricesOf(
+  serves: Model["serves"],
+  providers: Config["providers"],
+): Readonly<Record<string, string>> | undefined {
+  for (const { provider, model } of serves) {
+    const settings = ownValue(providers, provider);
+    const family = settings === undefined ? null : builtInFamilyOf(provider, settings);
+    const fields = family === null ? null : builtInFields(family, model);
+    if (fields !== null) return fields.pricing as Readonly<Record<string, string>>;
+  }
+}
+
+function enumerated(items: readonly string[]): string {
+  const shown = items.slice(0, MAX_NAMED).join("; ");
+  return items.length > MAX_NAMED ? `${shown}; and ${items.length - MAX_NAMED} more` : shown;
+}

@@ -1,0 +1,71 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { startSandbox } from "../../src/sandbox/mod.ts";
+import { closedOrigin } from "../support/video_gateway.ts";
+import { startStubVendor } from "../images/stub_vendor.ts";
+import { makePlace } from "../cli/gateway_folder.ts";
+
+Deno.test("doctor says what works and what to do, and ends with 1 if there is a problem", async () => {
+  const sandbox = await startSandbox({ port: 0 });
+  await using vendor = startStubVendor(() =>
+    Promise.resolve(
+      Response.json({ type: "error", error: { type: "authentication_error", message: "invalid x-api-key" } }, {
+        status: 401,
+      }),
+    )
+  );
+  const place = await makePlace();
+  try {
+    const config = JSON.parse(await Deno.readTextFile(place.path));
+    config.providers = {
+      good: { kind: "openai", base_url: sandbox.baseUrls.openai, api_key: "sandbox-key-openai" },
+      wrong: { kind: "anthropic", base_url: vendor.address, api_key: "not-the-key-of-the-vendor" },
+      away: { kind: "openai", base_url: `${closedOrigin()}/v1`, api_key: "some-key-of-the-vendor" },
+    };
+    config.models = [{ id: "a/b", serves: [{ provider: "good", model: "no-such-model" }] }];
+    await Deno.writeTextFile(place.path, JSON.stringify(config));
+    const { code, said } = await place.run("doctor", "--config", place.path);
+    assertEquals(code, 1);
+    for (
+      const part of [
+        "ok       configuration:",
+        "ok       store:",
+        "does not exist yet; the start creates it",
+        "ok       provider good: the vendor accepts the credential, and lists",
+        "problem  provider wrong:",
+        "→ replace the api_key: the vendor does not accept it",
+        "problem  host of away:",
+        "warning  models: vendors no longer list a/b (no-such-model at good)",
+      ]
+    ) assertStringIncludes(said, part);
+    assertEquals(said.includes("not-the-key-of-the-vendor"), false);
+    assertMatch(said, /ok {7}clock: within 5 s/);
+    assertEquals(await Deno.stat(place.store).then(() => true, () => false), false, "nothing was created");
+
+    const offline = await place.run("doctor", "--config", place.path, "--offline", "--json");
+    assertEquals(offline.code, 0);
+    const findings = JSON.parse(offline.said) as { check: string; level: string }[];
+    assertEquals(findings.filter(({ check }) => check.startsWith("provider")), []);
+  } finally {
+    await place.remove();
+    await sandbox.stop();
+  }
+});
+
+Deno.test("doctor finds a running gateway, and names the problems of a broken configuration", async () => {
+  const place = await makePlace();
+  try {
+    const running = await place.serve();
+    try {
+      const { said } = await place.run("doctor", "--config", place.path, "--offline");
+      assertStringIncludes(said, `ok       store: in use by the gateway at ${running.address}, which is ready`);
+    } finally {
+      await running.stop();
+    }
+    await Deno.writeTextFile(place.path, '{"server": {"prot": 1}}');
+    const { code, said } = await place.run("doctor", "--config", place.path, "--offline");
+    assertEquals(code, 1);
+    assertMatch(said, /problem {2}configuration: .*server\.prot.*\n {9}→ correct it/);
+  } finally {
+    await place.remove();
+  }
+});
