@@ -1,5 +1,6 @@
 import type { KeyRing } from "../billing/key_ring.ts";
 import type { Meter } from "../billing/meter.ts";
+import type { UsageReports } from "../billing/usage/usage_report.ts";
 import type { Config } from "../config/config.ts";
 import type { Route } from "../http/inbound.ts";
 import { readJsonObject, readOptionalJsonObject } from "../http/json_body.ts";
@@ -13,6 +14,7 @@ import { adminProviderRoutes } from "../protocols/admin/providers.ts";
 import { adminRoutes } from "../protocols/admin/routes.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
+import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store } from "../store/store.ts";
@@ -35,6 +37,7 @@ export interface AdminRouteOptions {
   readonly slots: Pick<AttemptSlots, "loadOf">;
   readonly deliveries: DeliveryAdmin;
   readonly feed: EventFeed;
+  readonly usage: UsageReports;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
   /** Returns the metrics as they are now; null for a gateway that does not run. */
   readonly metrics: (() => Promise<readonly MetricFamily[]>) | null;
@@ -44,8 +47,22 @@ export interface AdminRouteOptions {
 
 /** Builds the admin API. Without `server.admin_key` it has no routes. */
 export function createAdminRoutes(
-  { config, store, keys, meter, clock, startedAt, breaker, slots, deliveries, feed, signingKeys, metrics, baseUrl }:
-    AdminRouteOptions,
+  {
+    config,
+    store,
+    keys,
+    meter,
+    clock,
+    startedAt,
+    breaker,
+    slots,
+    deliveries,
+    feed,
+    signingKeys,
+    usage,
+    metrics,
+    baseUrl,
+  }: AdminRouteOptions,
 ): Route[] {
   const adminKey = config.server.adminKey ?? "";
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
@@ -58,6 +75,7 @@ export function createAdminRoutes(
     ...adminEventRoutes({ adminKey, feed, readJson, baseUrl, now: () => clock.now() }),
     ...adminTaskRoutes({ adminKey, admin: openTaskAdmin(store) }),
     ...adminProviderRoutes({ adminKey, providers, breaker, slots, startedAt }),
+    ...adminUsageRoutes({ adminKey, usage }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys }),
     ...metrics === null ? [] : adminMetricsRoutes({ adminKey, families: metrics }),
   ];

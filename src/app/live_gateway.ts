@@ -67,14 +67,14 @@ export class LiveGateway {
   /** Starts the jobs and the reading of vendors' lists. Called once, after the gateway listens. */
   startJobs(): JobRunner {
     const { services, features: { videos, webhooks } } = this.#current;
-    const { store, clock, log, usage, config: { retention } } = services;
+    const { store, clock, log, usageRollup, config: { retention } } = services;
     this.#isStarted = true;
     this.#current.lists.lists.start();
     return joinRunners([
       videos.startJobs(),
       webhooks.startJobs(),
       startCacheJobs(services, () => this.#current.features.caches.caches),
-      usage.start(),
+      usageRollup.start(),
       startRetention({ store, clock, log, sweeps: [...videos.sweeps, deliverySweep(store, retention.deliveriesMs)] }),
     ]);
   }

@@ -9,6 +9,7 @@ import { deliveryRoutes } from "../protocols/default/deliveries.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import { defaultModelRoutes } from "../protocols/default/models.ts";
 import { defaultTextRoutes } from "../protocols/default/texts.ts";
+import { usageRoutes } from "../protocols/default/usage.ts";
 import { videoModelRoute } from "../protocols/default/video_models.ts";
 import { renderVideoError } from "../protocols/default/videos.ts";
 import type { MessageService } from "../protocols/message/capabilities.ts";
@@ -51,6 +52,7 @@ function gatewayRoutes(services: OwnedServices, features: Features, state: Gatew
     videoModelRoute(catalog, renderVideoError),
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
+    ...usageRoutes(services),
     ...defaultModelRoutes(catalog, renderDefaultError),
     ...messageModelRoutes(catalog, (model) => messageServiceOf(model, texts), renderMessageError),
     ...contentModelRoutes(catalog, renderContentError),

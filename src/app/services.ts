@@ -2,6 +2,7 @@ import { type Authenticate, createAuthenticate } from "../billing/authenticate.t
 import { createKeyRing, type KeyRing } from "../billing/key_ring.ts";
 import { createMeter, type LedgerMeter } from "../billing/meter.ts";
 import { settledStore } from "../billing/settled_store.ts";
+import { createUsageReports, type UsageReports } from "../billing/usage/usage_report.ts";
 import { markedLedger, UsageRollup } from "../billing/usage/usage_rollup.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import type { Config } from "../config/config.ts";
@@ -51,7 +52,8 @@ export interface Services extends Required<ServiceOptions>, ConfiguredParts {
   readonly keys: KeyRing;
   readonly authenticate: Authenticate;
   readonly meter: LedgerMeter;
-  readonly usage: UsageRollup;
+  readonly usageRollup: UsageRollup;
+  readonly usage: UsageReports;
   readonly breaker: ProcessCircuitBreaker;
   /** Whether vendors accept the providers' credentials. */
   readonly credentials: ProcessCredentialMonitor;
@@ -102,8 +104,8 @@ function buildServices(
   { engine: plainEngine, configured, ownAddresses }: OpenedParts,
 ): Services {
   const { config, clock, log } = options;
-  const usage = new UsageRollup({ store: plainEngine, clock, log });
-  const engine = markedLedger(plainEngine, (account) => usage.mark(account));
+  const usageRollup = new UsageRollup({ store: plainEngine, clock, log });
+  const engine = markedLedger(plainEngine, (account) => usageRollup.mark(account));
   const journal = new Journal({ log });
   const { accountConcurrency } = config.limits;
   const meter = createMeter({ store: engine, journal, clock, log, accountConcurrency, writeGuard: engine.writeGuard });
@@ -122,7 +124,8 @@ function buildServices(
     keys,
     authenticate: createAuthenticate({ ring: keys, meter, clock }),
     meter,
-    usage,
+    usageRollup,
+    usage: createUsageReports({ store, rollup: usageRollup, meter }),
     breaker: createCircuitBreaker({ clock, credentials }),
     credentials,
     slots: createAttemptSlots(limitsByProvider(config.providers), clock),

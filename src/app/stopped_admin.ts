@@ -1,5 +1,7 @@
 import { createKeyRing } from "../billing/key_ring.ts";
 import { createMeter } from "../billing/meter.ts";
+import { createUsageReports } from "../billing/usage/usage_report.ts";
+import { UsageRollup } from "../billing/usage/usage_rollup.ts";
 import type { Config } from "../config/config.ts";
 import { createRequestHandler, type RequestHandler } from "../http/request_handler.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -21,11 +23,14 @@ import { toCallerError } from "./storage_error.ts";
  */
 export function createStoppedAdmin(config: Config, store: StoreEngine): RequestHandler {
   const [clock, log] = [systemClock, silentLog];
+  const meter = createMeter({ store, clock, log, writeGuard: store.writeGuard });
+  const rollup = new UsageRollup({ store, clock, log });
   const routes = createAdminRoutes({
     config,
     store,
     keys: createKeyRing({ store, clock }),
-    meter: createMeter({ store, clock, log, writeGuard: store.writeGuard }),
+    meter,
+    usage: createUsageReports({ store, rollup, meter }),
     clock,
     startedAt: clock.now(),
     slots: { loadOf: () => null },

@@ -153,9 +153,10 @@ function bodyOf({ method, body }: AdminCall): string | null {
   return method === "POST" || method === "PATCH" ? JSON.stringify(body ?? {}) : null;
 }
 
-/** Another program can listen at the address, so the body is not always JSON. */
+/** JSON is parsed, CSV is not. Another program can listen at the address, so the body can also be anything else. */
 async function readResponse(response: Response): Promise<AdminResponse> {
   const text = await response.text();
+  if (response.headers.get("content-type")?.startsWith("text/csv")) return { status: response.status, body: text };
   try {
     return { status: response.status, body: JSON.parse(text) };
   } catch {

@@ -28,7 +28,11 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
   switchyard webhook-secrets rotate ACCOUNT
                                          create a webhook secret and show it once; the old one stays valid for a day
   switchyard ledger list ACCOUNT [--order desc] [--limit N] [--after NEXT]
-  switchyard ledger verify               check that every balance is the sum of its entries; the gateway must not run
+  switchyard ledger verify               check balances and usage against their entries; the gateway must not run
+
+  switchyard usage [--group-by account,key,model,provider,kind,day] [--from DAY] [--to DAY] [--account ID] [--key ID]
+    [--model ID] [--provider NAME] [--kind KIND] [--format table|json|csv]
+                                         sums of requests, tokens and cost; DAY is UTC, such as 2026-11-21
 
   switchyard tasks list [--account ID] [--status STATUS] [--model ID] [--from SECONDS] [--to SECONDS]
     [--order asc] [--limit N] [--after NEXT]

@@ -59,6 +59,8 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       return await (await import("./doctor.ts")).doctor(rest);
     case "webhooks":
       return await (await import("./webhooks.ts")).webhooksCommand(rest);
+    case "usage":
+      return await (await import("./usage.ts")).usageCommand(rest);
     case "version":
     case "--version":
       print(VERSION);

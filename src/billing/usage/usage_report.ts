@@ -1,9 +1,12 @@
 import { GatewayError } from "../../lib/gateway_error.ts";
+import { PermitsByKey } from "../../lib/permits.ts";
 import type { Entry, Key, Store } from "../../store/store.ts";
+import type { LedgerMeter } from "../meter.ts";
 import { accountSpentOf, addSums, NO_SUMS, USAGE, usageOf, type UsageRecord, type UsageSums } from "./usage_records.ts";
+import type { UsageRollup } from "./usage_rollup.ts";
 
 /** What usage can be grouped by. */
-const USAGE_DIMENSIONS = ["account", "key", "model", "provider", "kind", "day"] as const;
+export const USAGE_DIMENSIONS = ["account", "key", "model", "provider", "kind", "day"] as const;
 
 /** One of {@linkcode USAGE_DIMENSIONS}. */
 export type UsageDimension = typeof USAGE_DIMENSIONS[number];
@@ -38,11 +41,69 @@ export interface UsageReport {
   readonly total: UsageSums;
 }
 
+/** Reports usage that agrees with the ledger at the time of the call. */
+export interface UsageReports {
+  /**
+   * Sums usage. All charges that were made before the call are included.
+   *
+   * @throws {GatewayError} `invalid_request` if there are too many groups; `overloaded` while the usage of an earlier
+   * version's ledger is being summed.
+   */
+  report(query: UsageQuery): Promise<UsageReport>;
+}
+
+/** The dependencies of usage reports. */
+export interface UsageReportParts {
+  readonly store: Store;
+  readonly rollup: UsageRollup;
+  /** Writes charges that wait in the journal to the ledger. */
+  readonly meter: Pick<LedgerMeter, "settle" | "settleAll">;
+}
+
 /** Groups of one report. */
-const MAX_USAGE_GROUPS = 10_000;
+export const MAX_USAGE_GROUPS = 10_000;
 /** Stored sums that one report reads. */
 const MAX_ROWS = 500_000;
 const PAGE = 500;
+/** How long a report of all accounts waits for the first pass over the ledgers. */
+const MAX_FIRST_PASS_MS = 10_000;
+const RETRY_AFTER_SECONDS = 10;
+/** The name of the reports of all accounts; no account has it. */
+const ALL = "";
+
+/** Reports usage, one report at a time for each account and for the operator. */
+export function createUsageReports({ store, rollup, meter }: UsageReportParts): UsageReports {
+  const permits = new PermitsByKey(1);
+  return {
+    report(query) {
+      const { account = ALL } = query.only;
+      return permits.run(account, async () => {
+        try {
+          await (account === ALL ? meter.settleAll() : meter.settle(account));
+        } catch { /* the meter logs and retries; the report agrees with the ledger as it is */ }
+        await (account === ALL ? inTime(rollup) : rollup.fold(account));
+        return await sumUsage(store, query);
+      });
+    },
+  };
+}
+
+async function inTime(rollup: UsageRollup): Promise<void> {
+  const folded = rollup.foldAll();
+  if (rollup.isReady) return await folded;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<true>((resolve) => timer = setTimeout(resolve, MAX_FIRST_PASS_MS, true));
+  try {
+    if (await Promise.race([folded, late]) !== true) return;
+  } finally {
+    clearTimeout(timer);
+  }
+  folded.catch(() => {});
+  throw new GatewayError("overloaded", "Cannot report usage yet: the ledger of an earlier version is being summed", {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
 /**
  * Sums the stored usage.
  *
@@ -71,7 +132,7 @@ function tooMuch(why: string): GatewayError {
 }
 
 /** Compares the values of two groups: null first, days by time, text by its characters. */
-function compareValues(one: readonly UsageValue[], other: readonly UsageValue[]): number {
+export function compareValues(one: readonly UsageValue[], other: readonly UsageValue[]): number {
   for (const [place, left] of one.entries()) {
     const right = other[place] ?? null;
     if (left === right) continue;

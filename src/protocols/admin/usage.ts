@@ -1,0 +1,31 @@
+import { USAGE_DIMENSIONS, type UsageReports } from "../../billing/usage/usage_report.ts";
+import type { Route } from "../../http/inbound.ts";
+import { usageAnswer } from "../usage_answer.ts";
+import { readUsageRequest } from "../usage_query.ts";
+import { guardedRoute } from "./guarded_route.ts";
+
+/** The dependencies of the usage endpoint. */
+export interface AdminUsageOptions {
+  /** The operator's key; if empty, the admin API is disabled. */
+  readonly adminKey: string;
+  readonly usage: UsageReports;
+}
+
+const ACCESS = {
+  dimensions: USAGE_DIMENSIONS,
+  filters: ["account", "key", "model", "provider", "kind"],
+  others: [],
+} as const;
+
+/**
+ * `GET /admin/v1/usage?group_by&from&to&account&key&model&provider&kind&format&limit&after`: the sums of charges and
+ * captures. Empty without an admin key.
+ */
+export function adminUsageRoutes({ adminKey, usage }: AdminUsageOptions): Route[] {
+  if (adminKey === "") return [];
+  const handler: Route["handler"] = async ({ query }) => {
+    const request = readUsageRequest(query, ACCESS);
+    return usageAnswer(request, await usage.report(request.query));
+  };
+  return [guardedRoute(adminKey, "/admin/v1/usage")("GET", "", handler)];
+}

@@ -1,0 +1,79 @@
+import { DAY_MS, type UsageSums } from "../billing/usage/usage_records.ts";
+import {
+  compareValues,
+  type UsageDimension,
+  type UsageGroup,
+  type UsageReport,
+  type UsageValue,
+} from "../billing/usage/usage_report.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import { writeMoney } from "../lib/money.ts";
+import { type UsageRequest, writeCursor } from "./usage_query.ts";
+
+/** The fields of the counts, in the order of `UsageCounts`. */
+const COUNT_FIELDS = [
+  "requests",
+  "estimated_requests",
+  "input_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+  "images",
+  "web_searches",
+  "video_seconds",
+] as const;
+
+/** Seconds of videos can be fractions, whose sum is not exact. */
+const MAX_FRACTION = 1_000;
+const HEADERS = { "cache-control": "no-store" };
+
+/** The answer of a usage endpoint: `{data, total, next}`, or a table as CSV. */
+export function usageAnswer({ query, format, page }: UsageRequest, { groups, total }: UsageReport): Response {
+  const { after, limit } = page;
+  const left = after === null ? groups : groups.filter(({ values }) => compareValues(values, after) > 0);
+  const shown = left.slice(0, limit);
+  if (format === "csv") return csvAnswer(query.groupBy, shown);
+  const last = left.length > limit ? shown.at(-1) : undefined;
+  const data = shown.map((group) => ({ ...writeValues(query.groupBy, group), ...writeSums(group.sums) }));
+  const next = last === undefined ? null : writeCursor(last.values);
+  return Response.json({ data, total: writeSums(total), next }, { headers: HEADERS });
+}
+
+function writeValues(groupBy: readonly UsageDimension[], { values }: UsageGroup): JsonObject {
+  return Object.fromEntries(groupBy.map((dimension, place) => [dimension, writeValue(values[place] ?? null)]));
+}
+
+/** A day is the only number. */
+function writeValue(value: UsageValue): string | null {
+  return typeof value === "number" ? new Date(value * DAY_MS).toISOString().slice(0, 10) : value;
+}
+
+function writeSums({ cost, counts }: UsageSums): JsonObject {
+  const written = COUNT_FIELDS.map((field, place) => [field, rounded(counts[place] ?? 0)]);
+  return { cost: writeMoney(cost), ...Object.fromEntries(written) };
+}
+
+function rounded(count: number): number {
+  return Math.round(count * MAX_FRACTION) / MAX_FRACTION;
+}
+
+/** Without a row of totals, which a spreadsheet would add to its own. Source: RFC 4180, section 2. */
+function csvAnswer(groupBy: readonly UsageDimension[], groups: readonly UsageGroup[]): Response {
+  const rows = groups.map((group) => [
+    ...group.values.map((value) => csvText(writeValue(value) ?? "")),
+    ...Object.values(writeSums(group.sums)).map(String),
+  ]);
+  const lines = [[...groupBy, "cost", ...COUNT_FIELDS], ...rows].map((cells) => `${cells.join(",")}\r\n`);
+  const headers = { ...HEADERS, "content-type": "text/csv; charset=utf-8; header=present" };
+  return new Response(lines.join(""), { headers });
+}
+
+/**
+ * A cell of text. A spreadsheet would run one that starts like a formula, so an apostrophe precedes it. Source: OWASP,
+ * "CSV Injection".
+ */
+function csvText(text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}

@@ -1,0 +1,133 @@
+import { assert, assertEquals } from "@std/assert";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callerOf } from "../support/gateway_call.ts";
+
+function inGateway(name: string, test: (gateway: TestGateway) => Promise<void>): void {
+  Deno.test(name, async () => {
+    const gateway = await startTestGateway();
+    try {
+      await test(gateway);
+    } finally {
+      await gateway.stop();
+    }
+  });
+}
+
+const asOperator = ({ address, adminKey }: TestGateway) => callerOf(address, { authorization: `Bearer ${adminKey}` });
+const asCaller = ({ address }: TestGateway, key: string) => callerOf(address, { authorization: `Bearer ${key}` });
+
+const CHAT = { model: "sandbox/chat-1", messages: [{ role: "user", content: "Hello" }] };
+
+async function chat(gateway: TestGateway, key = gateway.key, fields: Record<string, unknown> = {}): Promise<void> {
+  const { status, text } = await asCaller(gateway, key)("POST", "/v1/chat/completions", { ...CHAT, ...fields });
+  assertEquals(status, 200, text);
+}
+
+async function secondKey(gateway: TestGateway): Promise<string> {
+  const { json } = await asOperator(gateway)("POST", "/admin/v1/accounts/demo/keys");
+  return json.secret;
+}
+
+inGateway("GET /admin/v1/usage sums all calls made before it, as the ledger does", async (gateway) => {
+  const operator = asOperator(gateway);
+  const other = await secondKey(gateway);
+  await chat(gateway);
+  await chat(gateway, other);
+  await chat(gateway, other, { model: "sandbox/any-1", stream: true });
+  const { status, json } = await operator("GET", "/admin/v1/usage?group_by=key,model,day");
+  assertEquals(status, 200);
+  const { json: ledger } = await operator("GET", "/admin/v1/accounts/demo/ledger?limit=100");
+  const rows = ledger.data.flatMap((entry: { requests?: unknown[] }) => entry.requests ?? []);
+  assertEquals(json.data.length, 3);
+  for (const group of json.data) {
+    const own = rows.filter((row: { key: string; model: string }) =>
+      row.key === group.key && row.model === group.model
+    );
+    assertEquals([group.requests, group.cost], [own.length, own[0].cost]);
+    assertEquals(group.day, new Date(own[0].created_at * 1_000).toISOString().slice(0, 10));
+    assert(/^key_/.test(group.key) && group.input_tokens > 0 && group.output_tokens > 0);
+  }
+  assertEquals([json.total.requests, json.next], [3, null]);
+  const { json: account } = await operator("GET", "/admin/v1/accounts/demo");
+  assertEquals(Number(account.balance) + Number(json.total.cost), 25);
+});
+
+inGateway("GET /admin/v1/usage filters by fields and days, and continues after a page", async (gateway) => {
+  const operator = asOperator(gateway);
+  await chat(gateway);
+  await chat(gateway, gateway.key, { model: "sandbox/any-1" });
+  const models = async (query: string) => {
+    const { json } = await operator("GET", `/admin/v1/usage?group_by=model${query}`);
+    return json.data.map(({ model }: { model: string }) => model);
+  };
+  assertEquals(await models("&model=sandbox/any-1"), ["sandbox/any-1"]);
+  assertEquals(await models("&account=demo&kind=text&limit=1000"), ["sandbox/any-1", "sandbox/chat-1"]);
+  assertEquals(await models("&account=nobody"), []);
+  const today = new Date().toISOString().slice(0, 10);
+  assertEquals((await models(`&from=${today}`)).length, 2);
+  assertEquals(await models(`&to=${today}`), []);
+  const { json } = await operator("GET", "/admin/v1/usage?group_by=model&limit=1");
+  assertEquals([json.data[0].model, json.total.requests], ["sandbox/any-1", 2]);
+  assertEquals(await models(`&limit=1&after=${json.next}`), ["sandbox/chat-1"]);
+});
+
+inGateway("GET /admin/v1/usage refuses a mistake with the nearest name", async (gateway) => {
+  const operator = asOperator(gateway);
+  const error = async (query: string) => (await operator("GET", `/admin/v1/usage?${query}`)).json.error;
+  assertEquals(await error("groupby=model"), {
+    code: "invalid_request",
+    message: 'Cannot read "groupby": no such parameter; did you mean "group_by"?',
+    field: "groupby",
+  });
+  assertEquals(
+    (await error("group_by=modle")).message,
+    'Cannot read "group_by": expected a list of account, key, model, provider, kind, day, separated by commas; ' +
+      'did you mean "model"?',
+  );
+  for (
+    const [query, field] of [
+      ["group_by=model,model", "group_by"],
+      ["from=2026-02-30", "from"],
+      ["from=1790000001", "from"],
+      ["to=yesterday", "to"],
+      ["from=2026-11-21&to=2026-11-21", "to"],
+      ["format=xml", "format"],
+      ["format=csv&limit=5", "limit"],
+      ["limit=1001", "limit"],
+      ["after=x", "after"],
+      ["after=WyJhIl0", "after"],
+      ["from=2026-11-21&from=2026-11-22", "from"],
+    ] as const
+  ) assertEquals((await error(query)).field, field, query);
+});
+
+inGateway("GET /admin/v1/usage writes CSV, in which a cell is no formula", async (gateway) => {
+  const operator = asOperator(gateway);
+  await operator("POST", "/admin/v1/accounts", { id: "-acme", balance: "1" });
+  const { json } = await operator("POST", "/admin/v1/accounts/-acme/keys");
+  await chat(gateway, json.secret);
+  const { headers, text } = await operator("GET", "/admin/v1/usage?group_by=account,model&format=csv");
+  assertEquals(headers.get("content-type"), "text/csv; charset=utf-8; header=present");
+  const [head, row, end] = text.split("\r\n");
+  assertEquals(
+    head,
+    "account,model,cost,requests,estimated_requests,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens," +
+      "reasoning_tokens,images,web_searches,video_seconds",
+  );
+  assert(row?.startsWith(`'-acme,sandbox/chat-1,0.00`), row);
+  assertEquals(end, "");
+});
+
+inGateway("GET /v1/usage shows a key its own usage, and that of its account without other keys", async (gateway) => {
+  const other = await secondKey(gateway);
+  await chat(gateway);
+  await chat(gateway, other);
+  const caller = asCaller(gateway, other);
+  const own = (await caller("GET", "/v1/usage?group_by=model,day")).json;
+  assertEquals([own.data.length, own.total.requests], [1, 1]);
+  assertEquals((await caller("GET", "/v1/usage?scope=account")).json.total.requests, 2);
+  for (const query of ["group_by=key", "group_by=account", "key=x", "account=demo", "scope=all"]) {
+    assertEquals((await caller("GET", `/v1/usage?${query}`)).status, 400, query);
+  }
+  assertEquals((await callerOf(gateway.address, {})("GET", "/v1/usage")).status, 401);
+});
