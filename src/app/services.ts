@@ -108,7 +108,15 @@ function buildServices(
   const engine = markedLedger(plainEngine, (account) => usageRollup.mark(account));
   const journal = new Journal({ log });
   const { accountConcurrency } = config.limits;
-  const meter = createMeter({ store: engine, journal, clock, log, accountConcurrency, writeGuard: engine.writeGuard });
+  const meter = createMeter({
+    store: engine,
+    journal,
+    clock,
+    log,
+    accountConcurrency,
+    readSpent: (account, keyId, since) => usage.spentSince(account, keyId, since),
+    writeGuard: engine.writeGuard,
+  });
   const store = settledStore(engine, meter);
   const keys = createKeyRing({ store, clock });
   const credentials = createCredentialMonitor({ providers: configured.providers, clock, log });

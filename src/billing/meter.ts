@@ -6,7 +6,6 @@ import type { SpentReader } from "../limits/spent_reader.ts";
 import type { LimitedCall, LimitedCaller, LimitHolder, TokenEstimate } from "../limits/limited_caller.ts";
 import { allTokensOf } from "../conversation/usage.ts";
 import type { Journal } from "../store/journal/journal.ts";
-import type { Store } from "../store/store.ts";
 import type { WriteGuard } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { AccountMeter, type AccountMeterOptions, type OpenCall } from "./account_meter.ts";
@@ -121,7 +120,7 @@ export interface LedgerMeter extends Meter {
 
 /** The dependencies and settings of a meter. */
 export interface MeterOptions extends Omit<AccountMeterOptions, "journal" | "schedule" | "readSpent"> {
-  /** Reads what was spent of a budget. Default: from the ledger, entry by entry. */
+  /** Reads what was spent of a budget. Without it, callers with a budget are refused. */
   readonly readSpent?: SpentReader;
   /** Refuses calls whose charge could not be written. Default: none. */
   readonly writeGuard?: WriteGuard;
@@ -144,7 +143,7 @@ const MAX_ACCOUNT_METERS = 10_000;
 export function createMeter(options: MeterOptions): LedgerMeter {
   const meters = new Map<string, AccountMeter>();
   const { journal = null, clock } = options;
-  const readSpent = options.readSpent ?? lazyLedgerReader(options.store);
+  const readSpent = options.readSpent ?? noReader;
   const shared = { ...options, journal, readSpent, schedule: new LedgerSchedule(clock) };
 
   function meterOf(accountId: string): AccountMeter {
@@ -358,13 +357,7 @@ function admission(
   };
 }
 
-/** Loads the code with the first budget. */
-function lazyLedgerReader(store: Store): SpentReader {
-  return async (accountId, keyId, since) => {
-    const { ledgerSpentReader } = await import("./ledger_spent.ts");
-    return await ledgerSpentReader(store)(accountId, keyId, since);
-  };
-}
+const noReader: SpentReader = () => Promise.reject(new Error("The meter has no reader of what was spent"));
 
 /** Evicts the first unused meter. If all are in use, the map grows with the calls in progress. */
 function dropIdle(meters: Map<string, AccountMeter>): void {

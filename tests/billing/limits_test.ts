@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { createAccount } from "../../src/billing/account.ts";
 import { addHold, captureHold, readHold, releaseHold } from "../../src/billing/hold.ts";
 import { type Admission, type Charge, createMeter, type LedgerMeter } from "../../src/billing/meter.ts";
+import { UsageRollup } from "../../src/billing/usage/usage_rollup.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { Money } from "../../src/lib/money.ts";
@@ -35,7 +36,9 @@ async function withMeter(
   const store = await openKvStore({ path: ":memory:", clock, log: silentLog });
   try {
     await createAccount(store, { id: "acme", balance: options.balance ?? BALANCE });
-    const restarted = () => createMeter({ ...options, store, clock, log: silentLog });
+    const rollup = new UsageRollup({ store, clock, log: silentLog });
+    const readSpent = rollup.spentSince.bind(rollup);
+    const restarted = () => createMeter({ ...options, store, clock, log: silentLog, readSpent });
     const meter = restarted();
     await test({ clock, store, meter, restarted });
     await meter.flush();
@@ -244,7 +247,8 @@ Deno.test("charges that are not in the ledger yet count once when a budget is lo
   const store = observeStore(await openKvStore({ path: ":memory:", clock, log: silentLog }));
   await createAccount(store, { id: "acme", balance: BALANCE });
   const gate = Promise.withResolvers<void>();
-  const meter = createMeter({ store, clock, log: silentLog });
+  const rollup = new UsageRollup({ store, clock, log: silentLog });
+  const meter = createMeter({ store, clock, log: silentLog, readSpent: rollup.spentSince.bind(rollup) });
   const unlimited = { keyId: "key_1", accountId: "acme", limits: null };
   const [first, second, other] = await Promise.all([
     meter.admit(unlimited, 10n),
