@@ -20,22 +20,21 @@ Deno.test("a budget holds the estimates of videos, counts what is captured, and 
   assert(estimate > 0);
   const gateway = await gatewayWith((estimate * 2.5).toFixed(6));
   const create = (prompt: string) => gateway.call("POST", "/v1/videos", { ...VALID_BODY, prompt }, own);
-  const read = async (id: string) => (await gateway.call("GET", `/v1/videos/${id}`, undefined, own)).json;
+  const ended = async (id: string) => {
+    const read = async () => (await gateway.call("GET", `/v1/videos/${id}`, undefined, own)).json.status;
+    while (await read() === "pending") await new Promise((resolve) => setTimeout(resolve, 20));
+    return await read();
+  };
 
-  const pending = await create("Waits [[queue 600]]");
-  assertEquals(pending.status, 202, pending.text);
-  const results = await Promise.all(Array.from({ length: 20 }, () => create("Waits [[queue 600]]")));
-  assertEquals(results.filter(({ status }) => status === 202).length, 1);
-  const refused = results.find(({ status }) => status === 402);
-  assertEquals(refused?.json.error.code, "insufficient_credits");
-  assert(refused?.json.error.message.includes("the budget of the key"), refused?.text);
-
-  const { id } = pending.json;
-  assertEquals((await gateway.call("DELETE", `/v1/videos/${id}`, undefined, own)).status, 200);
-  while ((await read(id)).status === "pending") { /* the vendor confirms the cancellation */ }
-  const done = await create(VALID_BODY.prompt);
-  assertEquals(done.status, 202, done.text);
-  while ((await read(done.json.id)).status === "pending") await new Promise((resolve) => setTimeout(resolve, 20));
+  const released = await create(`${VALID_BODY.prompt} [[refuse]]`);
+  assertEquals(await ended(released.json.id), "failed");
+  assertEquals((await create("Waits [[never]]")).status, 202);
+  const captured = await create(VALID_BODY.prompt);
+  assertEquals(captured.status, 202, captured.text);
+  const refused = await create(VALID_BODY.prompt);
+  assertEquals([refused.status, refused.json.error.code], [402, "insufficient_credits"]);
+  assert(refused.json.error.message.includes("the budget of the key"), refused.text);
+  assertEquals(await ended(captured.json.id), "completed");
   assertEquals((await create(VALID_BODY.prompt)).status, 402);
   await gateway.stop();
 });
