@@ -114,7 +114,7 @@ function buildServices(
     clock,
     log,
     accountConcurrency,
-    readSpent: (account, keyId, since) => usage.spentSince(account, keyId, since),
+    readSpent: (account, keyId, since) => usageRollup.spentSince(account, keyId, since),
     writeGuard: engine.writeGuard,
   });
   const store = settledStore(engine, meter);
