@@ -1,3 +1,4 @@
+import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { Meter } from "../billing/meter.ts";
 import { type Caches, createCaches } from "../caches/caches.ts";
@@ -54,7 +55,7 @@ export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
     caps: config.limits.cachedContents,
     maxLifeMs: config.retention.cachedContentsMs,
     random,
-    modelOf: (name) => textModel(catalog, name, content.caller),
+    modelOf: (name, limits) => textModel(permittedCatalog(catalog, limits), name, content.caller),
     countHere: countPromptTokens,
     countAt: (serving, model, question) => countAt(serving, question, model, texts),
     inlined: (conversation, { text }, asker) =>

@@ -1,5 +1,6 @@
 import type { Model } from "../catalog/model.ts";
 import { messages } from "../conversation/codecs/messages/mod.ts";
+import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Route } from "../http/inbound.ts";
 import { withLargeBodies } from "../large_requests/large_route.ts";
 import { contentRoutes } from "../protocols/content/generate.ts";
@@ -19,6 +20,7 @@ import { messageModelRoutes } from "../protocols/message/models.ts";
 import { canSearch } from "../texts/hosted_search.ts";
 import type { TextService } from "../texts/text_service.ts";
 import { createAdminRoutes } from "./admin.ts";
+import { callerCatalog } from "./caller_catalog.ts";
 import type { Features, GatewayState } from "./features.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
@@ -49,13 +51,18 @@ function gatewayRoutes(services: OwnedServices, features: Features, state: Gatew
     ...contentRoutes(textOptions),
     ...caches.routes,
     ...createImageRoutes(services),
-    videoModelRoute(catalog, renderVideoError),
+    videoModelRoute(catalog, renderVideoError, callerCatalog(services)),
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
     ...usageRoutes(services),
-    ...defaultModelRoutes(catalog, renderDefaultError),
-    ...messageModelRoutes(catalog, (model) => messageServiceOf(model, texts), renderMessageError),
-    ...contentModelRoutes(catalog, renderContentError),
+    ...defaultModelRoutes(catalog, renderDefaultError, callerCatalog(services)),
+    ...messageModelRoutes(
+      catalog,
+      (model) => messageServiceOf(model, texts),
+      renderMessageError,
+      callerCatalog(services),
+    ),
+    ...contentModelRoutes(catalog, renderContentError, callerCatalog(services, CONTENT_KEY_LOCATIONS)),
     ...createAdminRoutes({
       ...services,
       startedAt: services.counts.startedAt,

@@ -1,8 +1,10 @@
 import { type KeyLocation, readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { EffectiveLimits } from "../limits/access_limits.ts";
 import type { RatesLeft } from "../limits/account_limiter.ts";
 import { addDefaultRateFields, addMessageRateFields } from "../limits/rate_fields.ts";
+import { checkAccess } from "../limits/permission.ts";
 import type { Credential, KeyRing } from "./key_ring.ts";
 import type { LedgerMeter } from "./meter.ts";
 
@@ -11,7 +13,8 @@ import type { LedgerMeter } from "./meter.ts";
  * read afterwards.
  *
  * @param carriers Where the key may be. Default: the header fields that every protocol accepts.
- * @throws {GatewayError} `unauthorized` without a key, `invalid_api_key` with an invalid one.
+ * @throws {GatewayError} `unauthorized` without a key, `invalid_api_key` with an invalid one; `permission_denied` if
+ * the key or the account may not be used from the caller's address or at this endpoint.
  */
 export type Authenticate = (inbound: Inbound, carriers?: readonly KeyLocation[]) => Credential | Promise<Credential>;
 
@@ -30,10 +33,16 @@ export function createAuthenticate({ ring, meter, clock }: AuthenticateParts): A
     memory.assignTo(credential.accountId);
     record.accountId = credential.accountId;
     record.keyId = credential.keyId;
-    if (credential.limits !== null && meter !== undefined) {
+    if (credential.limits !== null) applyLimits(credential, credential.limits, inbound);
+    return credential;
+  }
+
+  /** The fields come first, so that a refusal has them too. */
+  function applyLimits(credential: Credential, limits: EffectiveLimits, inbound: Inbound): void {
+    if (meter !== undefined) {
       inbound.callerFields = (fields) => addRateFields(fields, meter.ratesLeft(credential), inbound.path);
     }
-    return credential;
+    checkAccess(limits, inbound.path, inbound.remote);
   }
 
   /** Google's API has no such fields, so responses of the content protocol have none. */

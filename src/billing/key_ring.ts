@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../lib/clock.ts";
 import { type EffectiveLimits, effectiveLimitsOf } from "../limits/access_limits.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -56,7 +57,8 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
   const hashes = new KeyHashes();
 
   function lookUp(secret: string, hash: string): Promise<Credential> {
-    const lookup: Promise<Credential> = findOwner(store, hash, clock.now()).then((credential) => {
+    const lookup: Promise<Credential> = findOwner(store, hash, clock.now()).then((found) => {
+      const credential = withSameLimits(found, known.get(hash)?.credential);
       // A look-up that began before a revocation answers its callers but is not cached.
       if (lookups.get(hash) === lookup) {
         lookups.delete(hash);
@@ -110,6 +112,12 @@ function hashOfWellFormed(secret: string): string {
 
 function invalidKey(): GatewayError {
   return new GatewayError("invalid_api_key", "Cannot accept the API key: it is invalid");
+}
+
+/** Unchanged limits stay one object, so that what is compiled for them is used again. */
+function withSameLimits(found: Credential | null, before: Credential | null | undefined): Credential | null {
+  if (found === null || found.limits === null || !before) return found;
+  return isDeepStrictEqual(found, before) ? before : found;
 }
 
 function isExpired({ expiresAt }: EffectiveLimits, now: number): boolean {

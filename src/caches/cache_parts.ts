@@ -1,6 +1,7 @@
 import type { CacheCreation } from "./cache_creation.ts";
 import type { CallParts } from "../calls/paid_call.ts";
 import type { Model, Serving } from "../catalog/model.ts";
+import type { CallerLimits } from "../limits/permission.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { FileStore } from "../files/files.ts";
 import type { StateOwnership } from "../ownership/state_ownership.ts";
@@ -36,11 +37,12 @@ export interface CacheParts extends CallParts {
   /** The maximum life of a cache from its creation in milliseconds, regardless of patches; null for unlimited. */
   readonly maxLifeMs: number | null;
   /**
-   * The text model of that name.
+   * The text model of that name, with the providers that the limits permit; null for no limits.
    *
-   * @throws {GatewayError} `model_not_found`; `invalid_request` if the model does not support text.
+   * @throws {GatewayError} `model_not_found`; `permission_denied` if the limits do not permit the model;
+   * `invalid_request` if the model does not support text.
    */
-  readonly modelOf: (name: string) => Model;
+  readonly modelOf: (name: string, limits: CallerLimits | null) => Model;
   readonly countAt: CountAt;
   /** Counts the tokens of a conversation with the gateway's tokenizer. */
   readonly countHere: (conversation: Conversation) => Promise<number>;

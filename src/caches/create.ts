@@ -80,7 +80,7 @@ const { grammar } = content.caller;
 export async function createCache(parts: CacheParts, call: CacheCall): Promise<CreatedCache> {
   const now = parts.store.now();
   const request = readCacheRequest(call.body, now);
-  const model = parts.modelOf(bareModelName(request.modelName));
+  const model = parts.modelOf(bareModelName(request.modelName), call.limits);
   const { requestId, accountId, keyId, record } = call;
   record.model = request.modelName;
   const { candidates } = routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null }, parts);

@@ -58,7 +58,7 @@ export interface NamedCache {
 export async function resolveReference(parts: CacheParts, named: NamedCache): Promise<CacheReference> {
   const { name, field, keyId, format, body } = named;
   const { value: cache } = await readUsableCache(parts.store, keyId, name, field);
-  if (parts.modelOf(bareModelName(named.model)).id !== cache.model) {
+  if (parts.modelOf(bareModelName(named.model), null).id !== cache.model) {
     throw invalidField(field, `it is bound to the model "${cache.model}", and the request names another`);
   }
   refuseOwnSettings(format, body);

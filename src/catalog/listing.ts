@@ -22,6 +22,12 @@ export interface CatalogStyle {
 /** Sends a body that is created once and sent many times. */
 export type PreparedResponse = (inbound: Inbound) => Promise<Response>;
 
+/**
+ * The part of the catalog that the caller of a request may use: the catalog itself for a caller without a key or
+ * limits.
+ */
+export type CatalogFor = (inbound: Inbound) => Catalog | Promise<Catalog>;
+
 /** The prepared responses of one revision of the catalog. */
 interface Answers {
   readonly revision: number;
@@ -31,40 +37,71 @@ interface Answers {
 }
 
 /**
- * The three endpoints of one catalog: the list, the list of a provider, and one model. They are public: no credential
- * is read. A single path segment is a provider, else a model's bare name or an alias. A segment with a slash,
- * percent-encoded or not (`openai%2Fgpt-6-sol`, as official clients send it), is a model's id or an alias. The
- * parameter is called `model`, since it may contain a slash. Source: docs/api/models.md#endpoints.
+ * The three endpoints of one catalog: the list, the list of a provider, and one model. They are public: a request needs
+ * no key, and one with a key that is limited gets what the key may use. A single path segment is a provider, else a
+ * model's bare name or an alias. A segment with a slash, percent-encoded or not (`openai%2Fgpt-6-sol`, as official
+ * clients send it), is a model's id or an alias. The parameter is called `model`, since it may contain a slash. Source:
+ * docs/api/models.md#endpoints.
+ *
+ * @param catalogFor Default: the whole catalog.
  */
-export function catalogRoutes(catalog: Catalog, style: CatalogStyle, renderError: ErrorRenderer): Route[] {
-  let made = answersOf(catalog, style);
-  const answers = () => made.revision === catalog.revision ? made : (made = answersOf(catalog, style));
-  const all: Handler = (inbound) => answers().all(inbound);
-  const listOrModel: Handler = (inbound) => {
+export function catalogRoutes(
+  whole: Catalog,
+  style: CatalogStyle,
+  renderError: ErrorRenderer,
+  catalogFor: CatalogFor = () => whole,
+): Route[] {
+  const prepared = new WeakMap<Catalog, Answers>();
+  const answersFor = (catalog: Catalog): Answers => {
+    const made = prepared.get(catalog);
+    if (made?.revision === catalog.revision) return made;
+    const answers = answersOf(catalog, style, catalog === whole ? PUBLIC : PRIVATE);
+    prepared.set(catalog, answers);
+    return answers;
+  };
+  const listOrModel = (inbound: Inbound, catalog: Catalog) => {
     const name = pathParam(inbound.params, "model");
-    const { byProvider, single } = answers();
+    const { byProvider, single } = answersFor(catalog);
     const list = byProvider.get(name);
     if (list) return list(inbound);
     const named = catalog.named(name);
     const found = named && single.get(named.model);
     if (!found) throw missOf(catalog, name, (model) => single.has(model), named !== null);
-    return named.isAlias ? preparedResponse(style.writeModel({ ...named.model, id: name }))(inbound) : found(inbound);
+    if (!named.isAlias) return found(inbound);
+    return preparedResponse(style.writeModel({ ...named.model, id: name }), catalog === whole ? PUBLIC : PRIVATE)(
+      inbound,
+    );
+  };
+  const withCatalog = (answer: (inbound: Inbound, catalog: Catalog) => Promise<Response>): Handler => (inbound) => {
+    const catalog = catalogFor(inbound);
+    return catalog instanceof Promise ? catalog.then((found) => answer(inbound, found)) : answer(inbound, catalog);
   };
   const { path } = style;
   return [
-    { method: "GET", path, handler: all, renderError },
-    { method: "GET", path: `${path}/:model*`, handler: listOrModel, renderError },
+    {
+      method: "GET",
+      path,
+      handler: withCatalog((inbound, catalog) => answersFor(catalog).all(inbound)),
+      renderError,
+    },
+    { method: "GET", path: `${path}/:model*`, handler: withCatalog(listOrModel), renderError },
   ];
 }
 
-function answersOf(catalog: Catalog, style: CatalogStyle): Answers {
+const PUBLIC = "public, max-age=60";
+/** A list for one key must not be given to another caller by a cache in between. */
+const PRIVATE = "private, no-cache";
+
+function answersOf(catalog: Catalog, style: CatalogStyle, cacheControl: string): Answers {
   const models = catalog.forProtocol(style.protocol);
   const reachable = new Set(models);
   const aliases = catalog.listedAliases.filter(({ model }) => reachable.has(model));
-  const single = new Map(models.map((model) => [model, preparedResponse(style.writeModel(model))] as const));
+  const single = new Map(
+    models.map((model) => [model, preparedResponse(style.writeModel(model), cacheControl)] as const),
+  );
   const byProvider = new Map<string, PreparedResponse>();
   const listFor = (isListed: (model: Model) => boolean) =>
-    listOf(style, [
+    listOf(style, cacheControl, [
       ...models.filter(isListed),
       ...aliases.filter(({ model }) => isListed(model)).map(({ name, model }) => ({ ...model, id: name })),
     ]);
@@ -89,23 +126,23 @@ function missOf(
   return new GatewayError("not_found", `Cannot find a provider or model "${displayName(name)}"${hint}`);
 }
 
-function listOf(style: CatalogStyle, models: readonly Model[]): PreparedResponse {
+function listOf(style: CatalogStyle, cacheControl: string, models: readonly Model[]): PreparedResponse {
   const written = models.map(style.writeModel);
-  const whole = preparedResponse(style.writeList(written, models));
+  const whole = preparedResponse(style.writeList(written, models), cacheControl);
   return (inbound) => {
     if (!style.writePage || inbound.query === "") return whole(inbound);
     const page = style.writePage(written, models, new URLSearchParams(inbound.query));
-    return page === null ? whole(inbound) : preparedResponse(page)(inbound);
+    return page === null ? whole(inbound) : preparedResponse(page, cacheControl)(inbound);
   };
 }
 
 /** Returns a value as JSON with an entity tag. The tag is computed on first use, since digests are asynchronous. */
-export function preparedResponse(body: unknown): PreparedResponse {
+export function preparedResponse(body: unknown, cacheControl = PUBLIC): PreparedResponse {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   let tag: Promise<string> | undefined;
   return async ({ request, requestId }) => {
     const etag = await (tag ??= eTag(bytes));
-    const headers = { "cache-control": "public, max-age=60", "etag": etag, "x-service-request-id": requestId };
+    const headers = { "cache-control": cacheControl, "etag": etag, "x-service-request-id": requestId };
     const isNew = ifNoneMatch(request.headers.get("if-none-match"), etag); // false if the caller's copy is current
     if (!isNew) return new Response(null, { status: 304, headers });
     return new Response(bytes, { headers: { "content-type": "application/json", ...headers } });

@@ -1,6 +1,6 @@
 /**
  * The endpoints that a key or an account can be limited to. Every endpoint that authenticates a caller has one of these
- * names or is `null`, which no limit refuses.
+ * names or is open ({@linkcode isOpenEndpoint}).
  */
 export const ENDPOINT_NAMES = [
   /** `POST /v1/chat/completions`. */
@@ -23,3 +23,51 @@ export const ENDPOINT_NAMES = [
 
 /** The name of an endpoint in the limits of a key. */
 export type EndpointName = typeof ENDPOINT_NAMES[number];
+
+/** The paths of the endpoints, and of everything below them. */
+const PREFIXES: readonly (readonly [prefix: string, name: EndpointName])[] = [
+  ["/v1/chat/completions", "chat_completions"],
+  ["/v1/responses", "responses"],
+  ["/msgcompat/v1/messages/count_tokens", "count_tokens"],
+  ["/msgcompat/v1/messages", "messages"],
+  ["/gencompat/v1beta/cachedContents", "cached_contents"],
+  ["/gencompat/v1/cachedContents", "cached_contents"],
+  ["/v1/images", "images"],
+  ["/v1/videos", "videos"],
+];
+
+/** What a key can always read: the models that it may use, and its own limits and usage. */
+const OPEN = [
+  "/v1/models",
+  "/v1/videos/models",
+  "/msgcompat/v1/models",
+  "/gencompat/v1beta/models",
+  "/gencompat/v1/models",
+  "/v1/key",
+  "/v1/credits",
+  "/v1/usage",
+  "/v1/requests",
+];
+
+/**
+ * The name of the endpoint at a path; null for a path without one.
+ *
+ * @param path As it was sent, after rewriting.
+ */
+export function endpointAt(path: string): EndpointName | null {
+  if (path.startsWith("/gencompat/")) {
+    if (/:(?:streamGenerateContent|generateContent)\/?$/.test(path)) return "generate_content";
+    if (/:countTokens\/?$/.test(path)) return "count_tokens";
+  }
+  return PREFIXES.find(([prefix]) => isAtOrBelow(path, prefix))?.[1] ?? null;
+}
+
+/** Whether every valid key may use the endpoint at a path, whatever its `endpoints`. */
+export function isOpenEndpoint(path: string): boolean {
+  return endpointAt(path) !== "generate_content" && endpointAt(path) !== "count_tokens" &&
+    OPEN.some((prefix) => isAtOrBelow(path, prefix));
+}
+
+function isAtOrBelow(path: string, prefix: string): boolean {
+  return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/");
+}

@@ -63,6 +63,17 @@ export function isCidr(text: string): boolean {
   }
 }
 
+/**
+ * Whether an address is in one of the blocks. An IPv4 address that a socket of both families reports in IPv6 notation
+ * (`::ffff:10.0.0.1`) is compared as IPv4.
+ */
+export function isInBlocks(text: string, blocks: readonly Cidr[]): boolean {
+  const address = addressIn(text);
+  if (address === null) return false;
+  const plain = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+  return blocks.some((block) => holds(block, plain));
+}
+
 /** The first block that contains the address applies. Source: IANA special-purpose address registries (RFC 6890). */
 const IPV4_VERDICTS = table([
   ["0.0.0.0/8", "this_network"],

@@ -11,6 +11,7 @@ import { permittedCandidates } from "../ownership/permitted_candidates.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import { isFallbackAllowed, TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import type { Model } from "../catalog/model.ts";
+import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
@@ -67,7 +68,7 @@ export async function countTokens(request: CountRequest, parts: TextParts): Prom
 }
 
 async function count(request: CountRequest, parts: TextParts): Promise<TokenCount> {
-  const model = textModel(parts.catalog, request.model, request.format);
+  const model = textModel(permittedCatalog(parts.catalog, request.limits), request.model, request.format);
   const route = routeOf(model, request, parts);
   const query = { ...request, grammar: request.format.grammar, model, passesTo: () => false };
   const candidates = await permittedCandidates(query, route.candidates, parts);

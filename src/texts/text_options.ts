@@ -1,6 +1,7 @@
 import { type CallOption, type CallOptions, joinOptions, makeOptions } from "../calls/options.ts";
 import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
+import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
 import { candidatesOfCache } from "./cached_request.ts";
@@ -22,14 +23,16 @@ export interface TextOption extends MeasuredText, CallOption {
  * price. A request with cached content has no fallbacks, because the cache belongs to one model. The result is
  * immediate for a request that names no state of a vendor.
  *
- * @throws {GatewayError} The reason why the named model cannot serve the request; misconfigured providers only if no
+ * @throws {GatewayError} The reason why the named model cannot serve the request, `permission_denied` if the key may
+ * not use it; misconfigured providers only if no
  * fallback is left.
  */
 export function textOptionsOf(
   request: TextRequest,
   parts: TextParts,
 ): CallOptions<TextOption> | Promise<CallOptions<TextOption>> {
-  const { model, fallbacks } = namedTextModel(parts.catalog, request.model, request.format);
+  const catalog = permittedCatalog(parts.catalog, request.limits);
+  const { model, fallbacks } = namedTextModel(catalog, request.model, request.format);
   const models = request.cache ? [model] : [model, ...fallbacks];
   const options = makeOptions(models, (each) => optionOf(request, each, parts));
   const context = { breaker: parts.breaker, accountId: request.accountId };

@@ -1,5 +1,5 @@
 import type { Catalog } from "../../catalog/catalog.ts";
-import { catalogRoutes } from "../../catalog/listing.ts";
+import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import { outputLimitOf, writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
@@ -12,7 +12,7 @@ const MAX_PAGE_SIZE = 1000;
 const VERSIONS = ["v1beta", "v1"];
 
 /** `GET /gencompat/v1beta/models`, also followed by a provider, or by a provider and a model. */
-export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer): Route[] {
+export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer, catalogFor?: CatalogFor): Route[] {
   return VERSIONS.flatMap((version) => {
     const style = {
       protocol: "content",
@@ -21,7 +21,7 @@ export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer)
       writeList: (models: readonly unknown[]) => ({ models }),
       writePage: writeContentPage,
     } as const;
-    return catalogRoutes(catalog, style, renderError);
+    return catalogRoutes(catalog, style, renderError, catalogFor);
   });
 }
 

@@ -2,6 +2,7 @@ import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
+import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { Spool } from "../../files/spool.ts";
 import type { BodyLimits } from "../../http/body.ts";
@@ -39,9 +40,10 @@ export function defaultImageRoutes(parts: DefaultImageParts): Route[] {
   ];
 }
 
-function generations({ images, catalog, authenticate, generationBody }: DefaultImageParts): Handler {
+function generations({ images, catalog: whole, authenticate, generationBody }: DefaultImageParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
+    const catalog = permittedCatalog(whole, credential.limits);
     const isTrial = isDryRun(inbound.request.headers);
     const { body } = await readJsonObject(inbound, generationBody);
     const read = (model?: string) => readGeneration(model === undefined ? body : { ...body, model }, catalog);
@@ -50,9 +52,10 @@ function generations({ images, catalog, authenticate, generationBody }: DefaultI
   };
 }
 
-function edits({ images, catalog, authenticate, editForm, spool }: DefaultImageParts): Handler {
+function edits({ images, catalog: whole, authenticate, editForm, spool }: DefaultImageParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
+    const catalog = permittedCatalog(whole, credential.limits);
     const isTrial = isDryRun(inbound.request.headers);
     const room = spool.openRequest();
     try {

@@ -1,18 +1,18 @@
 import type { Catalog } from "../../catalog/catalog.ts";
-import { catalogRoutes } from "../../catalog/listing.ts";
+import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import { writeArchitecture, writePricing, writeTopProvider, writeVideo } from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 
 /** `GET /v1/models`, `/v1/models/{provider}` and `/v1/models/{provider}/{model_id}`. */
-export function defaultModelRoutes(catalog: Catalog, renderError: ErrorRenderer): Route[] {
+export function defaultModelRoutes(catalog: Catalog, renderError: ErrorRenderer, catalogFor?: CatalogFor): Route[] {
   const style = {
     protocol: "default",
     path: "/v1/models",
     writeModel: writeDefaultModel,
     writeList: (data: readonly unknown[]) => ({ object: "list", data }),
   } as const;
-  return catalogRoutes(catalog, style, renderError);
+  return catalogRoutes(catalog, style, renderError, catalogFor);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Catalog } from "../../catalog/catalog.ts";
-import { type PreparedResponse, preparedResponse } from "../../catalog/listing.ts";
+import { type CatalogFor, type PreparedResponse, preparedResponse } from "../../catalog/listing.ts";
 import { pricePerSecondOf, type VideoSection } from "../../catalog/media_sections.ts";
 import type { Model } from "../../catalog/model.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
@@ -9,18 +9,26 @@ const MAX_LISTED_DURATIONS = 120;
 
 /**
  * `GET /v1/videos/models`: the video models and their options, in the format of OpenRouter's clients. Public like the
- * other catalogs. Source: OpenRouter API reference, "List all video generation models".
+ * other catalogs, and limited by a key like them. Source: OpenRouter API reference, "List all video generation models".
  */
-export function videoModelRoute(catalog: Catalog, renderError: ErrorRenderer): Route {
+export function videoModelRoute(
+  catalog: Catalog,
+  renderError: ErrorRenderer,
+  catalogFor: CatalogFor = () => catalog,
+): Route {
   let made: { readonly revision: number; readonly answer: PreparedResponse } | null = null;
   return {
     method: "GET",
     path: "/v1/videos/models",
     renderError,
-    handler(inbound) {
+    async handler(inbound) {
+      const permitted = await catalogFor(inbound);
+      if (permitted !== catalog) {
+        return await preparedResponse({ data: videoModelsOf(permitted) }, "private, no-cache")(inbound);
+      }
       const { revision } = catalog;
       if (made?.revision !== revision) made = { revision, answer: preparedResponse({ data: videoModelsOf(catalog) }) };
-      return made.answer(inbound);
+      return await made.answer(inbound);
     },
   };
 }

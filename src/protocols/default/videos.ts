@@ -121,7 +121,7 @@ async function isGood(inbound: Inbound, authenticate: Authenticate): Promise<boo
     await authenticate(inbound);
     return true;
   } catch (error) {
-    return !(error instanceof GatewayError) || error.status !== 401;
+    return !(error instanceof GatewayError) || (error.status !== 401 && error.status !== 403);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Catalog } from "../../catalog/catalog.ts";
-import { catalogRoutes } from "../../catalog/listing.ts";
+import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import { writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
@@ -11,7 +11,12 @@ const MAX_PAGE_SIZE = 1000;
 export type ServiceOf = (model: Model) => MessageService;
 
 /** `GET /msgcompat/v1/models`, also followed by a provider, or by a provider and a model. */
-export function messageModelRoutes(catalog: Catalog, serviceOf: ServiceOf, renderError: ErrorRenderer): Route[] {
+export function messageModelRoutes(
+  catalog: Catalog,
+  serviceOf: ServiceOf,
+  renderError: ErrorRenderer,
+  catalogFor?: CatalogFor,
+): Route[] {
   const style = {
     protocol: "message",
     path: "/msgcompat/v1/models",
@@ -19,7 +24,7 @@ export function messageModelRoutes(catalog: Catalog, serviceOf: ServiceOf, rende
     writeList: (data: readonly unknown[], models: readonly Model[]) => listOf(data, models, false),
     writePage: writeMessagePage,
   } as const;
-  return catalogRoutes(catalog, style, renderError);
+  return catalogRoutes(catalog, style, renderError, catalogFor);
 }
 
 /**

@@ -81,12 +81,13 @@ interface NewTask {
 }
 
 function newTask(
-  { store, settings }: VideoParts,
+  { store, settings, catalog }: VideoParts,
   { keyId, accountId }: VideoCall,
   { id, plan, inputs }: NewTask,
 ): VideoTask {
   const { request, model, pin, fitted, options, price, dropped } = plan;
   const now = store.now();
+  const isRestricted = model.serves.length !== catalog.find(model.id)?.serves.length;
   return {
     id,
     account: accountId,
@@ -104,6 +105,7 @@ function newTask(
     deadlineAt: now + settings.deadlineMs,
     callbackUrl: request.callbackUrl,
     pin,
+    ...isRestricted && { providers: model.serves.map(({ provider }) => provider) },
     order: { ...fitted.order, ...inputs.media, optionsByProvider: options },
     inputs: inputs.names,
     stage: { step: "waiting" },

@@ -1,6 +1,7 @@
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { LimitedCaller } from "../../limits/limited_caller.ts";
 import type { MemoryLease } from "../../lib/memory_budget.ts";
+import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import { checkTarget } from "../../net/target.ts";
 import { byWeight, type Candidate } from "../../routing/candidates.ts";
@@ -51,9 +52,10 @@ export interface VideoPlan {
  *
  * @throws {GatewayError} As listed in docs/api/videos.md#create.
  */
-export async function planVideo(parts: VideoParts, { body, accountId }: VideoCall): Promise<VideoPlan> {
+export async function planVideo(parts: VideoParts, call: VideoCall): Promise<VideoPlan> {
+  const { body, accountId, limits } = call;
   const request = readVideoRequest(body);
-  const model = videoModel(parts.catalog, request.model);
+  const model = videoModel(permittedCatalog(parts.catalog, limits), request.model);
   const namedPin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
   const { pin, urls: assets } = vendorAssetsOf(parts, request, model, namedPin);
   const fitted = fitOrder(request, model);

@@ -61,6 +61,8 @@ export interface VideoTask {
   readonly callbackUrl: string | null;
   /** The requested provider; null for any. */
   readonly pin: string | null;
+  /** The providers that the key was permitted to use when it created the task. Absent: all. */
+  readonly providers?: readonly string[];
   /** What to generate; null once the task is terminal. */
   readonly order: TaskOrder | null;
   /** Names in the file store of the media of the order. */
