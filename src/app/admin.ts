@@ -68,7 +68,11 @@ export function createAdminRoutes(
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
-  const providers = Object.entries(config.providers).map(([name, { kind }]) => ({ name, kind }));
+  const providers = Object.entries(config.providers).map(([name, { kind, credentials = [] }]) => ({
+    name,
+    kind,
+    credentials: credentials.map((each) => each.name),
+  }));
   return [
     ...adminRoutes({ adminKey, store, keys, meter, readJson, readOptionalJson }),
     ...adminDeliveryRoutes({ adminKey, admin: deliveries, readJson }),

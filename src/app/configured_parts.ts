@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readCidr } from "../net/address.ts";
 import type { EgressPolicy, OwnAddress } from "../net/target.ts";
+import { credentialWeights } from "../upstreams/credential_config.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { openProviders, type Providers } from "../upstreams/providers.ts";
 
@@ -44,7 +45,7 @@ export async function openConfiguredParts(config: Config, options: ConfiguredPar
   const openedProviders = await openProviders(config.providers, shared, previous?.openedProviders);
   return {
     config,
-    catalog: new LiveCatalog(config.models, config.aliases),
+    catalog: new LiveCatalog(config.models, config.aliases, credentialWeights(config.providers)),
     providers: openedProviders.byName,
     openedProviders,
     egress: { allow: config.egress.allow.map(readCidr), own: ownAddresses, caCertificates, clock },

@@ -1,6 +1,7 @@
 import type { FilesUsage } from "../files/quota.ts";
 import type { Handler } from "../http/inbound.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import { jointStateOf } from "../routing/provider_health.ts";
 
 /** Options of {@linkcode readinessHandler}. */
 export interface ReadinessOptions {
@@ -8,8 +9,8 @@ export interface ReadinessOptions {
   readonly isReady: () => Promise<boolean>;
   /** Why it does not, if known. Called only if it is not ready. */
   readonly reason: () => string | null;
-  /** The names of the configured providers. */
-  readonly providers: readonly string[];
+  /** The names of the configured providers, each with its ids: its own, or those with its credentials. */
+  readonly providers: readonly { readonly name: string; readonly ids: readonly string[] }[];
   readonly breaker: Pick<CircuitBreaker, "health">;
   /** The disk space of copies of results. */
   readonly filesUsage: () => FilesUsage;
@@ -28,7 +29,10 @@ export function readinessHandler({ isReady, reason, providers, breaker, filesUsa
       return new Response(ready ? "ready\n" : notReady(reason()), { status });
     }
     const states = new Map(breaker.health().map(({ provider, state }) => [provider, state]));
-    const listed = providers.map((name) => ({ name, state: states.get(name) ?? "ready" }));
+    const listed = providers.map(({ name, ids }) => ({
+      name,
+      state: jointStateOf(ids.map((id) => states.get(id) ?? "ready")),
+    }));
     const why = ready ? {} : { reason: reason() };
     const { bytes, quotaBytes, state } = filesUsage();
     const files = { bytes, quota_bytes: quotaBytes, state };

@@ -17,6 +17,7 @@ import type { MessageService } from "../protocols/message/capabilities.ts";
 import { renderMessageError } from "../protocols/message/error.ts";
 import { messageRoutes } from "../protocols/message/messages.ts";
 import { messageModelRoutes } from "../protocols/message/models.ts";
+import { providerIdOf } from "../lib/provider_name.ts";
 import { canSearch } from "../texts/hosted_search.ts";
 import type { TextService } from "../texts/text_service.ts";
 import { createAdminRoutes } from "./admin.ts";
@@ -79,7 +80,10 @@ function healthRoutes({ config, store, breaker, files }: OwnedServices, state: G
   const readiness = readinessHandler({
     isReady: async () => !state.isDraining && await store.isReady(),
     reason: () => state.isDraining ? "the gateway is shutting down" : store.writeGuard.failure,
-    providers: Object.keys(config.providers),
+    providers: Object.entries(config.providers).map(([name, { credentials }]) => ({
+      name,
+      ids: credentials?.map((each) => providerIdOf(name, each.name)) ?? [name],
+    })),
     breaker,
     filesUsage: () => files.quota.usage,
   });

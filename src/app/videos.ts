@@ -79,10 +79,10 @@ export function createVideoFeature(
 const MAX_UPSTREAMS = 1_000;
 
 function addUpstreams(upstreams: Map<string, VideoUpstream>, providers: ReadonlyMap<string, Provider>): void {
-  for (const { name, videos } of providers.values()) {
+  for (const [id, { videos }] of providers) {
     if (videos === null) continue;
-    upstreams.delete(name); // so that names are in the order of their last use
-    upstreams.set(name, videos);
+    upstreams.delete(id); // so that ids are in the order of their last use
+    upstreams.set(id, videos);
   }
   for (const name of upstreams.keys()) {
     if (upstreams.size <= MAX_UPSTREAMS || providers.has(name)) break;
@@ -102,7 +102,7 @@ function videoPartsOf(services: VideoServices, options: VideoFeatureOptions): Om
     writeGuard: store.writeGuard,
     catalog: new CurrentCatalog(() => current().catalog),
     allowancesOf: (name) => current().providers.get(name)?.allows ?? NO_ALLOWANCES,
-    isProvider: (name) => current().providers.has(name),
+    isProvider: (name) => current().providers.get(name)?.name === name,
     files: files.results,
     signingKeys: signingKeys.keys,
     settings: {

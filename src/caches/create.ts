@@ -16,7 +16,8 @@ import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { CACHE_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import type { Provider } from "../upstreams/provider.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
+import { idOf, type Provider } from "../upstreams/provider.ts";
 import { withPlausibleTokens } from "./plausible_tokens.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { checkCacheLimits } from "./cache_limits.ts";
@@ -159,8 +160,8 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
     displayName,
     state: "creating",
     home: provider.caches
-      ? { kind: "native", provider: provider.name, upstreamName: null }
-      : { kind: "emulated", provider: provider.name, headBytes: 0 },
+      ? { kind: "native", provider: idOf(provider), upstreamName: null }
+      : { kind: "emulated", provider: idOf(provider), headBytes: 0 },
     createdAt: now,
     updatedAt: now,
     expiresAt,
@@ -185,7 +186,7 @@ async function finish(
   const { home, tokens, countedBy, expiresAt } = kept;
   const change = { state: "ready", home, tokens, countedBy, expiresAt, revision: 1 } as const;
   const charge = {
-    provider: home.provider,
+    provider: providerNameOf(home.provider),
     state: "completed",
     parts: [{ quantities: cacheQuantitiesOf(tokens), tariff: model.tariff }],
     usage: { ...NO_USAGE, cacheWrite1hTokens: tokens },

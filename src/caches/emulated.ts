@@ -1,6 +1,7 @@
 import { content } from "../conversation/codecs/content/mod.ts";
 import { withoutSearch } from "../conversation/offered_search.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { idOf } from "../upstreams/provider.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { cacheFileOf } from "./cached_content.ts";
 import { type CacheCreation, type StoredContent, targetOf } from "./cache_creation.ts";
@@ -28,7 +29,7 @@ export async function storeEmulated(parts: CacheParts, making: CacheCreation): P
   const prefix = writePrefix(conversation);
   const bytes = await parts.files.write(cacheFileOf(id), bytesOf(prefix), { capBytes: MAX_CONTENT_BYTES });
   return {
-    home: { kind: "emulated", provider: provider.name, headBytes: prefix.head.length },
+    home: { kind: "emulated", provider: idOf(provider), headBytes: prefix.head.length },
     tokens,
     countedBy,
     expiresAt: making.expiresAt,

@@ -3,6 +3,7 @@ import { content } from "../conversation/codecs/content/mod.ts";
 import { WRAPPED_SIGNATURE_PREFIX } from "../conversation/reasoning_signature.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
+import { idOf } from "../upstreams/provider.ts";
 import { type CacheCreation, type StoredContent, targetOf } from "./cache_creation.ts";
 
 /**
@@ -20,7 +21,7 @@ export async function storeNative(upstream: CacheUpstream, making: CacheCreation
     callerSignal,
   });
   return {
-    home: { kind: "native", provider: provider.name, upstreamName: name },
+    home: { kind: "native", provider: idOf(provider), upstreamName: name },
     tokens,
     countedBy: provider.name,
     expiresAt: Math.min(expiresAt ?? making.expiresAt, making.expiresAt),

@@ -97,7 +97,7 @@ export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
  */
 export function routeOf(model: Model, request: RouteRequest, { providers, breaker, random }: RouteParts): CallRoute {
   const { accountId, headerPin, bodyPin, isAble } = request;
-  const pin = resolvePin(headerPin, bodyPin, model.id, model.serves, (name) => providers.has(name));
+  const pin = resolvePin(headerPin, bodyPin, model.id, model.serves, (name) => providers.get(name)?.name === name);
   return {
     pin,
     candidates: candidatesFor(isAble ? model.serves.filter(isAble) : model.serves, pin, { breaker, accountId, random }),

@@ -1,3 +1,4 @@
+import { providerNameOf } from "../lib/provider_name.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { AttemptGate } from "../routing/fallback.ts";
@@ -8,9 +9,10 @@ import type { Settlement } from "./settlement.ts";
 export class SlotGate implements AttemptGate {
   constructor(readonly slots: AttemptSlots, readonly settlement: Settlement, readonly request: SlotRequest) {}
 
-  /** Takes a slot of the candidate's provider. */
-  enter({ provider }: Candidate): Promise<void> | void {
-    const taken = this.slots.take(provider, this.request);
+  /** Takes a slot of the candidate's provider. Waits for one only at the last of the provider's credentials. */
+  enter({ provider }: Candidate, next: Candidate | undefined): Promise<void> | void {
+    const mayWait = next === undefined || providerNameOf(next.provider) !== providerNameOf(provider);
+    const taken = this.slots.take(provider, mayWait ? this.request : { ...this.request, mayWait });
     if (taken instanceof Promise) return taken.then((slot) => this.#keep(slot));
     this.#keep(taken);
   }

@@ -1,5 +1,6 @@
 import type { Alias } from "./alias.ts";
 import { type Catalog, createCatalog } from "./catalog.ts";
+import { type CredentialWeights, withCredentials } from "./credentials.ts";
 import type { Model } from "./model.ts";
 
 /** Shows another catalog, which can be exchanged. Values returned before stay unchanged. */
@@ -43,11 +44,21 @@ export abstract class CatalogView implements Catalog {
 /** A catalog whose discovered models can be replaced. */
 export class LiveCatalog extends CatalogView {
   #now: Catalog;
+  readonly configured: readonly Model[];
 
-  /** Throws as {@linkcode createCatalog}. */
-  constructor(readonly configured: readonly Model[], readonly aliases: readonly Alias[]) {
+  /**
+   * Throws as {@linkcode createCatalog}.
+   *
+   * @param credentials The named credentials of providers. Default: none.
+   */
+  constructor(
+    configured: readonly Model[],
+    readonly aliases: readonly Alias[],
+    readonly credentials: CredentialWeights = new Map(),
+  ) {
     super();
-    this.#now = createCatalog(configured, { aliases });
+    this.configured = withCredentials(configured, credentials);
+    this.#now = createCatalog(this.configured, { aliases });
   }
 
   override get shown(): Catalog {
@@ -56,8 +67,9 @@ export class LiveCatalog extends CatalogView {
 
   /** Replaces the discovered models. */
   replaceDiscovered(discovered: readonly Model[]): void {
-    const { configured, aliases } = this;
-    this.#now = createCatalog(configured, { aliases, discovered, revision: this.#now.revision + 1 });
+    const { configured, aliases, revision } = this;
+    const models = withCredentials(discovered, this.credentials);
+    this.#now = createCatalog(configured, { aliases, discovered: models, revision: revision + 1 });
   }
 }
 

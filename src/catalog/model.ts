@@ -52,6 +52,11 @@ export interface Serving {
    * Default: 1.
    */
   readonly weight: number;
+  /**
+   * The same at each credential of the provider: its id (`openai#team-a`) as `provider`, and its weight among the
+   * provider's credentials. Absent for a provider without named credentials.
+   */
+  readonly credentials?: readonly Serving[];
 }
 
 /** A model of the catalog. Source of the public fields: docs/api/models.md#default-style. */

@@ -1,3 +1,4 @@
+import { credentialOf, providerNameOf } from "../lib/provider_name.ts";
 import type { Money } from "../lib/money.ts";
 
 /** How the work for a request ended: complete, cut off by the vendor or the gateway, or left by the caller. */
@@ -23,6 +24,8 @@ export interface RecordedTokens {
 export interface RecordedAttempt {
   /** By its configured name. */
   readonly provider: string;
+  /** The name of the provider's credential; null for a provider without named credentials. */
+  readonly credential: string | null;
   /** The model by the vendor's name. */
   readonly model: string;
   /** Unix milliseconds. */
@@ -163,11 +166,13 @@ export class RequestRecord implements RecordedFacts {
   /**
    * Records the start of an attempt.
    *
+   * @param providerId The name of the provider, with the credential if it has several.
    * @param startedAt Unix milliseconds.
    */
-  beginAttempt(provider: string, model: string, startedAt: number): RecordedAttempt {
+  beginAttempt(providerId: string, model: string, startedAt: number): RecordedAttempt {
     const attempt: RecordedAttempt = {
-      provider,
+      provider: providerNameOf(providerId),
+      credential: credentialOf(providerId),
       model,
       startedAt,
       durationMs: null,

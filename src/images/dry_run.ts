@@ -3,6 +3,7 @@ import { fixedReservation } from "../billing/meter.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
 import type { Money } from "../lib/money.ts";
 import { byWeight } from "../routing/candidates.ts";
 import type { ImageParts } from "./image_call.ts";
@@ -42,7 +43,8 @@ export async function dryRunImages(
     await parts.readReferences(request.references, { accountId, signal: asker.callerSignal(), reserve });
   }
   const likely = byWeight(candidates, { breaker: parts.breaker, accountId });
-  return { request, providers: likely.map(({ provider }) => provider), maxCost: amount, balanceCovers };
+  const providers = [...new Set(likely.map(({ provider }) => providerNameOf(provider)))];
+  return { request, providers, maxCost: amount, balanceCovers };
 }
 
 async function isCovered(

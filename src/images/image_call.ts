@@ -4,6 +4,7 @@ import { joinOptions } from "../calls/options.ts";
 import { type CallParts, runPaidCall } from "../calls/paid_call.ts";
 import type { RelayParts } from "../calls/stream_relay.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -81,7 +82,7 @@ export class ImageCalls {
           const order = orderOf(request, candidate.model, images);
           const bill = { settlement: settlement.servedBy(request.model, null), measure };
           memory.beginAttempt();
-          const { provider } = candidate;
+          const provider = providerNameOf(candidate.provider);
           return this.#attempt({ request, order, provider, upstream, bill, link, memory, writeError });
         };
       },

@@ -77,7 +77,13 @@ export type Call =
   | { readonly name: "admit-free"; readonly caller: LimitedCaller }
   | { readonly name: "charge"; readonly admission: number; readonly charge: Charge }
   /** Returns the slot's number. */
-  | { readonly name: "slot"; readonly provider: string; readonly accountId: string; readonly tokens: number }
+  | {
+    readonly name: "slot";
+    readonly provider: string;
+    readonly accountId: string;
+    readonly tokens: number;
+    readonly mayWait: boolean;
+  }
   | { readonly name: "store"; readonly method: StoreMethod; readonly args: readonly unknown[] };
 
 /** The store methods that threads may call. */

@@ -10,6 +10,7 @@ import {
   reservedWithin,
 } from "../billing/meter.ts";
 import type { Log, LogLevel } from "../lib/log.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
 import { MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { AttemptSlots, LimitsByProvider } from "../routing/attempt_slots.ts";
 import type { Slot, SlotRequest } from "../routing/slot_queue.ts";
@@ -145,7 +146,8 @@ export class RemoteState {
   /** Slots are counted on the main thread, for all threads together. */
   readonly slots: AttemptSlots = {
     hasLimits: false,
-    take: (provider, request) => this.#limits.has(provider) ? this.#takeSlot(provider, request) : null,
+    take: (id, request) =>
+      this.#limits.has(id) || this.#limits.has(providerNameOf(id)) ? this.#takeSlot(id, request) : null,
     loadOf: () => null,
   };
 
@@ -155,10 +157,13 @@ export class RemoteState {
     this.slots.hasLimits = limits.size > 0;
   }
 
-  async #takeSlot(provider: string, { accountId, tokens, callerSignal }: SlotRequest): Promise<Slot> {
+  async #takeSlot(
+    provider: string,
+    { accountId, tokens, callerSignal, mayWait = true }: SlotRequest,
+  ): Promise<Slot> {
     this.#onWaiting();
     const signal = callerSignal?.();
-    const { call, result } = this.#send({ name: "slot", provider, accountId, tokens });
+    const { call, result } = this.#send({ name: "slot", provider, accountId, tokens, mayWait });
     const onLeft = () => this.post({ type: "cancel-slot", call });
     if (signal?.aborted) onLeft();
     else signal?.addEventListener("abort", onLeft);

@@ -5,6 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { AttemptReport, AttemptTarget, CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Slot } from "../routing/slot_queue.ts";
@@ -273,12 +274,12 @@ export class SharedState {
     const facts = { kind: "text", requestId, accountId, keyId, model, receivedAt, record } as const;
     const settlement = new Settlement(facts, admission, this.parts);
     const parts = [{ quantities: textQuantitiesOf(usage), tariff: model.tariff }];
-    await settlement.charge({ provider, state: "cut", parts, usage })?.catch(() => {}); // Logged by the meter.
+    await settlement.charge({ provider: providerNameOf(provider), state: "cut", parts, usage })?.catch(() => {}); // Logged by the meter.
   }
 
   #modelServedAt({ provider, model: name }: AttemptTarget): Model | null {
     return this.parts.catalog.models.find(({ serves }) =>
-      serves.some((serving) => serving.provider === provider && serving.model === name)
+      serves.some((serving) => serving.provider === providerNameOf(provider) && serving.model === name)
     ) ?? null;
   }
 }

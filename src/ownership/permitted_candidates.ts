@@ -7,6 +7,7 @@ import type { ContextReference, ReferenceKind } from "../conversation/context_re
 import { referencesIn } from "../conversation/references.ts";
 import type { RequestGrammar } from "../conversation/request_grammar.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Store } from "../store/store.ts";
 import { allowanceOf, allowsTool, NO_ALLOWANCES } from "../upstreams/allowances.ts";
@@ -74,7 +75,7 @@ async function candidatesFor<C extends { readonly provider: string }>(
   { request, candidates, parts }: Choice<C>,
 ): Promise<readonly C[]> {
   await refuseBuckets(references, request.accountId, parts.store);
-  const named = await namedIn(references, parts.vendorState);
+  const named = await namedIn(references, parts);
   const routes = candidates.flatMap((candidate) => {
     const provider = parts.providers.get(candidate.provider);
     return provider ? [{ candidate, provider, passes: request.passesTo(provider) }] : [];
@@ -111,7 +112,12 @@ function isOpenToAll(grammar: RequestGrammar, { kind, field }: ContextReference)
 interface Named {
   readonly reference: ContextReference;
   readonly state: StateReference;
-  readonly owner: Owner | null;
+  readonly owner: NamedOwner | null;
+}
+
+interface NamedOwner extends Owner {
+  /** The provider with the credential that issued the id; undefined if it is no longer configured. */
+  readonly issuer: Provider | undefined;
 }
 
 /** The kinds of state that replies return, with their names in messages. */
@@ -125,12 +131,18 @@ const HANDED_OUT: Partial<Readonly<Record<ReferenceKind, string>>> = {
   audio: "audio",
 };
 
-async function namedIn(references: readonly ContextReference[], vendorState: StateOwnership): Promise<Named[]> {
+async function namedIn(
+  references: readonly ContextReference[],
+  { vendorState, providers }: StateParts,
+): Promise<Named[]> {
   const rest = references.filter(({ kind }) => kind !== "bucket");
   const named = rest.map((reference) => ({ reference, state: stateOf(reference) }));
   const states = named.map(({ state }) => state);
   const known = states.some(({ kind }) => HANDED_OUT[kind]) ? await vendorState.owners(states) : [];
-  return named.map((each, index) => ({ ...each, owner: known[index] ?? null }));
+  return named.map((each, index) => {
+    const owner = known[index];
+    return { ...each, owner: owner ? { ...owner, issuer: providers.get(owner.provider) } : null };
+  });
 }
 
 function stateOf({ kind, id }: ContextReference): StateReference {
@@ -174,11 +186,11 @@ function refusalOf({ reference, state, owner }: Named, provider: Provider, reque
   // The gateway created it for the account and replaces the id by the content.
   if (kind === "item" && request.hasItem?.(reference.id)) return null;
   if (owner?.account === request.accountId) {
-    if (owner.provider === provider.name) return null;
+    if (owner.issuer === provider) return null;
     // Clients of this format start the thread again with the whole conversation.
     if (kind === "thread") return notFound(kind, field);
     const expected = "name a model that this provider serves, and no other provider";
-    const error = invalidField(field, `it belongs to the provider "${owner.provider}"; ${expected}`);
+    const error = invalidField(field, `it belongs to the provider "${providerNameOf(owner.provider)}"; ${expected}`);
     return { error, isElsewhere: true };
   }
   if (allowance === "any" && owner === null) return null;

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
 import type { WaitingLimits } from "../upstreams/provider_limits.ts";
 import { type Slot, SlotQueue, type SlotRequest } from "./slot_queue.ts";
 
@@ -10,14 +11,15 @@ export interface AttemptSlots {
   /** Whether a provider has limits. If not, `take` need not be called. */
   hasLimits: boolean;
   /**
-   * Takes a slot of a provider. The result is immediate if a slot is free, and null if the provider has no limits.
+   * Takes a slot of a provider, and one of its credential if both have limits. The result is immediate if a slot is
+   * free, and null if neither has limits.
    *
    * A promise rejects with an `UpstreamFailure`: `rate_limited` if no slot is free in time or too many attempts wait,
    * so that the next candidate is tried, and `cancelled` if the caller disconnects.
    */
-  take(provider: string, request: SlotRequest): Slot | Promise<Slot> | null;
-  /** The numbers of a provider's open and waiting attempts; null if the provider has no limits. */
-  loadOf(provider: string): SlotLoad | null;
+  take(id: string, request: SlotRequest): Slot | Promise<Slot> | null;
+  /** The numbers of open and waiting attempts of a provider or a credential; null if it has no limits. */
+  loadOf(id: string): SlotLoad | null;
 }
 
 /** The slots of a process, which follow changes of the configuration. */
@@ -35,7 +37,7 @@ export interface SlotLoad {
   readonly waiting: number;
 }
 
-/** The limits of the providers by name; only of those that have limits. */
+/** The limits of providers by name and of credentials by id; only of those that have limits. */
 export type LimitsByProvider = ReadonlyMap<string, WaitingLimits>;
 
 /** Creates the slots of all providers with limits. */
@@ -43,9 +45,15 @@ export function createAttemptSlots(limits: LimitsByProvider, clock: Clock): Proc
   let queues = new Map<string, SlotQueue>();
   const slots: ProcessAttemptSlots = {
     hasLimits: false,
-    take: (provider, request) => queues.get(provider)?.take(request) ?? null,
-    loadOf(provider) {
-      const queue = queues.get(provider);
+    take(id, request) {
+      const name = providerNameOf(id);
+      const shared = queues.get(name) ?? null;
+      const own = name === id ? null : queues.get(id) ?? null;
+      if (own === null || shared === null) return (own ?? shared)?.take(request) ?? null;
+      return takeBoth(own, shared, request);
+    },
+    loadOf(id) {
+      const queue = queues.get(id);
       return queue === undefined ? null : { limits: queue.limits, open: queue.open, waiting: queue.waiting };
     },
     setLimits(next) {
@@ -58,4 +66,29 @@ export function createAttemptSlots(limits: LimitsByProvider, clock: Clock): Proc
   };
   slots.setLimits(limits);
   return slots;
+}
+
+/** Takes a slot of the credential, then one of its provider. All wait in this order, so none blocks another. */
+function takeBoth(own: SlotQueue, shared: SlotQueue, request: SlotRequest): Slot | Promise<Slot> {
+  const first = own.take(request);
+  if (first instanceof Promise) return first.then((slot) => takeSecond(slot, shared, request));
+  return takeSecond(first, shared, request);
+}
+
+function takeSecond(first: Slot, shared: SlotQueue, request: SlotRequest): Slot | Promise<Slot> {
+  const second = shared.take(request);
+  if (!(second instanceof Promise)) return joined(first, second);
+  return second.then((slot) => joined(first, slot), (error) => {
+    first.end(0);
+    throw error;
+  });
+}
+
+function joined(first: Slot, second: Slot): Slot {
+  return {
+    end(usedTokens) {
+      first.end(usedTokens);
+      second.end(usedTokens);
+    },
+  };
 }

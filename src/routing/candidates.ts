@@ -1,9 +1,10 @@
 import type { Serving } from "../catalog/model.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import type { CircuitBreaker } from "./circuit_breaker.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
+import type { Availability, CircuitBreaker } from "./circuit_breaker.ts";
 import { weightedOrder } from "./weights.ts";
 
-/** A provider that can serve one request. */
+/** A provider that can serve one request: its id, with the credential if it has several. */
 export type Candidate = Serving;
 
 /** The context of one routing decision. */
@@ -17,7 +18,8 @@ export interface RoutingContext {
 
 /**
  * Returns the providers to try for one request, in order: the pinned one only, or all in weighted random order.
- * Providers with an open circuit come last, misconfigured ones are left out. Source: docs/api/routing.md#choice.
+ * A provider's credentials follow each other in weighted random order. Providers and credentials with an open circuit
+ * come last, misconfigured ones are left out. Source: docs/api/routing.md#choice.
  *
  * @param serving The providers that serve the model; at least one.
  * @param pin The name of one of them; null for none.
@@ -28,16 +30,23 @@ export function candidatesFor(
   pin: string | null,
   context: RoutingContext,
 ): readonly Candidate[] {
-  const { breaker, accountId, random } = context;
+  const { random } = context;
   const chosen = pin === null ? serving : serving.filter(({ provider }) => provider === pin);
   const usable = usableCandidates(chosen, context);
-  if (usable.length <= 1) return usable;
-  const ordered = weightedOrder(usable, ({ weight }) => weight, random);
-  const isResting = (candidate: Candidate) => breaker.availabilityOf(candidate, accountId) === "resting";
-  const ready = ordered.filter((candidate) => !isResting(candidate));
+  const ordered = usable.length <= 1 ? usable : weightedOrder(usable, weightOf, random);
+  const candidates = ordered.some(({ credentials }) => credentials !== undefined)
+    ? usableCandidates(ordered.flatMap((candidate) => credentialsOf(candidate, random)), context)
+    : ordered;
   // If all circuits are open, an attempt is better than a certain failure.
-  return ready.length === 0 ? ordered : [...ready, ...ordered.filter(isResting)];
+  return candidates.length <= 1 ? candidates : openCircuitsLast(candidates, context);
 }
+
+/** The credentials of a provider, in the order in which they are tried. */
+function credentialsOf(candidate: Candidate, random: () => number): readonly Candidate[] {
+  return candidate.credentials ? weightedOrder(candidate.credentials, weightOf, random) : [candidate];
+}
+
+const weightOf = ({ weight }: Candidate): number => weight;
 
 /**
  * Orders the candidates of several models, model by model, with open circuits last. A model that currently fails is
@@ -45,9 +54,9 @@ export function candidatesFor(
  */
 export function openCircuitsLast<C extends Candidate>(
   candidates: readonly C[],
-  { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
+  context: Pick<RoutingContext, "breaker" | "accountId">,
 ): readonly C[] {
-  const isResting = new Set(candidates.filter((each) => breaker.availabilityOf(each, accountId) === "resting"));
+  const isResting = new Set(candidates.filter((each) => isAt(each, "resting", context)));
   if (isResting.size === 0) return candidates;
   return [...candidates.filter((each) => !isResting.has(each)), ...isResting];
 }
@@ -71,14 +80,24 @@ export function byWeight(
  */
 export function usableCandidates(
   candidates: readonly Candidate[],
-  { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
+  context: Pick<RoutingContext, "breaker" | "accountId">,
 ): readonly Candidate[] {
-  const isUsable = (each: Candidate) => breaker.availabilityOf(each, accountId) !== "misconfigured";
+  const isUsable = (each: Candidate) => !isAt(each, "misconfigured", context);
   const usable = candidates.every(isUsable) ? candidates : candidates.filter(isUsable);
   const [first] = candidates;
   if (usable.length > 0 || first === undefined) return usable;
-  const { provider } = first;
+  const provider = providerNameOf(first.provider);
   throw new GatewayError("upstream_auth_failed", `Provider "${provider}" rejected the gateway's credential`, {
     provider,
   });
+}
+
+/** Whether a provider has the availability, or all of its credentials have it. */
+function isAt(
+  candidate: Candidate,
+  availability: Availability,
+  { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
+): boolean {
+  if (candidate.credentials === undefined) return breaker.availabilityOf(candidate, accountId) === availability;
+  return candidate.credentials.every((each) => breaker.availabilityOf(each, accountId) === availability);
 }

@@ -12,8 +12,10 @@ export interface AttemptGate {
   /**
    * Called before an attempt, which waits for the promise if there is one. If the promise rejects, the attempt is not
    * made and the next candidate is tried as after the same failure of a vendor.
+   *
+   * @param next The candidate that would be tried then.
    */
-  enter(candidate: Candidate): Promise<void> | void;
+  enter(candidate: Candidate, next: Candidate | undefined): Promise<void> | void;
   /** Called after a failed attempt that was let in. */
   leave(): void;
 }
@@ -56,7 +58,7 @@ function tryAfter<T>(
 ): Promise<T> {
   const candidate = candidates[failures.length];
   if (candidate === undefined) return Promise.reject(bestFailure(failures));
-  const entering = options.gate?.enter(candidate);
+  const entering = options.gate?.enter(candidate, candidates[failures.length + 1]);
   if (!entering) return tryAt(candidate, failures, candidates, options, attempt);
   const waitedSince = options.clock.now();
   return entering.then(

@@ -72,6 +72,44 @@ export function providerHealthOf({ provider, connection, models: tried, rejected
   };
 }
 
+/** The state of a provider with several credentials; `degraded` if their states differ. */
+export function jointStateOf(states: readonly ProviderState[]): ProviderState {
+  const [first = "ready"] = states;
+  return states.every((state) => state === first) ? first : "degraded";
+}
+
+/** The health of a provider with several credentials. The circuit of its connections is the worst of theirs. */
+export function jointHealthOf(provider: string, credentials: readonly ProviderHealth[]): ProviderHealth {
+  const rejected = credentials.flatMap(({ rejectedAt }) => rejectedAt ?? []);
+  const failures = credentials.flatMap(({ lastFailedAt }) => lastFailedAt ?? []);
+  const state = jointStateOf(credentials.map((each) => each.state));
+  return {
+    provider,
+    state,
+    rejectedAt: state === "misconfigured" ? Math.max(...rejected) : null,
+    connection: worstCircuitOf(credentials.map(({ connection }) => connection)),
+    models: credentials.flatMap(({ models }) => models),
+    succeeded: credentials.reduce((sum, { succeeded }) => sum + succeeded, 0),
+    failed: credentials.reduce((sum, { failed }) => sum + failed, 0),
+    lastFailedAt: failures.length === 0 ? null : Math.max(...failures),
+  };
+}
+
+/** The health of a provider that was not used since the start. */
+export function unusedHealthOf(provider: string): ProviderHealth {
+  const counts = { succeeded: 0, failed: 0, lastFailedAt: null };
+  return { provider, state: "ready", rejectedAt: null, connection: CLOSED, models: [], ...counts };
+}
+
+const CLOSED: CircuitHealth = { state: "closed", failuresInARow: 0, restsUntil: null, accountId: null };
+
+/** The circuit that blocks the most traffic; of equals, the one with more failures. */
+export function worstCircuitOf(circuits: readonly CircuitHealth[]): CircuitHealth {
+  const states = ["closed", "half_open", "open"];
+  const badnessOf = ({ state, failuresInARow }: CircuitHealth) => states.indexOf(state) * 1e9 + failuresInARow;
+  return circuits.reduce((worst, circuit) => badnessOf(circuit) > badnessOf(worst) ? circuit : worst, CLOSED);
+}
+
 function circuitHealthOf({ state, failuresInARow, restsUntil, accountId }: Circuit): CircuitHealth {
   return { state, failuresInARow, restsUntil, accountId };
 }

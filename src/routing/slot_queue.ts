@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
 import { gcra } from "../store/gcra.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { WaitingLimits } from "../upstreams/provider_limits.ts";
@@ -22,6 +23,8 @@ export interface SlotRequest {
   readonly tokens: number;
   /** Returns the signal that fires when the caller disconnects. Called only if the attempt waits. Default: none. */
   readonly callerSignal?: (() => AbortSignal) | undefined;
+  /** False if the attempt is refused at once without a free slot, because another credential may have one. */
+  readonly mayWait?: boolean;
 }
 
 /** The maximum number of attempts that wait for one provider. */
@@ -72,7 +75,13 @@ export class SlotQueue {
   #tokensFullAt = 0;
   #stopTimer: () => void = () => {};
 
-  constructor(readonly provider: string, public limits: WaitingLimits, readonly clock: Clock) {}
+  /** The provider's name, for errors. */
+  readonly provider: string;
+
+  /** @param id Of the provider or the credential. */
+  constructor(id: string, public limits: WaitingLimits, readonly clock: Clock) {
+    this.provider = providerNameOf(id);
+  }
 
   /** The number of slots that are taken. */
   get open(): number {
@@ -97,7 +106,9 @@ export class SlotQueue {
     if (isFirst && blockage === null) return this.#grant(request.tokens);
     const isTooLong = blockage !== null && blockage.waitMs > this.limits.maxWaitMs;
     const isFull = this.#waiting.sizeOf(request.accountId) >= MAX_WAITING - this.#waiting.size;
-    if (isTooLong || isFull || this.limits.maxWaitMs === 0) return Promise.reject(this.#busy(blockage));
+    if (isTooLong || isFull || this.limits.maxWaitMs === 0 || request.mayWait === false) {
+      return Promise.reject(this.#busy(blockage));
+    }
     return this.#wait(request);
   }
 

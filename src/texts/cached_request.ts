@@ -4,6 +4,7 @@ import { joinPrefix, type OpenPrefix } from "../caches/prefix.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { TextAttempt } from "./attempt.ts";
@@ -23,10 +24,11 @@ export function candidatesOfCache(
   candidates: readonly Candidate[],
   serving: readonly Candidate[],
 ): readonly Candidate[] {
-  if (pin !== null && pin !== provider) {
-    throw invalidField(field, `it belongs to the provider "${provider}", and the request is pinned to "${pin}"`);
+  const name = providerNameOf(provider);
+  if (pin !== null && pin !== name) {
+    throw invalidField(field, `it belongs to the provider "${name}", and the request is pinned to "${pin}"`);
   }
-  const home = serving.filter((candidate) => candidate.provider === provider);
+  const home = serving.flatMap((candidate) => candidate.provider === name ? { ...candidate, provider } : []);
   const others = candidates.filter((candidate) => candidate.provider !== provider);
   if (kind === "emulated" && home.length + others.length > 0) return [...home, ...others];
   if (home.length > 0) return home;
@@ -43,8 +45,9 @@ export function errorOfCache(error: unknown, cache: CacheReference): unknown {
   const isGone = cache.kind === "native" && error instanceof UpstreamFailure &&
     (error.facts.status === 403 || error.facts.status === 404);
   if (!isGone) return error;
-  const message = `Cannot use the cached content: provider "${cache.provider}" no longer has it`;
-  return new GatewayError("not_found", message, { field: cache.field, provider: cache.provider, cause: error });
+  const provider = providerNameOf(cache.provider);
+  const message = `Cannot use the cached content: provider "${provider}" no longer has it`;
+  return new GatewayError("not_found", message, { field: cache.field, provider, cause: error });
 }
 
 /**

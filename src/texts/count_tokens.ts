@@ -107,7 +107,8 @@ function hasCounter(
   { provider, model }: Candidate,
   { providers, missingTokenCounters: missingCounters }: TextParts,
 ): boolean {
-  return counterAt(providers.get(provider)!) !== null && !missingCounters.has(provider, model);
+  const found = providers.get(provider)!;
+  return counterAt(found) !== null && !missingCounters.has(found.name, model);
 }
 
 /** The request to count, and the caller's resources for it. */

@@ -2,6 +2,7 @@ import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import { type IssuedId, type StatePolicy, statePolicyOf } from "../conversation/issued_ids.ts";
 import type { IssuedIdReader } from "../conversation/pass_through.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
+import { idOf } from "../upstreams/provider.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
 import { framesIn, rejectManyValues } from "./stream_frames.ts";
 import { textOfLatin1 } from "./stream_lines.ts";
@@ -120,5 +121,5 @@ class IssuedIdsRelay implements Relay {
 }
 
 function ownerOf({ request, provider }: TextAttempt): { account: string; provider: string } {
-  return { account: request.accountId, provider: provider.name };
+  return { account: request.accountId, provider: idOf(provider) };
 }

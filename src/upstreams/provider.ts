@@ -1,4 +1,5 @@
 import type { Quirks } from "../conversation/quirks.ts";
+import { providerIdOf } from "../lib/provider_name.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { Allowances } from "./allowances.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
@@ -12,6 +13,8 @@ import type { VideoUpstream } from "./video_upstream.ts";
 export interface Provider {
   /** The operator's name for it, as in pins. */
   readonly name: string;
+  /** The name of the credential that it sends; absent for a provider without named credentials. */
+  readonly credential?: string;
   /** The HTTP client of the vendor, which adds base URL and key. */
   readonly outbound: Outbound;
   /** Removes the provider's key, and text that looks like a key, from its messages. */
@@ -36,4 +39,9 @@ export interface Provider {
   readonly streamFirstByteMs: number;
   /** The time limit for the first byte of a complete response, which arrives when the model has finished. */
   readonly wholeFirstByteMs: number;
+}
+
+/** The id of a provider, with its credential: see `providerIdOf`. */
+export function idOf({ name, credential }: Pick<Provider, "name" | "credential">): string {
+  return providerIdOf(name, credential ?? null);
 }

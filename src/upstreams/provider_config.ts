@@ -4,6 +4,7 @@ import type { Allowances } from "./allowances.ts";
 import { PROVIDER_KINDS, type ProviderKind, supportsSecretKey } from "./kinds.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import { defaultQuirks } from "./default_quirks.ts";
+import { type CredentialConfig, type CredentialInput, credentialSchema } from "./credential_config.ts";
 import { LIMIT_FIELDS, limitsOf, maxWaitSchema, type WaitingLimits } from "./provider_limits.ts";
 import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
@@ -42,6 +43,8 @@ export interface ProviderConfig {
   readonly quirks: Quirks;
   /** Limits on its use by all callers together. Default: none. */
   readonly limits?: WaitingLimits;
+  /** Several credentials of the same vendor in place of `apiKey`, which is null then; at least one. Default: none. */
+  readonly credentials?: readonly CredentialConfig[];
 }
 
 /** The base URL of each kind's own vendor. */
@@ -84,13 +87,17 @@ const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, HEADE
   .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), HEADER_EXPECTATION);
 const headerValue = z.string(VALUE_EXPECTATION).regex(/^[\x20-\x7e]{0,4096}$/, VALUE_EXPECTATION);
 
+const headers = z.record(headerName, headerValue).default({});
+
+const MAX_CREDENTIALS = 100;
+
 const input = z.strictObject({
   kind: z.enum(PROVIDER_KINDS),
   base_url: optional(httpAddress()),
   api_key: optional(secret(1)),
   secret_key: optional(secret(1)),
   speaks: z.enum(["chat", "responses", "both"]).optional(),
-  headers: z.record(headerName, headerValue).default({}),
+  headers,
   timeouts: z.strictObject({
     connect: seconds(0.01, 600).default(10_000),
     first_byte: seconds(0.01, 86_400).default(600_000),
@@ -101,13 +108,16 @@ const input = z.strictObject({
   quirks: z.array(z.enum(Object.keys(QUIRKS) as [Quirk, ...Quirk[]])).optional(),
   ...LIMIT_FIELDS,
   max_wait: maxWaitSchema(),
+  credentials: z.array(credentialSchema(headers), "a list").min(1, "a list of at least 1")
+    .max(MAX_CREDENTIALS, `a list of at most ${MAX_CREDENTIALS}`).optional(),
 });
 
 type Input = z.infer<typeof input>;
 
 const schema: z.ZodType<ProviderConfig> = input
   .superRefine((provider, context) => {
-    if (!provider.base_url && !provider.api_key) {
+    refuseBadCredentials(provider, context);
+    if (!provider.base_url && !provider.api_key && provider.credentials === undefined) {
       context.addIssue({
         code: "custom",
         path: ["api_key"],
@@ -144,6 +154,25 @@ export function readProviderConfig(value: unknown, context?: ReadContext): Provi
   return schema.parse(value, context);
 }
 
+/** Notes problems of `credentials`. */
+function refuseBadCredentials({ kind, api_key, secret_key, credentials }: Input, context: z.RefinementCtx): void {
+  if (credentials === undefined) return;
+  const note = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
+  if (api_key) note(["api_key"], "none beside credentials, each of which has its own");
+  if (secret_key) note(["secret_key"], "none beside credentials, each of which has its own");
+  if (credentials.length > 0 && credentials.every(({ weight }) => weight === 0)) {
+    note(["credentials"], "a list with a weight above 0");
+  }
+  const names = new Set<string>();
+  for (const [index, { name, secret_key: secretKey }] of credentials.entries()) {
+    if (names.has(name)) note(["credentials", index, "name"], "a name that no other credential of the provider has");
+    names.add(name);
+    if (secretKey && !supportsSecretKey(kind)) {
+      note(["credentials", index, "secret_key"], `no such field for kind "${kind}"`);
+    }
+  }
+}
+
 function providerOf(provider: Input): ProviderConfig {
   const baseUrl = withoutVersion(provider.kind, provider.base_url ?? BASE_URLS[provider.kind]);
   const { connect, first_byte, idle } = provider.timeouts;
@@ -154,12 +183,31 @@ function providerOf(provider: Input): ProviderConfig {
     apiKey: provider.api_key,
     ...(provider.secret_key !== null && { secretKey: provider.secret_key }),
     speaks: provider.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
-    headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
+    headers: inLowerCase(provider.headers),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },
     quirks: provider.quirks ? new Set(provider.quirks) : defaultQuirks(provider.kind, new URL(baseUrl)),
     ...(limits && { limits: { ...limits, maxWaitMs: provider.max_wait } }),
+    ...(provider.credentials && {
+      credentials: provider.credentials.map((each) => credentialOf(each, provider.max_wait)),
+    }),
   };
+}
+
+function credentialOf(input: CredentialInput, maxWaitMs: number): CredentialConfig {
+  const limits = limitsOf(input);
+  return {
+    name: input.name,
+    apiKey: input.api_key,
+    ...(input.secret_key !== null && { secretKey: input.secret_key }),
+    headers: inLowerCase(input.headers),
+    weight: input.weight,
+    ...(limits && { limits: { ...limits, maxWaitMs } }),
+  };
+}
+
+function inLowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** The paths that text clients of a vendor add to its host, where each capability has its own version. */

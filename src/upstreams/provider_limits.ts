@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { providerIdOf } from "../lib/provider_name.ts";
 import { seconds, wholeNumber } from "../lib/settings.ts";
 
 /** Limits on the attempts at one vendor account. An absent limit does not apply. */
@@ -55,9 +56,26 @@ export function limitsOf({ rpm, tpm, concurrency }: LimitsInput): ProviderLimits
   };
 }
 
-/** The limits of the providers that have limits, by name. */
+/** A provider or a credential that may have limits. */
+interface Limited {
+  readonly limits?: WaitingLimits;
+}
+
+/** A credential that may have limits. */
+interface LimitedCredential extends Limited {
+  readonly name: string;
+}
+
+/** The limits of the providers and credentials that have limits: by name for a provider, by id for a credential. */
 export function limitsByProvider(
-  configs: Readonly<Record<string, { readonly limits?: WaitingLimits }>>,
+  configs: Readonly<Record<string, Limited & { readonly credentials?: readonly LimitedCredential[] }>>,
 ): ReadonlyMap<string, WaitingLimits> {
-  return new Map(Object.entries(configs).flatMap(([name, { limits }]) => limits ? [[name, limits] as const] : []));
+  const found = new Map<string, WaitingLimits>();
+  for (const [name, { limits, credentials = [] }] of Object.entries(configs)) {
+    if (limits) found.set(name, limits);
+    for (const credential of credentials) {
+      if (credential.limits) found.set(providerIdOf(name, credential.name), credential.limits);
+    }
+  }
+  return found;
 }

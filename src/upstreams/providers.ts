@@ -5,11 +5,12 @@ import { createHttpClient } from "../net/http1/client.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import { NO_PROXIES, type Proxies } from "../net/proxy.ts";
 import type { HeaderFields } from "./authorization.ts";
+import type { CredentialConfig } from "./credential_config.ts";
 import { loadKind } from "./kinds.ts";
 import { listModels } from "./model_listing.ts";
 import { createOutbound, type OutboundOptions } from "./outbound.ts";
 import type { UpstreamKind } from "./upstream.ts";
-import type { Provider } from "./provider.ts";
+import { idOf, type Provider } from "./provider.ts";
 import type { ProviderConfig } from "./provider_config.ts";
 
 /** The parts that all providers share. */
@@ -21,8 +22,12 @@ export interface ProviderParts {
   readonly proxies?: Proxies;
 }
 
-/** The configured providers by name, and a function that closes their connections. */
+/** The configured providers, and a function that closes their connections. */
 export interface Providers {
+  /**
+   * By id. A provider with named credentials is there once for each of them, and the first also by the provider's name,
+   * which records of state from before the credentials were named have.
+   */
   readonly byName: ReadonlyMap<string, Provider>;
   /** Closes idle connections. A provider that `kept` shares stays open. A running call ends as usual. */
   close(kept?: Providers): void;
@@ -49,33 +54,60 @@ export async function openProviders(
 ): Promise<Providers> {
   const known = previous instanceof ProviderSet ? previous : null;
   const opened = await Promise.all(
-    Object.entries(configs).map(async ([name, config]): Promise<OpenedProvider> => {
-      const settings = [config, parts.caCerts, parts.proxies];
-      const same = known?.opened.get(name);
-      if (same !== undefined && isDeepStrictEqual(same.settings, settings)) return same;
-      return { ...openProvider(name, config, await loadKind(config.kind), parts), settings };
-    }),
+    Object.entries(configs).flatMap(([name, { credentials, limits: _limits, ...config }]) =>
+      credentialsOf(config, credentials).map(async (each): Promise<OpenedProvider> => {
+        const settings = [each, parts.caCerts, parts.proxies];
+        const same = known?.opened.get(idOf({ name, ...each }));
+        if (same !== undefined && isDeepStrictEqual(same.settings, settings)) return same;
+        return { ...openProvider(name, each, await loadKind(each.kind), parts), settings };
+      })
+    ),
   );
-  return new ProviderSet(new Map(opened.map((each) => [each.provider.name, each])));
+  return new ProviderSet(new Map(opened.map((each) => [idOf(each.provider), each])));
 }
 
 class ProviderSet implements Providers {
   readonly byName: ReadonlyMap<string, Provider>;
 
+  /** @param opened By id. */
   constructor(readonly opened: ReadonlyMap<string, OpenedProvider>) {
-    this.byName = new Map([...opened].map(([name, { provider }]) => [name, provider]));
+    const byName = new Map([...opened].map(([id, { provider }]) => [id, provider]));
+    for (const { provider } of opened.values()) {
+      if (!byName.has(provider.name)) byName.set(provider.name, provider);
+    }
+    this.byName = byName;
   }
 
   close(kept?: Providers): void {
-    for (const [name, { provider, close }] of this.opened) {
-      if (kept?.byName.get(name) !== provider) close();
+    for (const [id, { provider, close }] of this.opened) {
+      if (kept?.byName.get(id) !== provider) close();
     }
   }
 }
 
+/** The settings of a provider with one credential. Limits are not among them, as they change without a new client. */
+interface OpenedConfig extends Omit<ProviderConfig, "credentials" | "limits"> {
+  readonly credential?: string;
+}
+
+/** The settings with each credential; the settings themselves without named credentials. */
+function credentialsOf(
+  config: Omit<ProviderConfig, "credentials" | "limits">,
+  credentials: readonly CredentialConfig[] | undefined,
+): readonly OpenedConfig[] {
+  if (credentials === undefined) return [config];
+  return credentials.map(({ name: credential, apiKey, secretKey, headers }) => ({
+    ...config,
+    credential,
+    apiKey,
+    ...(secretKey !== undefined && { secretKey }),
+    headers: { ...config.headers, ...headers },
+  }));
+}
+
 function openProvider(
   name: string,
-  config: ProviderConfig,
+  config: OpenedConfig,
   kind: UpstreamKind,
   { clock, caCerts, proxies = NO_PROXIES }: ProviderParts,
 ) {
@@ -100,6 +132,7 @@ function openProvider(
   const { caches, probe, models } = kind;
   const provider: Provider = {
     name,
+    ...(config.credential !== undefined && { credential: config.credential }),
     outbound,
     redact,
     text: kind.text({ speaks: config.speaks }),
@@ -121,7 +154,7 @@ function openProvider(
  * Returns the function that authorizes the provider's requests. It omits fields that the operator sets. Null without a
  * key.
  */
-function authorizerOf(kind: UpstreamKind, config: ProviderConfig): OutboundOptions["authorize"] {
+function authorizerOf(kind: UpstreamKind, config: OpenedConfig): OutboundOptions["authorize"] {
   const { apiKey, secretKey, headers } = config;
   if (apiKey === null) return undefined;
   const credentials = secretKey === undefined ? { apiKey } : { apiKey, secretKey };

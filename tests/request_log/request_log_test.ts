@@ -28,6 +28,7 @@ Deno.test("the request log returns every fact of a record", async () => {
     respondedAt: receivedAt + 40,
     attempts: [{
       provider: "vendor",
+      credential: null,
       model: "fast-1",
       startedAt: receivedAt + 2,
       durationMs: 38,
@@ -83,7 +84,7 @@ Deno.test("the request log returns every fact of a record", async () => {
 Deno.test("the request log filters by every condition", async () => {
   const { log, clock } = openTestLog();
   const start = clock.now();
-  const attempt = { model: "m", startedAt: 0, durationMs: 1, status: 500, code: "server_error" };
+  const attempt = { credential: null, model: "m", startedAt: 0, durationMs: 1, status: 500, code: "server_error" };
   log.observe(recordOf({ requestId: "req_1", model: "fast", servedModel: "v/fast-1", provider: "b" }));
   clock.stall(1_000);
   log.observe(recordOf({ requestId: "req_2", accountId: "beta", keyId: "key_2", status: 404, code: "not_found" }));

@@ -111,3 +111,44 @@ Deno.test("readProviderConfig() derives quirks from the base URL unless the oper
 Deno.test("readProviderConfig() rejects an unknown quirk", () => {
   assertEquals(pathsOf({ kind: "openai", api_key: "k", quirks: ["max_token_field"] }), ["quirks.0"]);
 });
+
+Deno.test("readProviderConfig() reads limits, and takes no waiting time without them", () => {
+  const { limits } = readProviderConfig({ kind: "openai", api_key: "k", rpm: 60, concurrency: "8", max_wait: 2 });
+  assertEquals(limits, { rpm: 60, concurrency: 8, maxWaitMs: 2_000 });
+  assertEquals(readProviderConfig({ kind: "openai", api_key: "k", tpm: 9 }).limits, { tpm: 9, maxWaitMs: 5_000 });
+  assertEquals(readProviderConfig({ kind: "openai", api_key: "k", max_wait: 2 }).limits, undefined);
+  assertEquals(pathsOf({ kind: "openai", api_key: "k", rpm: 0, tpm: 1.5, concurrency: "many", max_wait: -1 }), [
+    "rpm",
+    "tpm",
+    "concurrency",
+    "max_wait",
+  ]);
+});
+
+Deno.test("readProviderConfig() reads several credentials, each with its key or headers and its limits", () => {
+  const config = readProviderConfig({
+    kind: "kling",
+    max_wait: 1,
+    credentials: [
+      { name: "a", api_key: "k1", secret_key: "s1", weight: 3, rpm: 60 },
+      { name: "b", headers: { Authorization: "Bearer t" } },
+    ],
+  });
+  assertEquals(config.apiKey, null);
+  assertEquals(config.credentials, [
+    { name: "a", apiKey: "k1", secretKey: "s1", headers: {}, weight: 3, limits: { rpm: 60, maxWaitMs: 1_000 } },
+    { name: "b", apiKey: null, headers: { authorization: "Bearer t" }, weight: 1 },
+  ]);
+});
+
+Deno.test("readProviderConfig() names the problems of credentials", () => {
+  const bad = (credentials: unknown, more = {}) => pathsOf({ kind: "openai", credentials, ...more });
+  const good = { name: "a", api_key: "k" };
+  assertEquals(bad([good], { api_key: "k" }), ["api_key"]);
+  assertEquals(bad([good, good]), ["credentials.1.name"]);
+  assertEquals(bad([{ ...good, secret_key: "s" }]), ["credentials.0.secret_key"]);
+  assertEquals(bad([{ ...good, weight: 0 }]), ["credentials"]);
+  assertEquals(bad([{ name: "a" }]), ["credentials.0.api_key"]);
+  assertEquals(bad([{ ...good, name: "a#b" }]), ["credentials.0.name"]);
+  assertEquals(bad([]), ["credentials"]);
+});

@@ -1,9 +1,17 @@
 import type { Handler, Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import { credentialOf, providerIdOf } from "../../lib/provider_name.ts";
 import type { AttemptSlots, SlotLoad } from "../../routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../../routing/circuit_breaker.ts";
-import type { CircuitHealth, ModelHealth, ProviderHealth } from "../../routing/provider_health.ts";
+import {
+  type CircuitHealth,
+  jointHealthOf,
+  type ModelHealth,
+  type ProviderHealth,
+  unusedHealthOf,
+  worstCircuitOf,
+} from "../../routing/provider_health.ts";
 import { answerJson } from "./answer.ts";
 import { guardedRoute } from "./guarded_route.ts";
 
@@ -11,6 +19,8 @@ import { guardedRoute } from "./guarded_route.ts";
 export interface ListedProvider {
   readonly name: string;
   readonly kind: string;
+  /** The names of its credentials; empty without named credentials. */
+  readonly credentials: readonly string[];
 }
 
 /** The dependencies of the provider endpoints. */
@@ -33,43 +43,35 @@ export function adminProviderRoutes({ adminKey, ...parts }: AdminProviderOptions
 }
 
 /**
- * `GET /admin/v1/providers`: `{data, since}`, every configured provider with its state, its circuits, and the attempts
- * since the start of this process.
+ * `GET /admin/v1/providers`: `{data, since}`, every configured provider and credential with its state, its circuits,
+ * its limits, and the attempts since the start of this process.
  */
 function listHandler({ providers, breaker, slots, startedAt }: Omit<AdminProviderOptions, "adminKey">): Handler {
   return () => {
     const health = new Map(breaker.health().map((each) => [each.provider, each]));
-    const data = providers.map((provider) => ({
-      ...writeProvider(provider, health.get(provider.name)),
-      limits: writeLoad(slots.loadOf(provider.name)),
-    }));
+    const healthOf = (id: string) => health.get(id) ?? unusedHealthOf(id);
+    const limitsOf = (id: string) => writeLoad(slots.loadOf(id));
+    const data = providers.map(({ name, kind, credentials }) => {
+      const ids = credentials.map((credential) => providerIdOf(name, credential));
+      const own = ids.length === 0 ? healthOf(name) : jointHealthOf(name, ids.map(healthOf));
+      const each = ids.map((id) => ({ name: credentialOf(id), ...writeHealth(healthOf(id)), limits: limitsOf(id) }));
+      return { name, kind, ...writeHealth(own), limits: limitsOf(name), credentials: each };
+    });
     return answerJson({ data, since: secondsOf(startedAt) });
   };
 }
 
-const UNTRIED: CircuitHealth = { state: "closed", failuresInARow: 0, restsUntil: null, accountId: null };
-
-function writeProvider({ name, kind }: ListedProvider, health: ProviderHealth | undefined): JsonObject {
-  const connection = health?.connection ?? UNTRIED;
+function writeHealth({ state, rejectedAt, connection, models, succeeded, failed, lastFailedAt }: ProviderHealth) {
   return {
-    name,
-    kind,
-    state: health?.state ?? "ready",
-    misconfigured_since: writeInstant(health?.rejectedAt ?? null),
-    ...writeCircuit(worstOf([connection, ...health?.models ?? []])),
+    state,
+    misconfigured_since: writeInstant(rejectedAt),
+    ...writeCircuit(worstCircuitOf([connection, ...models])),
     connection: writeCircuit(connection),
-    models: (health?.models ?? []).map(writeModel),
-    last_failure_at: writeInstant(health?.lastFailedAt ?? null),
-    succeeded: health?.succeeded ?? 0,
-    failed: health?.failed ?? 0,
+    models: models.map(writeModel),
+    last_failure_at: writeInstant(lastFailedAt),
+    succeeded,
+    failed,
   };
-}
-
-/** The circuit that blocks the most traffic; of equals, the one with more failures. */
-function worstOf(circuits: readonly CircuitHealth[]): CircuitHealth {
-  const states = ["closed", "half_open", "open"];
-  const badnessOf = ({ state, failuresInARow }: CircuitHealth) => states.indexOf(state) * 1e9 + failuresInARow;
-  return circuits.reduce((worst, circuit) => badnessOf(circuit) > badnessOf(worst) ? circuit : worst);
 }
 
 /** Null for a provider without limits. */

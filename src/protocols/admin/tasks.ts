@@ -5,6 +5,7 @@ import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
+import { credentialOf, providerNameOf } from "../../lib/provider_name.ts";
 import { VIDEO_STATUSES, type VideoStatus } from "../../videos/tasks/task.ts";
 import type { TaskAdmin, TaskWithHold } from "../../videos/tasks/task_admin.ts";
 import { answerJson } from "./answer.ts";
@@ -85,7 +86,8 @@ function writeTask({ task, hold }: TaskWithHold): JsonObject {
     step: stage.step,
     step_since: stage.step === "waiting" ? null : secondsOf(stage.since),
     pinned_provider: task.pin,
-    provider: stage.step === "waiting" ? null : stage.provider,
+    provider: stage.step === "waiting" ? null : providerNameOf(stage.provider),
+    credential: stage.step === "waiting" ? null : credentialOf(stage.provider),
     upstream_model: stage.step === "waiting" ? null : stage.model,
     upstream_task: stage.step === "submitted" ? stage.job.id : null,
     attempts: task.offers ?? null,

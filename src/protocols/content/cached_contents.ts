@@ -6,6 +6,7 @@ import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
 import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
+import { providerNameOf } from "../../lib/provider_name.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { droppedFieldsHeader } from "../../texts/response_headers.ts";
 import { renderContentError as renderError } from "./error.ts";
@@ -98,7 +99,7 @@ function pageSizeIn(query: URLSearchParams): number {
 /** The cache, who keeps it, and who counted its tokens. */
 function answerWith(cache: CachedContent): Response {
   const headers = {
-    "x-service-provider": cache.home.provider,
+    "x-service-provider": providerNameOf(cache.home.provider),
     "x-service-counted-by": cache.countedBy ?? "gateway",
   };
   return Response.json(writeCache(cache), { headers });

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../lib/gateway_error.ts";
+import { providerNameOf } from "../../lib/provider_name.ts";
 import type { Candidate } from "../../routing/candidates.ts";
 import type { Slot } from "../../routing/slot_queue.ts";
 import type { Job } from "../../store/store.ts";
@@ -118,7 +119,12 @@ async function callVendor(
 function checkHandle(handle: VideoJobHandle, { provider }: Candidate): VideoJobHandle {
   if (isHandleStorable(handle)) return handle;
   const facts = { status: 200, accepted: "unknown" } as const;
-  throw new UpstreamFailure(provider, "broken", `the job's id is too long: ${handle.id.length} characters`, facts);
+  throw new UpstreamFailure(
+    providerNameOf(provider),
+    "broken",
+    `the job's id is too long: ${handle.id.length} characters`,
+    facts,
+  );
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Admission } from "../../billing/meter.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { LogFields } from "../../lib/log.ts";
 import { type Money, writeMoney } from "../../lib/money.ts";
+import { providerNameOf } from "../../lib/provider_name.ts";
 import type { Commit } from "../../store/store.ts";
 import { type MeasuredUsage, usageOf, vendorCostOf } from "../create/price.ts";
 import type { TaskEnd, TaskUsage, VideoTask } from "./task.ts";
@@ -151,5 +152,5 @@ function factsOf(task: VideoTask): LogFields {
 }
 
 function providerOf({ stage }: VideoTask): string | undefined {
-  return stage.step === "waiting" ? undefined : stage.provider;
+  return stage.step === "waiting" ? undefined : providerNameOf(stage.provider);
 }

@@ -1,6 +1,7 @@
 import { signedUrl, type SigningKeys } from "../../files/signed_url.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { type Money, writeMoney } from "../../lib/money.ts";
+import { providerNameOf } from "../../lib/provider_name.ts";
 import { extraMirrorOf } from "../results/mirror_names.ts";
 import type { TaskError, TaskPrice, VideoStatus, VideoTask } from "./task.ts";
 
@@ -88,7 +89,7 @@ export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts):
     ...progressOf(task),
     completed_at: task.status === "completed" ? secondsOf(task.updatedAt) : null,
     ...extrasOf(task, now, parts),
-    ...(task.stage.step === "submitted" ? { provider: task.stage.provider } : {}),
+    ...(task.stage.step === "submitted" ? { provider: providerNameOf(task.stage.provider) } : {}),
     ...(task.error ? { error: task.error } : {}),
   };
 }
