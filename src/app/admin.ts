@@ -10,7 +10,7 @@ import type { ReadJson } from "../protocols/admin/accounts.ts";
 import { adminDeliveryRoutes } from "../protocols/admin/deliveries.ts";
 import { adminEventRoutes } from "../protocols/admin/events.ts";
 import { adminMetricsRoutes } from "../protocols/admin/metrics.ts";
-import { adminProviderRoutes } from "../protocols/admin/providers.ts";
+import { adminProviderRoutes, type TestProvider } from "../protocols/admin/providers.ts";
 import { adminRoutes } from "../protocols/admin/routes.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
@@ -18,6 +18,7 @@ import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store } from "../store/store.ts";
+import type { Provider } from "../upstreams/provider.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
@@ -35,6 +36,8 @@ export interface AdminRouteOptions {
   readonly breaker: Pick<CircuitBreaker, "health">;
   /** The load of providers with limits. */
   readonly slots: Pick<AttemptSlots, "loadOf">;
+  /** The providers that a test calls, by id. */
+  readonly providers: ReadonlyMap<string, Provider>;
   readonly deliveries: DeliveryAdmin;
   readonly feed: EventFeed;
   readonly usage: UsageReports;
@@ -56,6 +59,7 @@ export function createAdminRoutes(
     startedAt,
     breaker,
     slots,
+    providers: tested,
     deliveries,
     feed,
     signingKeys,
@@ -73,12 +77,16 @@ export function createAdminRoutes(
     kind,
     credentials: credentials.map((each) => each.name),
   }));
+  const test: TestProvider = async (name, credential) => {
+    const { testProvider } = await import("./provider_test.ts");
+    return await testProvider({ config, providers: tested, clock }, name, credential);
+  };
   return [
     ...adminRoutes({ adminKey, store, keys, meter, readJson, readOptionalJson }),
     ...adminDeliveryRoutes({ adminKey, admin: deliveries, readJson }),
     ...adminEventRoutes({ adminKey, feed, readJson, baseUrl, now: () => clock.now() }),
     ...adminTaskRoutes({ adminKey, admin: openTaskAdmin(store) }),
-    ...adminProviderRoutes({ adminKey, providers, breaker, slots, startedAt }),
+    ...adminProviderRoutes({ adminKey, providers, breaker, slots, startedAt, test, readOptionalJson }),
     ...adminUsageRoutes({ adminKey, usage }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys }),
     ...metrics === null ? [] : adminMetricsRoutes({ adminKey, families: metrics }),

@@ -34,6 +34,7 @@ export function createStoppedAdmin(config: Config, store: StoreEngine): RequestH
     clock,
     startedAt: clock.now(),
     slots: { loadOf: () => null },
+    providers: new Map(),
     breaker: { health: () => [] },
     deliveries: openDeliveryAdmin(store),
     feed: openEventFeed(store, clock),

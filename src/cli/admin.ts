@@ -38,7 +38,7 @@ export async function adminCommand(command: string, args: readonly string[]): Pr
     return 1;
   }
   print(JSON.stringify(body, null, 2));
-  return 0;
+  return call.tests !== undefined && (body as { ok?: unknown }).ok !== true ? 1 : 0;
 }
 
 function messageIn(body: unknown): string | null {

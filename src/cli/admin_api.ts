@@ -1,6 +1,9 @@
 import { createStoppedAdmin } from "../app/stopped_admin.ts";
 import { newApiKey } from "../billing/api_key.ts";
 import type { Config } from "../config/config.ts";
+import { systemClock } from "../lib/clock.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { writeTests } from "../protocols/admin/providers.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import type { Store } from "../store/store.ts";
 import { hasUnindexedTasks } from "../videos/tasks/records.ts";
@@ -36,6 +39,7 @@ export async function openAdminApi(
 ): Promise<SendAdminCall> {
   const gateway = await findAndNotify(config, selection, notify);
   if (gateway !== null) return (each) => callGateway(each, gateway);
+  if (call.tests !== undefined) return (each) => testWithoutGateway(each, config);
   if (call.needsRunning !== undefined) {
     if (!config.server.adminKey) {
       throw new UsageError("switchyard: server.admin_key or SWITCHYARD_ADMIN_KEY must be set");
@@ -45,6 +49,18 @@ export async function openAdminApi(
     );
   }
   return (each) => callStoreWhenFree(each, config, selection, notify);
+}
+
+async function testWithoutGateway({ tests }: AdminCall, config: Config): Promise<AdminResponse> {
+  if (tests === undefined) throw new TypeError("Cannot test: expected the name of a provider");
+  const { testConfiguredProvider } = await import("../app/provider_test.ts");
+  try {
+    const found = await testConfiguredProvider(config, systemClock, tests.name, tests.credential);
+    return { status: 200, body: writeTests(tests.name, found) };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { status: error.status, body: { error: { message: error.message } } };
+  }
 }
 
 async function findAndNotify(config: Config, selection: GatewaySelection, notify: (text: string) => void) {

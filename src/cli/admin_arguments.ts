@@ -8,6 +8,7 @@ const OPTIONS = [
   "balance",
   "budget",
   "concurrency",
+  "credential",
   "endpoints",
   "expires",
   "format",

@@ -14,6 +14,8 @@ export interface AdminCall {
   readonly createsStore?: boolean;
   /** Whether it reads the index of tasks, which stores of earlier versions lack. Default false. */
   readonly needsTaskIndex?: boolean;
+  /** The provider to test, which needs no store. Default: none. */
+  readonly tests?: { readonly name: string; readonly credential: string | null };
   /** Whether one call handles a part only. While a response has a `next`, a call with that as `after` follows. */
   readonly isPaged?: boolean;
 }
@@ -89,6 +91,12 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
   "providers list": () => {
     const needsRunning = "the health of providers is available only from a running gateway";
     return { method: "GET", path: `${ROOT}/providers`, needsRunning };
+  },
+  "providers test": (args) => {
+    const name = args.word("provider NAME");
+    const credential = args.option("credential");
+    const path = `${ROOT}/providers/${encodeURIComponent(name)}/test`;
+    return { method: "POST", path, body: { credential }, tests: { name, credential: credential ?? null } };
   },
   "signing-keys rotate": () => ({ method: "POST", path: `${ROOT}/signing-keys/rotate` }),
 };

@@ -44,6 +44,8 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
   switchyard deliveries redeliver TASK   start a new series of attempts now
   switchyard deliveries redeliver --from SECONDS --to SECONDS [--state exhausted|delivered] [--after NEXT]
   switchyard providers list              show circuit breakers and counts of a running gateway
+  switchyard providers test NAME [--credential NAME]
+                                         call the vendor, and say what is wrong; also without a running gateway
   switchyard signing-keys rotate         create a key for result addresses; the previous one stays valid
 
   switchyard webhooks listen             print and check new webhooks of a running gateway

@@ -29,6 +29,8 @@ export interface Provider {
   readonly caches?: CacheUpstream;
   /** Resolves if the vendor accepts the credential, see `CredentialProbe`; absent if its kind has no probe. */
   readonly probe?: (signal: AbortSignal) => Promise<void>;
+  /** Tests the credential on behalf of the operator; absent if its kind has a probe. */
+  readonly check?: (signal: AbortSignal) => Promise<void>;
   /** The models that the vendor lists, see `listModels`; absent if its kind has no list. */
   readonly listModels?: (signal: AbortSignal) => Promise<readonly ListedModel[]>;
   /** What its callers may use in addition to their own account's references and tools. Default: nothing. */

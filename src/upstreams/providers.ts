@@ -129,7 +129,7 @@ function openProvider(
     clock,
     redact,
   });
-  const { caches, probe, models } = kind;
+  const { caches, probe, check, models } = kind;
   const provider: Provider = {
     name,
     ...(config.credential !== undefined && { credential: config.credential }),
@@ -140,6 +140,7 @@ function openProvider(
     videos: kind.videos(outbound),
     ...(caches && { caches: caches(outbound) }),
     ...(probe && { probe: (signal) => probe(outbound, signal) }),
+    ...(check && { check: (signal) => check(outbound, signal) }),
     ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),
     ...(config.allows && { allows: config.allows }),
     quirks: config.quirks,

@@ -68,6 +68,8 @@ export interface UpstreamKind {
   caches?(outbound: Outbound): CacheUpstream;
   /** Tests the credential without cost; absent if the vendor has no such request. */
   readonly probe?: CredentialProbe;
+  /** The test that an operator starts, for kinds without a probe that proves the credential. Default: the probe. */
+  readonly check?: CredentialProbe;
   /** The model list; absent if there is none. */
   readonly models?: ModelListing;
 }

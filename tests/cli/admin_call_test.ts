@@ -85,6 +85,7 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
     after: "a",
   }],
   ["providers list", "GET /providers"],
+  ["providers test openai", "POST /providers/openai/test", { credential: undefined }],
   ["signing-keys rotate", "POST /signing-keys/rotate"],
 ];
 
@@ -171,7 +172,15 @@ function everyRoute(): Route[] {
     }),
     ...adminDeliveryRoutes({ adminKey, admin: nothing, readJson: nothing }),
     ...adminTaskRoutes({ adminKey, admin: nothing }),
-    ...adminProviderRoutes({ adminKey, providers: [], breaker: nothing, slots: { loadOf: () => null }, startedAt: 0 }),
+    ...adminProviderRoutes({
+      adminKey,
+      providers: [],
+      breaker: nothing,
+      slots: { loadOf: () => null },
+      startedAt: 0,
+      test: () => Promise.resolve([]),
+      readOptionalJson: () => Promise.resolve({}),
+    }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys: nothing }),
   ];
 }

@@ -115,7 +115,7 @@ Deno.test("attempts are shared among a provider's credentials by weight", async 
 Deno.test("a request in a thread uses the provider's next credential too", async () => {
   const stage = await startStage({ credentials: [{ ...TWO[0] }, { ...TWO[1], weight: 0 }], inThreads: true });
   stage.vendors.many.statuses.set("key-a", 503);
-  assertEquals(await stage.ask(), [200, "key-b"]);
+  assertEquals(await stage.ask(), [200, "key-b"], stage.gateway.logLines.join(""));
   assertEquals(stage.vendors.many.keys, ["key-a", "key-b"]);
   await stage.stop();
 });

@@ -1,4 +1,5 @@
-import type { Handler, Route } from "../../http/inbound.ts";
+import * as z from "zod";
+import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { credentialOf, providerIdOf } from "../../lib/provider_name.ts";
@@ -12,7 +13,10 @@ import {
   unusedHealthOf,
   worstCircuitOf,
 } from "../../routing/provider_health.ts";
+import type { ProviderCheck } from "../../upstreams/provider_check.ts";
+import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
+import { readFields } from "./fields.ts";
 import { guardedRoute } from "./guarded_route.ts";
 
 /** A configured provider without its key. */
@@ -34,19 +38,37 @@ export interface AdminProviderOptions {
   readonly slots: Pick<AttemptSlots, "loadOf">;
   /** The start of the attempt counters in Unix milliseconds. */
   readonly startedAt: number;
+  readonly test: TestProvider;
+  readonly readOptionalJson: ReadJson;
+}
+
+/**
+ * Tests a provider.
+ *
+ * @param credential The name of one of its credentials; null for all.
+ * @throws {GatewayError} `not_found` if there is no such provider or credential.
+ */
+export type TestProvider = (name: string, credential: string | null) => Promise<readonly ProviderTest[]>;
+
+/** The result of a test with one credential; null without named credentials. */
+export interface ProviderTest extends ProviderCheck {
+  readonly credential: string | null;
 }
 
 /** The provider endpoints of the admin API; empty without an admin key. */
 export function adminProviderRoutes({ adminKey, ...parts }: AdminProviderOptions): Route[] {
   if (adminKey === "") return [];
-  return [guardedRoute(adminKey, "/admin/v1/providers")("GET", "", listHandler(parts))];
+  const route = guardedRoute(adminKey, "/admin/v1/providers");
+  return [route("GET", "", listHandler(parts)), route("POST", "/:provider/test", testHandler(parts))];
 }
 
 /**
  * `GET /admin/v1/providers`: `{data, since}`, every configured provider and credential with its state, its circuits,
  * its limits, and the attempts since the start of this process.
  */
-function listHandler({ providers, breaker, slots, startedAt }: Omit<AdminProviderOptions, "adminKey">): Handler {
+function listHandler(
+  { providers, breaker, slots, startedAt }: Pick<AdminProviderOptions, "providers" | "breaker" | "slots" | "startedAt">,
+): Handler {
   return () => {
     const health = new Map(breaker.health().map((each) => [each.provider, each]));
     const healthOf = (id: string) => health.get(id) ?? unusedHealthOf(id);
@@ -59,6 +81,32 @@ function listHandler({ providers, breaker, slots, startedAt }: Omit<AdminProvide
     });
     return answerJson({ data, since: secondsOf(startedAt) });
   };
+}
+
+const Test = z.strictObject({ credential: z.string().nullish() });
+
+/**
+ * `POST /admin/v1/providers/:provider/test` with `{credential}`, which may be absent: `{provider, ok, data}` with a
+ * result for each credential. The vendor is called.
+ */
+function testHandler({ test, readOptionalJson }: Pick<AdminProviderOptions, "test" | "readOptionalJson">): Handler {
+  return async (inbound) => {
+    const name = pathParam(inbound.params, "provider");
+    const { credential = null } = readFields(Test, await readOptionalJson(inbound));
+    return answerJson(writeTests(name, await test(name, credential)));
+  };
+}
+
+/** The results of tests of a provider. */
+export function writeTests(provider: string, tests: readonly ProviderTest[]): JsonObject {
+  const data = tests.map(({ credential, isOk, message, latencyMs, models }) => ({
+    credential,
+    ok: isOk,
+    message,
+    latency_ms: latencyMs,
+    models,
+  }));
+  return { provider, ok: tests.every(({ isOk }) => isOk), data };
 }
 
 function writeHealth({ state, rejectedAt, connection, models, succeeded, failed, lastFailedAt }: ProviderHealth) {

@@ -1,0 +1,145 @@
+import type { Clock } from "../lib/clock.ts";
+import { BASE_URLS } from "./provider_config.ts";
+import { UpstreamFailure } from "./failure.ts";
+import type { ProviderKind } from "./kinds.ts";
+import type { Provider } from "./provider.ts";
+
+/** The result of a test of one provider with one credential. */
+export interface ProviderCheck {
+  /** Whether the vendor accepts the credential. */
+  readonly isOk: boolean;
+  /** What was found, in one sentence without secrets. */
+  readonly message: string;
+  /** Milliseconds until the vendor's response was read; null without a response. */
+  readonly latencyMs: number | null;
+  /** The number of models that the vendor lists; null if it was not read. */
+  readonly models: number | null;
+}
+
+/** A provider's settings, for messages. */
+export interface CheckedAddress {
+  readonly kind: ProviderKind;
+  readonly baseUrl: string;
+}
+
+const MAX_CHECK_MS = 30_000;
+
+/**
+ * Tests a provider by its vendor's cheapest request that needs a credential, and counts the models if the vendor lists
+ * them. Never rejects with an `UpstreamFailure`.
+ */
+export async function checkProvider(
+  provider: Provider,
+  address: CheckedAddress,
+  clock: Clock,
+): Promise<ProviderCheck> {
+  const request = provider.probe ?? provider.check;
+  if (request === undefined) {
+    return failed(`Cannot test provider "${provider.name}": its kind "${address.kind}" has no request for that`);
+  }
+  const late = new AbortController();
+  const stop = clock.after(MAX_CHECK_MS, () => late.abort());
+  const startedAt = clock.monotonicMs();
+  try {
+    await request(late.signal);
+    const latencyMs = Math.round(clock.monotonicMs() - startedAt);
+    const models = await countModels(provider, late.signal);
+    const listed = models === null ? "" : ` and lists ${models} models`;
+    return { isOk: true, message: `The vendor accepts the credential${listed}`, latencyMs, models };
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    const isAnswered = error.facts.status !== null;
+    const latencyMs = isAnswered ? Math.round(clock.monotonicMs() - startedAt) : null;
+    return { ...failed(problemOf(error, address, late.signal.aborted)), latencyMs };
+  } finally {
+    stop();
+  }
+}
+
+function failed(message: string): ProviderCheck {
+  return { isOk: false, message, latencyMs: null, models: null };
+}
+
+/** The credential was accepted, so a list that cannot be read is no failure. */
+async function countModels({ listModels }: Provider, signal: AbortSignal): Promise<number | null> {
+  try {
+    return listModels === undefined ? null : (await listModels(signal)).length;
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return null;
+    throw error;
+  }
+}
+
+const BILLING = /insufficient[_ ]quota|billing|credit balance|insufficient (?:balance|credits?|funds)|payment|arrears/i;
+const REGION = /\b(?:region|country|territory|location)\b/i;
+
+/** What is wrong and what to change, from the vendor's response or the lack of one. */
+function problemOf(failure: UpstreamFailure, address: CheckedAddress, isLate: boolean): string {
+  const { kind, message, facts: { status, vendorCode = "" } } = failure;
+  const said = status === null ? "" : ` (status ${status}: ${message.slice(0, MAX_VENDOR_CHARACTERS)})`;
+  const text = `${vendorCode} ${message}`;
+  if (isLate || kind === "timeout") return timeoutProblem(failure, address);
+  if (kind === "unreachable") return connectionProblem(failure, address);
+  if (status !== null && status >= 300 && status < 400) {
+    return `The vendor redirects to another address, which is not followed${said}: ${expectedAddress(address)}`;
+  }
+  if (status === 402 || (status !== 401 && BILLING.test(text))) {
+    return `The account at the vendor has no balance or quota left${said}: check its billing`;
+  }
+  if (kind !== "auth" && REGION.test(text)) return `The vendor does not serve this region${said}`;
+  switch (kind) {
+    case "auth":
+      return `The vendor rejects the key${said}: check api_key and headers, and that the key belongs to this vendor`;
+    case "forbidden":
+      return `The vendor forbids the request${said}: the key lacks a permission, or its project or region is not enabled`;
+    case "rate_limited":
+      return `The vendor's rate limit is exceeded${said}: the key works; try again later`;
+    case "unavailable":
+      return `The vendor fails at the moment${said}: try again later`;
+    case "broken":
+      return `The response is not that of a vendor of kind "${address.kind}"${said}: ${expectedAddress(address)}`;
+    default:
+      return status === 404 || status === 405
+        ? `The address has no such vendor API${said}: ${expectedAddress(address)}`
+        : `The vendor refuses the request${said}`;
+  }
+}
+
+const MAX_VENDOR_CHARACTERS = 200;
+
+function expectedAddress({ kind, baseUrl }: CheckedAddress): string {
+  const usual = BASE_URLS[kind];
+  return `base_url is "${baseUrl}"; for kind "${kind}" it looks like "${usual}"`;
+}
+
+function timeoutProblem({ facts: { status } }: UpstreamFailure, { baseUrl }: CheckedAddress): string {
+  const what = status === null ? "does not respond in time" : "does not complete its response in time";
+  return `${originOf(baseUrl)} ${what}: check base_url, proxies and firewalls, and timeouts`;
+}
+
+function connectionProblem(failure: UpstreamFailure, { baseUrl }: CheckedAddress): string {
+  const origin = originOf(baseUrl);
+  const causes = causesOf(failure);
+  const text = causes.map((cause) => `${cause.name}: ${cause.message}`).join("; ");
+  if (/lookup|name or service|nodename|dns|resolve|name resolution/i.test(text)) {
+    return `The name of ${origin} cannot be resolved by DNS: check the spelling of base_url, and the DNS of this machine`;
+  }
+  if (/refused/i.test(text)) return `${origin} refuses the connection: check the port of base_url, and that it runs`;
+  if (/certificate|tls|handshake|InvalidContentType|corrupt message/i.test(text)) {
+    return `The TLS connection to ${origin} fails: check http or https in base_url, and egress.ca_file for a private ` +
+      "certificate";
+  }
+  if (/timed out/i.test(text)) return `${origin} cannot be connected to in time: check base_url, proxies and firewalls`;
+  if (/proxy/i.test(text)) return `The proxy refuses the connection to ${origin}: check its address and credentials`;
+  return `${origin} cannot be reached, or closes the connection: check base_url, proxies and firewalls`;
+}
+
+function originOf(baseUrl: string): string {
+  return new URL(baseUrl).origin;
+}
+
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (let cause = error; cause instanceof Error && causes.length < 8; cause = cause.cause) causes.push(cause);
+  return causes;
+}
