@@ -2,6 +2,7 @@ import type { Model } from "../catalog/model.ts";
 import { messages } from "../conversation/codecs/messages/mod.ts";
 import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Route } from "../http/inbound.ts";
+import { lazyRoutes } from "../http/lazy_routes.ts";
 import { withLargeBodies } from "../large_requests/large_route.ts";
 import { contentRoutes } from "../protocols/content/generate.ts";
 import { contentModelRoutes } from "../protocols/content/models.ts";
@@ -40,6 +41,9 @@ export function createGatewayRouter(services: OwnedServices, features: Features,
   return createRouter(routes.map((route) => withLargeBodies(route, large)), routerOptions(() => state.baseUrl));
 }
 
+/** The endpoints about a caller's own key, which are loaded by the first request to one of them. */
+const KEY_ENDPOINTS = [{ method: "GET", path: "/v1/key" }, { method: "GET", path: "/v1/credits" }] as const;
+
 /** The table of all endpoints. */
 function gatewayRoutes(services: OwnedServices, features: Features, state: GatewayState): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
@@ -56,6 +60,9 @@ function gatewayRoutes(services: OwnedServices, features: Features, state: Gatew
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
     ...usageRoutes(services),
+    ...lazyRoutes(KEY_ENDPOINTS, renderDefaultError, async () => {
+      return (await import("../protocols/default/key.ts")).keyRoutes(services);
+    }),
     ...defaultModelRoutes(catalog, renderDefaultError, callerCatalog(services)),
     ...messageModelRoutes(
       catalog,

@@ -45,6 +45,11 @@ export class AccountMeter {
     this.#charges = new ChargeQueue(account, { ...options, onWritten: (amount) => this.#available -= amount });
   }
 
+  /** What open calls have reserved. */
+  get reserved(): Money {
+    return this.#reserved;
+  }
+
   /** The amount that new calls can reserve: the credit less all reservations. */
   get spendable(): Money {
     return this.credit - this.#reserved;

@@ -100,6 +100,8 @@ export interface Meter {
 
 /** A meter over a store. */
 export interface LedgerMeter extends Meter {
+  /** What the open calls of an account have reserved in this process. */
+  reserved(accountId: string): Money;
   /** What the limits of rate of a caller have left, the tighter of key and account; null if there are none. */
   ratesLeft(caller: LimitedCaller): RatesLeft | null;
   /**
@@ -224,6 +226,7 @@ export function createMeter(options: MeterOptions): LedgerMeter {
       );
     },
     allowance: (caller) => guarded(() => withMoney(caller, (meter) => allowanceIn(meter, caller))),
+    reserved: (accountId) => meters.get(accountId)?.reserved ?? 0n,
     ratesLeft: (caller) => caller.limits === null ? null : meterOf(caller.accountId).limiter.ratesLeft(caller),
     limitsLeft: (caller) => afterReading(caller, ({ limiter }) => limiter.limitsLeft(caller)),
     invalidate: (accountId) => meters.get(accountId)?.invalidate(),

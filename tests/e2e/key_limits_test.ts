@@ -2,6 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { readMoney } from "../../src/lib/money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { assertErrorShape, CALLER_PROTOCOLS, CHAT, CONTENT, type Json, MESSAGES, sendAs } from "./caller_protocols.ts";
 
@@ -193,6 +194,42 @@ Deno.test("official clients list the models that their key may use, and all of t
   const own = await fetch(`${address}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
   assertEquals(own.headers.get("cache-control"), "private, no-cache");
   await own.body?.cancel();
+});
+
+Deno.test("GET /v1/key and /v1/credits show the caller's limits, what is left, and its money", async () => {
+  await admin("POST", "", { id: "shown", name: "Shown Ltd", balance: "5", overdraft: "2", concurrency: 8 });
+  const { id, secret } = await admin("POST", "/shown/keys", {
+    name: "ci",
+    expires_at: 4_000_000_000,
+    endpoints: ["chat_completions"],
+    rpm: 60,
+    budget: { amount: "1", per: "total" },
+    metadata: { team: "private" },
+  });
+  const headers = { authorization: `Bearer ${secret}` };
+  const read = async (path: string) => await (await fetch(gateway.address + path, { headers })).json();
+  await sendAs(CHAT, { address: gateway.address, key: String(secret) });
+  const key = await read("/v1/key");
+  assertEquals([key.id, key.name, key.expires_at, key.limits.rpm], [id, "ci", 4_000_000_000, 60]);
+  assertEquals([key.account.id, key.account.name, key.account.left], ["shown", "Shown Ltd", {
+    concurrency: { left: 8 },
+  }]);
+  assertEquals([key.left.rpm.left, key.left.budget.resets_at], [59, null]);
+  const { balance, ...credits } = await read("/v1/credits");
+  assertEquals(credits, {
+    object: "credits",
+    account: "shown",
+    held: "0.0000000000",
+    reserved: "0.0000000000",
+    overdraft: "2.0000000000",
+  });
+  assertEquals(readMoney("1") - readMoney(key.left.budget.left), readMoney("5") - readMoney(balance));
+  assertEquals(JSON.stringify(key).includes("private"), false);
+  assertEquals((await fetch(`${gateway.address}/v1/key`)).status, 401);
+  const plain = await (await fetch(`${gateway.address}/v1/key`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+  })).json();
+  assertEquals([plain.left, plain.account.left, plain.limits.models], [{}, {}, null]);
 });
 
 Deno.test("the gateway of these tests stops", async () => {

@@ -1,0 +1,94 @@
+import { readAccount } from "../../billing/account.ts";
+import type { Authenticate } from "../../billing/authenticate.ts";
+import { readKey } from "../../billing/issued_key.ts";
+import type { Credential } from "../../billing/key_ring.ts";
+import type { LedgerMeter } from "../../billing/meter.ts";
+import type { Inbound, Route } from "../../http/inbound.ts";
+import { type Clock, secondsOf } from "../../lib/clock.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { writeMoney } from "../../lib/money.ts";
+import { writeLimits } from "../../limits/access_settings.ts";
+import type { LimitsLeft, RateLeft } from "../../limits/account_limiter.ts";
+import type { Store } from "../../store/store.ts";
+import { renderDefaultError as renderError } from "./error.ts";
+
+/** The dependencies of the endpoints about a caller's own key. */
+export interface KeyRouteParts {
+  readonly store: Store;
+  readonly authenticate: Authenticate;
+  readonly meter: Pick<LedgerMeter, "limitsLeft" | "reserved">;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** `GET /v1/key` and `GET /v1/credits`. Source: docs/api/limits.md#own-limits-and-credits. */
+export function keyRoutes(parts: KeyRouteParts): Route[] {
+  const route = (path: string, show: (credential: Credential, parts: KeyRouteParts) => Promise<JsonObject>): Route => ({
+    method: "GET",
+    path,
+    handler: async (inbound: Inbound) => {
+      const body = await show(await parts.authenticate(inbound), parts);
+      return Response.json(body, { headers: { "cache-control": "private, no-store" } });
+    },
+    renderError,
+  });
+  return [route("/v1/key", showKey), route("/v1/credits", showCredits)];
+}
+
+/** The key and its account with their limits. `metadata` is the operator's and is not shown. */
+async function showKey(credential: Credential, { store, meter, clock }: KeyRouteParts): Promise<JsonObject> {
+  const { accountId, keyId, limits } = credential;
+  const [key, account, left] = await Promise.all([
+    readKey(store, accountId, keyId),
+    readAccount(store, accountId),
+    limits === null ? null : meter.limitsLeft(credential),
+  ]);
+  const now = clock.now();
+  return {
+    object: "key",
+    id: keyId,
+    name: key.name ?? null,
+    prefix: key.prefix,
+    created_at: secondsOf(key.createdAt),
+    expires_at: key.expiresAt === undefined ? null : secondsOf(key.expiresAt),
+    limits: writeLimits(key.limits),
+    left: writeLeft(left?.key, now),
+    account: {
+      id: accountId,
+      name: account.name ?? null,
+      limits: writeLimits(account.limits),
+      left: writeLeft(left?.account, now),
+    },
+  };
+}
+
+/** What limits have left, by their names; those without a limit are absent. */
+function writeLeft({ requests, tokens, concurrency, budget }: LimitsLeft = {}, now: number): JsonObject {
+  return {
+    ...requests && { rpm: writeRate(requests, now) },
+    ...tokens && { tpm: writeRate(tokens, now) },
+    ...concurrency && { concurrency: { left: concurrency.left } },
+    ...budget && {
+      budget: {
+        left: writeMoney(budget.left > 0n ? budget.left : 0n),
+        resets_at: budget.resetAt === null ? null : secondsOf(budget.resetAt),
+      },
+    },
+  };
+}
+
+/** `resets_at` is when everything is left, if nothing else is sent, rounded up to a second. */
+function writeRate({ left, fullInMs }: RateLeft, now: number): JsonObject {
+  return { left, resets_at: Math.ceil((now + fullInMs) / 1_000) };
+}
+
+async function showCredits({ accountId }: Credential, { store, meter }: KeyRouteParts): Promise<JsonObject> {
+  const { available, held, overdraft = 0n } = await store.balance(accountId);
+  return {
+    object: "credits",
+    account: accountId,
+    balance: writeMoney(available),
+    held: writeMoney(held),
+    reserved: writeMoney(meter.reserved(accountId)),
+    overdraft: writeMoney(overdraft),
+  };
+}
