@@ -87,7 +87,7 @@ Deno.test("OpenAI's client sees what a key has left, in replies, streams and err
     "x-ratelimit-",
   );
   assertEquals(fields, { "limit-requests": "2", "remaining-requests": "1", "limit-tokens": "1000000" });
-  assert(/^(?:30s|29\.\d+s)$/.test(String(reset)), reset);
+  assert(/^\d+(?:\.\d+)?s$/.test(String(reset)), reset);
   assert(Number(tokensLeft) > 999_000, tokensLeft);
 
   const streamed = await client.chat.completions.create({ ...CHAT, stream: true }).withResponse();
