@@ -19,6 +19,9 @@ import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
+import { lazyRoutes } from "../http/lazy_routes.ts";
+import { renderAdminError } from "../protocols/admin/answer.ts";
+import type { ConfigChanges } from "./config_changes.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
@@ -44,6 +47,8 @@ export interface AdminRouteOptions {
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
   /** Returns the metrics as they are now; null for a gateway that does not run. */
   readonly metrics: (() => Promise<readonly MetricFamily[]>) | null;
+  /** Null if the configuration is not changed while the gateway runs. */
+  readonly configChanges: (() => Promise<ConfigChanges>) | null;
   /** Gives the gateway's own address without a final slash. */
   readonly baseUrl: () => string;
 }
@@ -65,6 +70,7 @@ export function createAdminRoutes(
     signingKeys,
     usage,
     metrics,
+    configChanges,
     baseUrl,
   }: AdminRouteOptions,
 ): Route[] {
@@ -89,6 +95,38 @@ export function createAdminRoutes(
     ...adminProviderRoutes({ adminKey, providers, breaker, slots, startedAt, test, readOptionalJson }),
     ...adminUsageRoutes({ adminKey, usage }),
     ...adminSigningKeyRoutes({ adminKey, signingKeys }),
+    ...configChanges === null ? [] : configRoutes({ adminKey, changes: configChanges, readJson }),
     ...metrics === null ? [] : adminMetricsRoutes({ adminKey, families: metrics }),
   ];
+}
+
+const CONFIG = "/admin/v1/config";
+
+/** The configuration endpoints. The first request to one of them loads their code. */
+function configRoutes(
+  { adminKey, changes, readJson }: {
+    readonly adminKey: string;
+    readonly changes: () => Promise<ConfigChanges>;
+    readonly readJson: ReadJson;
+  },
+): Route[] {
+  if (adminKey === "") return [];
+  return lazyRoutes(
+    [
+      { method: "GET", path: CONFIG },
+      { method: "PUT", path: CONFIG },
+      { method: "POST", path: `${CONFIG}/reload` },
+      { method: "GET", path: `${CONFIG}/versions` },
+      { method: "POST", path: `${CONFIG}/versions/:version/restore` },
+      { method: "PUT", path: `${CONFIG}/:section/:name*` },
+      { method: "PATCH", path: `${CONFIG}/:section/:name*` },
+      { method: "DELETE", path: `${CONFIG}/:section/:name*` },
+    ],
+    renderAdminError,
+    async () => {
+      const { createConfigAdmin } = await import("./config_admin.ts");
+      const { adminConfigRoutes } = await import("../protocols/admin/config.ts");
+      return adminConfigRoutes({ adminKey, admin: createConfigAdmin(await changes()), readJson });
+    },
+  );
 }

@@ -5,6 +5,7 @@ import { createRequestHandler, type RequestHandler } from "../http/request_handl
 import { listen } from "../http/listen.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import type { StoreEngine } from "../store/engine.ts";
+import type { ConfigChanges } from "./config_changes.ts";
 import type { GatewayState } from "./features.ts";
 import { LiveGateway } from "./live_gateway.ts";
 import { own, type OwnedServices } from "./own.ts";
@@ -32,6 +33,8 @@ export interface RunningApp {
   readonly memory: Pick<MemoryBudget, "inUse" | "limitBytes">;
   /** The configured accounts and keys that this start created. */
   readonly createdAccounts: EnsuredAccounts;
+  /** Loads the changes of the configuration; null if it is not changed while the gateway runs. */
+  readonly configChanges: (() => Promise<ConfigChanges>) | null;
   /** Ends all open streams with an error event of the caller's protocol. */
   abortStreams(): void;
   /**
@@ -104,6 +107,7 @@ async function start(
     store,
     memory,
     createdAccounts,
+    configChanges: gateway.configChanges,
     abortStreams: () => openStreams.abortAll(),
     async stop() {
       state.isDraining = true;

@@ -5,6 +5,7 @@ import type { ModelLists } from "../routing/model_lists.ts";
 import type { JobRunner } from "../store/job_runner.ts";
 import { deliverySweep } from "../webhooks/retention.ts";
 import { startCacheJobs } from "./caches.ts";
+import type { ChangedGateway, ConfigChanges } from "./config_changes.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { openConfiguredParts } from "./configured_parts.ts";
 import { createFeatures, createLastingFeatures, type Features, type GatewayState } from "./features.ts";
@@ -13,6 +14,7 @@ import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts"
 import type { OwnedServices } from "./own.ts";
 import { startRetention } from "./retention.ts";
 import type { Router } from "./router.ts";
+import type { StartedConfig } from "./start_config.ts";
 import { createGatewayRouter } from "./routes.ts";
 
 /** Everything that follows from one configuration. A request uses the one that was in force when it began. */
@@ -33,6 +35,8 @@ interface DiscoveredLists {
 export class LiveGateway {
   /** The endpoints of the configuration in force. */
   readonly router: RequestRouter;
+  /** Loads the changes of the configuration, once; null if it is not changed while the gateway runs. */
+  readonly configChanges: (() => Promise<ConfigChanges>) | null;
   #current: Generation;
   #isStarted = false;
   readonly #state: GatewayState;
@@ -40,6 +44,7 @@ export class LiveGateway {
   /** Builds everything for the configuration of the services. No job or thread starts yet. */
   constructor(services: OwnedServices, state: GatewayState) {
     this.#state = state;
+    this.configChanges = services.started && loadingOnce(this, services.started);
     const lasting = createLastingFeatures(services, state, () => this.#current?.services ?? services);
     this.#current = this.#generationOf(services, createFeatures(services, lasting), this.#listsFor(services));
     this.router = {
@@ -134,7 +139,8 @@ export class LiveGateway {
   }
 
   #generationOf(services: OwnedServices, features: Features, lists: DiscoveredLists): Generation {
-    return { services, features, router: createGatewayRouter(services, features, this.#state), lists };
+    const gatewayState = { state: this.#state, configChanges: this.configChanges };
+    return { services, features, router: createGatewayRouter(services, features, gatewayState), lists };
   }
 
   #listsFor(services: OwnedServices): DiscoveredLists {
@@ -149,4 +155,11 @@ export class LiveGateway {
     };
     return lists;
   }
+}
+
+/** Most gateways never change their configuration, so the code is loaded for the first change. */
+function loadingOnce(gateway: ChangedGateway, started: StartedConfig): () => Promise<ConfigChanges> {
+  let changes: Promise<ConfigChanges> | null = null;
+  return () =>
+    changes ??= import("./config_changes.ts").then(({ ConfigChanges }) => new ConfigChanges(gateway, started));
 }

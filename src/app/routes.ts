@@ -23,6 +23,7 @@ import { canSearch } from "../texts/hosted_search.ts";
 import type { TextService } from "../texts/text_service.ts";
 import { createAdminRoutes } from "./admin.ts";
 import { callerCatalog } from "./caller_catalog.ts";
+import type { ConfigChanges } from "./config_changes.ts";
 import type { Features, GatewayState } from "./features.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
@@ -32,12 +33,20 @@ import { createVideoRoutes } from "./videos.ts";
 import { createRouter, type Router } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 
+/** The parts of a gateway that are the same for all configurations. */
+export interface GatewayParts {
+  readonly state: GatewayState;
+  /** Null if the configuration is not changed while the gateway runs. */
+  readonly configChanges: (() => Promise<ConfigChanges>) | null;
+}
+
 /** Builds the router of all endpoints. */
-export function createGatewayRouter(services: OwnedServices, features: Features, state: GatewayState): Router {
+export function createGatewayRouter(services: OwnedServices, features: Features, gateway: GatewayParts): Router {
+  const { state } = gateway;
   const { authenticate, config: { limits: { textBodyBytes, bodyIdleMs, largeBodyBytes } } } = services;
   const limits = { capBytes: textBodyBytes, idleMs: bodyIdleMs };
   const large = { large: features.large, authenticate, limits, largeBytes: largeBodyBytes };
-  const routes = gatewayRoutes(services, features, state);
+  const routes = gatewayRoutes(services, features, gateway);
   return createRouter(routes.map((route) => withLargeBodies(route, large)), routerOptions(() => state.baseUrl));
 }
 
@@ -45,7 +54,11 @@ export function createGatewayRouter(services: OwnedServices, features: Features,
 const KEY_ENDPOINTS = [{ method: "GET", path: "/v1/key" }, { method: "GET", path: "/v1/credits" }] as const;
 
 /** The table of all endpoints. */
-function gatewayRoutes(services: OwnedServices, features: Features, state: GatewayState): Route[] {
+function gatewayRoutes(
+  services: OwnedServices,
+  features: Features,
+  { state, configChanges }: GatewayParts,
+): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
   const { texts, caches, webhooks, videos } = features;
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
@@ -78,6 +91,7 @@ function gatewayRoutes(services: OwnedServices, features: Features, state: Gatew
       feed: webhooks.feed,
       metrics: gatewayMetrics({ ...services, large: features.large }),
       baseUrl: () => state.baseUrl,
+      configChanges,
     }),
     ...healthRoutes(services, state),
   ];

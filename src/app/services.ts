@@ -5,7 +5,7 @@ import { settledStore } from "../billing/settled_store.ts";
 import { createUsageReports, type UsageReports } from "../billing/usage/usage_report.ts";
 import { markedLedger, UsageRollup } from "../billing/usage/usage_rollup.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
-import type { Config } from "../config/config.ts";
+import type { Config, LoadedConfig } from "../config/config.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -22,6 +22,7 @@ import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
 import { createTokenWork } from "../workers/token_work.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
+import { type LiveSettings, startConfig, type StartedConfig } from "./start_config.ts";
 import { type FileStores, openFileStores } from "./file_stores.ts";
 import { createCounts, type GatewayCounts } from "./counts.ts";
 import { openStore } from "./store.ts";
@@ -34,12 +35,16 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Uniform in [0, 1). Default: `Math.random`. */
   readonly random?: () => number;
+  /** How the configuration is changed while the gateway runs, and how it was read. Default: it is not changed. */
+  readonly live?: LiveSettings & { readonly loaded: LoadedConfig };
   /** Returns the number of log lines that could not be written. Default: none. */
   readonly droppedLogLines?: () => number;
 }
 
 /** The parts that all endpoints and jobs share. */
-export interface Services extends Required<ServiceOptions>, ConfiguredParts {
+export interface Services extends Required<Omit<ServiceOptions, "live">>, ConfiguredParts {
+  /** How the configuration is changed while the gateway runs; null if it is not. */
+  readonly started: StartedConfig | null;
   /** The configuration in force. */
   readonly config: Config;
   /** What the gateway counts. Its log is `log`. */
@@ -78,14 +83,16 @@ export interface Services extends Required<ServiceOptions>, ConfiguredParts {
  * @throws What {@linkcode openStore} throws, or a file error if `egress.ca_file` cannot be read.
  */
 export async function openServices(options: ServiceOptions): Promise<Services> {
-  const { config, clock = systemClock, random = Math.random, droppedLogLines = () => 0 } = options;
+  const { clock = systemClock, random = Math.random, droppedLogLines = () => 0 } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
-  const ownAddresses = ownAddressesOf(config);
-  const configured = await openConfiguredParts(config, { clock, ownAddresses });
-  const engine = await openStore(config, { clock, log });
+  const engine = await openStore(options.config, { clock, log });
   try {
-    const shared = { config, log, clock, random, droppedLogLines, counts };
+    const started = options.live ? await startConfig(options.live, options.live.loaded, { store: engine, log }) : null;
+    const config = started?.loaded.config ?? options.config;
+    const ownAddresses = ownAddressesOf(config);
+    const configured = await openConfiguredParts(config, { clock, ownAddresses });
+    const shared = { config, log, clock, random, droppedLogLines, counts, started };
     return buildServices(shared, { engine, configured, ownAddresses });
   } catch (error) {
     await engine.close();
@@ -100,7 +107,7 @@ interface OpenedParts {
 }
 
 function buildServices(
-  options: Required<ServiceOptions> & Pick<Services, "counts">,
+  options: Required<Omit<ServiceOptions, "live">> & Pick<Services, "counts" | "started">,
   { engine: plainEngine, configured, ownAddresses }: OpenedParts,
 ): Services {
   const { config, clock, log } = options;

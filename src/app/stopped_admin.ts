@@ -40,6 +40,7 @@ export function createStoppedAdmin(config: Config, store: StoreEngine): RequestH
     feed: openEventFeed(store, clock),
     signingKeys: { rotate: async () => await (await openSigningKeys(store)).rotate() },
     metrics: null,
+    configChanges: null,
     baseUrl: () => config.server.baseUrl ?? "",
   });
   const router = createRouter(routes, { sections: [], renderError: renderAdminError });

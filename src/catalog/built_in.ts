@@ -32,8 +32,16 @@ export function builtInFields(family: string, vendorName: string): BuiltInFields
  * @param providers Names of the configured providers.
  */
 export function builtInModels(providers: ReadonlySet<string>): Model[] {
+  return builtInEntries(providers).map((entry) => readModel(entry));
+}
+
+/** The same models as an operator would write them in `models`. */
+export function builtInEntries(providers: ReadonlySet<string>): Readonly<Record<string, unknown>>[] {
   return written
     .map(({ vendor_name, ...model }) => ({ model, provider: providerPartOf(model.id), vendorName: vendor_name }))
     .filter(({ provider }) => providers.has(provider))
-    .map(({ model, provider, vendorName }) => readModel({ ...model, serves: [{ provider, model: vendorName }] }));
+    .map(({ model, provider, vendorName }) => ({
+      ...model,
+      serves: [{ provider, ...vendorName === undefined ? {} : { model: vendorName } }],
+    }));
 }

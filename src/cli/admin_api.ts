@@ -166,7 +166,7 @@ function headersFor(adminKey: string): Record<string, string> {
 }
 
 function bodyOf({ method, body }: AdminCall): string | null {
-  return method === "POST" || method === "PATCH" ? JSON.stringify(body ?? {}) : null;
+  return method === "GET" || method === "DELETE" ? null : JSON.stringify(body ?? {});
 }
 
 /** JSON is parsed, CSV is not. Another program can listen at the address, so the body can also be anything else. */

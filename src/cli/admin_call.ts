@@ -5,7 +5,7 @@ import { UsageError } from "./usage_error.ts";
 
 /** A call of the admin API, with the rules for when no gateway runs. */
 export interface AdminCall {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
   /** Why only a running gateway can answer. Default: its store is enough. */

@@ -27,7 +27,7 @@ export async function dev(args: readonly string[]): Promise<number> {
     if (path !== null) await restrictPermissions(path, output.log);
   }
   const code = await runUntilSignal(output, async () => {
-    const app = await startGateway(config, output, true);
+    const app = await startGateway({ config, showSecrets: true }, output);
     await storeWebhookSecret(config, app);
     output.print(devGreeting(app.address, key));
     return app;

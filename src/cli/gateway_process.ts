@@ -1,21 +1,29 @@
 import { type RunningApp, startApp } from "../app/app.ts";
+import type { ServiceOptions } from "../app/services.ts";
 import type { Config } from "../config/config.ts";
+import type { Log } from "../lib/log.ts";
 import { startMemoryReturn } from "../workers/memory_return.ts";
 import type { ProcessOutput } from "./process_output.ts";
 import { listenForStop } from "./stop_signals.ts";
 
+/** How a command starts the gateway. */
+export interface GatewayCommand {
+  readonly config: Config;
+  /** How the configuration is changed while the gateway runs. Default: it is not changed. */
+  readonly live?: ServiceOptions["live"];
+  /** Whether the webhook secrets of new accounts are printed. */
+  readonly showSecrets: boolean;
+}
+
 /**
  * Starts the gateway of a command, and prints its address and the accounts that it created.
- *
- * @param showSecrets Whether the webhook secrets of new accounts are printed.
  * @throws What {@linkcode startApp} throws.
  */
 export async function startGateway(
-  config: Config,
+  { config, live, showSecrets }: GatewayCommand,
   { log, print, droppedLogLines }: ProcessOutput,
-  showSecrets: boolean,
 ): Promise<RunningApp> {
-  const app = await startApp({ config, log, droppedLogLines });
+  const app = await startApp({ config, log, droppedLogLines, ...live && { live } });
   // Jobs start by an alarm. This finds due jobs whose alarm was lost.
   Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs());
   for (const { id, generatedWebhookSecret: secret } of app.createdAccounts.created) {
@@ -38,9 +46,14 @@ export async function startGateway(
  * @returns The exit code.
  */
 export async function runUntilSignal({ log, flush }: ProcessOutput, start: () => Promise<RunningApp>): Promise<number> {
-  const stopSignal = listenForStop({ log, onSecond: () => void flush().then(() => Deno.exit(1)) });
+  let onHangup = () => log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the gateway is not ready" });
+  const stopSignal = listenForStop({
+    onSecond: () => void flush().then(() => Deno.exit(1)),
+    onHangup: () => onHangup(),
+  });
   try {
     const app = await start();
+    onHangup = () => reload(app, log);
     const stopMemoryReturn = startMemoryReturn();
     log.info("stopping", { signal: await stopSignal });
     stopMemoryReturn();
@@ -50,4 +63,12 @@ export async function runUntilSignal({ log, flush }: ProcessOutput, start: () =>
   } finally {
     await flush();
   }
+}
+
+/** Reads the configuration again. The log has the outcome. */
+function reload({ configChanges }: RunningApp, log: Log): void {
+  if (configChanges === null) {
+    return log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the configuration is read only at start" });
+  }
+  configChanges().then((changes) => changes.reload({ by: "SIGHUP" })).catch(() => {}); // The change itself is logged.
 }

@@ -7,6 +7,12 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
     [--show-secrets]                     print the webhook secrets of accounts that it creates
   switchyard dev                         start the gateway with simulated vendors; no keys needed
   switchyard config check [FILE]         check a configuration and print its problems
+  switchyard config apply FILE           put a file in force without a restart: the gateway's own file, or settings
+                                         for the store; print what changed
+  switchyard config diff FILE            print what "apply" would change
+  switchyard config show | reload        show the configuration in force; read the gateway's file again
+  switchyard config versions [--limit N] [--after NEXT] | restore VERSION
+                                         the settings in the store
   switchyard doctor [--offline] [--json] check the configuration, the machine, the store and the providers, and say
                                          what to do
 

@@ -1,12 +1,12 @@
 import type { Config } from "../config/config.ts";
 import { errorLocation } from "../http/request_handler.ts";
 import { createLineWriter, type LineWriter } from "../lib/line_writer.ts";
-import { droppedLogLine, jsonLog, type Log } from "../lib/log.ts";
+import { droppedLogLine, jsonLog, type LeveledLog } from "../lib/log.ts";
 
 /** The output of a long-running command. A closed or full stream neither ends nor blocks the process. */
 export interface ProcessOutput {
   /** Writes to the standard error output. */
-  readonly log: Log;
+  readonly log: LeveledLog;
   /** Writes a text to the standard output. It is dropped if the stream is closed or full. */
   print(text: string): void;
   /** Returns the number of log lines that could not be written. */

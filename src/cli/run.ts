@@ -54,7 +54,9 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
     case "dev":
       return await (await import("./dev.ts")).dev(rest);
     case "config":
-      return (await import("./check.ts")).checkCommand(rest);
+      return rest[0] === "check"
+        ? (await import("./check.ts")).checkCommand(rest)
+        : await (await import("./config_command.ts")).configCommand(rest);
     case "doctor":
       return await (await import("./doctor.ts")).doctor(rest);
     case "webhooks":

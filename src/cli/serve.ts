@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { loadConfig } from "../config/load_config.ts";
+import { openConfigSource } from "../config/load_config.ts";
+import type { LogLevel } from "../lib/log.ts";
 import { runUntilSignal, startGateway } from "./gateway_process.ts";
 import { openProcessOutput } from "./process_output.ts";
 import { UsageError } from "./usage_error.ts";
@@ -11,12 +12,15 @@ import { UsageError } from "./usage_error.ts";
  */
 export async function serve(args: readonly string[]): Promise<number> {
   const { config: path, showSecrets } = readServeOptions(args);
-  const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
+  const source = openConfigSource({ path, env: (name) => Deno.env.get(name) });
+  const loaded = source.load({});
+  const { config } = loaded;
   const output = openProcessOutput(config);
+  const live = { source, loaded, setLogLevel: (level: LogLevel) => void (output.log.level = level) };
   if (config.models.length === 0) {
     output.log.warn("catalog_empty", { reason: "no vendor key is set and the configuration has no models" });
   }
-  return await runUntilSignal(output, () => startGateway(config, output, showSecrets));
+  return await runUntilSignal(output, () => startGateway({ config, live, showSecrets }, output));
 }
 
 function readServeOptions(args: readonly string[]): { config: string | undefined; showSecrets: boolean } {

@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
 
 /** Copies of a signal that arrive within this span count as one. */
 export const SIGNAL_COPY_MS = 1_000;
@@ -28,20 +27,23 @@ export function createSignalCounter(clock: Clock = systemClock): () => SignalMea
 
 /** Options of {@linkcode listenForStop}. */
 export interface StopSignalOptions {
-  readonly log: Log;
   /** Called for the second signal; ends the process immediately. */
   readonly onSecond: () => void;
+  /** Called for SIGHUP. */
+  readonly onHangup: () => void;
   /** Default: the system clock. */
   readonly clock?: Clock;
 }
 
 /**
- * Listens for SIGINT and SIGTERM. SIGHUP is sent when a terminal closes, or to reload a configuration. It is logged as
- * `reload_unsupported` and has no effect.
+ * Listens for SIGINT and SIGTERM. SIGHUP is sent to reload a configuration, or when a terminal closes, when a reload is
+ * harmless.
  *
  * @returns A promise that resolves with the first signal.
  */
-export function listenForStop({ log, onSecond, clock = systemClock }: StopSignalOptions): Promise<Deno.Signal> {
+export function listenForStop(
+  { onSecond, onHangup, clock = systemClock }: StopSignalOptions,
+): Promise<Deno.Signal> {
   const { promise, resolve } = Promise.withResolvers<Deno.Signal>();
   const count = createSignalCounter(clock);
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -51,17 +53,18 @@ export function listenForStop({ log, onSecond, clock = systemClock }: StopSignal
       if (meaning === "second") onSecond();
     });
   }
-  ignoreHangups(log, clock);
+  listenForHangup(clock, onHangup);
   return promise;
 }
 
-function ignoreHangups(log: Log, clock: Clock): void {
-  let loggedAt = -Infinity;
+/** Copies of a signal count as one, as in {@linkcode createSignalCounter}. */
+function listenForHangup(clock: Clock, callback: () => void): void {
+  let lastAt = -Infinity;
   const onHangup = () => {
     const now = clock.now();
-    if (now >= loggedAt && now - loggedAt < SIGNAL_COPY_MS) return;
-    loggedAt = now;
-    log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the configuration is read only at start" });
+    if (now >= lastAt && now - lastAt < SIGNAL_COPY_MS) return;
+    lastAt = now;
+    callback();
   };
   try {
     Deno.addSignalListener("SIGHUP", onHangup);

@@ -7,6 +7,7 @@ import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.
 import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
 import { type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
 import { refuseClashes, refuseEndpointPaths, refuseUnlistable } from "./cross_checks.ts";
+import { type ConfigTree, layTree, type StoredConfig } from "./config_tree.ts";
 import { isSection, readDocument, type Section } from "./document.ts";
 import { type EgressConfig, readEgressSection } from "./egress_section.ts";
 import { applyOverrides, providersFrom } from "./environment.ts";
@@ -91,15 +92,46 @@ const SECTIONS = [
  * @throws {ConfigError} With all problems.
  */
 export function readConfig(text: string, file: string, env: Environment): Config {
+  return readLayers({ text, file, env, stored: {} }).config;
+}
+
+/** The layers of a configuration. The first that sets a value wins: the environment, the file, the store. */
+export interface ConfigLayers {
+  /** YAML or JSON; empty text gives all defaults. */
+  readonly text: string;
+  /** The name of the text in problems. */
+  readonly file: string;
+  /** The source of `${NAME}`, the overrides and the vendors' keys. */
+  readonly env: Environment;
+  readonly stored: StoredConfig;
+}
+
+/**
+ * Reads the layers of a configuration.
+ *
+ * @returns The configuration, and its settings as an operator would write them.
+ * @throws {ConfigError} With all problems.
+ */
+export function readLayers({ text, file, env, stored }: ConfigLayers): LoadedConfig {
   const problems = new Problems(file);
-  const tree = readDocument(text, file, env, problems);
+  const declared = readDocument(text, file, env, problems);
+  const tree = { ...declared };
   applyOverrides(tree, env, problems);
   tree.providers ??= providersFrom(env, problems);
   const proxies = readProxies(env, (name) => {
     problems.setOrigin([name], `environment: ${name}`);
     problems.addPlain([name], "the address of an HTTP proxy, such as http://proxy.internal:3128", "other text");
   });
-  return { ...readTree(tree, problems), proxies };
+  const layers = layTree({ source: file, file: declared, tree, stored, env, problems });
+  const isBuiltIn = tree.models == null && Object.keys(stored.models ?? {}).length === 0;
+  const sections = isBuiltIn ? { ...layers.sections, models: undefined } : layers.sections;
+  return { config: { ...readTree(sections, problems), proxies }, tree: layers };
+}
+
+/** A configuration that was read, and its settings as an operator would write them. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly tree: ConfigTree;
 }
 
 /**

@@ -64,6 +64,12 @@ export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig)
   return VENDORS.find(isAt)?.provider ?? null;
 }
 
+/** The settings for which environment variables are set: `server.port`, with the names of the variables. */
+export function overridePaths(environment: Environment): ReadonlyMap<string, string> {
+  const set = Object.entries(OVERRIDES).filter(([name]) => environment(name));
+  return new Map(set.map(([name, path]) => [path.join("."), name]));
+}
+
 /** Sets the fields for which environment variables are set. They override the file. */
 export function applyOverrides(tree: Section, environment: Environment, problems: Problems): void {
   for (const [name, path] of Object.entries(OVERRIDES)) {

@@ -1,5 +1,7 @@
-import { type Config, readConfig } from "./config.ts";
+import { resolve } from "node:path";
+import { type Config, type LoadedConfig, readConfig, readLayers } from "./config.ts";
 import { ConfigError } from "./config_error.ts";
+import type { StoredConfig } from "./config_tree.ts";
 import type { Environment } from "./expansion.ts";
 
 /** Options of {@linkcode loadConfig} and {@linkcode checkConfig}. */
@@ -39,9 +41,41 @@ export function loadConfig(options: LoadOptions): Config {
   return readConfig(text, source, options.env);
 }
 
+/** Reads the configuration of a gateway again and again, with the settings of its store. */
+export interface ConfigSource {
+  /** The absolute path of the file; null without a file. */
+  readonly path: string | null;
+  /**
+   * Reads the file and the environment.
+   *
+   * @throws {ConfigError} With all problems.
+   */
+  load(stored: StoredConfig): LoadedConfig;
+}
+
+/**
+ * Finds the file of the configuration. The source reads this file only, also if another one appears later.
+ *
+ * @throws {ConfigError} If a named file does not exist.
+ */
+export function openConfigSource({ path, env, readFile = textOf }: LoadOptions): ConfigSource {
+  const { source } = sourceOf({ path, env, readFile });
+  const found = source === ENVIRONMENT ? null : source;
+  return {
+    path: found === null ? null : resolve(found),
+    load(stored) {
+      const text = found === null ? "" : sourceOf({ path: found, env, readFile }).text;
+      return readLayers({ text, file: source, env, stored });
+    },
+  };
+}
+
+/** The name of a configuration without a file. */
+const ENVIRONMENT = "environment";
+
 /** Loads a configuration and collects its problems. */
 export function checkConfig(options: LoadOptions): ConfigCheck {
-  let source = options.path ?? "environment";
+  let source = options.path ?? ENVIRONMENT;
   try {
     const found = sourceOf(options);
     source = found.source;
@@ -63,7 +97,7 @@ function sourceOf({ path, env, readFile = textOf }: LoadOptions): { source: stri
     return { source, text };
   }
   if (named !== undefined) throw new ConfigError([`${named}: expected a configuration file, got no such file`]);
-  return { source: "environment", text: "" };
+  return { source: ENVIRONMENT, text: "" };
 }
 
 function textOf(path: string): string | null {

@@ -14,12 +14,18 @@ export type Reader<T> = (value: unknown, context: ReadContext) => T;
 /** Fields whose values are never printed, wherever they are. */
 const SECRET_FIELDS = new Set<PropertyKey>(["api_key", "secret_key", "keys", "admin_key", "webhook_secret", "headers"]);
 
+/** Whether values at a path are never shown: a known secret, or a field whose name says that it is one. */
+export function isSecretPath(path: Path): boolean {
+  return path.some((part) => SECRET_FIELDS.has(part) || /(^|_)(key|keys|secret|token|password)$/.test(String(part)));
+}
+
 /** Collects the problems of a configuration, so that all are reported at once. Each path keeps its first problem. */
 export class Problems {
   readonly #file: string;
   readonly #lines = new Map<string, string>();
   readonly #privatePaths = new Set<string>();
   readonly #origins = new Map<string, string>();
+  readonly #originsBelow = new Map<string, string>();
 
   /** @param file The name of the file in each line. */
   constructor(file: string) {
@@ -29,6 +35,16 @@ export class Problems {
   /** Marks a value as from the environment, so that it is never printed. */
   keepPrivate(path: Path): void {
     this.#privatePaths.add(pathText(path));
+  }
+
+  /** Whether a value is from an expression. */
+  isPrivate(path: Path): boolean {
+    return this.#privatePaths.has(pathText(path));
+  }
+
+  /** Sets the origin that is printed for an entry from outside the file and everything below it. */
+  setOriginBelow(path: Path, origin: string): void {
+    this.#originsBelow.set(pathText(path), origin);
   }
 
   /** Sets the origin that is printed for a value from outside the file: `environment: PORT`. */
@@ -56,7 +72,7 @@ export class Problems {
   addPlain(path: Path, expected: string, got: string): void {
     const place = pathText(path);
     if (this.#lines.has(place)) return;
-    const origin = this.#origins.get(place);
+    const origin = this.#origins.get(place) ?? this.#originBelow(place);
     const where = origin ?? (place === "" ? this.#file : `${this.#file}: ${place}`);
     this.#lines.set(place, `${where}: expected ${expected}, got ${got}`);
   }
@@ -79,6 +95,17 @@ export class Problems {
    */
   throwIfAny(): void {
     if (this.#lines.size > 0) throw new ConfigError([...this.#lines.values()]);
+  }
+
+  /** The origin of the entry that contains a place, followed by the rest of the path; undefined if there is none. */
+  #originBelow(place: string): string | undefined {
+    for (const [entry, origin] of this.#originsBelow) {
+      const rest = place.slice(entry.length);
+      if (place.startsWith(entry) && (rest === "" || rest.startsWith(".") || rest.startsWith("["))) {
+        return origin + rest;
+      }
+    }
+    return undefined;
   }
 
   #addIssue(base: Path, value: unknown, issue: z.core.$ZodIssue): void {

@@ -1,0 +1,221 @@
+import { namedEntries, withoutSecrets } from "../config/config_diff.ts";
+import type { LoadedConfig } from "../config/config.ts";
+import { ConfigError } from "../config/config_error.ts";
+import { entryOf, STORED_SECTIONS, type StoredConfig } from "../config/config_tree.ts";
+import { isSection, type Section } from "../config/document.ts";
+import { defaultSettings } from "../config/default_settings.ts";
+import type { StoredVersion } from "../config/stored_config.ts";
+import { secondsOf } from "../lib/clock.ts";
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import type { ConfigAdmin, ConfigAnswer, ConfigEntry } from "../protocols/admin/config.ts";
+import type { AppliedChange, ConfigChanges, StoredChange } from "./config_changes.ts";
+
+/** Creates the operations behind the configuration endpoints of the admin API. */
+export function createConfigAdmin(changes: ConfigChanges): ConfigAdmin {
+  const change = (wanted: StoredChange, options: { readonly by: string; readonly isDryRun?: boolean }) =>
+    answered(changes, changes.change(wanted, options));
+  return {
+    show: () => shownConfig(changes),
+    reload: (options) => answered(changes, changes.reload(options)),
+    replaceAll: (body, options) => change((_, inForce) => storedContentOf(body, inForce), options),
+    put: (entry, value, options) =>
+      change((content, inForce) => withEntry(content, inForce, entry, plainValue(entry, value)), options),
+    patch: (entry, fields, options) =>
+      change(
+        (content, inForce) => withEntry(content, inForce, entry, patchedValue(content, inForce, entry, fields)),
+        options,
+      ),
+    remove: (entry, options) => change((content, inForce) => withoutEntry(content, inForce, entry), options),
+    async versions(page) {
+      const versions = await changes.versions(page);
+      const last = versions.at(-1);
+      const next = versions.length === page.limit && last !== undefined && last.version > 1 ? last.version : null;
+      return { data: versions.map(writeVersion), next };
+    },
+    async restore(version, options) {
+      const wanted = await changes.find(version);
+      if (wanted === null) throw new GatewayError("not_found", `Cannot find version ${version} of the configuration`);
+      return await change((_, inForce) => {
+        for (const [section, entries] of Object.entries(wanted.content)) {
+          for (const name of Object.keys(entries)) refuseOwned(inForce, { section, name });
+        }
+        return wanted.content;
+      }, options);
+    },
+  };
+}
+
+async function answered(changes: ConfigChanges, applied: Promise<AppliedChange>): Promise<ConfigAnswer> {
+  try {
+    const { diff, version, revokedKeys } = await applied;
+    return { ok: true, body: { file: changes.path, version, ...diff, revoked_keys: revokedKeys } };
+  } catch (error) {
+    if (error instanceof ConfigError) return { ok: false, problems: error.problems };
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) {
+      return { ok: false, problems: [`egress.ca_file: expected a readable file, got ${error.name}`] };
+    }
+    throw error;
+  }
+}
+
+/** `{file, version, restart, shadowed, settings}`: each setting with its value and its owner. */
+function shownConfig(changes: ConfigChanges): JsonObject {
+  const { tree, config } = changes.inForce;
+  const settings: Record<string, Record<string, JsonObject>> = {};
+  const ownerText = (section: string, name: string): string => {
+    switch (tree.ownerOf(section, name)) {
+      case "file":
+        return `file ${changes.path ?? tree.source}`;
+      case "store":
+        return `store version ${changes.version}`;
+      case "built_in":
+        return "built in";
+      default:
+        return "environment";
+    }
+  };
+  for (const [section, within] of Object.entries(tree.sections)) {
+    const entries: Record<string, JsonObject> = settings[section] = {};
+    for (const [name, value, path] of namedEntries(section, within)) {
+      entries[name] = { value: withoutSecrets(value, path, tree), owner: ownerText(section, name) };
+    }
+  }
+  for (const [section, fields] of Object.entries(defaultSettings(config))) {
+    const entries = settings[section] ??= {};
+    for (const [name, value] of Object.entries(fields)) entries[name] ??= { value, owner: "default" };
+  }
+  return { file: changes.path, version: changes.version, shadowed: tree.shadowed, settings };
+}
+
+function writeVersion({ version, at, by, diff }: StoredVersion): JsonObject {
+  return { version, created_at: secondsOf(at), by, ...diff };
+}
+
+/**
+ * Refuses the change of a setting that the file or the environment declares.
+ *
+ * @throws {GatewayError} `conflict`, with the file and the path.
+ */
+function refuseOwned({ tree }: LoadedConfig, { section, name }: ConfigEntry): void {
+  const owner = tree.ownerOf(section, name);
+  if (owner === "file") {
+    const message = `"${section}.${name}" is declared in ${tree.source}: change it there and reload the configuration`;
+    throw new GatewayError("conflict", message, { field: `${section}.${name}` });
+  }
+  if (owner === "environment") {
+    const message = `"${section}.${name}" is set by an environment variable: change it there and restart the gateway`;
+    throw new GatewayError("conflict", message, { field: `${section}.${name}` });
+  }
+}
+
+function withEntry(content: StoredConfig, inForce: LoadedConfig, entry: ConfigEntry, value: unknown): StoredConfig {
+  refuseSection(entry.section);
+  refuseOwned(inForce, entry);
+  refuseUnusable(value, entry.name);
+  return { ...content, [entry.section]: { ...content[entry.section], [entry.name]: value } };
+}
+
+function withoutEntry(content: StoredConfig, inForce: LoadedConfig, { section, name }: ConfigEntry): StoredConfig {
+  refuseSection(section);
+  const entries = content[section] ?? {};
+  if (!Object.hasOwn(entries, name)) {
+    refuseOwned(inForce, { section, name });
+    throw new GatewayError("not_found", `Cannot find "${section}.${name}" in the store`);
+  }
+  const { [name]: _removed, ...others } = entries;
+  return { ...content, [section]: others };
+}
+
+/** @throws {GatewayError} `invalid_request` for a section whose entries cannot live in the store. */
+function refuseSection(section: string): void {
+  if (STORED_SECTIONS.some((each) => each === section)) return;
+  throw invalidField("section", `expected one of ${STORED_SECTIONS.join(", ")}`);
+}
+
+/** Sections whose entries are single values. */
+const VALUE_SECTIONS: ReadonlySet<string> = new Set(["limits", "egress", "logs"]);
+
+/** A single value is sent as `{"value": …}`. */
+function plainValue({ section }: ConfigEntry, body: JsonObject): unknown {
+  const isWrapped = Object.hasOwn(body, "value");
+  if (VALUE_SECTIONS.has(section) && !isWrapped) throw invalidField("value", "expected the value of the setting");
+  return VALUE_SECTIONS.has(section) || (section === "aliases" && isWrapped) ? body.value : body;
+}
+
+/** The entry in force with the changed fields (RFC 7396). */
+function patchedValue(content: StoredConfig, inForce: LoadedConfig, entry: ConfigEntry, fields: JsonObject): unknown {
+  const { section, name } = entry;
+  if (VALUE_SECTIONS.has(section)) return plainValue(entry, fields);
+  const known = Object.hasOwn(content[section] ?? {}, name)
+    ? content[section]?.[name]
+    : entryOf(inForce.tree.sections, section, name);
+  if (!isSection(known)) {
+    throw new GatewayError("not_found", `Cannot find fields of "${section}.${name}" to change`);
+  }
+  if (section === "providers") refuseKeptCredential(known, fields);
+  return mergePatch(known, fields);
+}
+
+/** Fields of a provider that hold credentials. */
+const CREDENTIAL_FIELDS = ["api_key", "secret_key", "headers", "credentials"];
+
+/** A stored credential must not reach another address: whoever changes the address gives the credential again. */
+function refuseKeptCredential(known: Section, fields: JsonObject): void {
+  const moves = ["base_url", "kind"].some((field) => Object.hasOwn(fields, field) && fields[field] !== known[field]);
+  if (!moves) return;
+  for (const field of CREDENTIAL_FIELDS) {
+    if (known[field] === undefined || Object.hasOwn(fields, field)) continue;
+    throw invalidField(field, "expected the credential again, as the address of the provider changes");
+  }
+}
+
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isSection(patch)) return patch;
+  const merged: Section = isSection(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else merged[name] = mergePatch(merged[name], value);
+  }
+  return merged;
+}
+
+/** The settings of a whole body, as in a configuration file. */
+function storedContentOf(body: JsonObject, inForce: LoadedConfig): StoredConfig {
+  const content: Record<string, Record<string, unknown>> = {};
+  for (const [section, within] of Object.entries(body)) {
+    if (!STORED_SECTIONS.some((each) => each === section)) {
+      throw invalidField(section, `expected one of the sections ${STORED_SECTIONS.join(", ")}`);
+    }
+    const entries = entriesIn(section, within);
+    for (const [name, value] of entries) {
+      refuseOwned(inForce, { section, name });
+      refuseUnusable(value, `${section}.${name}`);
+    }
+    content[section] = Object.fromEntries(entries);
+  }
+  return content;
+}
+
+function entriesIn(section: string, within: unknown): [string, unknown][] {
+  if (section !== "models") {
+    if (!isSection(within)) throw invalidField(section, "expected a section");
+    return Object.entries(within);
+  }
+  if (!Array.isArray(within)) throw invalidField(section, "expected a list");
+  return within.map((each, index): [string, unknown] => {
+    if (!isSection(each) || typeof each.id !== "string") throw invalidField(`models[${index}].id`, "expected a text");
+    const { id, ...fields } = each;
+    return [id, fields];
+  });
+}
+
+/** Refuses expressions, which only a file has, and the text that stands for a secret in answers. */
+function refuseUnusable(value: unknown, field: string): void {
+  if (typeof value === "string") {
+    if (value.includes("${")) throw invalidField(field, "expected a value without ${…}: only a file has expressions");
+    if (value === "(set)") throw invalidField(field, 'expected the secret itself, not "(set)"');
+  } else if (typeof value === "object" && value !== null) {
+    for (const [key, item] of Object.entries(value)) refuseUnusable(item, `${field}.${key}`);
+  }
+}

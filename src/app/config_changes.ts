@@ -1,0 +1,216 @@
+import { ensureConfiguredAccounts } from "../billing/configured_accounts.ts";
+import { foreignKeysOf, revokeDroppedKeys } from "../billing/dropped_keys.ts";
+import type { Config, LoadedConfig } from "../config/config.ts";
+import type { StoredConfig } from "../config/config_tree.ts";
+import { type ConfigDiff, diffOf } from "../config/config_diff.ts";
+import { ConfigError } from "../config/config_error.ts";
+import {
+  addStoredVersion,
+  listStoredVersions,
+  readStoredConfig,
+  readStoredVersion,
+  type StoredVersion,
+} from "../config/stored_config.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Log } from "../lib/log.ts";
+import type { Store } from "../store/store.ts";
+import type { KeyRing } from "../billing/key_ring.ts";
+import type { StartedConfig } from "./start_config.ts";
+
+/** The result of a change. */
+export interface AppliedChange {
+  readonly diff: ConfigDiff;
+  /** The version of the settings in the store; 0 if there are none. */
+  readonly version: number;
+  /** The public ids of the keys that the file no longer declares. They are revoked. */
+  readonly revokedKeys: readonly string[];
+}
+
+/** Gives the new settings of the store for those before. */
+export type StoredChange = (content: StoredConfig, inForce: LoadedConfig) => StoredConfig;
+
+/** Options of a change. */
+export interface ChangeOptions {
+  /** Who makes the change. */
+  readonly by: string;
+  /** Whether only the difference is returned. Default: false. */
+  readonly isDryRun?: boolean;
+}
+
+/** The parts of the gateway whose configuration changes. */
+export interface ChangedGateway {
+  readonly services: { readonly store: Store; readonly keys: KeyRing; readonly log: Log };
+  /** Replaces the configuration in force, see `LiveGateway.replace`. */
+  replace(config: Config, beforeSwap: () => Promise<void>): Promise<void>;
+}
+
+/** The changes of the configuration of a running gateway, one after the other. */
+export class ConfigChanges {
+  readonly #started: StartedConfig;
+  readonly #gateway: ChangedGateway;
+  #inForce: LoadedConfig;
+  #version: number;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(gateway: ChangedGateway, started: StartedConfig) {
+    this.#gateway = gateway;
+    this.#started = started;
+    this.#inForce = started.loaded;
+    this.#version = started.version;
+  }
+
+  /** The configuration in force. */
+  get inForce(): LoadedConfig {
+    return this.#inForce;
+  }
+
+  /** The version of the settings in the store that is in force; 0 for none. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** The absolute path of the configuration file; null without one. */
+  get path(): string | null {
+    return this.#started.source.path;
+  }
+
+  /**
+   * Reads the file and the settings of the store again, and puts them in force.
+   *
+   * @throws {ConfigError} With all problems. The configuration in force stays.
+   */
+  reload({ by, isDryRun = false }: ChangeOptions): Promise<AppliedChange> {
+    return this.#inTurn(async () => {
+      const { version, content } = await readStoredConfig(this.#store);
+      return await this.#apply(this.#load(content), version, { by, isDryRun });
+    }, { by, isDryRun });
+  }
+
+  /**
+   * Changes the settings in the store and puts them in force, as a new version.
+   *
+   * @throws {ConfigError} With all problems. Neither the store nor the configuration in force has changed then.
+   * @throws {GatewayError} What `change` throws; `invalid_request` if the settings exceed the store's limit; `conflict`
+   * if another node changed them meanwhile.
+   */
+  change(change: StoredChange, { by, isDryRun = false }: ChangeOptions): Promise<AppliedChange> {
+    return this.#inTurn(async () => {
+      const before = await readStoredConfig(this.#store);
+      const content = change(before.content, this.#inForce);
+      return await this.#apply(this.#load(content), before.version + 1, { by, isDryRun, content });
+    }, { by, isDryRun });
+  }
+
+  /** Lists versions of the settings in the store, newest first. */
+  versions(page: { readonly limit: number; readonly before?: number }): Promise<StoredVersion[]> {
+    return listStoredVersions(this.#store, page);
+  }
+
+  /** A version; null if it does not exist or is no longer kept. */
+  find(version: number): Promise<StoredVersion | null> {
+    return readStoredVersion(this.#store, version);
+  }
+
+  get #store() {
+    return this.#gateway.services.store;
+  }
+
+  #load(content: StoredConfig): LoadedConfig {
+    return this.#started.source.load(content);
+  }
+
+  async #apply(
+    loaded: LoadedConfig,
+    version: number,
+    { by, isDryRun, content }: ChangeOptions & { readonly content?: StoredConfig },
+  ): Promise<AppliedChange> {
+    const before = this.#inForce;
+    const diff = diffOf(before.tree, loaded.tree, this.#started.loaded.tree);
+    await this.#refuseForeignKeys(loaded);
+    if (isDryRun === true) return { diff, version, revokedKeys: [] };
+    const config = keepRestartSettings(loaded.config, this.#started.loaded.config);
+    let revokedKeys: readonly string[] = [];
+    await this.#gateway.replace(config, async () => {
+      if (content !== undefined) await this.#keep({ version, at: this.#store.now(), by, diff, content });
+      const { store, keys } = this.#gateway.services;
+      await ensureConfiguredAccounts(store, config.accounts);
+      revokedKeys = await revokeDroppedKeys(keys, store, {
+        before: before.config.accounts,
+        after: config.accounts,
+      });
+      for (const { id } of config.accounts) keys.evictAccount(id);
+    });
+    this.#inForce = { ...loaded, config };
+    this.#version = version;
+    this.#started.setLogLevel(config.logs.level);
+    return { diff, version, revokedKeys };
+  }
+
+  async #keep(version: StoredVersion): Promise<void> {
+    const { maxValueBytes } = this.#store.limits;
+    try {
+      if (await addStoredVersion(this.#store, version)) return;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new GatewayError(
+        "invalid_request",
+        `The settings in the store and the difference exceed ${maxValueBytes} bytes: declare models in the file`,
+      );
+    }
+    throw new GatewayError("conflict", "Another change of the configuration was stored first: repeat the request");
+  }
+
+  /** @throws {ConfigError} If a configured key belongs to another account. */
+  async #refuseForeignKeys({ config, tree }: LoadedConfig): Promise<void> {
+    const foreign = await foreignKeysOf(this.#store, config.accounts);
+    if (foreign.length === 0) return;
+    throw new ConfigError(
+      foreign.map(({ account, key, owner }) =>
+        `${tree.source}: accounts[${account}].keys[${key}]: expected a key of no other account, got one of "${owner}"`
+      ),
+    );
+  }
+
+  /** Runs changes one after the other, and logs how they ended. */
+  #inTurn(work: () => Promise<AppliedChange>, { by, isDryRun }: ChangeOptions): Promise<AppliedChange> {
+    const done = this.#last.then(work, work);
+    const { log } = this.#gateway.services;
+    this.#last = isDryRun === true ? done.catch(() => {}) : done.then(
+      ({ diff }) => log.info("config_changed", { reason: `${summaryOf(diff)}, by ${by}` }),
+      (error) => {
+        const problems = error instanceof ConfigError ? error.problems : [reasonOf(error)];
+        for (const reason of problems) log.error("config_rejected", { reason });
+      },
+    );
+    return done;
+  }
+}
+
+/** The new configuration with the settings at the start where a change needs a restart. */
+function keepRestartSettings(next: Config, started: Config): Config {
+  const { memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling } = started.limits;
+  const { accounts, providers, models, modelPatterns, aliases, egress, logs, limits, server } = next;
+  return {
+    ...started,
+    accounts,
+    providers,
+    models,
+    modelPatterns,
+    aliases,
+    egress,
+    logs,
+    limits: { ...limits, memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling },
+    server: { ...started.server, adminKey: server.adminKey },
+  };
+}
+
+function summaryOf({ added, changed, removed, restart }: ConfigDiff): string {
+  const count = (part: ConfigDiff["added"]) => Object.values(part).reduce((sum, { length }) => sum + length, 0);
+  const changes = Object.values(changed).reduce((sum, entries) => sum + Object.keys(entries).length, 0);
+  return `${count(added)} added, ${changes} changed, ${count(removed)} removed, ${restart.length} need a restart`;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof GatewayError) return error.message;
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,43 @@
+import { ConfigError } from "../config/config_error.ts";
+import type { LoadedConfig } from "../config/config.ts";
+import { readStoredConfig } from "../config/stored_config.ts";
+import type { ConfigSource } from "../config/load_config.ts";
+import type { Log, LogLevel } from "../lib/log.ts";
+import type { Store } from "../store/store.ts";
+
+/** What a running gateway needs to read its configuration again. */
+export interface LiveSettings {
+  readonly source: ConfigSource;
+  /** Sets the lowest level that is logged. */
+  readonly setLogLevel: (level: LogLevel) => void;
+}
+
+/** The configuration at the start. */
+export interface StartedConfig extends LiveSettings {
+  readonly loaded: LoadedConfig;
+  /** The version of the settings in the store that is in force; 0 for none. */
+  readonly version: number;
+}
+
+/**
+ * Adds the settings in the store to the configuration of a start. If the two do not fit together, the gateway starts
+ * without those of the store and logs each problem. The file alone is valid, and only a running gateway can repair the
+ * others.
+ *
+ * @param loaded The file and the environment.
+ */
+export async function startConfig(
+  settings: LiveSettings,
+  loaded: LoadedConfig,
+  { store, log }: { readonly store: Pick<Store, "get">; readonly log: Log },
+): Promise<StartedConfig> {
+  const { version, content } = await readStoredConfig(store);
+  if (version === 0) return { ...settings, loaded, version };
+  try {
+    return { ...settings, loaded: settings.source.load(content), version };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const problem of error.problems) log.error("stored_config_ignored", { reason: problem });
+    return { ...settings, loaded, version };
+  }
+}

@@ -1,0 +1,146 @@
+import type { ConfigTree } from "./config_tree.ts";
+import { isSection, type Section } from "./document.ts";
+import { isSecretPath } from "./problems.ts";
+
+/** A changed value: before and after, null where it was or is not set. A secret is only `changed`. */
+export type ValueChange = { readonly before: unknown; readonly after: unknown } | "changed";
+
+/** The difference of two configurations, without secrets. */
+export interface ConfigDiff {
+  /** Names of entries by section: providers, models, aliases, accounts. */
+  readonly added: Readonly<Record<string, readonly string[]>>;
+  readonly removed: Readonly<Record<string, readonly string[]>>;
+  /** By section, then by entry, then by field: `models`, `acme/one`, `pricing.prompt`. */
+  readonly changed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, ValueChange>>>>>>;
+  /** Changed settings that take effect at the next start: `server.port`. */
+  readonly restart: readonly string[];
+}
+
+/** Sections that consist of named entries. In the others each field is an entry. */
+const NAMED_SECTIONS: ReadonlySet<string> = new Set(["providers", "models", "aliases", "accounts"]);
+
+/** The settings that take effect without a restart, by section; null for all of them. */
+const LIVE_SECTIONS: Readonly<Record<string, ((field: string) => boolean) | null>> = {
+  providers: null,
+  models: null,
+  aliases: null,
+  accounts: null,
+  egress: null,
+  logs: null,
+  limits: (field) => !["memory", "min_free_disk", "files_quota", "vendor_polling"].includes(field),
+  server: (field) => field === "admin_key" || field === "admin_keys",
+};
+
+/** Whether a change of an entry takes effect without a restart. */
+function isLive(section: string, name: string): boolean {
+  const rule = Object.hasOwn(LIVE_SECTIONS, section) ? LIVE_SECTIONS[section] : undefined;
+  return rule === null || rule?.(name) === true;
+}
+
+/**
+ * Compares configurations.
+ *
+ * @param started The configuration at the start, which settles what needs a restart.
+ */
+export function diffOf(before: ConfigTree, after: ConfigTree, started: ConfigTree): ConfigDiff {
+  const added: Record<string, string[]> = {};
+  const removed: Record<string, string[]> = {};
+  const changed: Record<string, Record<string, Record<string, ValueChange>>> = {};
+  const restart: string[] = [];
+  const [old, next, first] = [entriesOf(before), entriesOf(after), entriesOf(started)];
+  for (const section of new Set([...old.keys(), ...next.keys(), ...first.keys()])) {
+    const [from, to] = [old.get(section) ?? NO_ENTRIES, next.get(section) ?? NO_ENTRIES];
+    const start = first.get(section) ?? NO_ENTRIES;
+    for (const name of new Set([...from.keys(), ...to.keys(), ...start.keys()])) {
+      if (!isLive(section, name)) {
+        const changes = changesOf(start.get(name), to.get(name));
+        if (Object.keys(changes).length > 0) restart.push(name === "" ? section : `${section}.${name}`);
+        continue;
+      }
+      const [one, other] = [from.get(name), to.get(name)];
+      if (NAMED_SECTIONS.has(section) && (one === undefined || other === undefined)) {
+        if (one !== undefined) (removed[section] ??= []).push(name);
+        if (other !== undefined) (added[section] ??= []).push(name);
+        continue;
+      }
+      const changes = changesOf(one, other);
+      if (Object.keys(changes).length > 0) (changed[section] ??= {})[name] = changes;
+    }
+  }
+  return { added, removed, changed, restart };
+}
+
+/** A value at a path below an entry. */
+interface Leaf {
+  readonly value: unknown;
+  readonly isSecret: boolean;
+}
+
+type Leaves = ReadonlyMap<string, Leaf>;
+
+const NO_ENTRIES: ReadonlyMap<string, Leaves> = new Map();
+
+function changesOf(before: Leaves | undefined, after: Leaves | undefined): Record<string, ValueChange> {
+  const changes: Record<string, ValueChange> = {};
+  for (const field of new Set([...before?.keys() ?? [], ...after?.keys() ?? []])) {
+    const [one, other] = [before?.get(field), after?.get(field)];
+    if (JSON.stringify(one?.value) === JSON.stringify(other?.value)) continue;
+    const isSecret = one?.isSecret === true || other?.isSecret === true;
+    changes[field === "" ? "value" : field] = isSecret
+      ? "changed"
+      : { before: one?.value ?? null, after: other?.value ?? null };
+  }
+  return changes;
+}
+
+/** All values by section, entry and field. */
+function entriesOf(tree: ConfigTree): Map<string, Map<string, Leaves>> {
+  const sections = new Map<string, Map<string, Leaves>>();
+  for (const [section, within] of Object.entries(tree.sections)) {
+    const entries = new Map<string, Leaves>();
+    sections.set(section, entries);
+    for (const [name, value, path] of namedEntries(section, within)) entries.set(name, leavesOf(value, path, tree));
+  }
+  return sections;
+}
+
+/** The entries of a section with their names and paths. A setting without fields is an entry without a name. */
+export function namedEntries(section: string, within: unknown): [string, unknown, readonly PropertyKey[]][] {
+  if (Array.isArray(within)) {
+    return within.map((each, index) => {
+      const name = isSection(each) && typeof each.id === "string" ? each.id : String(index);
+      return [name, each, [section, index]];
+    });
+  }
+  if (isSection(within)) return Object.entries(within).map(([name, value]) => [name, value, [section, name]]);
+  return [["", within, [section]]];
+}
+
+function leavesOf(value: unknown, path: readonly PropertyKey[], tree: ConfigTree): Leaves {
+  const leaves = new Map<string, Leaf>();
+  const add = (each: unknown, field: string, at: readonly PropertyKey[]) => {
+    const parts = partsOf(each);
+    if (parts === null) leaves.set(field, { value: each, isSecret: isSecretPath(at) || tree.isPrivate(at) });
+    else {for (const [key, item] of parts) {
+        add(item, field === "" ? String(key) : `${field}.${String(key)}`, [...at, key]);
+      }}
+  };
+  add(value, "", path);
+  return leaves;
+}
+
+/** The parts of a map, or of a list that contains maps; null for anything else. */
+function partsOf(value: unknown): [PropertyKey, unknown][] | null {
+  if (Array.isArray(value)) return value.some(isSection) ? value.map((each, index) => [index, each]) : null;
+  return isSection(value) ? Object.entries(value) : null;
+}
+
+/** A setting for the operator's eyes: secrets are replaced. */
+export function withoutSecrets(value: unknown, path: readonly PropertyKey[], tree: ConfigTree): unknown {
+  if (isSecretPath(path)) return "(set)";
+  const parts = partsOf(value);
+  if (parts === null) return tree.isPrivate(path) ? "(from the environment)" : value;
+  const shown = parts.map(([key, item]) => [key, withoutSecrets(item, [...path, key], tree)] as const);
+  if (Array.isArray(value)) return shown.map(([, item]) => item);
+  return Object.fromEntries(shown) as Section;
+}

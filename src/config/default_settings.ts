@@ -1,0 +1,70 @@
+import type { Config } from "./config.ts";
+
+/**
+ * The settings with a default, by section, as an operator would write them. Times are in seconds, sizes in bytes. Used
+ * to show the values of settings that no one set.
+ */
+export function defaultSettings(
+  { server, store, files, limits, retention, billing, webhooks, egress, logs }: Config,
+): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  return {
+    server: {
+      host: server.host,
+      port: server.port,
+      base_url: server.baseUrl,
+      vendor_callbacks: server.vendorCallbacks,
+      shutdown_grace: seconds(server.shutdownGraceMs),
+    },
+    store: { "": store },
+    files: { "": files },
+    limits: {
+      memory: limits.memoryBytes,
+      min_free_disk: limits.minFreeDiskBytes,
+      files_quota: limits.filesQuotaBytes,
+      cached_contents: limits.cachedContents,
+      video_polling: {
+        requests: limits.videoPolling.requests,
+        per: seconds(limits.videoPolling.perMs),
+        burst: limits.videoPolling.burst,
+      },
+      video_event_streams: limits.videoEventStreams,
+      vendor_polling: {
+        first: seconds(limits.vendorPolling.firstMs),
+        least: seconds(limits.vendorPolling.minMs),
+        most: seconds(limits.vendorPolling.maxMs),
+        per_second: limits.vendorPolling.perSecond,
+      },
+      text_body: limits.textBodyBytes,
+      large_body: limits.largeBodyBytes,
+      image_body: limits.imageBodyBytes,
+      edit_body: limits.editBodyBytes,
+      edit_file: limits.editFileBytes,
+      video_body: limits.videoBodyBytes,
+      other_body: limits.otherBodyBytes,
+      body_idle: seconds(limits.bodyIdleMs),
+      video_deadline: seconds(limits.videoDeadlineMs),
+      video_doubt: seconds(limits.videoDoubtMs),
+      signed_url: seconds(limits.signedUrlMs),
+    },
+    retention: {
+      tasks: seconds(retention.tasksMs),
+      deliveries: seconds(retention.deliveriesMs),
+      files: seconds(retention.filesMs),
+      cached_contents: seconds(retention.cachedContentsMs),
+    },
+    billing: {
+      preauthorize: billing.preauthorize,
+      unknown_creates: billing.unknownCreates,
+      durability: billing.durability,
+    },
+    webhooks: { timeout: seconds(webhooks.timeoutMs) },
+    egress: { allow: egress.allow, ca_file: egress.caFile },
+    logs: { level: logs.level },
+  };
+}
+
+function seconds(ms: number): number;
+function seconds(ms: number | null): number | null;
+function seconds(ms: number | null): number | null {
+  return ms === null ? null : ms / 1000;
+}

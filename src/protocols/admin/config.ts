@@ -1,0 +1,124 @@
+import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { ReadJson } from "./accounts.ts";
+import { answerJson } from "./answer.ts";
+import { guardedRoute } from "./guarded_route.ts";
+
+/** An entry of the configuration: `providers` and `acme`, `limits` and `text_body`. */
+export interface ConfigEntry {
+  readonly section: string;
+  readonly name: string;
+}
+
+/** The result of a change: its difference, or all problems of the configuration, which was then not changed. */
+export type ConfigAnswer =
+  | { readonly ok: true; readonly body: JsonObject }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Options of a change. */
+export interface ConfigChangeOptions {
+  /** Who makes the change. */
+  readonly by: string;
+  /** Whether only the difference is returned. */
+  readonly isDryRun: boolean;
+}
+
+/** The operations on the configuration of a running gateway. */
+export interface ConfigAdmin {
+  /** What is in force, without secrets. */
+  show(): JsonObject;
+  /** Reads the file again. */
+  reload(options: ConfigChangeOptions): Promise<ConfigAnswer>;
+  /** Replaces all settings in the store. */
+  replaceAll(sections: JsonObject, options: ConfigChangeOptions): Promise<ConfigAnswer>;
+  /** Sets an entry in the store. */
+  put(entry: ConfigEntry, value: JsonObject, options: ConfigChangeOptions): Promise<ConfigAnswer>;
+  /** Changes fields of an entry (RFC 7396). */
+  patch(entry: ConfigEntry, fields: JsonObject, options: ConfigChangeOptions): Promise<ConfigAnswer>;
+  /** Removes an entry from the store. */
+  remove(entry: ConfigEntry, options: ConfigChangeOptions): Promise<ConfigAnswer>;
+  /** Lists the versions of the settings in the store, newest first. */
+  versions(page: { readonly limit: number; readonly before?: number }): Promise<JsonObject>;
+  /** Puts the settings of an earlier version in force, as a new version. */
+  restore(version: number, options: ConfigChangeOptions): Promise<ConfigAnswer>;
+}
+
+/** The dependencies of the configuration endpoints. */
+export interface AdminConfigOptions {
+  /** The operator's key; if empty, the admin API is disabled. */
+  readonly adminKey: string;
+  readonly admin: ConfigAdmin;
+  readonly readJson: ReadJson;
+}
+
+/** The name that changes are recorded with. */
+const ADMIN = "admin";
+
+/** The configuration endpoints; empty without an admin key. Source: docs/api/admin.md#configuration. */
+export function adminConfigRoutes({ adminKey, admin, readJson }: AdminConfigOptions): Route[] {
+  if (adminKey === "") return [];
+  const route = guardedRoute(adminKey, "/admin/v1/config");
+  return [
+    route("GET", "", () => answerJson(admin.show())),
+    route("PUT", "", async (inbound) => answer(await admin.replaceAll(await readJson(inbound), optionsOf(inbound)))),
+    route("POST", "/reload", reloadHandler(admin)),
+    route("GET", "/versions", versionsHandler(admin)),
+    route("POST", "/versions/:version/restore", restoreHandler(admin)),
+    route("PUT", "/:section/:name*", async (inbound) => {
+      return answer(await admin.put(entryOf(inbound), await readJson(inbound), optionsOf(inbound)));
+    }),
+    route("PATCH", "/:section/:name*", async (inbound) => {
+      return answer(await admin.patch(entryOf(inbound), await readJson(inbound), optionsOf(inbound)));
+    }),
+    route("DELETE", "/:section/:name*", async (inbound) => {
+      return answer(await admin.remove(entryOf(inbound), optionsOf(inbound)));
+    }),
+  ];
+}
+
+function reloadHandler(admin: ConfigAdmin): Handler {
+  return async (inbound) => {
+    await inbound.request.body?.cancel();
+    return answer(await admin.reload(optionsOf(inbound)));
+  };
+}
+
+function restoreHandler(admin: ConfigAdmin): Handler {
+  return async (inbound) => {
+    await inbound.request.body?.cancel();
+    return answer(await admin.restore(versionIn(pathParam(inbound.params, "version"), "version"), optionsOf(inbound)));
+  };
+}
+
+const MAX_PAGE_SIZE = 100;
+
+function versionsHandler(admin: ConfigAdmin): Handler {
+  return async ({ query }) => {
+    const parameters = new URLSearchParams(query);
+    const limit = versionIn(parameters.get("limit") ?? "20", "limit");
+    if (limit > MAX_PAGE_SIZE) throw invalidField("limit", `expected a whole number from 1 to ${MAX_PAGE_SIZE}`);
+    const after = parameters.get("after");
+    return answerJson(await admin.versions({ limit, ...after === null ? {} : { before: versionIn(after, "after") } }));
+  };
+}
+
+function versionIn(text: string, field: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw invalidField(field, "expected a whole number from 1");
+  return Number(text);
+}
+
+function entryOf(inbound: Inbound): ConfigEntry {
+  return { section: pathParam(inbound.params, "section"), name: pathParam(inbound.params, "name") };
+}
+
+function optionsOf({ query }: Inbound): ConfigChangeOptions {
+  return { by: ADMIN, isDryRun: new URLSearchParams(query).get("dry_run") === "true" };
+}
+
+function answer(result: ConfigAnswer): Response {
+  if (result.ok) return answerJson(result.body);
+  const { problems } = result;
+  const message = `The configuration was not changed: ${problems.join("; ")}`;
+  return answerJson({ error: { code: "invalid_request", message, problems } }, 400);
+}
