@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { newRequestId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import { type Money, writeMoney } from "../lib/money.ts";
 import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import { abortAfter } from "./abort_after.ts";
 import { BodyTimeout } from "./body.ts";
@@ -131,6 +132,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     const { request } = arrival;
     const response = arrival.hasResponseFields ? answered : withFields(answered, arrival.responseFields());
     const { record } = arrival;
+    addCost(response, record.cost);
     record.status = response.status;
     record.respondedAt = clock.now();
     if (error !== null) {
@@ -140,6 +142,11 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     }
     return request.method === "HEAD" ? withoutBody(response) : response;
   }
+}
+
+/** Adds the cost of a request that was charged before its response. Texts have the field already. */
+function addCost({ headers }: Response, cost: Money | null): void {
+  if (cost !== null && !headers.has("x-service-cost")) headers.set("x-service-cost", writeMoney(cost));
 }
 
 const MAX_URL_CHARACTERS = 8192;

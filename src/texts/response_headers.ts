@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { writeMoney } from "../lib/money.ts";
 import { addReportedHeaders } from "../http/headers.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
@@ -37,6 +38,8 @@ export function responseHeaders(
   if (limit !== null) headers["x-service-output-limit"] = String(limit);
   const dropped = request.clampedLimit ? [...request.clampedLimit.fields, ...droppedFields] : droppedFields;
   if (dropped.length > 0) headers["x-service-dropped"] = droppedFieldsHeader(dropped);
+  const { cost } = request.record;
+  if (cost !== null) headers["x-service-cost"] = writeMoney(cost);
   recordResponse(request.record, response, dropped);
   return headers;
 }

@@ -52,6 +52,42 @@ inGateway("GET /admin/v1/usage sums all calls made before it, as the ledger does
   assertEquals(Number(account.balance) + Number(json.total.cost), 25);
 });
 
+inGateway(
+  "X-Service-Cost is the charge of a whole reply or a cache, and missing where nothing was charged",
+  async (gateway) => {
+    const caller = asCaller(gateway, gateway.key);
+    const path = {
+      messages: "/msgcompat/v1/messages",
+      content: "/gencompat/v1beta/models/sandbox/chat-1:generateContent",
+    };
+    const contents = [{ role: "user", parts: [{ text: "Hello" }] }];
+    const answers = [
+      await caller("POST", "/v1/chat/completions", CHAT),
+      await caller("POST", "/v1/chat/completions", { ...CHAT, model: "sandbox/messages-1" }),
+      await caller("POST", path.messages, { ...CHAT, max_tokens: 50 }, { "msg-version": "2023-06-01" }),
+      await caller("POST", path.content, { contents }),
+      await caller("POST", "/gencompat/v1beta/cachedContents", { model: "sandbox/content-1", contents, ttl: "900s" }),
+    ];
+    const { json } = await asOperator(gateway)("GET", "/admin/v1/accounts/demo/ledger?limit=100");
+    const costs = json.data.flatMap((entry: { requests?: { cost: string; request_id: string }[] }) =>
+      entry.requests ?? []
+    );
+    for (const { status, headers, text } of answers) {
+      assertEquals(status, 200, text);
+      const own = costs.find((each: { request_id: string }) => each.request_id === headers.get("x-service-request-id"));
+      assertEquals(headers.get("x-service-cost"), own?.cost);
+      assert(own !== undefined);
+    }
+    for (
+      const uncharged of [
+        await caller("POST", "/v1/chat/completions", { ...CHAT, stream: true }),
+        await caller("POST", "/v1/chat/completions", { ...CHAT, model: "none" }),
+        await caller("GET", "/v1/usage"),
+      ]
+    ) assertEquals(uncharged.headers.get("x-service-cost"), null);
+  },
+);
+
 inGateway("GET /admin/v1/usage filters by fields and days, and continues after a page", async (gateway) => {
   const operator = asOperator(gateway);
   await chat(gateway);
