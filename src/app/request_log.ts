@@ -29,15 +29,18 @@ export async function openRequestLog(
   { config, clock, log }: RequestLogOwner,
   { isCreated = true }: OpenRequestLogOptions = {},
 ): Promise<RequestLog | null> {
-  const { retentionMs, maxBytes } = config.requestLog;
+  const { retentionMs, maxBytes, capture } = config.requestLog;
   const path = await pathOf(config);
   if (path !== MEMORY && !isCreated && await Deno.stat(path).catch(() => null) === null) return null;
   if (path !== MEMORY) await makePrivateFile(path, log);
+  const bodiesPath = path === MEMORY ? MEMORY : `${path}.bodies`;
+  if (capture !== null && bodiesPath !== MEMORY) await makePrivateFile(bodiesPath, log);
   return openSqliteRequestLog({
     path,
     retentionMs,
     maxBytes,
     minFreeBytes: config.limits.minFreeDiskBytes,
+    bodies: capture === null ? null : { ...capture, path: bodiesPath },
     clock,
     log,
   });

@@ -137,7 +137,12 @@ function buildServices(
     journal,
     files: openFileStores(config, log),
     keys,
-    authenticate: createAuthenticate({ ring: keys, meter, clock }),
+    authenticate: createAuthenticate({
+      ring: keys,
+      meter,
+      clock,
+      captureBytes: config.requestLog.isEnabled ? config.requestLog.capture?.bodyBytes ?? null : null,
+    }),
     meter,
     usageRollup,
     usage: createUsageReports({ store, rollup: usageRollup, meter }),

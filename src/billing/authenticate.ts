@@ -1,3 +1,4 @@
+import { BodyCapture } from "../http/body_capture.ts";
 import { type KeyLocation, readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -24,15 +25,20 @@ export interface AuthenticateParts {
   /** What the limits of a key have left, for the header fields of responses. Default: no fields. */
   readonly meter?: Pick<LedgerMeter, "ratesLeft">;
   readonly clock: Pick<Clock, "now">;
+  /** The most bytes of each captured body; null if none are kept. Default: none. */
+  readonly captureBytes?: number | null;
 }
 
 /** Authenticates by a key ring. Responses to a key with a limit of rate then show what it has left. */
-export function createAuthenticate({ ring, meter, clock }: AuthenticateParts): Authenticate {
+export function createAuthenticate({ ring, meter, clock, captureBytes = null }: AuthenticateParts): Authenticate {
   function ownedBy(credential: Credential, inbound: Inbound): Credential {
     const { memory, record } = inbound;
     memory.assignTo(credential.accountId);
     record.accountId = credential.accountId;
     record.keyId = credential.keyId;
+    if (credential.capture !== null && captureBytes !== null) {
+      record.capture = new BodyCapture(credential.capture, captureBytes);
+    }
     if (credential.limits !== null) applyLimits(credential, credential.limits, inbound);
     return credential;
   }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import type { CaptureMode } from "../http/body_capture.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type EffectiveLimits, effectiveLimitsOf } from "../limits/access_limits.ts";
+import { captureOf, type EffectiveLimits, effectiveLimitsOf } from "../limits/access_limits.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Entry, Store } from "../store/store.ts";
 import { hashOfKey, isWellFormedKey } from "./api_key.ts";
@@ -14,6 +15,8 @@ export interface Credential {
   readonly accountId: string;
   /** Null if neither the key nor the account is limited, so that a request of such a caller costs one comparison. */
   readonly limits: EffectiveLimits | null;
+  /** Which requests have their bodies kept; null for none. */
+  readonly capture: CaptureMode | null;
 }
 
 /** Identifies callers by their keys, from a cache where possible. */
@@ -147,7 +150,7 @@ async function findOwner(store: Store, hash: string, now: number): Promise<Crede
   const limits = effectiveLimitsOf(key.value, account.value);
   if (limits !== null && isExpired(limits, now)) return null;
   recordUse(store, key);
-  return { keyId, accountId, limits };
+  return { keyId, accountId, limits, capture: captureOf(key.value.capture, account.value.capture) };
 }
 
 /** Coarse and in the background. If it fails, a later use is recorded. */

@@ -1,6 +1,7 @@
-import type { AccessLimits } from "../limits/access_limits.ts";
+import type { AccessLimits, CaptureSetting } from "../limits/access_limits.ts";
 import {
   ACCESS_LIMIT_FIELDS,
+  CAPTURE_FIELD,
   changed,
   changedLimits,
   INSTANT_FIELD,
@@ -21,16 +22,19 @@ export interface KeySettings {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Default: none. */
   readonly limits?: AccessLimits;
+  /** Which requests have their bodies kept. Default: as the account; of an account: none. */
+  readonly capture?: CaptureSetting;
 }
 
 /** What an operator can set on an account, apart from its overdraft, which is stored with the balance. */
-export type AccountSettings = Pick<KeySettings, "name" | "limits">;
+export type AccountSettings = Pick<KeySettings, "name" | "limits" | "capture">;
 
 /** The schemas of the settings of a key, by the names that operators use. Null removes a setting. */
 export const KEY_FIELDS = {
   name: NAME_FIELD.nullish(),
   expires_at: INSTANT_FIELD.nullish(),
   metadata: METADATA_FIELD.nullish(),
+  capture: CAPTURE_FIELD.nullish(),
   ...ACCESS_LIMIT_FIELDS,
 };
 
@@ -38,6 +42,7 @@ export const KEY_FIELDS = {
 export const ACCOUNT_FIELDS = {
   name: NAME_FIELD.nullish(),
   overdraft: OVERDRAFT_FIELD.nullish(),
+  capture: CAPTURE_FIELD.nullish(),
   ...ACCESS_LIMIT_FIELDS,
 };
 
@@ -45,6 +50,7 @@ export const ACCOUNT_FIELDS = {
 export interface AccountChanges extends LimitChanges {
   readonly name?: string | null | undefined;
   readonly overdraft?: Money | null | undefined;
+  readonly capture?: CaptureSetting | null | undefined;
 }
 
 /** Settings of a key as {@linkcode KEY_FIELDS} reads them. Undefined: kept. Null: removed. */
@@ -53,13 +59,15 @@ export interface KeyChanges extends LimitChanges {
   readonly expires_at?: number | null | undefined;
   /** Replaced as a whole. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  readonly capture?: CaptureSetting | null | undefined;
 }
 
 /** Changes the settings of an account by the fields that are given. */
 export function changedAccountSettings(before: AccountSettings, given: AccountChanges): AccountSettings {
   const name = changed(before.name, given.name);
   const limits = changedLimits(before.limits, given);
-  return { ...name !== undefined && { name }, ...limits && { limits } };
+  const capture = changed(before.capture, given.capture);
+  return { ...name !== undefined && { name }, ...limits && { limits }, ...capture && { capture } };
 }
 
 /** Changes the settings of a key by the fields that are given. */

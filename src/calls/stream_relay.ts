@@ -238,6 +238,7 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
     const record = this.#record;
     record.firstByteAt ??= this.#clock.now();
     record.responseBytes! += bytes.length;
+    record.capture?.addResponse(bytes);
     this.#controller?.enqueue(bytes);
   }
 

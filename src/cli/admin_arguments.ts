@@ -7,6 +7,7 @@ const OPTIONS = [
   "after",
   "balance",
   "budget",
+  "capture",
   "concurrency",
   "credential",
   "endpoints",

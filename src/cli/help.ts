@@ -30,7 +30,7 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
   switchyard keys set ACCOUNT KEY …      change its settings; "none" removes one
   switchyard keys list ACCOUNT | show ACCOUNT KEY | revoke ACCOUNT KEY
     LIMITS: --models "openai/*,ID" --endpoints LIST --providers LIST --ip-allow LIST --rpm N --tpm N --concurrency N
-            --budget 20/day|week|month|total
+            --budget 20/day|week|month|total --capture none|errors|all
   switchyard webhook-secrets rotate ACCOUNT
                                          create a webhook secret and show it once; the old one stays valid for a day
   switchyard ledger list ACCOUNT [--order desc] [--limit N] [--after NEXT]

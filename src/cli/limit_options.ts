@@ -9,7 +9,12 @@ export type BodyFields = Readonly<Record<string, unknown>>;
 
 /** The settings of an account among the options: `--overdraft 5 --budget 100/month`. */
 export function accountSettingsIn(args: AdminArguments): BodyFields {
-  return definedIn({ name: valueOf(args, "name"), overdraft: valueOf(args, "overdraft"), ...limitsIn(args) });
+  return definedIn({
+    name: valueOf(args, "name"),
+    overdraft: valueOf(args, "overdraft"),
+    ...limitsIn(args),
+    ...captureIn(args),
+  });
 }
 
 /**
@@ -23,7 +28,14 @@ export function keySettingsIn(args: AdminArguments): BodyFields {
     expires_at: valueOf(args, "expires"),
     ...limitsIn(args),
     metadata: valueOf(args, "metadata", metadataIn),
+    ...captureIn(args),
   });
+}
+
+/** `--capture none` is a setting of its own; `--capture inherit` removes the setting of a key. */
+function captureIn(args: AdminArguments): BodyFields {
+  const capture = args.option("capture");
+  return { capture: capture === "inherit" ? null : capture };
 }
 
 /**

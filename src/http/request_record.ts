@@ -1,4 +1,5 @@
 import { credentialOf, providerNameOf } from "../lib/provider_name.ts";
+import type { BodyCapture } from "./body_capture.ts";
 import type { Money } from "../lib/money.ts";
 
 /** How the work for a request ended: complete, cut off by the vendor or the gateway, or left by the caller. */
@@ -143,6 +144,8 @@ export class RequestRecord implements RecordedFacts {
   message: string | null = null;
   /** Unix milliseconds at which the head of the response was ready; 0 before. */
   respondedAt = 0;
+  /** Keeps the bodies of the request and of its response; null if they are not captured. */
+  capture: BodyCapture | null = null;
   #holders = 1;
 
   /**

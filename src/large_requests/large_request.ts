@@ -91,6 +91,7 @@ export class LargeRequest {
     const init = { status, headers: headers as [string, string][] };
     if (body !== null) {
       this.responseBytes = body.byteLength;
+      this.record.capture?.addResponse(new Uint8Array(body));
       return this.#head.resolve(new Response(body.byteLength === 0 && status === 204 ? null : body, init));
     }
     this.#isList = !headers.some(([name, value]) => name === "content-type" && value === "text/event-stream");
@@ -102,6 +103,7 @@ export class LargeRequest {
     if (buffer === null) this.#close();
     else {
       this.responseBytes += buffer.byteLength;
+      this.record.capture?.addResponse(new Uint8Array(buffer));
       this.#controller?.enqueue(new Uint8Array(buffer));
     }
     this.#pulled?.();

@@ -69,6 +69,7 @@ async function answerBySize(
   const authenticated = authenticate(inbound, carriers);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);
+  inbound.record.capture?.takeRequest(body);
   if (body.length > largeBytes) return await large.handle(inbound, credential, body, format);
   const received = receivedBodyOf(body);
   if (received.scan.valueCount > MAX_VALUES) return await large.handle(inbound, credential, body, format);

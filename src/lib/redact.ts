@@ -45,12 +45,18 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   return (text) => {
     let clean = text;
     for (const secret of known) clean = clean.replace(secret, PLACEHOLDER);
-    clean = beginningOf(clean, MAX_SEARCHED_CHARACTERS);
-    for (const { pattern, isCredential } of SHAPES) {
-      clean = clean.replace(pattern, (found, token) => isCredential?.(found, token) === false ? found : PLACEHOLDER);
-    }
+    clean = withoutCredentials(beginningOf(clean, MAX_SEARCHED_CHARACTERS));
     return clean.length > MAX_TEXT_CHARACTERS ? `${clean.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()}…` : clean;
   };
+}
+
+/** Removes everything that looks like a credential or like encoded media from a text of any length. */
+export function withoutCredentials(text: string): string {
+  return SHAPES.reduce(
+    (clean, { pattern, isCredential }) =>
+      clean.replace(pattern, (found, token) => isCredential?.(found, token) === false ? found : PLACEHOLDER),
+    text,
+  );
 }
 
 /** Matches a secret with any of its characters escaped as in URLs or JSON, the latter up to twice. */

@@ -1,3 +1,4 @@
+import type { CaptureMode } from "../http/body_capture.ts";
 import type { Money } from "../lib/money.ts";
 import type { EndpointName } from "./endpoint_name.ts";
 
@@ -44,6 +45,15 @@ const NO_LIMITS: AccessLimits = Object.freeze({});
 export interface StoredLimits {
   readonly limits?: AccessLimits;
   readonly expiresAt?: number;
+}
+
+/** Which requests have their bodies kept for the operator. */
+export type CaptureSetting = "none" | CaptureMode;
+
+/** The capture of a key, which goes before that of its account; null for none. */
+export function captureOf(key?: CaptureSetting, account?: CaptureSetting): CaptureMode | null {
+  const setting = key ?? account ?? "none";
+  return setting === "none" ? null : setting;
 }
 
 /** Combines the limits of a key and its account; null if neither limits anything. */

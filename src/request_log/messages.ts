@@ -5,19 +5,49 @@ import type { RowValue, StoredRow } from "./row.ts";
 export type LogQuestion =
   | { readonly type: "list"; readonly query: RequestQuery }
   | { readonly type: "get"; readonly requestId: string }
+  /** The bodies of a request. */
+  | { readonly type: "bodies"; readonly requestId: string }
   | { readonly type: "delete-account"; readonly account: string }
   /** Removes what retention no longer keeps. */
   | { readonly type: "trim" }
   | { readonly type: "close" };
 
+/** Where captured bodies are kept, and for how long. */
+export interface BodySettings {
+  /** The file. */
+  readonly path: string;
+  /** The operator's secret, from which the key is derived. */
+  readonly secret: string;
+  /** How long bodies are kept. */
+  readonly retentionMs: number;
+  /** The most bytes of all bodies, as encrypted. */
+  readonly maxBytes: number;
+}
+
+/** The bodies of a request, to be kept. */
+export interface BodyMessage {
+  readonly type: "bodies";
+  readonly requestId: string;
+  readonly accountId: string | null;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly request: ArrayBuffer | null;
+  readonly response: ArrayBuffer | null;
+  /** Whether a body was longer than the limit. */
+  readonly isCut: boolean;
+}
+
 /** A message to the thread. */
 export type ToLogThread =
   /** The values of some rows, one row after the other. */
   | { readonly type: "append"; readonly values: readonly RowValue[] }
+  | BodyMessage
   | { readonly type: "question"; readonly id: number; readonly question: LogQuestion };
 
 /** A message from the thread. */
 export type FromLogThread =
+  /** Bodies are written, or they are lost for this reason. */
+  | { readonly type: "kept"; readonly bytes: number; readonly failure: string | null }
   /** Rows are written, or they are lost for this reason. */
   | { readonly type: "appended"; readonly rows: number; readonly failure: string | null }
   | { readonly type: "answer"; readonly id: number; readonly answer: unknown }
@@ -38,4 +68,6 @@ export interface LogThreadData {
   readonly maxBytes: number;
   /** The log takes no rows while the disk has fewer free bytes. */
   readonly minFreeBytes: number;
+  /** Captured bodies; null if none are kept. */
+  readonly bodies: BodySettings | null;
 }

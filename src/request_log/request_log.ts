@@ -70,6 +70,14 @@ export interface RequestPage {
   readonly next: number | null;
 }
 
+/** The bodies of a request as they are read: texts without secrets. */
+export interface StoredBodies {
+  readonly request: string | null;
+  readonly response: string | null;
+  /** Whether a body was longer than the limit. */
+  readonly isCut: boolean;
+}
+
 /** The state of the log. */
 export interface RequestLogStats {
   /** Requests that were not logged since the start, because the log was too slow or could not be written. */
@@ -78,6 +86,8 @@ export interface RequestLogStats {
   readonly skipped: number;
   /** Rows that are not written yet. */
   readonly queued: number;
+  /** Requests whose bodies should have been kept, and could not. */
+  readonly droppedBodies: number;
 }
 
 /**
@@ -103,7 +113,13 @@ export interface RequestLog {
    */
   get(requestId: string): Promise<LoggedRequest | null>;
   /**
-   * Removes all requests of an account. Resolves with their number.
+   * The captured bodies of a request; null if none are kept.
+   *
+   * @throws {GatewayError} As {@linkcode RequestLog.list}.
+   */
+  bodies(requestId: string): Promise<StoredBodies | null>;
+  /**
+   * Removes all requests and bodies of an account. Resolves with the number of requests.
    *
    * @throws {GatewayError} As {@linkcode RequestLog.list}.
    */

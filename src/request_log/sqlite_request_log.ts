@@ -1,4 +1,4 @@
-import type { RequestObserver } from "../http/request_record.ts";
+import type { RequestObserver, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
@@ -6,7 +6,7 @@ import { type StartThread, THREAD_IDLE_MS, threadStarter, type WorkerThread } fr
 import { AnonymousLimit } from "./anonymous_limit.ts";
 import type { FromLogThread, ListAnswer, LogQuestion, LogThreadData, ToLogThread } from "./messages.ts";
 import { QueuedRows } from "./queued_rows.ts";
-import type { LoggedRequest, RequestLog, RequestLogStats, RequestPage } from "./request_log.ts";
+import type { LoggedRequest, RequestLog, RequestLogStats, RequestPage, StoredBodies } from "./request_log.ts";
 import { readRow, type StoredRow } from "./row.ts";
 
 /** Options of {@linkcode openSqliteRequestLog}. */
@@ -32,6 +32,8 @@ const REPORT_MS = 10_000;
 const TRIM_MS = 3_600_000;
 /** The longest wait for the thread at the end. */
 const CLOSE_MS = 5_000;
+/** Bytes of bodies that wait for the thread; further bodies are dropped. */
+const MAX_SENT_BODY_BYTES = 33_554_432;
 const HEAP_MEGABYTES = 128;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -56,6 +58,7 @@ export function openSqliteRequestLog(options: SqliteRequestLogOptions): RequestL
       const row = await log.ask({ type: "get", requestId }) as StoredRow | null;
       return row === null ? null : readRow(row) satisfies LoggedRequest;
     },
+    bodies: async (requestId) => await log.ask({ type: "bodies", requestId }) as StoredBodies | null,
     deleteAccount: async (account) => await log.ask({ type: "delete-account", account }) as number,
     close: () => log.close(),
   };
@@ -74,6 +77,9 @@ class SqliteRequestLog {
   #isFlushTimed = false;
   #isClosed = false;
   #dropped = 0;
+  #droppedBodies = 0;
+  /** Bytes of bodies that the thread has not written yet. */
+  #sentBodyBytes = 0;
   #reportedDropped = 0;
   #skipped = 0;
   #dropReason = "";
@@ -82,8 +88,8 @@ class SqliteRequestLog {
   #stopTrimTimer = () => {};
 
   constructor(readonly options: SqliteRequestLogOptions) {
-    const { start, path, retentionMs, maxBytes, minFreeBytes } = options;
-    const data: LogThreadData = { path, retentionMs, maxBytes, minFreeBytes };
+    const { start, path, retentionMs, maxBytes, minFreeBytes, bodies } = options;
+    const data: LogThreadData = { path, retentionMs, maxBytes, minFreeBytes, bodies };
     const entry = new URL("./sqlite/log_entry.ts", import.meta.url);
     this.#startThread = start ?? threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data });
     if (!this.#isInMemory) this.#trimLater();
@@ -96,13 +102,29 @@ class SqliteRequestLog {
       this.#skipped++;
       return;
     }
+    this.#keepBodies(record, now);
     if (!this.#queue.push(record, now)) return this.#drop(1, "too many rows are queued");
     if (this.#queue.waiting >= FLUSH_ROWS) this.#flush();
     else this.#flushLater();
   };
 
   get stats(): RequestLogStats {
-    return { dropped: this.#dropped, skipped: this.#skipped, queued: this.#queue.size };
+    const [dropped, skipped, droppedBodies] = [this.#dropped, this.#skipped, this.#droppedBodies];
+    return { dropped, skipped, queued: this.#queue.size, droppedBodies };
+  }
+
+  /** The thread encrypts and writes them. Their buffers move to it. */
+  #keepBodies({ capture, status, end, accountId, arrival: { requestId } }: RequestRecord, at: number): void {
+    if (capture === null || this.options.bodies === null) return;
+    const kept = capture.take(status >= 400 || (end !== null && end !== "completed"));
+    if (kept === null) return;
+    const [request, response] = [kept.request?.buffer ?? null, kept.response?.buffer ?? null];
+    const bytes = (request?.byteLength ?? 0) + (response?.byteLength ?? 0);
+    const thread = this.#sentBodyBytes + bytes > MAX_SENT_BODY_BYTES ? null : this.#runningThread();
+    if (thread === null) return void this.#droppedBodies++;
+    this.#sentBodyBytes += bytes;
+    const buffers = [request, response].filter((buffer) => buffer !== null);
+    this.#send(thread, { type: "bodies", requestId, accountId, at, request, response, isCut: kept.isCut }, buffers);
   }
 
   /** Asks the thread. Rows that were observed before are written first. */
@@ -152,10 +174,10 @@ class SqliteRequestLog {
     this.#send(thread, { type: "append", values: this.#queue.take().values });
   }
 
-  #send(thread: WorkerThread, message: ToLogThread): void {
+  #send(thread: WorkerThread, message: ToLogThread, transfer: readonly ArrayBuffer[] = []): void {
     this.#stopIdleTimer();
     thread.setReferenced(true);
-    thread.post(message, []);
+    thread.post(message, [...transfer]);
   }
 
   /** Null for a while after the thread has crashed. */
@@ -178,6 +200,10 @@ class SqliteRequestLog {
         this.#queue.finishFirst();
         if (message.failure !== null) this.#drop(message.rows, message.failure);
         break;
+      case "kept":
+        this.#sentBodyBytes -= message.bytes;
+        if (message.failure !== null) this.#droppedBodies++;
+        break;
       case "answer":
         this.#takeQuestion(message.id)?.resolve(message.answer);
         break;
@@ -197,7 +223,9 @@ class SqliteRequestLog {
   /** An idle thread does not keep the process alive. It ends later, to free its memory, unless the log is in memory. */
   #restIfIdle(): void {
     const thread = this.#thread;
-    if (thread === null || this.#questions.size > 0 || this.#queue.size > this.#queue.waiting) return;
+    if (
+      thread === null || this.#questions.size > 0 || this.#sentBodyBytes > 0 || this.#queue.size > this.#queue.waiting
+    ) return;
     thread.setReferenced(false);
     this.#stopIdleTimer();
     if (this.#isInMemory || this.#isClosed) return;
@@ -218,6 +246,7 @@ class SqliteRequestLog {
     this.#thread?.setReferenced(false);
     this.#thread?.terminate();
     this.#thread = null;
+    this.#sentBodyBytes = 0;
     const lost = this.#queue.loseSent();
     if (lost > 0) this.#drop(lost, reason);
     for (const question of this.#questions.values()) question.reject(unreadable(reason));

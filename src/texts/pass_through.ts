@@ -49,7 +49,7 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     // not sent all of it was closed.
     returnBodyBuffer(request.bytes);
     for (const part of body.parts) freeBytes(part); // others only if the body was edited
-    return wholeResponse(bytes, responseHeaders(attempt, response, "application/json", droppedFields));
+    return wholeResponse(request.record, bytes, responseHeaders(attempt, response, "application/json", droppedFields));
   }
   if (response.mediaType !== "text/event-stream") {
     response.cancel();

@@ -61,9 +61,12 @@ function recordResponse(
  * constructor's options cost.
  */
 export function wholeResponse(
+  record: RequestRecord,
   body: Uint8Array<ArrayBuffer>,
   fields: Readonly<Record<string, string>>,
 ): Response {
+  record.responseBytes = body.length;
+  record.capture?.addResponse(body);
   const response = new Response(body);
   const { headers } = response;
   for (const name in fields) headers.set(name, fields[name]!);

@@ -34,6 +34,7 @@ export function textRequestOf(
   const { record } = inbound;
   record.model = model;
   record.requestBytes = json.bytes.length;
+  record.capture?.takeRequest(json.bytes);
   return {
     requestId: inbound.requestId,
     accountId: credential.accountId,

@@ -184,7 +184,7 @@ async function answerWhole(
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const droppedFields = [...translation.droppedFields, ...unsupported];
   const headers = responseHeaders(attempt, response, "application/json", droppedFields);
-  return wholeResponse(jsonBytes(written.body), headers);
+  return wholeResponse(request.record, jsonBytes(written.body), headers);
 }
 
 function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {

@@ -15,7 +15,7 @@ async function ringWithKey() {
   const { key, secret } = await issueKey(store, "acme");
   const ring = createKeyRing({ store, clock });
   store.reads = 0;
-  return { clock, store, key, secret, ring, owner: { keyId: key.id, accountId: "acme", limits: null } };
+  return { clock, store, key, secret, ring, owner: { keyId: key.id, accountId: "acme", limits: null, capture: null } };
 }
 
 /** The refusal of a secret, thrown or as a rejection. */

@@ -105,12 +105,12 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     webhooks: { timeoutMs: 10_000 },
     egress: { allow: [], caFile: null },
     logs: { level: "info" },
-    requestLog: { isEnabled: true, path: null, retentionMs: 2_592_000_000, maxBytes: 5_000_000_000 },
+    requestLog: { isEnabled: true, path: null, retentionMs: 2_592_000_000, maxBytes: 5_000_000_000, capture: null },
   });
 });
 
 Deno.test("readConfig() reads request_log as a switch or a section", () => {
-  const off = { isEnabled: false, path: null, retentionMs: 2_592_000_000, maxBytes: 5_000_000_000 };
+  const off = { isEnabled: false, path: null, retentionMs: 2_592_000_000, maxBytes: 5_000_000_000, capture: null };
   assertEquals(configOf("request_log: false").requestLog, off);
   assertEquals(configOf("request_log: { enabled: false }").requestLog, off);
   assertEquals(configOf("request_log: { path: /srv/requests.db, days: 1.5, max_bytes: 2GB }").requestLog, {
@@ -118,6 +118,7 @@ Deno.test("readConfig() reads request_log as a switch or a section", () => {
     path: "/srv/requests.db",
     retentionMs: 129_600_000,
     maxBytes: 2_000_000_000,
+    capture: null,
   });
   assertEquals(problemsOf("request_log: { day: 7 }").length, 1);
 });

@@ -123,7 +123,7 @@ async function stage({ maxThreads = 1 } = {}) {
       memory: UNLIMITED_MEMORY.lease(account),
       record: unobservedRecord(),
     };
-    const credential: Credential = { accountId: account, keyId: "key", limits: null };
+    const credential: Credential = { accountId: account, keyId: "key", limits: null, capture: null };
     return large.handle(inbound, credential, new Uint8Array(bytes), codec.caller);
   };
   const available = async () => (await store.balance("demo")).available;

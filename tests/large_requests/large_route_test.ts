@@ -18,7 +18,7 @@ async function placeOf(json: string): Promise<string> {
   const route: Route = { method: "POST", path, handler, renderError };
   const { handler: answer } = withLargeBodies(route, {
     large: { handle: (_, __, body) => Promise.resolve(new Response(`thread: ${body.length === json.length}`)) },
-    authenticate: () => ({ accountId: "demo", keyId: "key", limits: null }),
+    authenticate: () => ({ accountId: "demo", keyId: "key", limits: null, capture: null }),
     limits,
     largeBytes: 1_000_000,
   });

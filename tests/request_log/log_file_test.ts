@@ -92,7 +92,7 @@ Deno.test("a log that cannot be opened drops its rows with the reason, and write
   await withFolder(async (path) => {
     await Deno.writeTextFile(path, "no database, but text that is long enough to be read as a header".repeat(4));
     const answers: FromLogThread[] = [];
-    const tasks = new LogTasks({ path, retentionMs: 1e9, maxBytes: 1e9, minFreeBytes: 0 }, (message) => {
+    const tasks = new LogTasks({ path, retentionMs: 1e9, maxBytes: 1e9, minFreeBytes: 0, bodies: null }, (message) => {
       answers.push(message);
     });
     await tasks.run({ type: "append", values: rowsOf(["req_1"], 1) });
@@ -108,7 +108,7 @@ Deno.test("a log leaves the free space that the store needs", async () => {
   await withFolder(async (path) => {
     const answers: FromLogThread[] = [];
     const minFreeBytes = Number.MAX_SAFE_INTEGER;
-    const tasks = new LogTasks({ path, retentionMs: 1e9, maxBytes: 1e9, minFreeBytes }, (message) => {
+    const tasks = new LogTasks({ path, retentionMs: 1e9, maxBytes: 1e9, minFreeBytes, bodies: null }, (message) => {
       answers.push(message);
     });
     await tasks.run({ type: "append", values: rowsOf(["req_1"], 1) });

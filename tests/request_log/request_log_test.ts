@@ -214,10 +214,10 @@ Deno.test("a thread that does not write makes the log drop and count rows, and i
   const { sent, start, answer } = scriptedThreads();
   const { log, clock } = openTestLog({ start, path: "unused" });
   for (let row = 0; row < MAX_QUEUED_ROWS + 7; row++) log.observe(recordOf());
-  assertEquals(log.stats, { dropped: 7, skipped: 0, queued: MAX_QUEUED_ROWS });
+  assertEquals(log.stats, { dropped: 7, skipped: 0, queued: MAX_QUEUED_ROWS, droppedBodies: 0 });
   for (const { type } of [...sent]) if (type === "append") answer({ type: "appended", rows: 500, failure: null });
   log.observe(recordOf());
-  assertEquals(log.stats, { dropped: 7, skipped: 0, queued: 1 });
+  assertEquals(log.stats, { dropped: 7, skipped: 0, queued: 1, droppedBodies: 0 });
   clock.advance(FLUSH_MS);
   const last = sent.at(-1);
   assertEquals(last?.type === "append" && last.values.length, ROW_COLUMNS.length);
@@ -238,7 +238,7 @@ Deno.test("rows that cannot be written are counted and reported with the reason"
   log.observe(recordOf());
   clock.advance(FLUSH_MS);
   answer({ type: "appended", rows: 1, failure: "database or disk is full" });
-  assertEquals(log.stats, { dropped: 1, skipped: 0, queued: 0 });
+  assertEquals(log.stats, { dropped: 1, skipped: 0, queued: 0, droppedBodies: 0 });
   const { event, count, reason } = JSON.parse(lines[0] ?? "");
   assertEquals({ event, count, reason }, {
     event: "request_log_dropped",

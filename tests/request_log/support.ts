@@ -19,6 +19,7 @@ export function openTestLog(options: Partial<SqliteRequestLogOptions> = {}): Tes
     retentionMs: 86_400_000,
     maxBytes: 1e9,
     minFreeBytes: 0,
+    bodies: null,
     clock,
     log: silentLog,
     ...options,

@@ -177,7 +177,8 @@ export function rotateWebhookSecretHandler(store: Store): Handler {
 }
 
 function writeAccount(account: Account): JsonObject {
-  const { id, name, createdAt, suspendedAt, allowBuckets = [], available, held, overdraft = 0n, limits } = account;
+  const { id, name, createdAt, suspendedAt, allowBuckets = [], available, held, overdraft = 0n, capture, limits } =
+    account;
   return {
     id,
     name: name ?? null,
@@ -188,5 +189,6 @@ function writeAccount(account: Account): JsonObject {
     held: writeMoney(held),
     overdraft: writeMoney(overdraft),
     ...writeLimits(limits),
+    capture: capture ?? "none",
   };
 }

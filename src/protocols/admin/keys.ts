@@ -73,7 +73,7 @@ export function revokeKeyHandler(store: Store, keys: Pick<KeyRing, "revoke">): H
 }
 
 function writeKey(key: IssuedKey): JsonObject {
-  const { id, account, name, prefix, createdAt, lastUsedAt, revokedAt, expiresAt, metadata, limits } = key;
+  const { id, account, name, prefix, createdAt, lastUsedAt, revokedAt, expiresAt, metadata, capture, limits } = key;
   return {
     id,
     account,
@@ -85,6 +85,7 @@ function writeKey(key: IssuedKey): JsonObject {
     expires_at: writeInstant(expiresAt),
     ...writeLimits(limits),
     metadata: metadata ?? {},
+    capture: capture ?? null,
   };
 }
 

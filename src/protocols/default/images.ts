@@ -45,7 +45,8 @@ function generations({ images, catalog: whole, authenticate, generationBody }: D
     const credential = await authenticate(inbound);
     const catalog = permittedCatalog(whole, credential.limits);
     const isTrial = isDryRun(inbound.request.headers);
-    const { body } = await readJsonObject(inbound, generationBody);
+    const { body, bytes } = await readJsonObject(inbound, generationBody);
+    inbound.record.capture?.takeRequest(bytes);
     const read = (model?: string) => readGeneration(model === undefined ? body : { ...body, model }, catalog);
     const requests = await withFallbacks(read(), catalog, ({ id }) => read(id));
     return await carryOut(requests, askerOf(inbound, credential), images, isTrial);

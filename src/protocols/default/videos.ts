@@ -69,6 +69,7 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
     ? await readVideoForm(inbound, bodyLimits)
     : await readJsonObject(inbound, bodyLimits);
   const call = { keyId, accountId, limits, body: withOpenaiFields(body), memory: inbound.memory };
+  inbound.record.capture?.takeRequest(bytes);
   inbound.record.model = typeof body.model === "string" ? body.model : null;
   if (isTrial) return trialAnswer(await videos.dryRun(call));
   const { taskId, replayed, estimate, dropped } = await videos.create({ ...call, bytes, idempotencyKey });

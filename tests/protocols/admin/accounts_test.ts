@@ -26,6 +26,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
     tpm: null,
     concurrency: null,
     budget: null,
+    capture: "none",
   });
   assertEquals((await call("GET", "/acme")).body, account);
 });

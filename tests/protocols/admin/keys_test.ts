@@ -27,6 +27,7 @@ Deno.test("POST …/keys returns the secret once, and lists never do", async () 
     concurrency: null,
     budget: null,
     metadata: {},
+    capture: null,
   });
   assertEquals((await call("GET", "/acme/keys")).body, { data: [key], next: null });
 });

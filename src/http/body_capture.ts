@@ -1,0 +1,58 @@
+import { concatBytes } from "../lib/concat_bytes.ts";
+
+/** Which requests of a key or an account have their bodies kept: those that failed, or all. */
+export type CaptureMode = "errors" | "all";
+
+/** The bodies of one request as they are kept. */
+export interface CapturedBodies {
+  /** Null if the request had none, or none that is kept. */
+  readonly request: Uint8Array<ArrayBuffer> | null;
+  /** Null like `request`. */
+  readonly response: Uint8Array<ArrayBuffer> | null;
+  /** Whether a body was longer than the limit. */
+  readonly isCut: boolean;
+}
+
+/**
+ * Copies the beginning of a request's body and of its response's, for the request log. Buffers of bodies are used again
+ * by others, so the parts are copied when they pass.
+ */
+export class BodyCapture {
+  #request: Uint8Array<ArrayBuffer> | null = null;
+  readonly #response: Uint8Array<ArrayBuffer>[] = [];
+  #responseBytes = 0;
+  #isCut = false;
+
+  /**
+   * Creates a capture that holds nothing yet.
+   *
+   * @param maxBytes The most bytes of each body that are kept.
+   */
+  constructor(readonly mode: CaptureMode, readonly maxBytes: number) {}
+
+  /** Copies the body of the request. Only the first call has an effect. */
+  takeRequest(body: Uint8Array): void {
+    if (this.#request !== null) return;
+    this.#request = body.slice(0, this.maxBytes) as Uint8Array<ArrayBuffer>;
+    if (body.length > this.maxBytes) this.#isCut = true;
+  }
+
+  /** Copies the next bytes of the response. */
+  addResponse(bytes: Uint8Array): void {
+    const room = this.maxBytes - this.#responseBytes;
+    if (bytes.length > room) this.#isCut = true;
+    if (room <= 0) return;
+    const part = bytes.slice(0, room) as Uint8Array<ArrayBuffer>;
+    this.#responseBytes += part.length;
+    this.#response.push(part);
+  }
+
+  /** Returns the bodies, whose memory belongs to the caller from then on; null if there is nothing to keep. */
+  take(isFailure: boolean): CapturedBodies | null {
+    if (this.mode === "errors" && !isFailure) return null;
+    const response = this.#response.length === 0 ? null : concatBytes(this.#response);
+    return this.#request === null && response === null
+      ? null
+      : { request: this.#request, response, isCut: this.#isCut };
+  }
+}
