@@ -111,7 +111,8 @@ async function checkVendors(config: Config, report: (...found: readonly Finding[
   report(...hosts.map(({ finding }) => finding), checkClock(hosts));
   const { providers, openedProviders } = await openConfiguredParts(config, { clock: systemClock, ownAddresses: [] });
   try {
-    const checked = await Promise.all([...providers.values()].map(async (provider) => {
+    // The first of several credentials is there twice: by its id and by the provider's name.
+    const checked = await Promise.all([...new Set(providers.values())].map(async (provider) => {
       const { finding, listed } = await checkProvider(provider);
       return { name: provider.name, finding, listed };
     }));

@@ -1,4 +1,4 @@
-import type { Provider } from "../upstreams/provider.ts";
+import { idOf, type Provider } from "../upstreams/provider.ts";
 import { type FailureKind, UpstreamFailure } from "../upstreams/failure.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
@@ -24,7 +24,7 @@ const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
 
 /** Asks a vendor whether it accepts the credential, by its cheapest call: the list of models, or the kind's probe. */
 export async function checkProvider(provider: Provider): Promise<CheckedProvider> {
-  const check = `provider ${provider.name}`;
+  const check = `provider ${idOf(provider)}`;
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
     if (provider.listModels !== undefined) {
