@@ -8,6 +8,8 @@ async function providersOf({ address, adminKey }: TestGateway) {
 }
 
 const CLOSED = { circuit: "closed", failures_in_a_row: 0, rests_until: null };
+/** Of a provider without limits and without named credentials. */
+const PLAIN = { limits: null, credentials: [] };
 const UNTRIED = {
   state: "ready",
   misconfigured_since: null,
@@ -22,9 +24,9 @@ Deno.test("GET /admin/v1/providers lists every provider in the order of the conf
   const before = Math.floor(Date.now() / 1_000) - 60;
   const { data, since } = await providersOf(gateway);
   assertEquals(data, [
-    { name: "sandbox-openai", kind: "openai", ...UNTRIED, succeeded: 0, failed: 0 },
-    { name: "sandbox-anthropic", kind: "anthropic", ...UNTRIED, succeeded: 0, failed: 0 },
-    { name: "sandbox-google", kind: "google", ...UNTRIED, succeeded: 0, failed: 0 },
+    { name: "sandbox-openai", kind: "openai", ...UNTRIED, succeeded: 0, failed: 0, ...PLAIN },
+    { name: "sandbox-anthropic", kind: "anthropic", ...UNTRIED, succeeded: 0, failed: 0, ...PLAIN },
+    { name: "sandbox-google", kind: "google", ...UNTRIED, succeeded: 0, failed: 0, ...PLAIN },
   ]);
   assert(since >= before);
   await gateway.stop();
@@ -60,6 +62,7 @@ Deno.test("GET /admin/v1/providers reports an open circuit, its end, and that a 
     }],
     succeeded: 0,
     failed: 5,
+    ...PLAIN,
   });
   assert(rests_until >= last_failure_at + 9 && rests_until <= last_failure_at + 11);
   assertEquals([google.circuit, google.succeeded, google.failed], ["closed", 5, 0]);

@@ -87,6 +87,7 @@ Deno.test("GET /admin/v1/tasks/{id} returns a task's account, provider and cost"
     step: "submitted",
     pinned_provider: null,
     provider: "ark",
+    credential: null,
     upstream_model: "seedance-sandbox",
     attempts: 1,
     estimate: "0.5000000000",
