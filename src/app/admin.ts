@@ -8,10 +8,14 @@ import type { Clock } from "../lib/clock.ts";
 import type { MetricFamily } from "../lib/metric_family.ts";
 import type { ReadJson } from "../protocols/admin/accounts.ts";
 import { adminDeliveryRoutes } from "../protocols/admin/deliveries.ts";
+import { PAGE_PARAMETERS } from "../protocols/admin/fields.ts";
 import { adminEventRoutes } from "../protocols/admin/events.ts";
 import { adminMetricsRoutes } from "../protocols/admin/metrics.ts";
 import { adminProviderRoutes, type TestProvider } from "../protocols/admin/providers.ts";
 import { adminRoutes } from "../protocols/admin/routes.ts";
+import { guarded } from "../protocols/admin/admin_access.ts";
+import type { AdminRoute } from "../protocols/admin/admin_route.ts";
+import { adminAuditRoutes } from "../protocols/admin/audit.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
 import { adminUsageRoutes } from "../protocols/admin/usage.ts";
@@ -24,12 +28,15 @@ import { renderAdminError } from "../protocols/admin/answer.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
+import type { AdminAccess } from "./admin_access.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import type { EventFeed } from "../webhooks/event_feed.ts";
 
 /** Options of {@linkcode createAdminRoutes}. */
 export interface AdminRouteOptions {
   readonly config: Config;
+  /** Null without an admin key. */
+  readonly access: AdminAccess | null;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly meter: Meter;
@@ -45,7 +52,7 @@ export interface AdminRouteOptions {
   readonly feed: EventFeed;
   readonly usage: UsageReports;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
-  /** Returns the metrics as they are now; null for a gateway that does not run. */
+  /** Returns the metrics as they are now; null if `/metrics` is not part of these routes. */
   readonly metrics: (() => Promise<readonly MetricFamily[]>) | null;
   /** Null if the configuration is not changed while the gateway runs. */
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
@@ -53,28 +60,11 @@ export interface AdminRouteOptions {
   readonly baseUrl: () => string;
 }
 
-/** Builds the admin API. Without `server.admin_key` it has no routes. */
-export function createAdminRoutes(
-  {
-    config,
-    store,
-    keys,
-    meter,
-    clock,
-    startedAt,
-    breaker,
-    slots,
-    providers: tested,
-    deliveries,
-    feed,
-    signingKeys,
-    usage,
-    metrics,
-    configChanges,
-    baseUrl,
-  }: AdminRouteOptions,
-): Route[] {
-  const adminKey = config.server.adminKey ?? "";
+/** Builds the admin API. Without an admin key in the configuration it has no routes. */
+export function createAdminRoutes(options: AdminRouteOptions): Route[] {
+  const { config, access, store, keys, meter, clock, startedAt, breaker } = options;
+  const { slots, providers: tested, deliveries, feed, signingKeys, usage, metrics, configChanges, baseUrl } = options;
+  if (access === null) return [];
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
@@ -87,31 +77,31 @@ export function createAdminRoutes(
     const { testProvider } = await import("./provider_test.ts");
     return await testProvider({ config, providers: tested, clock }, name, credential);
   };
-  return [
-    ...adminRoutes({ adminKey, store, keys, meter, readJson, readOptionalJson }),
-    ...adminDeliveryRoutes({ adminKey, admin: deliveries, readJson }),
-    ...adminEventRoutes({ adminKey, feed, readJson, baseUrl, now: () => clock.now() }),
-    ...adminTaskRoutes({ adminKey, admin: openTaskAdmin(store) }),
-    ...adminProviderRoutes({ adminKey, providers, breaker, slots, startedAt, test, readOptionalJson }),
-    ...adminUsageRoutes({ adminKey, usage }),
-    ...adminSigningKeyRoutes({ adminKey, signingKeys }),
-    ...configChanges === null ? [] : configRoutes({ adminKey, changes: configChanges, readJson }),
-    ...metrics === null ? [] : adminMetricsRoutes({ adminKey, families: metrics }),
+  const routes: readonly AdminRoute[] = [
+    ...adminRoutes({ store, keys, meter, readJson, readOptionalJson }),
+    ...adminDeliveryRoutes({ admin: deliveries, readJson }),
+    ...adminEventRoutes({ feed, readJson, baseUrl, now: () => clock.now() }),
+    ...adminTaskRoutes({ admin: openTaskAdmin(store) }),
+    ...adminProviderRoutes({ providers, breaker, slots, startedAt, test, readOptionalJson }),
+    ...adminUsageRoutes({ usage }),
+    ...adminSigningKeyRoutes({ signingKeys }),
+    ...metrics === null ? [] : adminMetricsRoutes({ families: metrics }),
+    ...configChanges === null ? [] : configRoutes({ changes: configChanges, readJson }),
+    ...adminAuditRoutes({ ...access, readJson }),
   ];
+  return routes.map((route) => guarded(route, access));
 }
 
 const CONFIG = "/admin/v1/config";
 
 /** The configuration endpoints. The first request to one of them loads their code. */
 function configRoutes(
-  { adminKey, changes, readJson }: {
-    readonly adminKey: string;
+  { changes, readJson }: {
     readonly changes: () => Promise<ConfigChanges>;
     readonly readJson: ReadJson;
   },
-): Route[] {
-  if (adminKey === "") return [];
-  return lazyRoutes(
+): AdminRoute[] {
+  const routes = lazyRoutes(
     [
       { method: "GET", path: CONFIG },
       { method: "PUT", path: CONFIG },
@@ -126,7 +116,13 @@ function configRoutes(
     async () => {
       const { createConfigAdmin } = await import("./config_admin.ts");
       const { adminConfigRoutes } = await import("../protocols/admin/config.ts");
-      return adminConfigRoutes({ adminKey, admin: createConfigAdmin(await changes()), readJson });
+      return adminConfigRoutes({ admin: createConfigAdmin(await changes()), readJson });
     },
   );
+  const parameters = (path: string) => path.endsWith("/versions") ? PAGE_PARAMETERS : [];
+  return routes.map((route) => ({
+    ...route,
+    role: route.method === "GET" ? "read" : "owner",
+    parameters: parameters(route.path),
+  }));
 }

@@ -1,8 +1,10 @@
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { accessLog } from "../http/access_log.ts";
 import { observeAll } from "../http/request_record.ts";
-import { createRequestHandler, type RequestHandler } from "../http/request_handler.ts";
-import { listen } from "../http/listen.ts";
+import { createRequestHandler, type RequestHandler, type RequestRouter } from "../http/request_handler.ts";
+import { listen, type Listening } from "../http/listen.ts";
+import type { Log } from "../lib/log.ts";
+import type { ListenAddress } from "../config/server_section.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import type { ConfigChanges } from "./config_changes.ts";
@@ -28,6 +30,8 @@ export interface App {
 export interface RunningApp {
   /** Its address without a final slash: `http://127.0.0.1:8787`. */
   readonly address: string;
+  /** The address of the admin API, which may be the same. */
+  readonly adminAddress: string;
   readonly store: StoreEngine;
   /** The memory that requests hold, and the limit. */
   readonly memory: Pick<MemoryBudget, "inUse" | "limitBytes">;
@@ -66,44 +70,58 @@ export function createApp(services: OwnedServices): App {
   const { config, log, clock, memory, requestLog } = services;
   const state: GatewayState = { isDraining: false, baseUrl: config.server.baseUrl ?? "" };
   const gateway = new LiveGateway(services, state);
-  const handler = createRequestHandler({
-    router: gateway.router,
-    log,
-    clock,
-    memory,
-    errorOf: toCallerError,
-    isDraining: () => state.isDraining,
-    trustedProxies: config.server.trustedProxies,
-    observer: observeAll([
-      accessLog(log, clock),
-      services.counts.requests.observe,
-      ...requestLog === null ? [] : [requestLog.observe],
-    ]),
-  });
-  return { handler, start: () => start(services, gateway, handler, state) };
+  const observer = observeAll([
+    accessLog(log, clock),
+    services.counts.requests.observe,
+    ...requestLog === null ? [] : [requestLog.observe],
+  ]);
+  const handlerOf = (router: RequestRouter) =>
+    createRequestHandler({
+      router,
+      log,
+      clock,
+      memory,
+      errorOf: toCallerError,
+      isDraining: () => state.isDraining,
+      trustedProxies: config.server.trustedProxies,
+      observer,
+    });
+  const handler = handlerOf(gateway.router);
+  const adminHandler = gateway.adminRouter === null ? null : handlerOf(gateway.adminRouter);
+  return { handler, start: () => start(services, gateway, { handler, adminHandler }, state) };
 }
 
 async function start(
   services: OwnedServices,
   gateway: LiveGateway,
-  handler: RequestHandler,
+  { handler, adminHandler }: { readonly handler: RequestHandler; readonly adminHandler: RequestHandler | null },
   state: GatewayState,
 ): Promise<RunningApp> {
   const { config: { server }, log, clock, store, memory, createdAccounts, openStreams } = services;
   await gateway.open();
   const listening = await listen({ host: server.host, port: server.port, handler, log });
-  const ownAddress = { host: listening.address, port: listening.port };
-  services.ownAddresses.push(ownAddress);
-  gateway.features.large.addOwnAddress(ownAddress);
-  const address = `http://${hostOf(listening.address)}:${listening.port}`;
+  const adminListening = await listenForAdmin(server.adminListen, adminHandler, log).catch(async (error) => {
+    await listening.shutdown(0);
+    throw error;
+  });
+  for (const { address: host, port } of adminListening === null ? [listening] : [listening, adminListening]) {
+    services.ownAddresses.push({ host, port });
+    gateway.features.large.addOwnAddress({ host, port });
+  }
+  const address = urlOf(listening);
+  const adminAddress = adminListening === null ? address : urlOf(adminListening);
   state.baseUrl ||= address;
   const jobs = gateway.startJobs();
   services.counts.loopLag.start();
-  await store.publishAddress(address).catch((error) => {
-    log.warn("address_unpublished", { address, reason: error instanceof Error ? error.name : typeof error });
+  await store.publishAddress(adminAddress).catch((error) => {
+    log.warn("address_unpublished", {
+      address: adminAddress,
+      reason: error instanceof Error ? error.name : typeof error,
+    });
   });
   return {
     address,
+    adminAddress,
     store,
     memory,
     createdAccounts,
@@ -116,7 +134,11 @@ async function start(
       await store.publishAddress(null).catch(() => {}); // A full disk does not prevent the stop.
       const { shutdownGraceMs } = server;
       const cancelAbort = clock.after(shutdownGraceMs, () => openStreams.abortAll());
-      await Promise.all([listening.shutdown(shutdownGraceMs + ABORT_FLUSH_MS), jobs.drain(shutdownGraceMs)]);
+      await Promise.all([
+        listening.shutdown(shutdownGraceMs + ABORT_FLUSH_MS),
+        adminListening?.shutdown(shutdownGraceMs + ABORT_FLUSH_MS),
+        jobs.drain(shutdownGraceMs),
+      ]);
       cancelAbort();
       openStreams.departures.finish();
       await gateway.close();
@@ -127,6 +149,19 @@ async function start(
 
 /** Time for the error events of aborted streams to reach their callers. */
 const ABORT_FLUSH_MS = 1_000;
+
+/** Listens at `server.admin_listen`; null if there is no such address. */
+async function listenForAdmin(
+  at: ListenAddress | null,
+  handler: RequestHandler | null,
+  log: Log,
+): Promise<Listening | null> {
+  return at === null || handler === null ? null : await listen({ ...at, handler, log });
+}
+
+function urlOf({ address, port }: Pick<Listening, "address" | "port">): string {
+  return `http://${hostOf(address)}:${port}`;
+}
 
 /** An address as the host of a URL: an IPv6 address gets brackets. */
 function hostOf(address: string): string {

@@ -1,4 +1,4 @@
-import { ensureConfiguredAccounts } from "../billing/configured_accounts.ts";
+import { AuditLog } from "../audit/audit_log.ts";
 import { foreignKeysOf, revokeDroppedKeys } from "../billing/dropped_keys.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { StoredConfig } from "../config/config_tree.ts";
@@ -15,6 +15,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
+import { ensureAuditedAccounts } from "./audited_accounts.ts";
 import type { StartedConfig } from "./start_config.ts";
 
 /** The result of a change. */
@@ -133,7 +134,8 @@ export class ConfigChanges {
     await this.#gateway.replace(config, async () => {
       if (content !== undefined) await this.#keep({ version, at: this.#store.now(), by, diff, content });
       const { store, keys } = this.#gateway.services;
-      await ensureConfiguredAccounts(store, config.accounts);
+      const audit = new AuditLog(store, config.retention.auditMs);
+      await ensureAuditedAccounts({ store, audit, accounts: config.accounts });
       revokedKeys = await revokeDroppedKeys(keys, store, {
         before: before.config.accounts,
         after: config.accounts,
@@ -200,7 +202,7 @@ function keepRestartSettings(next: Config, started: Config): Config {
     egress,
     logs,
     limits: { ...limits, memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling },
-    server: { ...started.server, adminKey: server.adminKey },
+    server: { ...started.server, adminKey: server.adminKey, adminKeys: server.adminKeys },
   };
 }
 

@@ -13,15 +13,14 @@ import { joinRunners } from "./job_runners.ts";
 import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts";
 import type { OwnedServices } from "./own.ts";
 import { startRetention } from "./retention.ts";
-import type { Router } from "./router.ts";
 import type { StartedConfig } from "./start_config.ts";
-import { createGatewayRouter } from "./routes.ts";
+import { createGatewayRouters, type GatewayRouters } from "./routes.ts";
 
 /** Everything that follows from one configuration. A request uses the one that was in force when it began. */
 interface Generation {
   readonly services: OwnedServices;
   readonly features: Features;
-  readonly router: Router;
+  readonly routers: GatewayRouters;
   readonly lists: DiscoveredLists;
 }
 
@@ -37,6 +36,8 @@ export class LiveGateway {
   readonly router: RequestRouter;
   /** Loads the changes of the configuration, once; null if it is not changed while the gateway runs. */
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
+  /** Those at `server.admin_listen`; null if there is no such address. */
+  readonly adminRouter: RequestRouter | null;
   #current: Generation;
   #isStarted = false;
   readonly #state: GatewayState;
@@ -47,11 +48,12 @@ export class LiveGateway {
     this.configChanges = services.started && loadingOnce(this, services.started);
     const lasting = createLastingFeatures(services, state, () => this.#current?.services ?? services);
     this.#current = this.#generationOf(services, createFeatures(services, lasting), this.#listsFor(services));
-    this.router = {
-      match: (method, path, headers) => this.#current.router.match(method, path, headers),
-      methodsOf: (path, headers) => this.#current.router.methodsOf(path, headers),
-      rendererFor: (path, headers) => this.#current.router.rendererFor(path, headers),
-    };
+    this.router = currentRouter(() => this.#current.routers.main);
+    const hasAdminAddress = this.#current.routers.admin !== null;
+    // An address to listen on is changed only by a restart.
+    this.adminRouter = hasAdminAddress
+      ? currentRouter(() => this.#current.routers.admin ?? this.#current.routers.main)
+      : null;
   }
 
   /** The services, with the configuration in force. */
@@ -140,7 +142,7 @@ export class LiveGateway {
 
   #generationOf(services: OwnedServices, features: Features, lists: DiscoveredLists): Generation {
     const gatewayState = { state: this.#state, configChanges: this.configChanges };
-    return { services, features, router: createGatewayRouter(services, features, gatewayState), lists };
+    return { services, features, routers: createGatewayRouters(services, features, gatewayState), lists };
   }
 
   #listsFor(services: OwnedServices): DiscoveredLists {
@@ -162,4 +164,13 @@ function loadingOnce(gateway: ChangedGateway, started: StartedConfig): () => Pro
   let changes: Promise<ConfigChanges> | null = null;
   return () =>
     changes ??= import("./config_changes.ts").then(({ ConfigChanges }) => new ConfigChanges(gateway, started));
+}
+
+/** A router that uses the one of the configuration in force. */
+function currentRouter(router: () => RequestRouter): RequestRouter {
+  return {
+    match: (method, path, headers) => router().match(method, path, headers),
+    methodsOf: (path, headers) => router().methodsOf(path, headers),
+    rendererFor: (path, headers) => router().rendererFor(path, headers),
+  };
 }

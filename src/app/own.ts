@@ -1,4 +1,5 @@
-import { ensureConfiguredAccounts, type EnsuredAccounts } from "../billing/configured_accounts.ts";
+import { AuditLog } from "../audit/audit_log.ts";
+import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { isCacheFileInUse } from "../caches/read.ts";
 import { prepareFolder } from "../files/prepare_folder.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
@@ -6,6 +7,7 @@ import { isFileNeeded } from "../videos/create/inputs.ts";
 import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { indexOldTasks } from "../videos/tasks/records.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
+import { ensureAuditedAccounts } from "./audited_accounts.ts";
 import { openJournal } from "./charge_journal.ts";
 import type { Services } from "./services.ts";
 
@@ -35,7 +37,8 @@ export async function own(services: Services): Promise<OwnedServices> {
   await tidyFiles(services);
   await indexOldTasks(store);
   const signingKeys = await openSigningKeys(store);
-  const createdAccounts = await ensureConfiguredAccounts(store, config.accounts);
+  const audit = new AuditLog(store, config.retention.auditMs);
+  const createdAccounts = await ensureAuditedAccounts({ store, audit, accounts: config.accounts });
   // Its code is loaded only when it is on.
   const requestLog = config.requestLog.isEnabled
     ? await (await import("./request_log.ts")).openRequestLog(services)

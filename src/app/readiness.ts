@@ -1,5 +1,8 @@
+import type { AdminAccess } from "./admin_access.ts";
 import type { FilesUsage } from "../files/quota.ts";
-import type { Handler } from "../http/inbound.ts";
+import type { Handler, Inbound } from "../http/inbound.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { requireRole } from "../protocols/admin/admin_access.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import { jointStateOf } from "../routing/provider_health.ts";
 
@@ -14,18 +17,35 @@ export interface ReadinessOptions {
   readonly breaker: Pick<CircuitBreaker, "health">;
   /** The disk space of copies of results. */
   readonly filesUsage: () => FilesUsage;
+  /**
+   * Passes a request that may see details; null if all may.
+   *
+   * @throws {GatewayError}
+   */
+  readonly authorize: ((inbound: Inbound) => Promise<unknown>) | null;
+}
+
+/** Returns a check that a request has an admin key with the role `read`. */
+export function needsAdminKey(access: AdminAccess | null): NonNullable<ReadinessOptions["authorize"]> {
+  return async (inbound) => {
+    if (access !== null) return await requireRole(inbound, "read", access);
+    throw new GatewayError("unauthorized", "Cannot show details: the gateway has no admin key");
+  };
 }
 
 /**
  * `GET /readyz`: 200 if the gateway accepts work, else 503. `?verbose` adds JSON with the state of each provider and of
- * the files. Neither affects the status. All gateways of a fleet have the same providers, and a restart does not repair
- * them. While files are full, results are served from their vendors.
+ * the files, for those who may see it. Neither affects the status. All gateways of a fleet have the same providers, and
+ * a restart does not repair them. While files are full, results are served from their vendors.
  */
-export function readinessHandler({ isReady, reason, providers, breaker, filesUsage }: ReadinessOptions): Handler {
-  return async ({ query }) => {
+export function readinessHandler(options: ReadinessOptions): Handler {
+  const { isReady, reason, providers, breaker, filesUsage, authorize } = options;
+  return async (inbound) => {
+    const isVerbose = new URLSearchParams(inbound.query).has("verbose");
+    if (isVerbose && authorize !== null) await authorize(inbound);
     const ready = await isReady();
     const status = ready ? 200 : 503;
-    if (!new URLSearchParams(query).has("verbose")) {
+    if (!isVerbose) {
       return new Response(ready ? "ready\n" : notReady(reason()), { status });
     }
     const states = new Map(breaker.health().map(({ provider, state }) => [provider, state]));

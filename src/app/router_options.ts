@@ -11,8 +11,9 @@ import type { RouterOptions } from "./router.ts";
  * the client that the headers name, else of the default protocol. Its message names the right base URL.
  *
  * @param baseUrl Gives the gateway's own address without a final slash.
+ * @param hasAdmin Whether the admin API is at this address. Otherwise its paths are like all unknown ones.
  */
-export function routerOptions(baseUrl: () => string): RouterOptions {
+export function routerOptions(baseUrl: () => string, { hasAdmin }: { readonly hasAdmin: boolean }): RouterOptions {
   const advice = {
     default: () =>
       `the base address of OpenAI's clients is ${baseUrl()}/v1 (with /chat/completions, /responses, /models, /images and ` +
@@ -41,7 +42,7 @@ export function routerOptions(baseUrl: () => string): RouterOptions {
         matchesHeaders: isContentClient,
         advice: advice.content,
       },
-      { prefix: "/admin", renderError: renderAdminError },
+      ...hasAdmin ? [{ prefix: "/admin", renderError: renderAdminError }] : [],
       { prefix: "/v1/videos", renderError: renderVideoError, advice: advice.default },
       { prefix: "/files", renderError: renderVideoError },
     ],

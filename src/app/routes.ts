@@ -6,6 +6,8 @@ import { lazyRoutes } from "../http/lazy_routes.ts";
 import { withLargeBodies } from "../large_requests/large_route.ts";
 import { contentRoutes } from "../protocols/content/generate.ts";
 import { contentModelRoutes } from "../protocols/content/models.ts";
+import { renderAdminError } from "../protocols/admin/answer.ts";
+import { adminMetricsRoutes } from "../protocols/admin/metrics.ts";
 import { renderContentError } from "../protocols/content/error.ts";
 import { deliveryRoutes } from "../protocols/default/deliveries.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
@@ -24,11 +26,12 @@ import type { TextService } from "../texts/text_service.ts";
 import { createAdminRoutes } from "./admin.ts";
 import { callerCatalog } from "./caller_catalog.ts";
 import type { ConfigChanges } from "./config_changes.ts";
+import { type AdminAccess, openAdminAccess } from "./admin_access.ts";
 import type { Features, GatewayState } from "./features.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
 import type { OwnedServices } from "./own.ts";
-import { readinessHandler } from "./readiness.ts";
+import { needsAdminKey, readinessHandler, type ReadinessOptions } from "./readiness.ts";
 import { createVideoRoutes } from "./videos.ts";
 import { createRouter, type Router } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
@@ -40,25 +43,50 @@ export interface GatewayParts {
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
 }
 
-/** Builds the router of all endpoints. */
-export function createGatewayRouter(services: OwnedServices, features: Features, gateway: GatewayParts): Router {
-  const { state } = gateway;
+/** The routers of a gateway. */
+export interface GatewayRouters {
+  /** The endpoints at the gateway's own address. */
+  readonly main: Router;
+  /** Those at `server.admin_listen`; null if the admin API is at the gateway's own address. */
+  readonly admin: Router | null;
+}
+
+/** Builds the routers of all endpoints. */
+export function createGatewayRouters(
+  services: OwnedServices,
+  features: Features,
+  { state, configChanges }: GatewayParts,
+): GatewayRouters {
   const { authenticate, config: { limits: { textBodyBytes, bodyIdleMs, largeBodyBytes } } } = services;
   const limits = { capBytes: textBodyBytes, idleMs: bodyIdleMs };
   const large = { large: features.large, authenticate, limits, largeBytes: largeBodyBytes };
-  const routes = gatewayRoutes(services, features, gateway);
-  return createRouter(routes.map((route) => withLargeBodies(route, large)), routerOptions(() => state.baseUrl));
+  const access = openAdminAccess(services);
+  const metrics = gatewayMetrics({ ...services, large: features.large });
+  const adminParts = { services, features, state, configChanges, access };
+  const forCallers = callerRoutes(services, features).map((route) => withLargeBodies(route, large));
+  const detailsWithKey = healthRoutes(services, state, needsAdminKey(access));
+  if (services.config.server.adminListen === null) {
+    const admin = adminRoutesOf({ ...adminParts, metrics });
+    const routes = [...forCallers, ...admin, ...detailsWithKey];
+    return { main: createRouter(routes, routerOptions(() => state.baseUrl, { hasAdmin: true })), admin: null };
+  }
+  // At an address of their own, metrics and details of the state need no key.
+  const admin = [
+    ...adminRoutesOf({ ...adminParts, metrics: null }),
+    ...adminMetricsRoutes({ families: metrics }),
+    ...healthRoutes(services, state, null),
+  ];
+  return {
+    main: createRouter([...forCallers, ...detailsWithKey], routerOptions(() => state.baseUrl, { hasAdmin: false })),
+    admin: createRouter(admin, { sections: [], renderError: renderAdminError }),
+  };
 }
 
 /** The endpoints about a caller's own key, which are loaded by the first request to one of them. */
 const KEY_ENDPOINTS = [{ method: "GET", path: "/v1/key" }, { method: "GET", path: "/v1/credits" }] as const;
 
-/** The table of all endpoints. */
-function gatewayRoutes(
-  services: OwnedServices,
-  features: Features,
-  { state, configChanges }: GatewayParts,
-): Route[] {
+/** The endpoints for callers. */
+function callerRoutes(services: OwnedServices, features: Features): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
   const { texts, caches, webhooks, videos } = features;
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
@@ -84,20 +112,38 @@ function gatewayRoutes(
       callerCatalog(services),
     ),
     ...contentModelRoutes(catalog, renderContentError, callerCatalog(services, CONTENT_KEY_LOCATIONS)),
-    ...createAdminRoutes({
-      ...services,
-      startedAt: services.counts.startedAt,
-      deliveries: webhooks.deliveries,
-      feed: webhooks.feed,
-      metrics: gatewayMetrics({ ...services, large: features.large }),
-      baseUrl: () => state.baseUrl,
-      configChanges,
-    }),
-    ...healthRoutes(services, state),
   ];
 }
 
-function healthRoutes({ config, store, breaker, files }: OwnedServices, state: GatewayState): Route[] {
+interface AdminParts extends GatewayParts {
+  readonly services: OwnedServices;
+  readonly features: Features;
+  readonly access: AdminAccess | null;
+  readonly metrics: ReturnType<typeof gatewayMetrics> | null;
+}
+
+/** The endpoints for operators. */
+function adminRoutesOf({ services, features, state, configChanges, access, metrics }: AdminParts): Route[] {
+  const { webhooks } = features;
+  return createAdminRoutes({
+    ...services,
+    access,
+    startedAt: services.counts.startedAt,
+    deliveries: webhooks.deliveries,
+    feed: webhooks.feed,
+    metrics,
+    configChanges,
+    baseUrl: () => state.baseUrl,
+  });
+}
+
+/** @param authorize Passes a request that may see details; null if all may. */
+function healthRoutes(
+  services: OwnedServices,
+  state: GatewayState,
+  authorize: ReadinessOptions["authorize"],
+): Route[] {
+  const { config, store, breaker, files } = services;
   const readiness = readinessHandler({
     isReady: async () => !state.isDraining && await store.isReady(),
     reason: () => state.isDraining ? "the gateway is shutting down" : store.writeGuard.failure,
@@ -107,6 +153,7 @@ function healthRoutes({ config, store, breaker, files }: OwnedServices, state: G
     })),
     breaker,
     filesUsage: () => files.quota.usage,
+    authorize,
   });
   const probe = { method: "GET", renderError: renderDefaultError, isProbe: true } as const;
   return [

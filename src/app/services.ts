@@ -6,6 +6,7 @@ import { createUsageReports, type UsageReports } from "../billing/usage/usage_re
 import { markedLedger, UsageRollup } from "../billing/usage/usage_rollup.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
+import { WrongKeys } from "../http/wrong_keys.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -56,6 +57,8 @@ export interface Services extends Required<Omit<ServiceOptions, "live">>, Config
   readonly files: FileStores;
   readonly keys: KeyRing;
   readonly authenticate: Authenticate;
+  /** Delays the answers to wrong keys of callers and operators. */
+  readonly wrongKeys: WrongKeys;
   readonly meter: LedgerMeter;
   readonly usageRollup: UsageRollup;
   readonly usage: UsageReports;
@@ -126,6 +129,7 @@ function buildServices(
   });
   const store = settledStore(engine, meter);
   const keys = createKeyRing({ store, clock });
+  const wrongKeys = new WrongKeys(clock);
   const credentials = createCredentialMonitor({ providers: configured.providers, clock, log });
   const media = createMediaWork({ clock, log });
   const tokens = createTokenWork({ clock, log });
@@ -139,10 +143,12 @@ function buildServices(
     keys,
     authenticate: createAuthenticate({
       ring: keys,
+      wrongKeys,
       meter,
       clock,
       captureBytes: config.requestLog.isEnabled ? config.requestLog.capture?.bodyBytes ?? null : null,
     }),
+    wrongKeys,
     meter,
     usageRollup,
     usage: createUsageReports({ store, rollup: usageRollup, meter }),

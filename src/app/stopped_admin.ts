@@ -2,8 +2,10 @@ import { createKeyRing } from "../billing/key_ring.ts";
 import { createMeter } from "../billing/meter.ts";
 import { createUsageReports } from "../billing/usage/usage_report.ts";
 import { UsageRollup } from "../billing/usage/usage_rollup.ts";
+import { COMMAND_LINE } from "../audit/records.ts";
 import type { Config } from "../config/config.ts";
 import { createRequestHandler, type RequestHandler } from "../http/request_handler.ts";
+import { WrongKeys } from "../http/wrong_keys.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
@@ -12,21 +14,31 @@ import { openSigningKeys } from "../videos/results/signing_keys.ts";
 import { openDeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import { openEventFeed } from "../webhooks/event_feed.ts";
 import { createAdminRoutes } from "./admin.ts";
+import { openAdminAccess } from "./admin_access.ts";
 import { createRouter } from "./router.ts";
 import { toCallerError } from "./storage_error.ts";
 
 /**
  * Builds the admin API over the store of a gateway that does not run. Only a request changes the store.
  *
- * @param config With `server.adminKey` set.
  * @param store Of this process; the caller closes it.
+ * @param adminKey The only admin key, whose changes are those of the command line in the audit log.
  */
-export function createStoppedAdmin(config: Config, store: StoreEngine): RequestHandler {
+export function createStoppedAdmin(
+  { config, store, adminKey }: { readonly config: Config; readonly store: StoreEngine; readonly adminKey: string },
+): RequestHandler {
   const [clock, log] = [systemClock, silentLog];
   const meter = createMeter({ store, clock, log, writeGuard: store.writeGuard });
   const rollup = new UsageRollup({ store, clock, log });
   const routes = createAdminRoutes({
     config,
+    access: openAdminAccess({
+      config,
+      store,
+      clock,
+      wrongKeys: new WrongKeys(clock),
+      adminKeys: [{ name: COMMAND_LINE, role: "owner", key: adminKey }],
+    }),
     store,
     keys: createKeyRing({ store, clock }),
     meter,

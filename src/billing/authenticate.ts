@@ -1,11 +1,13 @@
 import { BodyCapture } from "../http/body_capture.ts";
 import { type KeyLocation, readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
+import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { EffectiveLimits } from "../limits/access_limits.ts";
 import type { RatesLeft } from "../limits/account_limiter.ts";
 import { addDefaultRateFields, addMessageRateFields } from "../limits/rate_fields.ts";
 import { checkAccess } from "../limits/permission.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
 import type { Credential, KeyRing } from "./key_ring.ts";
 import type { LedgerMeter } from "./meter.ts";
 
@@ -21,7 +23,9 @@ export type Authenticate = (inbound: Inbound, carriers?: readonly KeyLocation[])
 
 /** The dependencies of authentication. */
 export interface AuthenticateParts {
-  readonly ring: KeyRing;
+  readonly ring: Pick<KeyRing, "resolve">;
+  /** Delays the errors of invalid keys. It is not used for valid ones. */
+  readonly wrongKeys: Pick<WrongKeys, "refuse">;
   /** What the limits of a key have left, for the header fields of responses. Default: no fields. */
   readonly meter?: Pick<LedgerMeter, "ratesLeft">;
   readonly clock: Pick<Clock, "now">;
@@ -30,7 +34,9 @@ export interface AuthenticateParts {
 }
 
 /** Authenticates by a key ring. Responses to a key with a limit of rate then show what it has left. */
-export function createAuthenticate({ ring, meter, clock, captureBytes = null }: AuthenticateParts): Authenticate {
+export function createAuthenticate(
+  { ring, wrongKeys, meter, clock, captureBytes = null }: AuthenticateParts,
+): Authenticate {
   function ownedBy(credential: Credential, inbound: Inbound): Credential {
     const { memory, record } = inbound;
     memory.assignTo(credential.accountId);
@@ -60,8 +66,21 @@ export function createAuthenticate({ ring, meter, clock, captureBytes = null }: 
 
   return (inbound, carriers) => {
     const { request, headers = request.headers, query } = inbound;
-    const found = ring.resolve(readCredential(headers, query, carriers));
-    if (found instanceof Promise) return found.then((credential) => ownedBy(credential, inbound));
-    return ownedBy(found, inbound);
+    let found: Credential | Promise<Credential>;
+    try {
+      found = ring.resolve(readCredential(headers, query, carriers));
+    } catch (failure) {
+      return refuse(failure, inbound, wrongKeys);
+    }
+    if (!(found instanceof Promise)) return ownedBy(found, inbound);
+    return found.then(
+      (credential) => ownedBy(credential, inbound),
+      (failure) => refuse(failure, inbound, wrongKeys),
+    );
   };
+}
+
+function refuse(failure: unknown, { remote }: Inbound, wrongKeys: Pick<WrongKeys, "refuse">): Promise<never> {
+  if (!(failure instanceof GatewayError) || failure.code !== "invalid_api_key") throw failure;
+  return wrongKeys.refuse(remote, failure);
 }

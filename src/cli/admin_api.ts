@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { writeTests } from "../protocols/admin/providers.ts";
+import { commandKeyOf } from "../config/server_section.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import type { Store } from "../store/store.ts";
 import { hasUnindexedTasks } from "../videos/tasks/records.ts";
@@ -41,7 +42,7 @@ export async function openAdminApi(
   if (gateway !== null) return (each) => callGateway(each, gateway);
   if (call.tests !== undefined) return (each) => testWithoutGateway(each, config);
   if (call.needsRunning !== undefined) {
-    if (!config.server.adminKey) {
+    if (commandKeyOf(config.server) === null) {
       throw new UsageError("switchyard: server.admin_key or SWITCHYARD_ADMIN_KEY must be set");
     }
     throw new GatewayUnreachableError(
@@ -100,8 +101,8 @@ async function callStore(call: AdminCall, config: Config, notify: (text: string)
     if (createsStore) notify(`No gateway runs, and there was no store: created ${await Deno.realPath(missingPath)}`);
     if (call.needsTaskIndex) await refuseUnindexed(store, config);
     const adminKey = newApiKey();
-    const handler = createStoppedAdmin({ ...config, server: { ...config.server, adminKey } }, store);
-    const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port: 0 } as const;
+    const handler = createStoppedAdmin({ config, store, adminKey });
+    const remoteAddr = { transport: "tcp", hostname: "", port: 0 } as const; // a command has no address
     const request = new Request(`http://localhost${call.path}`, {
       method: call.method,
       headers: { ...headersFor(adminKey), host: "localhost" },

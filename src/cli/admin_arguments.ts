@@ -4,6 +4,7 @@ import { UsageError } from "./usage_error.ts";
 /** Options of the admin commands. Each command takes some of them. */
 const OPTIONS = [
   "account",
+  "actor",
   "after",
   "balance",
   "budget",
@@ -29,6 +30,7 @@ const OPTIONS = [
   "providers",
   "reason",
   "reference",
+  "role",
   "rpm",
   "state",
   "status",

@@ -98,6 +98,16 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
     const path = `${ROOT}/providers/${encodeURIComponent(name)}/test`;
     return { method: "POST", path, body: { credential }, tests: { name, credential: credential ?? null } };
   },
+  "admin-keys create": (args) => {
+    const body = { name: args.word("name"), role: args.option("role") };
+    return { method: "POST", path: `${ROOT}/admin-keys`, body };
+  },
+  "admin-keys list": () => ({ method: "GET", path: `${ROOT}/admin-keys` }),
+  "admin-keys revoke": (args) => ({ method: "DELETE", path: `${ROOT}/admin-keys/${segment(args, "admin key ID")}` }),
+  "audit list": (args) => {
+    const query = args.query("limit", "after", "from", "to", "actor", "account");
+    return { method: "GET", path: `${ROOT}/audit${query}` };
+  },
   "signing-keys rotate": () => ({ method: "POST", path: `${ROOT}/signing-keys/rotate` }),
 };
 

@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { DEV_STORE } from "../config/dev_config.ts";
+import { commandKeyOf } from "../config/server_section.ts";
 import { readStoreHolder, type StoreHolder } from "../store/kv/process_lock.ts";
 import { StoreBusyError } from "./command_errors.ts";
 import { gatewayAddress } from "./gateway_address.ts";
@@ -105,7 +106,7 @@ const PROBE_TIMEOUT_MS = 3_000;
 
 /** The configured address, if a gateway answers there. Its store is then not visible to this process. */
 async function answeringAddress(config: Config): Promise<string | null> {
-  if (config.server.port === 0) return null;
+  if ((config.server.adminListen ?? config.server).port === 0) return null;
   const address = gatewayAddress(config, undefined);
   try {
     const response = await gatewayFetch(address, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
@@ -118,12 +119,13 @@ async function answeringAddress(config: Config): Promise<string | null> {
 
 /** The admin key for the gateway at an address: the key of `dev` for its gateway, else the configured key. */
 async function adminKeyFor(config: Config, address: string): Promise<string | null> {
-  for (const store of config.server.adminKey === null ? [config.store, DEV_STORE] : [DEV_STORE]) {
+  const configured = commandKeyOf(config.server);
+  for (const store of configured === null ? [config.store, DEV_STORE] : [DEV_STORE]) {
     const path = pathOf(store);
     const holder = path === null ? null : await holderOf(path);
     if (holder?.address && isSameAddress(reachable(holder.address), address)) return await devAdminKey(store);
   }
-  return config.server.adminKey;
+  return configured;
 }
 
 /** The admin key of `dev`. As in `dev` itself, the environment takes precedence over the file. */

@@ -35,7 +35,8 @@ export async function startGateway(
           `"switchyard keys create ${id}" an API key.`,
     );
   }
-  print(`Switchyard is ready at ${app.address}`);
+  const admin = app.adminAddress === app.address ? "" : `, the admin API at ${app.adminAddress}`;
+  print(`Switchyard is ready at ${app.address}${admin}`);
   return app;
 }
 

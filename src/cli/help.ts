@@ -31,6 +31,11 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
   switchyard keys list ACCOUNT | show ACCOUNT KEY | revoke ACCOUNT KEY
     LIMITS: --models "openai/*,ID" --endpoints LIST --providers LIST --ip-allow LIST --rpm N --tpm N --concurrency N
             --budget 20/day|week|month|total --capture none|errors|all
+  switchyard admin-keys create NAME --role read|write|owner
+                                         create a key of the admin API and show it once
+  switchyard admin-keys list | revoke ID
+  switchyard audit list [--actor NAME] [--account ID] [--from SECONDS] [--to SECONDS] [--limit N] [--after NEXT]
+                                         show who changed what, newest first
   switchyard webhook-secrets rotate ACCOUNT
                                          create a webhook secret and show it once; the old one stays valid for a day
   switchyard ledger list ACCOUNT [--order desc] [--limit N] [--after NEXT]

@@ -12,7 +12,15 @@ export type Path = readonly PropertyKey[];
 export type Reader<T> = (value: unknown, context: ReadContext) => T;
 
 /** Fields whose values are never printed, wherever they are. */
-const SECRET_FIELDS = new Set<PropertyKey>(["api_key", "secret_key", "keys", "admin_key", "webhook_secret", "headers"]);
+const SECRET_FIELDS = new Set<PropertyKey>([
+  "api_key",
+  "secret_key",
+  "keys",
+  "admin_key",
+  "key",
+  "webhook_secret",
+  "headers",
+]);
 
 /** Whether values at a path are never shown: a known secret, or a field whose name says that it is one. */
 export function isSecretPath(path: Path): boolean {

@@ -13,10 +13,13 @@ export interface RetentionConfig {
    * Cached contents, from their creation, regardless of extensions. Default: null, so that extensions have no limit.
    */
   readonly cachedContentsMs: number | null;
+  /** Entries of the audit log. Default: 400 days. */
+  readonly auditMs: number | null;
 }
 
 const DAY_SECONDS = 86_400;
 const MAX_SECONDS = 3_650 * DAY_SECONDS;
+const DEFAULT_AUDIT_SECONDS = 400 * DAY_SECONDS;
 const MIN_SECONDS = 60;
 /** The shortest lifetime of a cached content. */
 const MIN_CACHED_CONTENT_SECONDS = 600;
@@ -28,11 +31,13 @@ const schema: z.ZodType<RetentionConfig> = z.strictObject({
   deliveries: span(),
   files: span().prefault(7 * DAY_SECONDS),
   cached_contents: optional(seconds(MIN_CACHED_CONTENT_SECONDS, MAX_SECONDS)),
-}).transform(({ tasks, deliveries, files, cached_contents }) => ({
+  audit: span().prefault(DEFAULT_AUDIT_SECONDS),
+}).transform(({ tasks, deliveries, files, cached_contents, audit }) => ({
   tasksMs: tasks,
   deliveriesMs: deliveries,
   filesMs: files,
   cachedContentsMs: cached_contents,
+  auditMs: audit,
 }));
 
 /** The `retention` section. Throws {@linkcode z.ZodError} with the path of every bad field. */

@@ -1,6 +1,17 @@
 import * as z from "zod";
+import { ADMIN_KEY_NAME_EXPECTATION, type ConfiguredAdminKey, isAdminKeyName } from "../audit/admin_keys.ts";
+import { ADMIN_ROLES, type AdminRole } from "../audit/admin_role.ts";
 import { type Cidr, isCidr, readCidr } from "../net/address.ts";
 import { boolean, httpAddress, optional, type ReadContext, seconds, secret, wholeNumber } from "../lib/settings.ts";
+
+/** The name of `server.admin_key`. */
+const DEFAULT_ADMIN_KEY = "default";
+
+/** An address to listen on. Port 0 selects a free port. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** Where the gateway listens, and its public address. */
 export interface ServerConfig {
@@ -18,12 +29,59 @@ export interface ServerConfig {
   readonly vendorCallbacks: boolean;
   /** Bearer secret of the admin API, at least 16 characters. Default, as null: the admin API is off. */
   readonly adminKey: string | null;
+  /** Further admin keys with their names and roles. Default: none. */
+  readonly adminKeys: readonly ConfiguredAdminKey[];
+  /** Where the admin API listens by itself. Default, as null: at the address of the gateway. */
+  readonly adminListen: ListenAddress | null;
   /** How long open streams continue after a stop signal, in milliseconds. Default: 30 s. */
   readonly shutdownGraceMs: number;
 }
 
+/** All admin keys of the configuration, `server.admin_key` first. */
+export function configuredAdminKeys(
+  { adminKey, adminKeys }: Pick<ServerConfig, "adminKey" | "adminKeys">,
+): ConfiguredAdminKey[] {
+  const own = adminKey === null ? [] : [{ name: DEFAULT_ADMIN_KEY, role: "owner", key: adminKey } as const];
+  return [...own, ...adminKeys];
+}
+
+/** The admin key that commands send: `server.admin_key`, else the first one with the highest role; null without any. */
+export function commandKeyOf(server: Pick<ServerConfig, "adminKey" | "adminKeys">): string | null {
+  const keys = configuredAdminKeys(server);
+  for (const role of ADMIN_ROLES.toReversed()) {
+    const found = keys.find((key) => key.role === role);
+    if (found !== undefined) return found.key;
+  }
+  return null;
+}
+
 const NETWORK_EXPECTATION = 'a network in CIDR form or an address, such as "10.0.0.0/8" or "192.0.2.1"';
 const HOST_EXPECTATION = "a host name or address, without a port";
+const LISTEN_EXPECTATION = 'a host and a port, such as "127.0.0.1:8788"';
+const ROLE_EXPECTATION = `one of ${ADMIN_ROLES.join(", ")}`;
+
+const adminKeySchema: z.ZodType<ConfiguredAdminKey> = z.strictObject({
+  name: z.string(ADMIN_KEY_NAME_EXPECTATION).refine(isAdminKeyName, ADMIN_KEY_NAME_EXPECTATION)
+    .refine(
+      (name) => name !== DEFAULT_ADMIN_KEY,
+      `a name other than "${DEFAULT_ADMIN_KEY}", which is server.admin_key`,
+    ),
+  key: secret(16),
+  role: z.enum(ADMIN_ROLES as [AdminRole, ...AdminRole[]], ROLE_EXPECTATION),
+});
+
+function hasDistinctNames(keys: readonly ConfiguredAdminKey[]): boolean {
+  return new Set(keys.map(({ name }) => name)).size === keys.length;
+}
+
+function readListenAddress(text: string, context: z.RefinementCtx): ListenAddress {
+  const [, host, port] = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]{1,253}):(\d{1,5})$/.exec(text) ?? [];
+  if (host === undefined || Number(port) > 65_535) {
+    context.addIssue(LISTEN_EXPECTATION);
+    return z.NEVER;
+  }
+  return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+}
 
 const schema: z.ZodType<ServerConfig> = z.strictObject({
   host: z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION).default("127.0.0.1"),
@@ -36,14 +94,23 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
   base_url: optional(httpAddress()),
   vendor_callbacks: boolean().default(true),
   admin_key: optional(secret(16)),
+  admin_keys: z.array(adminKeySchema, "a list").default([]).refine(
+    hasDistinctNames,
+    "a list of keys with different names",
+  ),
+  admin_listen: optional(z.string(LISTEN_EXPECTATION).transform(readListenAddress)),
   shutdown_grace: seconds(0, 3600).default(30_000),
-}).transform(({ host, port, trusted_proxies, base_url, vendor_callbacks, admin_key, shutdown_grace }) => ({
+}).transform((
+  { host, port, trusted_proxies, base_url, vendor_callbacks, admin_key, admin_keys, admin_listen, shutdown_grace },
+) => ({
   host,
   port,
   trustedProxies: trusted_proxies,
   baseUrl: base_url,
   vendorCallbacks: vendor_callbacks,
   adminKey: admin_key,
+  adminKeys: admin_keys,
+  adminListen: admin_listen,
   shutdownGraceMs: shutdown_grace,
 }));
 

@@ -16,7 +16,8 @@ export function clientAddressOf(peer: string, forwarded: string | null, trusted:
   let client = normalizedAddress(peer) ?? peer;
   if (forwarded === null || !isWithin(client, trusted)) return client;
   const hops = forwarded.slice(-MAX_CHARACTERS).split(",");
-  for (let at = hops.length - 1; at >= 0; at--) {
+  const first = forwarded.length > MAX_CHARACTERS ? 1 : 0; // the first of a shortened list may be a part of an address
+  for (let at = hops.length - 1; at >= first; at--) {
     const hop = normalizedAddress(withoutPort(hops[at]!.trim()));
     if (hop === null) return client; // what is left of an unreadable entry was not written by a trusted proxy
     client = hop;

@@ -128,6 +128,18 @@ export function normalizedAddress(text: string): string | null {
   return plainAddressIn(text)?.toString() ?? null;
 }
 
+/**
+ * Returns the network that belongs to one client: the address itself, of IPv6 its first 64 bits, which one client can
+ * use freely (RFC 6177). A text that is not an address is returned unchanged.
+ */
+export function clientNetworkOf(text: string): string {
+  const address = plainAddressIn(text);
+  if (address === null) return text;
+  if (address.kind() === "ipv4") return address.toString();
+  const groups = (address as ipaddr.IPv6).parts.slice(0, 4).map((group) => group.toString(16));
+  return `${groups.join(":")}::/64`;
+}
+
 /** Whether an address is in one of the blocks. An IPv4 address within IPv6 counts as IPv4. */
 export function isWithin(text: string, blocks: readonly Cidr[]): boolean {
   const address = blocks.length === 0 ? null : plainAddressIn(text);

@@ -88,7 +88,7 @@ async function startStage({ first, second = reply, speaks = "chat", clock }: Sta
       return data.find((each: { name: string }) => each.name === name);
     },
     async ready(query = "") {
-      const response = await fetch(`${address}/readyz${query}`);
+      const response = await fetch(`${address}/readyz${query}`, { headers: { authorization: `Bearer ${adminKey}` } });
       return { status: response.status, text: await response.text() };
     },
     posts: (name: "first" | "second" = "first") => vendors[name].seen.filter(({ method }) => method === "POST").length,

@@ -23,6 +23,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { secret } from "../../lib/settings.ts";
 import type { Store } from "../../store/store.ts";
+import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readAmount, readFields, readPage, readSignedAmount } from "./fields.ts";
 
@@ -174,6 +175,16 @@ export function rotateWebhookSecretHandler(store: Store): Handler {
     const { id } = await readAccount(store, pathParam(params, "account"));
     return answerJson({ account: id, webhook_secret: await rotateWebhookSecret(store, id) });
   };
+}
+
+/** Reads an account as it is shown, for the audit log. */
+export function accountSnapshot(store: Store): NonNullable<AdminRoute["snapshot"]> {
+  return ({ params }) => shownAccount(store, pathParam(params, "account"));
+}
+
+/** Reads an account as it is shown; null if it does not exist. */
+export async function shownAccount(store: Store, id: string): Promise<JsonObject | null> {
+  return await readAccount(store, id).then(writeAccount, () => null);
 }
 
 function writeAccount(account: Account): JsonObject {

@@ -1,9 +1,9 @@
-import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
+import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
-import { guardedRoute } from "./guarded_route.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 
 /** An entry of the configuration: `providers` and `acme`, `limits` and `text_body`. */
 export interface ConfigEntry {
@@ -46,8 +46,6 @@ export interface ConfigAdmin {
 
 /** The dependencies of the configuration endpoints. */
 export interface AdminConfigOptions {
-  /** The operator's key; if empty, the admin API is disabled. */
-  readonly adminKey: string;
   readonly admin: ConfigAdmin;
   readonly readJson: ReadJson;
 }
@@ -55,10 +53,9 @@ export interface AdminConfigOptions {
 /** The name that changes are recorded with. */
 const ADMIN = "admin";
 
-/** The configuration endpoints; empty without an admin key. Source: docs/api/admin.md#configuration. */
-export function adminConfigRoutes({ adminKey, admin, readJson }: AdminConfigOptions): Route[] {
-  if (adminKey === "") return [];
-  const route = guardedRoute(adminKey, "/admin/v1/config");
+/** The configuration endpoints. Source: docs/api/admin.md#configuration. */
+export function adminConfigRoutes({ admin, readJson }: AdminConfigOptions): AdminRoute[] {
+  const route = adminRoutesBelow("/admin/v1/config");
   return [
     route("GET", "", () => answerJson(admin.show())),
     route("PUT", "", async (inbound) => answer(await admin.replaceAll(await readJson(inbound), optionsOf(inbound)))),

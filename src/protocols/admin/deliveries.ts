@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
+import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -8,14 +8,12 @@ import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
-import { guardedRoute } from "./guarded_route.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { readFields } from "./fields.ts";
-import { formatCursor, parseCursor, readRange, readTimePage } from "./time_page.ts";
+import { formatCursor, parseCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./time_page.ts";
 
 /** The dependencies of the delivery endpoints. */
 export interface AdminDeliveryOptions {
-  /** The operator's key; if empty, the admin API is disabled. */
-  readonly adminKey: string;
   readonly admin: DeliveryAdmin;
   readonly readJson: ReadJson;
 }
@@ -32,12 +30,11 @@ const Range = z.strictObject({
   after: z.string().optional(),
 });
 
-/** The delivery endpoints of the admin API; empty without an admin key. */
-export function adminDeliveryRoutes({ adminKey, admin, readJson }: AdminDeliveryOptions): Route[] {
-  if (adminKey === "") return [];
-  const route = guardedRoute(adminKey, ROOT);
+/** The delivery endpoints of the admin API. */
+export function adminDeliveryRoutes({ admin, readJson }: AdminDeliveryOptions): AdminRoute[] {
+  const route = adminRoutesBelow(ROOT);
   return [
-    route("GET", "", listHandler(admin)),
+    route("GET", "", listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "state"] }),
     route("POST", "/redeliver", redeliverRangeHandler(admin, readJson)),
     route("GET", "/:task", getHandler(admin)),
     route("GET", "/:task/request", requestHandler(admin)),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Handler, Route } from "../../http/inbound.ts";
+import type { Handler } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -11,12 +11,10 @@ import { statusOfEvent, testEventOf } from "../../webhooks/test_event.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
-import { guardedRoute } from "./guarded_route.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 
 /** The dependencies of the event endpoints. */
 export interface AdminEventOptions {
-  /** The operator's key; if empty, the admin API is disabled. */
-  readonly adminKey: string;
   readonly feed: EventFeed;
   readonly readJson: ReadJson;
   /** The gateway's own address, without a trailing slash. */
@@ -31,11 +29,10 @@ const TestEvent = z.strictObject({
   kept: z.boolean("true or false").default(true),
 });
 
-/** The event endpoints of the admin API; empty without an admin key. */
-export function adminEventRoutes(options: AdminEventOptions): Route[] {
-  if (options.adminKey === "") return [];
-  const route = guardedRoute(options.adminKey, "/admin/v1/events");
-  return [route("GET", "", listHandler(options)), route("POST", "", testHandler(options))];
+/** The event endpoints of the admin API. */
+export function adminEventRoutes(options: AdminEventOptions): AdminRoute[] {
+  const route = adminRoutesBelow("/admin/v1/events");
+  return [route("GET", "", listHandler(options), { parameters: ["from"] }), route("POST", "", testHandler(options))];
 }
 
 /**

@@ -71,6 +71,25 @@ export function readSignedAmount(field: string, text: string): Money {
   );
 }
 
+/** The parameters that {@linkcode readPage} reads. */
+export const PAGE_PARAMETERS: readonly string[] = ["limit", "after"];
+
+/**
+ * Refuses a query with other parameters than the known ones: an ignored one could have been meant to select something.
+ *
+ * @throws {GatewayError} `invalid_request` that names the parameter, and the nearest known one.
+ */
+export function refuseUnknownParameters(query: string, known: readonly string[]): void {
+  if (query === "") return;
+  for (const name of new URLSearchParams(query).keys()) {
+    if (known.includes(name)) continue;
+    const nearest = nearestWord(name, known);
+    const list = known.length === 0 ? "there are none here" : `the parameters here are ${known.join(", ")}`;
+    const hint = nearest === null ? list : `did you mean "${nearest}"?`;
+    throw invalidField(name.slice(0, 100), `no such parameter; ${hint}`);
+  }
+}
+
 const MAX_PAGE_SIZE = 100;
 
 /**

@@ -3,12 +3,14 @@ import { readAccount } from "../../billing/account.ts";
 import { changeKey, type IssuedKey, issueKey, listKeys, readKey } from "../../billing/issued_key.ts";
 import { KEY_FIELDS } from "../../billing/key_settings.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
+import { keyKey, type KeyRecord } from "../../billing/records.ts";
 import { type Handler, pathParam } from "../../http/inbound.ts";
 import { writeLimits } from "../../limits/access_settings.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Store } from "../../store/store.ts";
 import type { ReadJson } from "./accounts.ts";
+import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readFields, readPage } from "./fields.ts";
 
@@ -69,6 +71,21 @@ export function revokeKeyHandler(store: Store, keys: Pick<KeyRing, "revoke">): H
   return async ({ params }) => {
     const { id } = await readAccount(store, pathParam(params, "account"));
     return answerJson(writeKey(await keys.revoke(id, pathParam(params, "key"))));
+  };
+}
+
+/** Reads the first keys of an account as they are shown, for the audit log. */
+export async function shownKeys(store: Store, account: string): Promise<JsonObject[]> {
+  return (await listKeys(store, account, { limit: MAX_SHOWN_KEYS })).keys.map(writeKey);
+}
+
+const MAX_SHOWN_KEYS = 100;
+
+/** Reads a key as it is shown, for the audit log. */
+export function keySnapshot(store: Store): NonNullable<AdminRoute["snapshot"]> {
+  return async ({ params }) => {
+    const [entry] = await store.get<KeyRecord>([keyKey(pathParam(params, "account"), pathParam(params, "key"))]);
+    return entry ? writeKey(entry.value) : null;
   };
 }
 

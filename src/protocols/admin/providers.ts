@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
+import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { credentialOf, providerIdOf } from "../../lib/provider_name.ts";
@@ -17,7 +17,7 @@ import type { ProviderCheck } from "../../upstreams/provider_check.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
-import { guardedRoute } from "./guarded_route.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 
 /** A configured provider without its key. */
 export interface ListedProvider {
@@ -29,8 +29,6 @@ export interface ListedProvider {
 
 /** The dependencies of the provider endpoints. */
 export interface AdminProviderOptions {
-  /** The operator's key; if empty, the admin API is disabled. */
-  readonly adminKey: string;
   /** In the order of the configuration. */
   readonly providers: readonly ListedProvider[];
   readonly breaker: Pick<CircuitBreaker, "health">;
@@ -55,11 +53,13 @@ export interface ProviderTest extends ProviderCheck {
   readonly credential: string | null;
 }
 
-/** The provider endpoints of the admin API; empty without an admin key. */
-export function adminProviderRoutes({ adminKey, ...parts }: AdminProviderOptions): Route[] {
-  if (adminKey === "") return [];
-  const route = guardedRoute(adminKey, "/admin/v1/providers");
-  return [route("GET", "", listHandler(parts)), route("POST", "/:provider/test", testHandler(parts))];
+/** The provider endpoints of the admin API. */
+export function adminProviderRoutes(parts: AdminProviderOptions): AdminRoute[] {
+  const route = adminRoutesBelow("/admin/v1/providers");
+  return [
+    route("GET", "", listHandler(parts)),
+    route("POST", "/:provider/test", testHandler(parts), { isAudited: false }),
+  ];
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Meter } from "../../billing/meter.ts";
-import type { Route } from "../../http/inbound.ts";
 import type { Store } from "../../store/store.ts";
 import {
+  accountSnapshot,
   adjustHandler,
   bucketsHandler,
   changeAccountHandler,
@@ -15,14 +15,20 @@ import {
   rotateWebhookSecretHandler,
   suspendHandler,
 } from "./accounts.ts";
-import { guardedRoute } from "./guarded_route.ts";
-import { changeKeyHandler, getKeyHandler, issueKeyHandler, listKeysHandler, revokeKeyHandler } from "./keys.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import {
+  changeKeyHandler,
+  getKeyHandler,
+  issueKeyHandler,
+  keySnapshot,
+  listKeysHandler,
+  revokeKeyHandler,
+} from "./keys.ts";
+import { PAGE_PARAMETERS } from "./fields.ts";
 import { ledgerHandler } from "./ledger.ts";
 
 /** The dependencies of the account endpoints. */
 export interface AdminOptions {
-  /** The operator's key; if empty, the admin API is disabled. */
-  readonly adminKey: string;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly meter: Pick<Meter, "invalidate">;
@@ -33,27 +39,28 @@ export interface AdminOptions {
 
 const ROOT = "/admin/v1/accounts";
 
-/** The account endpoints of the admin API; empty without an admin key, so that all paths are 404. */
-export function adminRoutes(options: AdminOptions): Route[] {
-  const { adminKey, store, keys, meter, readJson, readOptionalJson } = options;
-  if (adminKey === "") return [];
-  const route = guardedRoute(adminKey, ROOT);
+/** The account endpoints of the admin API. */
+export function adminRoutes({ store, keys, meter, readJson, readOptionalJson }: AdminOptions): AdminRoute[] {
+  const route = adminRoutesBelow(ROOT);
+  const ofAccount = { snapshot: accountSnapshot(store) };
+  const ofKey = { snapshot: keySnapshot(store) };
+  const paged = { parameters: PAGE_PARAMETERS };
   return [
-    route("POST", "", createAccountHandler(store, readJson)),
-    route("GET", "", listAccountsHandler(store)),
+    route("POST", "", createAccountHandler(store, readJson), { createsAccount: true }),
+    route("GET", "", listAccountsHandler(store), paged),
     route("GET", "/:account", getAccountHandler(store)),
-    route("PATCH", "/:account", changeAccountHandler({ store, keys, meter, readJson })),
-    route("POST", "/:account/credit", creditHandler(store, readJson, meter)),
-    route("POST", "/:account/adjust", adjustHandler(store, readJson, meter)),
-    route("POST", "/:account/buckets", bucketsHandler(store, readJson)),
-    route("POST", "/:account/suspend", suspendHandler(store, keys)),
-    route("POST", "/:account/resume", resumeHandler(store, keys)),
+    route("PATCH", "/:account", changeAccountHandler({ store, keys, meter, readJson }), ofAccount),
+    route("POST", "/:account/credit", creditHandler(store, readJson, meter), ofAccount),
+    route("POST", "/:account/adjust", adjustHandler(store, readJson, meter), ofAccount),
+    route("POST", "/:account/buckets", bucketsHandler(store, readJson), ofAccount),
+    route("POST", "/:account/suspend", suspendHandler(store, keys), ofAccount),
+    route("POST", "/:account/resume", resumeHandler(store, keys), ofAccount),
     route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),
     route("POST", "/:account/keys", issueKeyHandler(store, readOptionalJson)),
-    route("GET", "/:account/keys", listKeysHandler(store)),
+    route("GET", "/:account/keys", listKeysHandler(store), paged),
     route("GET", "/:account/keys/:key", getKeyHandler(store)),
-    route("PATCH", "/:account/keys/:key", changeKeyHandler({ store, keys, readJson })),
-    route("DELETE", "/:account/keys/:key", revokeKeyHandler(store, keys)),
-    route("GET", "/:account/ledger", ledgerHandler(store)),
+    route("PATCH", "/:account/keys/:key", changeKeyHandler({ store, keys, readJson }), ofKey),
+    route("DELETE", "/:account/keys/:key", revokeKeyHandler(store, keys), ofKey),
+    route("GET", "/:account/ledger", ledgerHandler(store), { parameters: [...PAGE_PARAMETERS, "order"] }),
   ];
 }

@@ -1,19 +1,16 @@
-import type { Handler, Route } from "../../http/inbound.ts";
+import type { Handler } from "../../http/inbound.ts";
 import type { SigningKeyRing } from "../../videos/results/signing_keys.ts";
 import { answerJson } from "./answer.ts";
-import { guardedRoute } from "./guarded_route.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 
 /** The dependencies of the signing key endpoints. */
 export interface AdminSigningKeyOptions {
-  /** The operator's key; if empty, the admin API is disabled. */
-  readonly adminKey: string;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
 }
 
-/** The signing key endpoints of the admin API; empty without an admin key. */
-export function adminSigningKeyRoutes({ adminKey, signingKeys }: AdminSigningKeyOptions): Route[] {
-  if (adminKey === "") return [];
-  return [guardedRoute(adminKey, "/admin/v1/signing-keys")("POST", "/rotate", rotateHandler(signingKeys))];
+/** The signing key endpoints of the admin API. */
+export function adminSigningKeyRoutes({ signingKeys }: AdminSigningKeyOptions): AdminRoute[] {
+  return [adminRoutesBelow("/admin/v1/signing-keys")("POST", "/rotate", rotateHandler(signingKeys))];
 }
 
 /**

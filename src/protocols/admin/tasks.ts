@@ -1,6 +1,6 @@
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
 import type { Hold } from "../../billing/hold.ts";
-import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
+import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -9,22 +9,19 @@ import { credentialOf, providerNameOf } from "../../lib/provider_name.ts";
 import { VIDEO_STATUSES, type VideoStatus } from "../../videos/tasks/task.ts";
 import type { TaskAdmin, TaskWithHold } from "../../videos/tasks/task_admin.ts";
 import { answerJson } from "./answer.ts";
-import { guardedRoute } from "./guarded_route.ts";
-import { formatCursor, readRange, readTimePage } from "./time_page.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { formatCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./time_page.ts";
 
 /** The dependencies of the task endpoints. */
 export interface AdminTaskOptions {
-  /** The operator's key; if empty, the admin API is disabled. */
-  readonly adminKey: string;
   readonly admin: TaskAdmin;
 }
 
-/** The task endpoints of the admin API; empty without an admin key. */
-export function adminTaskRoutes({ adminKey, admin }: AdminTaskOptions): Route[] {
-  if (adminKey === "") return [];
-  const route = guardedRoute(adminKey, "/admin/v1/tasks");
+/** The task endpoints of the admin API. */
+export function adminTaskRoutes({ admin }: AdminTaskOptions): AdminRoute[] {
+  const route = adminRoutesBelow("/admin/v1/tasks");
   return [
-    route("GET", "", listHandler(admin)),
+    route("GET", "", listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "account", "status", "model"] }),
     route("GET", "/:task", getHandler(admin)),
     route("POST", "/:task/mirror", mirrorHandler(admin)),
   ];

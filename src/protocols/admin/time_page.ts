@@ -1,6 +1,6 @@
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { TimeIndexEntry } from "../../lib/time_index_entry.ts";
-import { readPage } from "./fields.ts";
+import { PAGE_PARAMETERS, readPage } from "./fields.ts";
 
 /** A range of Unix milliseconds, start inclusive, end exclusive. */
 export interface TimeRange {
@@ -48,6 +48,9 @@ export interface TimePage {
   /** Newest first. */
   readonly reverse: boolean;
 }
+
+/** The parameters that {@linkcode readTimePage} and {@linkcode readRange} read. */
+export const TIME_PAGE_PARAMETERS: readonly string[] = [...PAGE_PARAMETERS, "order", "from", "to"];
 
 /**
  * Reads `limit`, `after` and `order` of a query; newest first by default.

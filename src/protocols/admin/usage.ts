@@ -2,12 +2,10 @@ import { USAGE_DIMENSIONS, type UsageReports } from "../../billing/usage/usage_r
 import type { Route } from "../../http/inbound.ts";
 import { usageAnswer } from "../usage_answer.ts";
 import { readUsageRequest } from "../usage_query.ts";
-import { guardedRoute } from "./guarded_route.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 
 /** The dependencies of the usage endpoint. */
 export interface AdminUsageOptions {
-  /** The operator's key; if empty, the admin API is disabled. */
-  readonly adminKey: string;
   readonly usage: UsageReports;
 }
 
@@ -19,13 +17,12 @@ const ACCESS = {
 
 /**
  * `GET /admin/v1/usage?group_by&from&to&account&key&model&provider&kind&format&limit&after`: the sums of charges and
- * captures. Empty without an admin key.
+ * captures.
  */
-export function adminUsageRoutes({ adminKey, usage }: AdminUsageOptions): Route[] {
-  if (adminKey === "") return [];
+export function adminUsageRoutes({ usage }: AdminUsageOptions): AdminRoute[] {
   const handler: Route["handler"] = async ({ query }) => {
     const request = readUsageRequest(query, ACCESS);
     return usageAnswer(request, await usage.report(request.query));
   };
-  return [guardedRoute(adminKey, "/admin/v1/usage")("GET", "", handler)];
+  return [adminRoutesBelow("/admin/v1/usage")("GET", "", handler, { parameters: null })];
 }

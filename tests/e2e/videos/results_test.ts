@@ -149,7 +149,7 @@ Deno.test("switchyard tasks mirror copies results again; a task without results 
 });
 
 Deno.test("readyz reports the file usage", async () => {
-  const { json } = await call("GET", "/readyz?verbose");
+  const { json } = await call("GET", "/readyz?verbose", undefined, admin);
   assertEquals([json.status, json.files.state, json.files.quota_bytes], ["ready", "ok", null]);
   assertEquals(json.files.bytes >= SAMPLE_VIDEO.length, true);
   assertStringIncludes(JSON.stringify(json.files), '"bytes":');

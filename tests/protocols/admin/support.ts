@@ -1,8 +1,13 @@
+import { AdminKeys } from "../../../src/audit/admin_keys.ts";
+import { AuditLog } from "../../../src/audit/audit_log.ts";
 import { createKeyRing, type KeyRing } from "../../../src/billing/key_ring.ts";
 import { createMeter, type Meter } from "../../../src/billing/meter.ts";
 import type { Route } from "../../../src/http/inbound.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { guarded } from "../../../src/protocols/admin/admin_access.ts";
+import type { AdminRoute } from "../../../src/protocols/admin/admin_route.ts";
 import { unobservedRecord } from "../../../src/http/request_record.ts";
-import { gatewayErrorOf } from "../../../src/lib/gateway_error.ts";
+import { type GatewayError, gatewayErrorOf } from "../../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
@@ -33,6 +38,14 @@ export interface TestAdmin {
 /** The operator's key of {@linkcode openTestAdmin}. */
 export const ADMIN_KEY = "admin-key-of-the-tests";
 
+/** Guards routes by {@linkcode ADMIN_KEY}, which has the role `owner`. */
+export function withAdminKey(routes: readonly AdminRoute[], store: Store): Route[] {
+  const keys = new AdminKeys(store, systemClock, [{ name: "default", role: "owner", key: ADMIN_KEY }]);
+  const wrongKeys = { refuse: (_address: string, error: GatewayError) => Promise.reject(error) };
+  const access = { keys, audit: new AuditLog(store, null), wrongKeys };
+  return routes.map((route) => guarded(route, access));
+}
+
 /** Opens the admin endpoints over a new store. */
 export async function openTestAdmin(): Promise<TestAdmin> {
   const clock = manualClock();
@@ -40,7 +53,7 @@ export async function openTestAdmin(): Promise<TestAdmin> {
   const keys = createKeyRing({ store, clock });
   const meter = createMeter({ store, clock, log: silentLog });
   const readJson = async ({ request }: { request: Request }) => JSON.parse(await request.text() || "{}") as JsonObject;
-  const routes = adminRoutes({ adminKey: ADMIN_KEY, store, keys, meter, readJson, readOptionalJson: readJson });
+  const routes = withAdminKey(adminRoutes({ store, keys, meter, readJson, readOptionalJson: readJson }), store);
   const authorization = { authorization: `Bearer ${ADMIN_KEY}` };
   return {
     store,

@@ -53,7 +53,9 @@ Deno.test("GET /admin/v1/tasks filters by account, status, model and creation ti
   assertEquals(ids(await get(`?to=${second}`)), []);
   assertEquals(ids(await get(`?from=${second}&order=asc`))[0], completed);
   assertEquals(ids(await get(`?from=${second + 3_600}`)), []);
-  assertEquals(ids(await get("?nobody=knows")), made.toReversed(), "an unknown parameter is passed over");
+  const { status, json } = await get("?statsu=failed");
+  assertEquals([status, json.error.field], [400, "statsu"]);
+  assertEquals(json.error.message, 'Cannot read "statsu": no such parameter; did you mean "status"?');
 });
 
 Deno.test("GET /admin/v1/tasks rejects an invalid parameter, naming it", async () => {

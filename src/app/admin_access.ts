@@ -1,0 +1,31 @@
+import { AdminKeys, type ConfiguredAdminKey } from "../audit/admin_keys.ts";
+import { AuditLog } from "../audit/audit_log.ts";
+import type { Config } from "../config/config.ts";
+import { configuredAdminKeys } from "../config/server_section.ts";
+import type { WrongKeys } from "../http/wrong_keys.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Store } from "../store/store.ts";
+
+/** Who may use the admin API of a gateway, and the record of what they change. */
+export interface AdminAccess {
+  readonly keys: AdminKeys;
+  readonly audit: AuditLog;
+  readonly wrongKeys: WrongKeys;
+}
+
+/** Options of {@linkcode openAdminAccess}. */
+export interface AdminAccessOptions {
+  readonly config: Pick<Config, "server" | "retention">;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly wrongKeys: WrongKeys;
+  /** Default: those of the configuration. */
+  readonly adminKeys?: readonly ConfiguredAdminKey[];
+}
+
+/** Opens the admin keys and the audit log; null without an admin key, so that there is no admin API. */
+export function openAdminAccess(options: AdminAccessOptions): AdminAccess | null {
+  const { config: { server, retention }, store, clock, wrongKeys, adminKeys = configuredAdminKeys(server) } = options;
+  if (adminKeys.length === 0) return null;
+  return { keys: new AdminKeys(store, clock, adminKeys), audit: new AuditLog(store, retention.auditMs), wrongKeys };
+}

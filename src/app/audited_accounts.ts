@@ -1,0 +1,73 @@
+import type { AuditedChange, AuditLog } from "../audit/audit_log.ts";
+import { CONFIGURATION } from "../audit/records.ts";
+import {
+  type ConfiguredAccount,
+  ensureConfiguredAccounts,
+  type EnsuredAccounts,
+} from "../billing/configured_accounts.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import { shownAccount } from "../protocols/admin/accounts.ts";
+import { shownKeys } from "../protocols/admin/keys.ts";
+import type { Store } from "../store/store.ts";
+
+/**
+ * Applies the configured accounts as {@linkcode ensureConfiguredAccounts} does, and records each changed account in the
+ * audit log. The entry is written before the first commit; an account that does not change has none.
+ *
+ * @throws What {@linkcode ensureConfiguredAccounts} throws.
+ */
+export async function ensureAuditedAccounts(
+  { store, audit, accounts }: {
+    readonly store: Store;
+    readonly audit: AuditLog;
+    readonly accounts: readonly ConfiguredAccount[];
+  },
+): Promise<EnsuredAccounts> {
+  const created: EnsuredAccounts["created"][number][] = [];
+  let keysAdded = 0;
+  for (const account of accounts) {
+    let change: AuditedChange | null = null;
+    const watched = watchedStore(store, async () => {
+      change ??= await audit.begin({
+        actor: { name: CONFIGURATION, address: null },
+        requestId: null,
+        method: "PUT",
+        path: `accounts/${account.id}`,
+        account: account.id,
+        before: await shown(store, account.id),
+      });
+    });
+    const ensured = await ensureConfiguredAccounts(watched, [account]);
+    created.push(...ensured.created);
+    keysAdded += ensured.keysAdded;
+    await (change as AuditedChange | null)?.done(await shown(store, account.id));
+  }
+  return { created, keysAdded };
+}
+
+async function shown(store: Store, id: string): Promise<JsonObject | null> {
+  const account = await shownAccount(store, id);
+  return account === null ? null : { ...account, keys: await shownKeys(store, id) };
+}
+
+/** A store that calls back before each commit. */
+function watchedStore(store: Store, onCommit: () => Promise<void>): Store {
+  return {
+    limits: store.limits,
+    now: () => store.now(),
+    get: (keys) => store.get(keys),
+    scan: (prefix, options) => store.scan(prefix, options),
+    async commit(operation, commit) {
+      await onCommit();
+      return await store.commit(operation, commit);
+    },
+    balance: (account) => store.balance(account),
+    ledger: (account, options) => store.ledger(account, options),
+    claim: (kinds, limit, leaseMs) => store.claim(kinds, limit, leaseMs),
+    jobDueTimes: (kind, refs) => store.jobDueTimes(kind, refs),
+    renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
+    take: (bucket, options) => store.take(bucket, options),
+    onWake: (listener) => store.onWake(listener),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,132 @@
+import { newSortableId } from "../lib/ids.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import type { Store } from "../store/store.ts";
+import { changedFields } from "./changed_fields.ts";
+import { AUDIT_ENTRIES, auditEntryKey } from "./records.ts";
+
+/** Who makes a change. */
+export interface AuditActor {
+  /** The name of the admin key, `command line` for a command over a stopped store, or `configuration`. */
+  readonly name: string;
+  /** The client's address; null where there is none. */
+  readonly address: string | null;
+}
+
+/** A change as it is requested. */
+export interface AuditIntent {
+  readonly actor: AuditActor;
+  /** Null without a request. */
+  readonly requestId: string | null;
+  /** The HTTP method and path. */
+  readonly method: string;
+  readonly path: string;
+  /** The account that is changed; null if it is another object. */
+  readonly account: string | null;
+  /** The object before the change, without secrets; null if there is none. */
+  readonly before: JsonObject | null;
+}
+
+/**
+ * An entry of the audit log. It is `begun` before the change and `done` after it. An entry that stays `begun` belongs
+ * to a change whose end is unknown, because the process ended or the store failed.
+ */
+export interface AuditEntry {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly actor: AuditActor;
+  readonly requestId: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly account: string | null;
+  readonly state: "begun" | "done";
+  /** The changed fields before the change; null if there was no object. */
+  readonly before: JsonObject | null;
+  /** The same fields after it; null if the object is gone or the end is unknown. */
+  readonly after: JsonObject | null;
+}
+
+/** Selects entries. */
+export interface AuditFilter {
+  /** Unix milliseconds, inclusive. Default: the first entry. */
+  readonly from?: number;
+  /** Unix milliseconds, exclusive. Default: the last entry. */
+  readonly to?: number;
+  readonly actor?: string;
+  readonly account?: string;
+}
+
+/** A change in progress. */
+export interface AuditedChange {
+  /**
+   * Records that the change was made.
+   *
+   * @param account The account, if it was not known before. Default: that of the intent.
+   */
+  done(after: JsonObject | null, account?: string | null): Promise<void>;
+  /** Records that nothing was changed: the entry is removed. */
+  refused(): Promise<void>;
+}
+
+/** The entries that one read of a filtered list examines. */
+const MAX_EXAMINED = 1_000;
+const BATCH = 100;
+
+/** The append-only log of all changes by operators. */
+export class AuditLog {
+  /** @param retentionMs How long entries are kept; null for ever. */
+  constructor(readonly store: Store, readonly retentionMs: number | null) {}
+
+  /**
+   * Records that a change begins. The entry is durable before the change, so no change is without one.
+   *
+   * @throws {StoreWriteError} If the store takes no writes. The change must not be made then.
+   */
+  async begin(intent: AuditIntent): Promise<AuditedChange> {
+    const at = this.store.now();
+    const [shown] = changedFields(intent.before, null);
+    const entry: AuditEntry = { ...intent, id: newSortableId(at), at, state: "begun", before: shown, after: null };
+    await this.#write(entry);
+    return {
+      done: async (after, account = intent.account) => {
+        const [before, changed] = changedFields(intent.before, after);
+        await this.#write({ ...entry, account, state: "done", before, after: changed });
+      },
+      refused: async () => void await this.store.commit(null, { delete: [auditEntryKey(entry.id)] }),
+    };
+  }
+
+  /** Lists entries, newest first. `next` is the `after` of the following page, or null. */
+  async list(
+    filter: AuditFilter,
+    page: { readonly after?: string; readonly limit: number },
+  ): Promise<{ entries: AuditEntry[]; next: string | null }> {
+    const entries: AuditEntry[] = [];
+    let { after } = page;
+    for (let examined = 0; examined < MAX_EXAMINED; examined += BATCH) {
+      const found = await this.store.scan<AuditEntry>(AUDIT_ENTRIES, {
+        limit: BATCH,
+        reverse: true,
+        ...after === undefined ? {} : { after: auditEntryKey(after) },
+      });
+      for (const { value } of found) {
+        if (filter.from !== undefined && value.at < filter.from) return { entries, next: null };
+        if (matches(value, filter)) entries.push(value);
+        after = value.id;
+        if (entries.length === page.limit) return { entries, next: after };
+      }
+      if (found.length < BATCH) return { entries, next: null };
+    }
+    return { entries, next: after ?? null };
+  }
+
+  async #write(entry: AuditEntry): Promise<void> {
+    const ttl = this.retentionMs === null ? {} : { ttlMs: this.retentionMs };
+    await this.store.commit(null, { set: [{ key: auditEntryKey(entry.id), value: entry, ...ttl }] });
+  }
+}
+
+function matches(entry: AuditEntry, { to, actor, account }: AuditFilter): boolean {
+  return (to === undefined || entry.at < to) && (actor === undefined || entry.actor.name === actor) &&
+    (account === undefined || entry.account === account);
+}

@@ -1,0 +1,114 @@
+import type { AdminIdentity, AdminKeys } from "../../audit/admin_keys.ts";
+import { type AdminRole, includesRole } from "../../audit/admin_role.ts";
+import type { AuditLog } from "../../audit/audit_log.ts";
+import type { Inbound, Route } from "../../http/inbound.ts";
+import type { WrongKeys } from "../../http/wrong_keys.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { AdminRoute } from "./admin_route.ts";
+import { refuseUnknownParameters } from "./fields.ts";
+
+/** The account of the operator's requests in the memory budget; no account can have this id. */
+const OPERATOR = "(operator)";
+const BEARER = /^bearer +(\S+) *$/i;
+
+/** What identifies operators. */
+export interface AdminGuard {
+  readonly keys: Pick<AdminKeys, "identify">;
+  /** Delays the errors of wrong keys. */
+  readonly wrongKeys: Pick<WrongKeys, "refuse">;
+}
+
+/** Who may use the admin API, and the record of what they change. */
+export interface AdminAccessParts extends AdminGuard {
+  readonly audit: AuditLog;
+}
+
+/**
+ * Returns a route that requires an admin key with the route's role, and records changes in the audit log. The entry is
+ * durable before the change, so that no change is without one.
+ */
+export function guarded(route: AdminRoute, access: AdminAccessParts): Route {
+  const { method, path, renderError, role, isProbe = false } = route;
+  const isAudited = route.isAudited ?? method !== "GET";
+  const { parameters: own = [] } = route;
+  const parameters = method !== "GET" || isProbe ? null : own;
+  return {
+    method,
+    path,
+    renderError,
+    isProbe,
+    async handler(inbound) {
+      const identity = await requireRole(inbound, role, access);
+      inbound.memory.assignTo(OPERATOR);
+      if (parameters !== null) refuseUnknownParameters(inbound.query, parameters);
+      const isDryRun = inbound.query !== "" && new URLSearchParams(inbound.query).get("dry_run") === "true";
+      return isAudited && !isDryRun
+        ? await audited(route, inbound, identity, access.audit)
+        : await route.handler(inbound);
+    },
+  };
+}
+
+/**
+ * Returns who sent a request, if the admin key has the role.
+ *
+ * @throws {GatewayError} `unauthorized` without a key, `invalid_api_key` with another, `permission_denied` without the
+ * role.
+ */
+export async function requireRole(
+  { request, remote }: Pick<Inbound, "request" | "remote">,
+  role: AdminRole,
+  { keys, wrongKeys }: AdminGuard,
+): Promise<AdminIdentity> {
+  const sent = BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
+  if (sent === undefined) {
+    throw new GatewayError("unauthorized", 'Cannot authenticate: expected "Authorization: Bearer" and the admin key');
+  }
+  const identity = await keys.identify(sent);
+  if (identity === null) {
+    const error = new GatewayError("invalid_api_key", "Cannot accept the admin key: it is invalid");
+    return await wrongKeys.refuse(remote, error);
+  }
+  if (!includesRole(identity.role, role)) {
+    throw new GatewayError(
+      "permission_denied",
+      `Cannot accept the admin key: its role is "${identity.role}", and this request needs "${role}"`,
+    );
+  }
+  return identity;
+}
+
+async function audited(
+  { handler, snapshot, createsAccount = false }: AdminRoute,
+  inbound: Inbound,
+  { name }: AdminIdentity,
+  audit: AuditLog,
+): Promise<Response> {
+  const { requestId, method, path, params, remote } = inbound;
+  const before = snapshot === undefined ? null : await snapshot(inbound);
+  const actor = { name, address: remote === "" ? null : remote };
+  const account = params.account ?? null;
+  const change = await audit.begin({ actor, requestId, method, path, account, before });
+  let response: Response;
+  try {
+    response = await handler(inbound);
+  } catch (error) {
+    // After any other error it is not known whether something was changed.
+    if (error instanceof GatewayError && error.status < 500) await change.refused();
+    throw error;
+  }
+  if (response.status >= 400) {
+    await change.refused();
+    return response;
+  }
+  const after = await bodyOf(response.clone());
+  await change.done(after, createsAccount && typeof after?.id === "string" ? after.id : account);
+  return response;
+}
+
+async function bodyOf(response: Response): Promise<JsonObject | null> {
+  if (response.status === 204) return null;
+  const body = await response.json();
+  return typeof body === "object" && body !== null && !Array.isArray(body) ? body : null;
+}

@@ -1,0 +1,51 @@
+import type { AdminRole } from "../../audit/admin_role.ts";
+import type { Handler, Inbound, Route } from "../../http/inbound.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { renderAdminError } from "./answer.ts";
+
+/** A route of the admin API. `guarded` makes it one that requires an admin key. */
+export interface AdminRoute extends Route {
+  /** The role that a key needs at least. */
+  readonly role: AdminRole;
+  /** Reads the object that the route changes, for the audit log; null if it does not exist. Default: none is read. */
+  readonly snapshot?: (inbound: Inbound) => Promise<JsonObject | null>;
+  /** Whether a change is recorded in the audit log. Default: for every method but GET. */
+  readonly isAudited?: boolean;
+  /** Whether the response is an account that was created. Default: false. */
+  readonly createsAccount?: boolean;
+  /**
+   * The names in the query of a GET. Others are refused. Null if the handler checks them. Default: none; any for
+   * requests of monitoring.
+   */
+  readonly parameters?: readonly string[] | null;
+}
+
+/** The optional properties of an {@linkcode AdminRoute}. */
+export type AdminRouteOptions = Partial<
+  Pick<AdminRoute, "role" | "snapshot" | "isAudited" | "createsAccount" | "parameters">
+>;
+
+/** Creates routes of the admin API below one path. */
+export type AdminRouteMaker = (
+  method: Route["method"],
+  path: string,
+  handler: Handler,
+  options?: AdminRouteOptions,
+) => AdminRoute;
+
+/**
+ * Returns a function that creates routes below one path of the admin API, with its error format. By default GET needs
+ * the role `read`, and every other method `write`.
+ *
+ * @param root The prefix of every path.
+ */
+export function adminRoutesBelow(root: string): AdminRouteMaker {
+  return (method, path, handler, options = {}) => ({
+    method,
+    path: root + path,
+    handler,
+    renderError: renderAdminError,
+    role: method === "GET" ? "read" : "write",
+    ...options,
+  });
+}

@@ -1,0 +1,73 @@
+import * as z from "zod";
+import type { AdminKeyRecord, AdminKeys } from "../../audit/admin_keys.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../audit/admin_role.ts";
+import type { AuditEntry, AuditLog } from "../../audit/audit_log.ts";
+import { pathParam } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { ReadJson } from "./accounts.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { answerJson } from "./answer.ts";
+import { PAGE_PARAMETERS, readFields, readPage } from "./fields.ts";
+import { readRange } from "./time_page.ts";
+
+/** The dependencies of the audit log's endpoint and those of admin keys. */
+export interface AdminAuditOptions {
+  readonly audit: AuditLog;
+  readonly keys: AdminKeys;
+  readonly readJson: ReadJson;
+}
+
+const ROLE_EXPECTATION = `one of ${ADMIN_ROLES.join(", ")}`;
+
+const NewAdminKey = z.strictObject({
+  name: z.string("a name"),
+  role: z.enum(ADMIN_ROLES as [AdminRole, ...AdminRole[]], ROLE_EXPECTATION),
+});
+
+/** `GET /admin/v1/audit`, and `GET`, `POST` and `DELETE` of `/admin/v1/admin-keys`. */
+export function adminAuditRoutes({ audit, keys, readJson }: AdminAuditOptions): AdminRoute[] {
+  const route = adminRoutesBelow("/admin/v1");
+  const role = "owner";
+  return [
+    route("GET", "/audit", async ({ query }) => {
+      const parameters = new URLSearchParams(query);
+      const { from, to } = readRange(query);
+      const [actor, account] = [parameters.get("actor"), parameters.get("account")];
+      const filter = { from, to, ...actor === null ? {} : { actor }, ...account === null ? {} : { account } };
+      const { entries, next } = await audit.list(filter, readPage(query));
+      return answerJson({ data: entries.map(writeEntry), next });
+    }, { parameters: [...PAGE_PARAMETERS, "from", "to", "actor", "account"] }),
+    route("GET", "/admin-keys", async () => answerJson({ data: (await keys.list()).map(writeKey) }), { role }),
+    route("POST", "/admin-keys", async (inbound) => {
+      const { record, secret } = await keys.create(readFields(NewAdminKey, await readJson(inbound)));
+      return answerJson({ ...writeKey(record), secret }, 201);
+    }, { role }),
+    route(
+      "DELETE",
+      "/admin-keys/:id",
+      async ({ params }) => answerJson({ ...writeKey(await keys.revoke(pathParam(params, "id"))), revoked: true }),
+      { role },
+    ),
+  ];
+}
+
+function writeEntry({ id, at, actor, requestId, method, path, account, state, before, after }: AuditEntry): JsonObject {
+  return {
+    id,
+    created_at: secondsOf(at),
+    actor: actor.name,
+    address: actor.address,
+    request_id: requestId,
+    method,
+    path,
+    account,
+    state,
+    before,
+    after,
+  };
+}
+
+function writeKey({ id, name, role, prefix, createdAt }: AdminKeyRecord): JsonObject {
+  return { id, name, role, prefix, created_at: secondsOf(createdAt) };
+}
