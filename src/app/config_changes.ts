@@ -190,7 +190,7 @@ export class ConfigChanges {
 
 /** The new configuration with the settings at the start where a change needs a restart. */
 function keepRestartSettings(next: Config, started: Config): Config {
-  const { memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling } = started.limits;
+  const { memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling, accountConcurrency } = started.limits;
   const { accounts, providers, models, modelPatterns, aliases, egress, logs, limits, server } = next;
   return {
     ...started,
@@ -201,8 +201,8 @@ function keepRestartSettings(next: Config, started: Config): Config {
     aliases,
     egress,
     logs,
-    limits: { ...limits, memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling },
     server: { ...started.server, adminKey: server.adminKey, adminKeys: server.adminKeys },
+    limits: { ...limits, memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling, accountConcurrency },
   };
 }
 

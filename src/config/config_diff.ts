@@ -19,6 +19,15 @@ export interface ConfigDiff {
 /** Sections that consist of named entries. In the others each field is an entry. */
 const NAMED_SECTIONS: ReadonlySet<string> = new Set(["providers", "models", "aliases", "accounts"]);
 
+/** The limits that only a restart changes. */
+const FIXED_LIMITS: readonly string[] = [
+  "memory",
+  "min_free_disk",
+  "files_quota",
+  "vendor_polling",
+  "account_concurrency",
+];
+
 /** The settings that take effect without a restart, by section; null for all of them. */
 const LIVE_SECTIONS: Readonly<Record<string, ((field: string) => boolean) | null>> = {
   providers: null,
@@ -27,7 +36,7 @@ const LIVE_SECTIONS: Readonly<Record<string, ((field: string) => boolean) | null
   accounts: null,
   egress: null,
   logs: null,
-  limits: (field) => !["memory", "min_free_disk", "files_quota", "vendor_polling"].includes(field),
+  limits: (field) => !FIXED_LIMITS.includes(field),
   server: (field) => field === "admin_key" || field === "admin_keys",
 };
 
