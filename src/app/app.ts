@@ -67,13 +67,14 @@ export async function startApp(options: ServiceOptions): Promise<RunningApp> {
 
 /** Builds the endpoints and jobs over the services. */
 export function createApp(services: OwnedServices): App {
-  const { config, log, clock, memory, requestLog } = services;
+  const { config, log, clock, memory, requestLog, tracing } = services;
   const state: GatewayState = { isDraining: false, baseUrl: config.server.baseUrl ?? "" };
   const gateway = new LiveGateway(services, state);
   const observer = observeAll([
     accessLog(log, clock),
     services.counts.requests.observe,
     ...requestLog === null ? [] : [requestLog.observe],
+    ...tracing === null ? [] : [tracing.observerOf(() => gateway.services.config.providers)],
   ]);
   const handlerOf = (router: RequestRouter) =>
     createRequestHandler({
@@ -84,6 +85,7 @@ export function createApp(services: OwnedServices): App {
       errorOf: toCallerError,
       isDraining: () => state.isDraining,
       trustedProxies: config.server.trustedProxies,
+      traceOf: tracing?.traceOf ?? null,
       observer,
     });
   const handler = handlerOf(gateway.router);

@@ -2,13 +2,17 @@ import { cpuUsage } from "node:process";
 import { type MetricFamily, single } from "../lib/metric_family.ts";
 import type { CountedLog } from "../metrics/counted_log.ts";
 import type { CircuitState } from "../routing/circuit.ts";
+import type { RequestLog } from "../request_log/request_log.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { LargeRequests } from "../large_requests/large_requests.ts";
-import type { Services } from "./services.ts";
+import type { OwnedServices } from "./own.ts";
 
 /** The parts whose state is measured when metrics are read. */
 export interface MeasuredParts
-  extends Pick<Services, "breaker" | "clock" | "counts" | "droppedLogLines" | "files" | "memory" | "openStreams"> {
-  readonly store: Pick<Services["store"], "isReady" | "metrics">;
+  extends Pick<OwnedServices, "breaker" | "clock" | "counts" | "droppedLogLines" | "files" | "memory" | "openStreams"> {
+  readonly store: Pick<OwnedServices["store"], "isReady" | "metrics">;
+  readonly requestLog: Pick<RequestLog, "stats"> | null;
+  readonly tracing: Pick<Tracing, "exported" | "dropped"> | null;
   readonly large: Pick<LargeRequests, "threads">;
 }
 
@@ -33,6 +37,7 @@ export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily
     ...await storeFamilies(),
     single("gauge", "switchyard_ready", "1 if the store takes reads and writes.", await store.isReady() ? 1 : 0),
     ...processFamilies(parts),
+    ...observerFamilies(parts),
     counts.loopLag.family(),
     counts.log.family(),
   ];
@@ -101,6 +106,22 @@ function processFamilies(parts: MeasuredParts): MetricFamily[] {
     single("counter", "process_cpu_seconds_total", "Processor time of the process.", (user + system) / MICROSECONDS),
     single("gauge", "process_resident_memory_bytes", "Memory of the process.", rss),
     single("gauge", "process_heap_bytes", "Heap of the main thread.", heapUsed),
+  ];
+}
+
+/** What the log of requests and tracing lost. They are 0 while these are off, so that alerts can use them. */
+function observerFamilies({ requestLog, tracing }: MeasuredParts): MetricFamily[] {
+  const { dropped = 0, skipped = 0, queued = 0 } = requestLog?.stats ?? {};
+  return [
+    {
+      name: "switchyard_request_log_dropped_total",
+      help: "Requests that were not logged: the log was too slow or failed, or an address without a key sent too many.",
+      type: "counter",
+      samples: [{ labels: { reason: "queue" }, value: dropped }, { labels: { reason: "anonymous" }, value: skipped }],
+    },
+    single("gauge", "switchyard_request_log_queued", "Rows of the log of requests that are not written yet.", queued),
+    single("counter", "switchyard_spans_exported_total", "Spans that the collector accepted.", tracing?.exported ?? 0),
+    single("counter", "switchyard_spans_dropped_total", "Spans that were lost.", tracing?.dropped ?? 0),
   ];
 }
 

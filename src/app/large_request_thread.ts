@@ -155,9 +155,12 @@ async function answer(message: RequestMessage): Promise<void> {
 }
 
 /** The record of the thread's part of a request. Its facts are sent to the main thread at the end. */
-function recordOf({ id, requestId, receivedAt, method, path, remote, credential }: RequestMessage): RequestRecord {
+function recordOf(
+  { id, requestId, receivedAt, method, path, remote, trace, credential }: RequestMessage,
+): RequestRecord {
   const arrival = { requestId, receivedAt, method, sentPath: path, path, remote };
   const record = new RequestRecord(arrival, () => state.post({ type: "record", id, facts: record.facts() }));
+  record.trace = trace;
   record.accountId = credential.accountId;
   record.keyId = credential.keyId;
   return record;

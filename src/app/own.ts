@@ -10,6 +10,7 @@ import type { RequestLog } from "../request_log/request_log.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
 import { openJournal } from "./charge_journal.ts";
 import type { Services } from "./services.ts";
+import type { GatewayTracing } from "./tracing.ts";
 
 /** Services of the process that owns the store: its records and files are in the form that this version expects. */
 export interface OwnedServices extends Services {
@@ -19,6 +20,8 @@ export interface OwnedServices extends Services {
   readonly signingKeys: SigningKeyRing;
   /** One row for each request; null if it is off. Closed with the services. */
   readonly requestLog: RequestLog | null;
+  /** Exports spans; null if it is off. Closed with the services. */
+  readonly tracing: GatewayTracing | null;
 }
 
 /**
@@ -39,16 +42,19 @@ export async function own(services: Services): Promise<OwnedServices> {
   const signingKeys = await openSigningKeys(store);
   const audit = new AuditLog(store, config.retention.auditMs);
   const createdAccounts = await ensureAuditedAccounts({ store, audit, accounts: config.accounts });
-  // Its code is loaded only when it is on.
+  // Code is loaded only for what is on.
   const requestLog = config.requestLog.isEnabled
     ? await (await import("./request_log.ts")).openRequestLog(services)
     : null;
+  const tracing = config.tracing === null ? null : (await import("./tracing.ts")).openTracing(config.tracing, services);
   return {
     ...services,
     createdAccounts,
     signingKeys,
     requestLog,
+    tracing,
     async close() {
+      await tracing?.close();
       await requestLog?.close();
       await services.close();
     },

@@ -23,7 +23,9 @@ import {
   type LogsConfig,
   readBillingSection,
   readLogsSection,
+  readTracingSection,
   readWebhooksSection,
+  type TracingConfig,
   type WebhooksConfig,
 } from "./small_sections.ts";
 import { readFilesSection, readStoreSection } from "./storage_sections.ts";
@@ -62,6 +64,8 @@ export interface Config {
   readonly logs: LogsConfig;
   /** Whether requests are logged, where, and how long. */
   readonly requestLog: RequestLogConfig;
+  /** Where spans are exported, and which; null, the default, for none. */
+  readonly tracing: TracingConfig | null;
   /** The proxies for requests to vendors; only from the environment. Default: none. */
   readonly proxies: Proxies;
 }
@@ -81,6 +85,7 @@ const SECTIONS = [
   "egress",
   "logs",
   "request_log",
+  "tracing",
 ] as const;
 
 /**
@@ -160,6 +165,7 @@ export function readTree(tree: Section, problems: Problems): Config {
     egress: problems.read(["egress"], tree.egress ?? {}, readEgressSection),
     logs: problems.read(["logs"], tree.logs ?? {}, readLogsSection),
     requestLog: problems.read(["request_log"], tree.request_log ?? {}, readRequestLogSection),
+    tracing: problems.read(["tracing"], tree.tracing ?? null, readTracingSection),
   };
   const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
   const models = config.models ?? builtInModels(providerNames);

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { LogLevel } from "../lib/log.ts";
-import { boolean, type ReadContext, seconds } from "../lib/settings.ts";
+import { boolean, httpAddress, number, optional, type ReadContext, seconds, text } from "../lib/settings.ts";
+import { HEADERS_FIELD } from "../upstreams/provider_config.ts";
 
 /** How durable charges are, and how videos are held and charged. */
 export interface BillingConfig {
@@ -58,4 +59,30 @@ export function readWebhooksSection(value: unknown, context?: ReadContext): Webh
 /** The `logs` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
 export function readLogsSection(value: unknown, context?: ReadContext): LogsConfig {
   return logs.parse(value, context);
+}
+
+/** Where spans are exported, and which. */
+export interface TracingConfig {
+  /** The collector's address for traces, such as `http://collector:4318/v1/traces`. */
+  readonly endpoint: string;
+  /** Sent with every export, such as a credential. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The share of the traces that begin at the gateway and are exported, from 0 to 1. Default: 1. */
+  readonly ratio: number;
+  /** The attribute `service.name`. Default: `switchyard`. */
+  readonly serviceName: string;
+}
+
+const tracing: z.ZodType<TracingConfig | null> = optional(
+  z.strictObject({
+    endpoint: httpAddress(),
+    headers: HEADERS_FIELD,
+    ratio: number(0, 1).default(1),
+    service_name: text(1, 200).default("switchyard"),
+  }).transform(({ service_name: serviceName, ...rest }) => ({ ...rest, serviceName })),
+);
+
+/** The `tracing` section; null if tracing is off. Throws {@linkcode z.ZodError}. */
+export function readTracingSection(value: unknown, context?: ReadContext): TracingConfig | null {
+  return tracing.parse(value, context);
 }

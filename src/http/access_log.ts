@@ -10,6 +10,7 @@ export function accessLog(log: Log, clock: Clock): RequestObserver {
     const { arrival, tokens, cost } = record;
     log.info("request", {
       requestId: arrival.requestId,
+      traceId: record.trace?.traceId,
       accountId: record.accountId ?? undefined,
       keyId: record.keyId ?? undefined,
       protocol: protocolOf(arrival.path),

@@ -4,6 +4,7 @@ import { newRequestId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
+import type { RequestTrace } from "../lib/trace_context.ts";
 import { abortAfter } from "./abort_after.ts";
 import { BodyTimeout } from "./body.ts";
 import type { Cidr } from "../net/address.ts";
@@ -43,6 +44,8 @@ export interface RequestHandlerOptions {
   readonly trustedProxies?: readonly Cidr[];
   /** Receives the record of each request at its end. Default: none. */
   readonly observer?: RequestObserver;
+  /** Returns the place of a request in a trace, from its header fields. Default: requests have none. */
+  readonly traceOf?: ((headers: HeaderReader) => RequestTrace) | null;
 }
 
 /** Handles one request; never rejects. The signature that `Deno.serve` calls. */
@@ -61,12 +64,14 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     maxUrlCharacters: longestUrl = MAX_URL_CHARACTERS,
     isDraining = () => false,
     observer = null,
+    traceOf = null,
     trustedProxies = [],
   } = options;
   const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
 
   return async function frontDoor(request, info) {
     const arrival = new Arrival(request, info, clock.now(), { memory, isDraining, observer, trustedProxies });
+    if (traceOf !== null) arrival.record.trace = traceOf(arrival.headers);
     let response: Response;
     let error: GatewayError | null = null;
     try {

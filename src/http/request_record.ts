@@ -1,6 +1,7 @@
 import { credentialOf, providerNameOf } from "../lib/provider_name.ts";
 import type { BodyCapture } from "./body_capture.ts";
 import type { Money } from "../lib/money.ts";
+import { newSpanId, type RequestTrace } from "../lib/trace_context.ts";
 
 /** How the work for a request ended: complete, cut off by the vendor or the gateway, or left by the caller. */
 export type RequestEnd = "completed" | "cut" | "left";
@@ -31,6 +32,8 @@ export interface RecordedAttempt {
   readonly model: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
+  /** The attempt's span in the trace of the request; absent while tracing is off. */
+  spanId?: string;
   /** Until the vendor's response began or the attempt failed; null while it is under way. */
   durationMs: number | null;
   /** The vendor's HTTP status; null without a response. */
@@ -132,6 +135,8 @@ export class RequestRecord implements RecordedFacts {
   responseBytes: number | null = null;
   /** See {@linkcode RecordedFacts}. */
   requestBytes: number | null = null;
+  /** The request's place in a trace; null while tracing is off. */
+  trace: RequestTrace | null = null;
   /** The path of the route, such as `/v1/videos/:id`; null if the request has no route. */
   endpoint: string | null = null;
   /** Whether the request belongs to monitoring, and is neither logged nor counted. */
@@ -184,6 +189,7 @@ export class RequestRecord implements RecordedFacts {
       code: null,
       message: null,
     };
+    if (this.trace !== null) attempt.spanId = newSpanId();
     this.attempts.push(attempt);
     return attempt;
   }

@@ -80,6 +80,7 @@ export class LargeRequest {
       requestId,
       receivedAt,
       remote,
+      trace: this.record.trace,
       credential: { ...credential },
       body: buffer,
     };

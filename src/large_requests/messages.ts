@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { RecordedFacts } from "../http/request_record.ts";
 import type { ErrorCode, ErrorDetails } from "../lib/gateway_error.ts";
 import type { LogFields, LogLevel } from "../lib/log.ts";
+import type { RequestTrace } from "../lib/trace_context.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { OwnAddress } from "../net/target.ts";
 import type { AttemptTarget, Availability } from "../routing/circuit_breaker.ts";
@@ -43,6 +44,7 @@ export interface RequestMessage {
   readonly requestId: string;
   readonly receivedAt: number;
   readonly remote: string;
+  readonly trace: RequestTrace | null;
   readonly credential: Credential;
   readonly body: ArrayBuffer;
 }

@@ -8,6 +8,8 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 export interface LogFields {
   /** The id that the caller receives as `X-Service-Request-Id`. */
   readonly requestId?: string | undefined;
+  /** The trace of the request: 32 hexadecimal digits. Only while tracing is on. */
+  readonly traceId?: string | undefined;
   /** The account that is charged. */
   readonly accountId?: string | undefined;
   /** The public id of the API key, never the key. */

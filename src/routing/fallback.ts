@@ -1,6 +1,8 @@
 import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { traceHeaderLines } from "../lib/trace_context.ts";
+import { withTraceLines } from "../lib/trace_scope.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Candidate } from "./candidates.ts";
 import type { CircuitBreaker } from "./circuit_breaker.ts";
@@ -82,7 +84,11 @@ function tryAt<T>(
   const { clock, record } = options;
   const report = options.breaker.onStart(candidate, options.accountId);
   const recorded = record.beginAttempt(candidate.provider, candidate.model, clock.now());
-  return started(attempt, candidate).then((result) => {
+  const { spanId } = recorded;
+  const trying = record.trace === null || spanId === undefined
+    ? started(attempt, candidate)
+    : withTraceLines(traceHeaderLines(record.trace, spanId), () => started(attempt, candidate));
+  return trying.then((result) => {
     report.succeeded();
     recorded.durationMs = clock.now() - recorded.startedAt;
     return result;

@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { essenceOf } from "../lib/content_type.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Redactor } from "../lib/redact.ts";
+import { traceLines } from "../lib/trace_scope.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { wheelOf } from "../net/deadline.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
@@ -75,7 +76,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const now = options.clock.now();
       const authorized = authorizing?.({ method: call.method, path, body: () => joinedBytes(bytes), now }) ?? "";
       const authorization = typeof authorized === "string" ? authorized : await authorized;
-      const headerLines = fixedLines + authorization + contentType + headerLinesOf(call.headers);
+      const headerLines = fixedLines + authorization + contentType + headerLinesOf(call.headers) + traceLines();
       const watch = new ExchangeWatch(wheel, call.firstByteMs, call.callerSignal);
       const body = streamed === null ? bytes : watchedBody(streamed, () => watch.onReadStart());
       const wire = {

@@ -87,7 +87,8 @@ const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, HEADE
   .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), HEADER_EXPECTATION);
 const headerValue = z.string(VALUE_EXPECTATION).regex(/^[\x20-\x7e]{0,4096}$/, VALUE_EXPECTATION);
 
-const headers = z.record(headerName, headerValue).default({});
+/** Header fields with their values, by any name that the gateway does not set itself. Default: none. */
+export const HEADERS_FIELD: z.ZodType<Record<string, string>> = z.record(headerName, headerValue).default({});
 
 const MAX_CREDENTIALS = 100;
 
@@ -97,7 +98,7 @@ const input = z.strictObject({
   api_key: optional(secret(1)),
   secret_key: optional(secret(1)),
   speaks: z.enum(["chat", "responses", "both"]).optional(),
-  headers,
+  headers: HEADERS_FIELD,
   timeouts: z.strictObject({
     connect: seconds(0.01, 600).default(10_000),
     first_byte: seconds(0.01, 86_400).default(600_000),
@@ -108,7 +109,7 @@ const input = z.strictObject({
   quirks: z.array(z.enum(Object.keys(QUIRKS) as [Quirk, ...Quirk[]])).optional(),
   ...LIMIT_FIELDS,
   max_wait: maxWaitSchema(),
-  credentials: z.array(credentialSchema(headers), "a list").min(1, "a list of at least 1")
+  credentials: z.array(credentialSchema(HEADERS_FIELD), "a list").min(1, "a list of at least 1")
     .max(MAX_CREDENTIALS, `a list of at most ${MAX_CREDENTIALS}`).optional(),
 });
 

@@ -17,6 +17,7 @@ const LAZY: readonly RegExp[] = [
   /^src\/cli\/(?:dev|admin|check|webhooks)\.ts$/,
   /^src\/upstreams\/(?!openai\/)[^/]+\//,
   /^src\/images\//,
+  /^src\/tracing\//,
   /^src\/workers\/media_job\.ts$/,
   /^src\/app\/large_request_thread\.ts$/,
 ];

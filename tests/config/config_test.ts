@@ -114,7 +114,36 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     egress: { allow: [], caFile: null },
     logs: { level: "info" },
     requestLog: { isEnabled: true, path: null, retentionMs: 2_592_000_000, maxBytes: 5_000_000_000, capture: null },
+    tracing: null,
   });
+});
+
+Deno.test("readConfig() reads tracing with its defaults, and refuses what is no address of a collector", () => {
+  const endpoint = "http://collector:4318/v1/traces";
+  assertEquals(configOf(`tracing: { endpoint: "${endpoint}" }`).tracing, {
+    endpoint,
+    headers: {},
+    ratio: 1,
+    serviceName: "switchyard",
+  });
+  const full =
+    `tracing: { endpoint: "${endpoint}", headers: { authorization: Bearer t }, ratio: 0.1, service_name: gw }`;
+  assertEquals(configOf(full).tracing, {
+    endpoint,
+    headers: { authorization: "Bearer t" },
+    ratio: 0.1,
+    serviceName: "gw",
+  });
+  for (
+    const fields of [
+      "ratio: 0.1",
+      "endpoint: collector",
+      'endpoint: "ftp://collector/"',
+      'endpoint: "http://user:password@collector/"',
+      `endpoint: "${endpoint}", ratio: 2`,
+      `endpoint: "${endpoint}", headers: { content-type: text/plain }`,
+    ]
+  ) assertEquals(problemsOf(`tracing: { ${fields} }`).length, 1, fields);
 });
 
 Deno.test("readConfig() reads request_log as a switch or a section", () => {

@@ -15,6 +15,7 @@ const PLACES = [
   (value: string) => `accounts: [{ id: ${value}, webhook_secret: ${value} }, { id: ${value}, keys: ${value} }]`,
   (value: string) => `models: [{ id: ${value}, pricing: { prompt: ${value} }, serves: [{ provider: ${value} }] }]`,
   (value: string) => `models: [{ id: a/b, serves: ${value}, created: ${value} }, { id: ${value} }, { id: ${value} }]`,
+  (value: string) => `tracing: { endpoint: ${value}, headers: { host: ${value}, x-a: [${value}] }, ratio: ${value} }`,
   (value: string) => `egress: { allow: [${value}] }\nlogs: { level: ${value} }\nstore: ${value}\nlimits: ${value}`,
 ];
 

@@ -1,0 +1,31 @@
+import type { TracedVendor } from "../tracing/request_spans.ts";
+import { originOf } from "../net/http1/wire_request.ts";
+import { BASE_URLS, type ProviderConfig } from "../upstreams/provider_config.ts";
+
+/** The names of vendors in the semantic conventions for generative AI. */
+const NAMES: Readonly<Record<string, string>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  google: "gcp.gemini",
+  xai: "x_ai",
+};
+
+const known = new WeakMap<ProviderConfig, TracedVendor>();
+
+/**
+ * Returns what spans say about a provider. Its vendor has the name of the conventions if the provider uses the vendor's
+ * own address, otherwise its configured name.
+ *
+ * @param config Undefined if the provider is not configured any more.
+ */
+export function tracedVendor(provider: string, config: ProviderConfig | undefined): TracedVendor {
+  if (config === undefined) return { name: provider, address: null, port: null };
+  let vendor = known.get(config);
+  if (vendor === undefined) {
+    const { hostname: address, port } = originOf(new URL(config.baseUrl));
+    const isOwn = address === new URL(BASE_URLS[config.kind]).hostname;
+    vendor = { name: isOwn ? NAMES[config.kind] ?? provider : provider, address, port };
+    known.set(config, vendor);
+  }
+  return vendor;
+}
