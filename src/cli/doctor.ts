@@ -3,6 +3,7 @@ import { openConfiguredParts } from "../app/configured_parts.ts";
 import { openStore } from "../app/store.ts";
 import type { Config } from "../config/config.ts";
 import { checkConfig } from "../config/load_config.ts";
+import { commandKeyOf } from "../config/server_section.ts";
 import { checkListedModels, checkPrices } from "../doctor/catalog_checks.ts";
 import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
 import { checkDescriptors, checkDisk, checkFiles, checkVersion } from "../doctor/host_checks.ts";
@@ -67,7 +68,7 @@ function checkAdmin({ server, models, accounts }: Config): Finding {
   if (models.length === 0) {
     return problem("catalog", "there are no models", "set a vendor's key in the environment, or providers and models");
   }
-  if (server.adminKey === null) {
+  if (commandKeyOf(server) === null) {
     const advice = "set server.admin_key or SWITCHYARD_ADMIN_KEY; without it there are no metrics and no admin API";
     return warning("admin API", "there is no admin key", advice);
   }

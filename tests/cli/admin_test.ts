@@ -103,3 +103,20 @@ Deno.test("tasks list refuses a store of an earlier version until the gateway ha
   assertEquals(JSON.parse(listed.said).data.map(({ id }: { id: string }) => id), [taskOf(1).id]);
   await place.remove();
 });
+
+Deno.test("a change by a command over a stopped store is in the audit log as one of the command line", async () => {
+  const place = await makePlace();
+  await place.run("accounts", "create", "acme");
+  const created = await place.run("admin-keys", "create", "ci", "--role", "read");
+  const { secret } = JSON.parse(created.said);
+  const { code, said } = await place.run("audit", "list", "--actor", "command line");
+  const [key, account] = JSON.parse(said).data;
+  assertEquals([code, account.path, account.account, account.address], [0, "/admin/v1/accounts", "acme", null]);
+  assertEquals([key.path, key.after.name, key.after.secret], ["/admin/v1/admin-keys", "ci", "(secret)"]);
+  const gateway = await place.serve();
+  const headers = { authorization: `Bearer ${secret}` };
+  const listed = await fetch(`${gateway.address}/admin/v1/accounts`, { headers });
+  assertEquals([listed.status, (await listed.json()).data.length], [200, 2]);
+  await gateway.stop();
+  await place.remove();
+});
