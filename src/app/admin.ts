@@ -20,6 +20,7 @@ import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
 import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
+import type { RequestLog } from "../request_log/request_log.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
@@ -52,6 +53,8 @@ export interface AdminRouteOptions {
   readonly feed: EventFeed;
   readonly usage: UsageReports;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
+  /** Null if requests are not logged. */
+  readonly requestLog: RequestLog | null;
   /** Returns the metrics as they are now; null if `/metrics` is not part of these routes. */
   readonly metrics: (() => Promise<readonly MetricFamily[]>) | null;
   /** Null if the configuration is not changed while the gateway runs. */
@@ -64,6 +67,7 @@ export interface AdminRouteOptions {
 export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   const { config, access, store, keys, meter, clock, startedAt, breaker } = options;
   const { slots, providers: tested, deliveries, feed, signingKeys, usage, metrics, configChanges, baseUrl } = options;
+  const { requestLog } = options;
   if (access === null) return [];
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
@@ -85,11 +89,25 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminProviderRoutes({ providers, breaker, slots, startedAt, test, readOptionalJson }),
     ...adminUsageRoutes({ usage }),
     ...adminSigningKeyRoutes({ signingKeys }),
+    ...requestRoutes(requestLog),
     ...metrics === null ? [] : adminMetricsRoutes({ families: metrics }),
     ...configChanges === null ? [] : configRoutes({ changes: configChanges, readJson }),
     ...adminAuditRoutes({ ...access, readJson }),
   ];
   return routes.map((route) => guarded(route, access));
+}
+
+const REQUESTS = "/admin/v1/requests";
+
+/** The endpoints of the log of requests. The first request to one of them loads their code. */
+function requestRoutes(requests: RequestLog | null): AdminRoute[] {
+  const endpoints = [{ method: "GET", path: REQUESTS }, { method: "GET", path: `${REQUESTS}/:id` }] as const;
+  const routes = lazyRoutes(
+    endpoints,
+    renderAdminError,
+    async () => (await import("../protocols/admin/requests.ts")).adminRequestRoutes(requests),
+  );
+  return routes.map((route) => ({ ...route, role: "read", parameters: route.path === REQUESTS ? null : [] }));
 }
 
 const CONFIG = "/admin/v1/config";

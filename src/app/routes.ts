@@ -82,6 +82,12 @@ export function createGatewayRouters(
   };
 }
 
+/** The endpoints of an account's own requests, which are loaded by the first request to one of them. */
+const OWN_REQUEST_ENDPOINTS = [
+  { method: "GET", path: "/v1/requests" },
+  { method: "GET", path: "/v1/requests/:id" },
+] as const;
+
 /** The endpoints about a caller's own key, which are loaded by the first request to one of them. */
 const KEY_ENDPOINTS = [{ method: "GET", path: "/v1/key" }, { method: "GET", path: "/v1/credits" }] as const;
 
@@ -101,6 +107,10 @@ function callerRoutes(services: OwnedServices, features: Features): Route[] {
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
     ...usageRoutes(services),
+    ...lazyRoutes(OWN_REQUEST_ENDPOINTS, renderDefaultError, async () => {
+      const { ownRequestRoutes } = await import("../protocols/default/requests.ts");
+      return ownRequestRoutes({ authenticate, requests: services.requestLog, renderError: renderDefaultError });
+    }),
     ...lazyRoutes(KEY_ENDPOINTS, renderDefaultError, async () => {
       return (await import("../protocols/default/key.ts")).keyRoutes(services);
     }),

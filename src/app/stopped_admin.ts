@@ -9,6 +9,7 @@ import { WrongKeys } from "../http/wrong_keys.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
+import type { RequestLog } from "../request_log/request_log.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import { openSigningKeys } from "../videos/results/signing_keys.ts";
 import { openDeliveryAdmin } from "../webhooks/delivery_admin.ts";
@@ -18,14 +19,22 @@ import { openAdminAccess } from "./admin_access.ts";
 import { createRouter } from "./router.ts";
 import { toCallerError } from "./storage_error.ts";
 
+/** Options of {@linkcode createStoppedAdmin}. */
+export interface StoppedAdminOptions {
+  readonly config: Config;
+  /** Of this process; the caller closes it. */
+  readonly store: StoreEngine;
+  /** As the store; null if there is none. */
+  readonly requestLog: RequestLog | null;
+  /** The only admin key, whose changes are those of the command line in the audit log. */
+  readonly adminKey: string;
+}
+
 /**
  * Builds the admin API over the store of a gateway that does not run. Only a request changes the store.
- *
- * @param store Of this process; the caller closes it.
- * @param adminKey The only admin key, whose changes are those of the command line in the audit log.
  */
 export function createStoppedAdmin(
-  { config, store, adminKey }: { readonly config: Config; readonly store: StoreEngine; readonly adminKey: string },
+  { config, store, requestLog, adminKey }: StoppedAdminOptions,
 ): RequestHandler {
   const [clock, log] = [systemClock, silentLog];
   const meter = createMeter({ store, clock, log, writeGuard: store.writeGuard });
@@ -52,6 +61,7 @@ export function createStoppedAdmin(
     feed: openEventFeed(store, clock),
     signingKeys: { rotate: async () => await (await openSigningKeys(store)).rotate() },
     metrics: null,
+    requestLog,
     configChanges: null,
     baseUrl: () => config.server.baseUrl ?? "",
   });

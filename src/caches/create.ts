@@ -84,7 +84,7 @@ export async function createCache(parts: CacheParts, call: CacheCall): Promise<C
   const model = parts.modelOf(bareModelName(request.modelName), call.limits);
   const { requestId, accountId, keyId, record } = call;
   record.model = request.modelName;
-  const { candidates } = routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null }, parts);
+  const { candidates } = routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null, record }, parts);
   const passesTo = (provider: Provider) => provider.caches !== undefined;
   const asked = { accountId, grammar, body: request.content, model, passesTo } as const;
   const maxTokens = maxTokensOf(call, model);

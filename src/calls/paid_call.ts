@@ -4,7 +4,7 @@ import type { RequestRecord } from "../http/request_record.ts";
 import type { FormatAuthor } from "../conversation/caller_format.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
-import { type Candidate, candidatesFor } from "../routing/candidates.ts";
+import { type Candidate, candidatesFor, recordRoute } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import { type AttemptGate, tryInOrder } from "../routing/fallback.ts";
@@ -42,6 +42,8 @@ export interface RouteRequest {
   readonly bodyPin: string | null;
   /** Whether a provider supports the request. Default: all do. */
   readonly isAble?: (candidate: Candidate) => boolean;
+  /** Collects the choice of providers. Default: it is not recorded. */
+  readonly record?: RequestRecord;
 }
 
 /** The providers of a call. */
@@ -96,12 +98,12 @@ export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
  * @throws {GatewayError} As {@linkcode resolvePin} and {@linkcode candidatesFor}.
  */
 export function routeOf(model: Model, request: RouteRequest, { providers, breaker, random }: RouteParts): CallRoute {
-  const { accountId, headerPin, bodyPin, isAble } = request;
+  const { accountId, headerPin, bodyPin, isAble, record } = request;
   const pin = resolvePin(headerPin, bodyPin, model.id, model.serves, (name) => providers.get(name)?.name === name);
-  return {
-    pin,
-    candidates: candidatesFor(isAble ? model.serves.filter(isAble) : model.serves, pin, { breaker, accountId, random }),
-  };
+  const able = isAble ? model.serves.filter(isAble) : model.serves;
+  const context = { breaker, accountId, random };
+  if (record !== undefined) recordRoute(record, { model, pin, able }, context);
+  return { pin, candidates: candidatesFor(able, pin, context) };
 }
 
 /**

@@ -150,7 +150,7 @@ export class Settlement {
     return { kind, requestId, keyId, model: model.id, provider, amount, usage };
   }
 
-  #record({ provider, state, usage, images = 0 }: CallCharge, amount: Money): void {
+  #record({ provider, state, parts, usage, images = 0 }: CallCharge, amount: Money): void {
     const { record, kind, model } = this.facts;
     record.kind = kind;
     record.servedModel = model.id;
@@ -158,6 +158,7 @@ export class Settlement {
     record.end = state;
     record.images = images;
     record.cost = amount;
+    record.charged = parts;
     record.tokens = {
       input: promptTokensOf(usage),
       cacheRead: usage.cacheReadTokens,

@@ -1,3 +1,4 @@
+import { openRequestLog } from "../app/request_log.ts";
 import { createStoppedAdmin } from "../app/stopped_admin.ts";
 import { newApiKey } from "../billing/api_key.ts";
 import type { Config } from "../config/config.ts";
@@ -5,6 +6,8 @@ import { systemClock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { writeTests } from "../protocols/admin/providers.ts";
 import { commandKeyOf } from "../config/server_section.ts";
+import { silentLog } from "../lib/log.ts";
+import type { RequestLog } from "../request_log/request_log.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import type { Store } from "../store/store.ts";
 import { hasUnindexedTasks } from "../videos/tasks/records.ts";
@@ -97,11 +100,12 @@ async function callStore(call: AdminCall, config: Config, notify: (text: string)
   const missingPath = path === null || await fileExists(path) ? null : path;
   const createsStore = call.createsStore === true && missingPath !== null;
   const store = await openStoppedStore(config, { mustExist: !createsStore });
+  const requestLog = call.readsRequestLog ? await openStoppedRequestLog(config) : null;
   try {
     if (createsStore) notify(`No gateway runs, and there was no store: created ${await Deno.realPath(missingPath)}`);
     if (call.needsTaskIndex) await refuseUnindexed(store, config);
     const adminKey = newApiKey();
-    const handler = createStoppedAdmin({ config, store, adminKey });
+    const handler = createStoppedAdmin({ config, store, requestLog, adminKey });
     const remoteAddr = { transport: "tcp", hostname: "", port: 0 } as const; // a command has no address
     const request = new Request(`http://localhost${call.path}`, {
       method: call.method,
@@ -110,8 +114,14 @@ async function callStore(call: AdminCall, config: Config, notify: (text: string)
     });
     return await readResponse(await handler(request, { remoteAddr, completed: Promise.resolve() }));
   } finally {
+    await requestLog?.close();
     await store.close();
   }
+}
+
+async function openStoppedRequestLog(config: Config): Promise<RequestLog | null> {
+  if (!config.requestLog.isEnabled) return null;
+  return await openRequestLog({ config, clock: systemClock, log: silentLog }, { isCreated: false });
 }
 
 async function refuseUnindexed(store: Store, config: Config): Promise<void> {

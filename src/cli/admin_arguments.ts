@@ -9,6 +9,7 @@ const OPTIONS = [
   "balance",
   "budget",
   "capture",
+  "code",
   "concurrency",
   "credential",
   "endpoints",
@@ -28,6 +29,7 @@ const OPTIONS = [
   "overdraft",
   "provider",
   "providers",
+  "q",
   "reason",
   "reference",
   "role",
@@ -39,7 +41,7 @@ const OPTIONS = [
 ] as const;
 
 /** Options without a value. */
-const FLAGS = ["allow-negative"] as const;
+const FLAGS = ["allow-negative", "json"] as const;
 
 /** The name of an option with a value. */
 export type AdminOption = typeof OPTIONS[number];

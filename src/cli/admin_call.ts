@@ -16,6 +16,8 @@ export interface AdminCall {
   readonly needsTaskIndex?: boolean;
   /** The provider to test, which needs no store. Default: none. */
   readonly tests?: { readonly name: string; readonly credential: string | null };
+  /** Whether it reads the log of requests. Default false. */
+  readonly readsRequestLog?: boolean;
   /** Whether one call handles a part only. While a response has a `next`, a call with that as `after` follows. */
   readonly isPaged?: boolean;
 }

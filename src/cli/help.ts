@@ -59,6 +59,12 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
                                          call the vendor, and say what is wrong; also without a running gateway
   switchyard signing-keys rotate         create a key for result addresses; the previous one stays valid
 
+  switchyard requests list [--account ID] [--key ID] [--model NAME] [--provider NAME] [--status 404|5xx|error]
+    [--code CODE] [--from 1h] [--to SECONDS] [--q TEXT] [--order asc] [--limit N] [--after NEXT] [--json]
+  switchyard requests show ID            show a request with every attempt
+  switchyard requests tail               print the requests of a running gateway as they end; takes the same filters
+  switchyard explain ID                  describe in sentences what happened to a request, and its price
+
   switchyard webhooks listen             print and check new webhooks of a running gateway
     [--forward URL] [--account ID]       and forward them to an application under development
   switchyard webhooks trigger EVENT      create a test event, such as video.generation.completed,

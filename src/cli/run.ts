@@ -63,6 +63,9 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       return await (await import("./webhooks.ts")).webhooksCommand(rest);
     case "usage":
       return await (await import("./usage.ts")).usageCommand(rest);
+    case "requests":
+    case "explain":
+      return await (await import("./requests.ts")).requestsCommand(command, rest);
     case "version":
     case "--version":
       print(VERSION);

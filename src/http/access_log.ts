@@ -43,7 +43,7 @@ const PROTOCOLS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The protocol of a path; undefined for paths outside all protocols, such as `/healthz`. */
-function protocolOf(path: string): string | undefined {
+export function protocolOf(path: string): string | undefined {
   const end = path.indexOf("/", 1);
   return PROTOCOLS.get(path.slice(1, end < 0 ? undefined : end));
 }

@@ -46,6 +46,37 @@ export interface RecordedAttempt {
   message: string | null;
 }
 
+/** Whether a provider could be tried when a request was routed, or why it was passed over. */
+export type CandidateState = "ready" | "circuit_open" | "misconfigured" | "not_able" | "not_pinned";
+
+/** A provider of a model when a request was routed. */
+export interface RecordedCandidate {
+  /** By its configured name. */
+  readonly provider: string;
+  /** The share of unpinned requests relative to the other providers. */
+  readonly weight: number;
+  /** Whether it could be tried. */
+  readonly state: CandidateState;
+}
+
+/** How a request was routed to the providers of one model. */
+export interface RecordedRoute {
+  /** By its name in the catalog. */
+  readonly model: string;
+  /** The provider that the caller named; null for none. */
+  readonly pin: string | null;
+  /** All providers of the model. */
+  readonly candidates: readonly RecordedCandidate[];
+}
+
+/** Charged quantities by price key, with their rates in 10^-18 USD. */
+export interface RecordedQuantities {
+  /** By price key. */
+  readonly quantities: Readonly<Partial<Record<string, number>>>;
+  /** The rates by price key, in 10^-18 USD. */
+  readonly tariff: Readonly<Partial<Record<string, bigint>>>;
+}
+
 /** What is known about a request when it arrives. */
 export interface RecordedArrival {
   /** Assigned by the gateway. */
@@ -76,6 +107,8 @@ export interface RecordedFacts {
   provider: string | null;
   /** The type of the charged work; null without a charge. */
   kind: string | null;
+  /** For each model that has a choice of providers, or a pin; models with a single usable provider are left out. */
+  routes: readonly RecordedRoute[];
   /** In the order in which they began. */
   attempts: RecordedAttempt[];
   /** The fields that the vendor does not support, in the caller's spelling. */
@@ -86,6 +119,8 @@ export interface RecordedFacts {
   images: number;
   /** The charged amount; null if nothing was to be charged. */
   cost: Money | null;
+  /** What was charged, and its rates. */
+  charged: readonly RecordedQuantities[];
   /** How the charged work ended; null without a charge. */
   end: RequestEnd | null;
   /** Unix milliseconds of the first bytes of a stream; null for other responses. */
@@ -118,6 +153,8 @@ export class RequestRecord implements RecordedFacts {
   /** See {@linkcode RecordedFacts}. */
   kind: string | null = null;
   /** See {@linkcode RecordedFacts}. */
+  routes: readonly RecordedRoute[] = NO_ROUTES;
+  /** See {@linkcode RecordedFacts}. */
   attempts: RecordedAttempt[] = [];
   /** See {@linkcode RecordedFacts}. */
   dropped: readonly string[] = NONE;
@@ -127,6 +164,8 @@ export class RequestRecord implements RecordedFacts {
   images = 0;
   /** See {@linkcode RecordedFacts}. */
   cost: Money | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  charged: readonly RecordedQuantities[] = NOTHING_CHARGED;
   /** See {@linkcode RecordedFacts}. */
   end: RequestEnd | null = null;
   /** See {@linkcode RecordedFacts}. */
@@ -201,8 +240,8 @@ export class RequestRecord implements RecordedFacts {
 
   /** The collected facts as plain values, to be sent to another thread. */
   facts(): RecordedFacts {
-    const { accountId, keyId, model, servedModel, provider, kind, attempts, dropped, tokens, images } = this;
-    const { cost, end, firstByteAt, responseBytes, requestBytes } = this;
+    const { accountId, keyId, model, servedModel, provider, kind, routes, attempts, dropped, tokens, images } = this;
+    const { cost, charged, end, firstByteAt, responseBytes, requestBytes } = this;
     return {
       accountId,
       keyId,
@@ -210,11 +249,13 @@ export class RequestRecord implements RecordedFacts {
       servedModel,
       provider,
       kind,
+      routes,
       attempts,
       dropped,
       tokens,
       images,
       cost,
+      charged,
       end,
       firstByteAt,
       responseBytes,
@@ -229,6 +270,8 @@ export class RequestRecord implements RecordedFacts {
 }
 
 const NONE: readonly string[] = [];
+const NO_ROUTES: readonly RecordedRoute[] = [];
+const NOTHING_CHARGED: readonly RecordedQuantities[] = [];
 
 /** Joins observers. */
 export function observeAll(observers: readonly RequestObserver[]): RequestObserver {

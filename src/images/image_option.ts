@@ -19,7 +19,7 @@ export interface ImageOption extends CallOption {
 }
 
 /** The part of the caller that decides on routing. */
-type Asking = Pick<ImageCaller, "accountId" | "headerPin">;
+type Asking = Pick<ImageCaller, "accountId" | "headerPin"> & Partial<Pick<ImageCaller, "record">>;
 
 /**
  * The options for a request: its model, then the fallbacks that are tried if all providers of that model fail.
@@ -48,12 +48,12 @@ export function imageUpstreamOf({ provider }: Candidate, { providers }: Pick<Rou
 }
 
 /** The providers to try. */
-function route({ model, kind, bodyPin }: ImageRequest, { headerPin, accountId }: Asking, parts: RouteParts) {
+function route({ model, kind, bodyPin }: ImageRequest, { headerPin, accountId, record }: Asking, parts: RouteParts) {
   const isAble = (candidate: Candidate) => {
     const upstream: ImageUpstream | null = imageUpstreamOf(candidate, parts);
     return upstream !== null && (kind === "generate" || upstream.edit !== null);
   };
-  const { candidates } = routeOf(model, { accountId, headerPin, bodyPin, isAble }, parts);
+  const { candidates } = routeOf(model, { accountId, headerPin, bodyPin, isAble, ...record && { record } }, parts);
   if (candidates.length > 0) return candidates;
   if (kind === "edit") throw editingUnsupported(model.id);
   throw new GatewayError("route_error", `Cannot route: no provider of "${model.id}" makes images`);

@@ -51,6 +51,13 @@ export function readRate(text: string): Rate {
   return rate;
 }
 
+/** Formats a rate as decimal USD without zeros at the end: `0.0000025`. */
+export function writeRate(rate: Rate): string {
+  const digits = rate.toString().padStart(RATE_DIGITS + 1, "0");
+  const fraction = digits.slice(-RATE_DIGITS).replace(/0+$/, "");
+  return fraction === "" ? digits.slice(0, -RATE_DIGITS) : `${digits.slice(0, -RATE_DIGITS)}.${fraction}`;
+}
+
 /** The higher of two rates. */
 export function higherRate(one: Rate, other: Rate): Rate {
   return one > other ? one : other;

@@ -1,7 +1,17 @@
+import type { Rate } from "../lib/money.ts";
 import type { RecordedFacts, RequestEnd, RequestObserver } from "../http/request_record.ts";
 
+/** A charged quantity. */
+export interface ChargedPrice {
+  /** The key of the price, such as `prompt`. */
+  readonly price: string;
+  readonly quantity: number;
+  /** Of one unit. */
+  readonly rate: Rate;
+}
+
 /** One request in the log. */
-export interface LoggedRequest extends Omit<RecordedFacts, "firstByteAt" | "requestBytes"> {
+export interface LoggedRequest extends Omit<RecordedFacts, "firstByteAt" | "requestBytes" | "charged"> {
   /** The position in the log. It rises in the order in which requests end. */
   readonly position: number;
   /** Assigned by the gateway. */
@@ -24,6 +34,8 @@ export interface LoggedRequest extends Omit<RecordedFacts, "firstByteAt" | "requ
   readonly code: string | null;
   /** The message of the returned error. */
   readonly message: string | null;
+  /** What was charged. The sum of quantities times rates, rounded once, is `cost`. */
+  readonly charged: readonly ChargedPrice[];
   /** See {@linkcode RecordedFacts}. */
   readonly end: RequestEnd | null;
   /** Bytes of the request's body; null if not counted. */

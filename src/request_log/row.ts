@@ -1,5 +1,11 @@
-import type { RecordedAttempt, RequestEnd, RequestRecord } from "../http/request_record.ts";
-import type { LoggedRequest } from "./request_log.ts";
+import type {
+  RecordedAttempt,
+  RecordedQuantities,
+  RecordedRoute,
+  RequestEnd,
+  RequestRecord,
+} from "../http/request_record.ts";
+import type { ChargedPrice, LoggedRequest } from "./request_log.ts";
 
 /** A value of a row. */
 export type RowValue = string | number | bigint | null;
@@ -23,6 +29,7 @@ export const ROW_COLUMNS = [
   "code",
   "message",
   "outcome",
+  "routes",
   "attempts",
   "dropped",
   "input_tokens",
@@ -33,6 +40,7 @@ export const ROW_COLUMNS = [
   "is_estimated",
   "images",
   "cost",
+  "charged",
   "request_bytes",
   "response_bytes",
   "remote",
@@ -44,6 +52,7 @@ export type StoredRow = Readonly<Record<typeof ROW_COLUMNS[number] | "position",
 const MAX_NAME_CHARACTERS = 200;
 const MAX_MESSAGE_CHARACTERS = 1_000;
 const MAX_ATTEMPTS = 16;
+const MAX_ROUTES = 8;
 const MAX_DROPPED_FIELDS = 50;
 
 /**
@@ -55,6 +64,7 @@ const MAX_DROPPED_FIELDS = 50;
 export function appendRow(values: RowValue[], record: RequestRecord, endedAt: number): number {
   const { arrival, tokens } = record;
   const message = cut(record.message, MAX_MESSAGE_CHARACTERS);
+  const routes = record.routes.length === 0 ? null : JSON.stringify(record.routes.slice(0, MAX_ROUTES));
   const attempts = record.attempts.length === 0 ? null : writeAttempts(record.attempts);
   const dropped = record.dropped.length === 0 ? null : writeDropped(record.dropped);
   values.push(
@@ -75,6 +85,7 @@ export function appendRow(values: RowValue[], record: RequestRecord, endedAt: nu
     record.code,
     message,
     record.end,
+    routes,
     attempts,
     dropped,
     tokens === null ? null : tokens.input,
@@ -85,11 +96,12 @@ export function appendRow(values: RowValue[], record: RequestRecord, endedAt: nu
     tokens === null ? null : tokens.isEstimated ? 1 : 0,
     record.images,
     record.cost,
+    record.charged.length === 0 ? null : writeCharged(record.charged),
     record.requestBytes,
     record.responseBytes,
     arrival.remote,
   );
-  return (message?.length ?? 0) + (attempts?.length ?? 0) + (dropped?.length ?? 0);
+  return (message?.length ?? 0) + (routes?.length ?? 0) + (attempts?.length ?? 0) + (dropped?.length ?? 0);
 }
 
 /** Reads a row. */
@@ -114,6 +126,7 @@ export function readRow(row: StoredRow): LoggedRequest {
     code: textOf(row.code),
     message: textOf(row.message),
     end: textOf(row.outcome) as RequestEnd | null,
+    routes: row.routes === null ? [] : JSON.parse(String(row.routes)) as RecordedRoute[],
     attempts: row.attempts === null ? [] : JSON.parse(String(row.attempts)) as RecordedAttempt[],
     dropped: row.dropped === null ? [] : JSON.parse(String(row.dropped)) as string[],
     tokens: row.input_tokens === null ? null : {
@@ -126,6 +139,7 @@ export function readRow(row: StoredRow): LoggedRequest {
     },
     images: Number(row.images),
     cost: row.cost === null ? null : BigInt(row.cost),
+    charged: row.charged === null ? [] : readCharged(String(row.charged)),
     requestBytes: numberOf(row.request_bytes),
     responseBytes: numberOf(row.response_bytes),
     remote: String(row.remote),
@@ -154,6 +168,25 @@ function writeAttempts(attempts: readonly RecordedAttempt[]): string {
 function isShort({ message, vendorRequestId }: RecordedAttempt): boolean {
   return (message === null || message.length <= MAX_MESSAGE_CHARACTERS) &&
     (vendorRequestId === null || vendorRequestId.length <= MAX_NAME_CHARACTERS);
+}
+
+/** A line for each price above zero: key, quantity, rate. */
+function writeCharged(charged: readonly RecordedQuantities[]): string {
+  let text = "";
+  for (const { quantities, tariff } of charged) {
+    for (const key in quantities) {
+      const quantity = quantities[key];
+      if (quantity && tariff[key]) text += `${text === "" ? "" : "\n"}${key} ${quantity} ${tariff[key]}`;
+    }
+  }
+  return text;
+}
+
+function readCharged(text: string): ChargedPrice[] {
+  return text === "" ? [] : text.split("\n").map((line) => {
+    const [price = "", quantity, rate = "0"] = line.split(" ");
+    return { price, quantity: Number(quantity), rate: BigInt(rate) };
+  });
 }
 
 function writeDropped(dropped: readonly string[]): string {

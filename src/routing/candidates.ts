@@ -1,4 +1,5 @@
-import type { Serving } from "../catalog/model.ts";
+import type { Model, Serving } from "../catalog/model.ts";
+import type { CandidateState, RequestRecord } from "../http/request_record.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { Availability, CircuitBreaker } from "./circuit_breaker.ts";
@@ -100,4 +101,41 @@ function isAt(
 ): boolean {
   if (candidate.credentials === undefined) return breaker.availabilityOf(candidate, accountId) === availability;
   return candidate.credentials.every((each) => breaker.availabilityOf(each, accountId) === availability);
+}
+
+/** The choice of providers of one model. */
+export interface RouteChoice {
+  readonly model: Model;
+  /** The provider that the caller named; null for none. */
+  readonly pin: string | null;
+  /** The providers that support the request. */
+  readonly able: readonly Candidate[];
+}
+
+/**
+ * Records which providers a model has, and why each can be tried or is passed over. A single provider that can be tried
+ * is not recorded, since its attempt says as much.
+ */
+export function recordRoute(
+  record: RequestRecord,
+  { model, pin, able }: RouteChoice,
+  context: Pick<RoutingContext, "breaker" | "accountId">,
+): void {
+  const { serves } = model;
+  const stateOf = (each: Candidate) => stateOfCandidate(each, { pin, able }, context);
+  const [only] = serves;
+  if (serves.length === 1 && pin === null && only !== undefined && stateOf(only) === "ready") return;
+  const candidates = serves.map((each) => ({ provider: each.provider, weight: each.weight, state: stateOf(each) }));
+  record.routes = [...record.routes, { model: model.id, pin, candidates }];
+}
+
+function stateOfCandidate(
+  candidate: Candidate,
+  { pin, able }: Omit<RouteChoice, "model">,
+  { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
+): CandidateState {
+  if (!able.includes(candidate)) return "not_able";
+  if (pin !== null && candidate.provider !== pin) return "not_pinned";
+  const availability = breaker.availabilityOf(candidate, accountId);
+  return availability === "resting" ? "circuit_open" : availability === "misconfigured" ? "misconfigured" : "ready";
 }

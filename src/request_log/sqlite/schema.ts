@@ -42,6 +42,8 @@ const STEPS: readonly string[] = [
   CREATE INDEX requests_by_account ON requests (account_id, position);
   CREATE INDEX requests_by_key ON requests (key_id, position);
   CREATE INDEX requests_by_failure ON requests (status, position) WHERE status >= 400;`,
+  `ALTER TABLE requests ADD COLUMN routes TEXT;
+  ALTER TABLE requests ADD COLUMN charged TEXT;`,
 ];
 
 /** The file was written by a later version. */

@@ -1,0 +1,115 @@
+import { exactCostOf, readRate } from "../lib/money.ts";
+import { ownValue } from "../lib/own_value.ts";
+import {
+  plain,
+  type PrintedAttempt,
+  type PrintedRequest,
+  type PrintedRoute,
+  shortAmount,
+  timeOf,
+} from "./request_line.ts";
+
+/** Describes in sentences what happened to a request: the choice of providers, the attempts, the reply, the price. */
+export function explain(request: PrintedRequest): string[] {
+  return [
+    ...arrivalOf(request),
+    ...modelOf(request),
+    ...request.routes.flatMap(routeLines),
+    ...attemptLines(request),
+    ...droppedLines(request),
+    ...replyLines(request),
+    ...priceLines(request),
+  ];
+}
+
+function arrivalOf(request: PrintedRequest): string[] {
+  const { id, method, path, account, key, client_address } = request;
+  const caller = account === null ? "without a valid key" : `by account ${account} with key ${key ?? "unknown"}`;
+  return [`${id}: ${method} ${plain(path)} at ${timeOf(request)}, ${caller}, from ${client_address}.`];
+}
+
+function modelOf({ model, served_model, routes }: PrintedRequest): string[] {
+  if (model === null) return [];
+  const asked = `It asked for the model "${plain(model)}".`;
+  const first = routes[0]?.model ?? served_model;
+  if (first === null || first === undefined) return [asked];
+  const named = first === model ? asked : `${asked} In the catalog that is "${first}".`;
+  return served_model === null || served_model === first
+    ? [named]
+    : [named, `Its fallback model "${served_model}" served the request.`];
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  ready: "could be tried",
+  circuit_open: "came last, because its circuit was open",
+  misconfigured: "was passed over, because its vendor rejects the gateway's credential",
+  not_able: "was passed over, because it does not support this request",
+  not_pinned: "was passed over, because the caller asked for another provider",
+};
+
+function routeLines({ model, pin, candidates }: PrintedRoute): string[] {
+  const total = candidates.reduce((sum, { weight, state }) => state === "ready" ? sum + weight : sum, 0);
+  const choice = pin === null
+    ? `"${model}" has these providers. Those that could be tried were ordered at random by weight:`
+    : `"${model}" has these providers. The caller asked for "${plain(pin)}":`;
+  return [
+    choice,
+    ...candidates.map(({ provider, weight, state }) => {
+      const share = state === "ready" && pin === null && total > 0 ? ` (${weight} of ${total})` : "";
+      return `  ${provider} ${ownValue(STATES, state) ?? state}${share}.`;
+    }),
+  ];
+}
+
+function attemptLines({ attempts, routes }: PrintedRequest): string[] {
+  if (attempts.length === 0) return ["No provider was called."];
+  const only = routes.length === 0 && attempts.length === 1 ? ", its only provider" : "";
+  return attempts.map((attempt, index) => `Attempt ${index + 1}: ${attemptText(attempt, only)}`);
+}
+
+function attemptText(attempt: PrintedAttempt, only: string): string {
+  const { provider, model, duration_ms, status, vendor_request_id, code, message } = attempt;
+  const target = `${provider}${only}, with its model "${model}",`;
+  const after = duration_ms === null ? "" : ` after ${duration_ms} ms`;
+  const vendorId = vendor_request_id === null ? "" : ` The vendor's request id is ${plain(vendor_request_id)}.`;
+  if (code === null) return `${target} responded${after}.${vendorId}`;
+  const withStatus = status === null ? "" : ` with status ${status}`;
+  return `${target} failed${withStatus}${after}: ${code}: ${plain(message ?? "no message")}.${vendorId}`;
+}
+
+function droppedLines({ dropped }: PrintedRequest): string[] {
+  if (dropped.length === 0) return [];
+  return [`The vendor does not support these fields, so they were dropped: ${dropped.map(plain).join(", ")}.`];
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  completed: "The reply was complete.",
+  cut: "The reply was cut off before its end, by the vendor or the gateway.",
+  left: "The caller disconnected before the end of the reply.",
+};
+
+function replyLines({ status, error, first_byte_ms, duration_ms, end }: PrintedRequest): string[] {
+  const times = `The caller got status ${status} after ${first_byte_ms} ms; the request ended after ${duration_ms} ms.`;
+  const failure = error === null ? [] : [`The error was ${error.code}: ${plain(error.message ?? "no message")}`];
+  const ended = end === null ? undefined : ownValue(ENDS, end);
+  return [ended === undefined ? times : `${times} ${ended}`, ...failure];
+}
+
+function priceLines({ cost, charged, usage }: PrintedRequest): string[] {
+  if (cost === null) return ["Nothing was charged."];
+  const estimated = usage?.is_estimated ? " The vendor reported no usage, so the gateway counted the tokens." : "";
+  return [
+    `It cost ${shortAmount(cost)} USD.${estimated}`,
+    ...charged.map(({ price, quantity, rate }) =>
+      `  ${price}: ${quantity} × ${rate} USD = ${exactText(exactCostOf(quantity, readRate(rate)))} USD`
+    ),
+  ];
+}
+
+/** Digits of a thousandth of a rate's unit. */
+const EXACT_DIGITS = 21;
+
+function exactText(exact: bigint): string {
+  const digits = exact.toString().padStart(EXACT_DIGITS + 1, "0");
+  return shortAmount(`${digits.slice(0, -EXACT_DIGITS)}.${digits.slice(-EXACT_DIGITS)}`);
+}

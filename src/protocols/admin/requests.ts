@@ -1,0 +1,33 @@
+import { pathParam } from "../../http/inbound.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import { OPERATOR_PARAMETERS, readRequestQuery } from "../../request_log/read_query.ts";
+import type { RequestLog } from "../../request_log/request_log.ts";
+import { writePage, writeRequest } from "../../request_log/written_request.ts";
+import { answerJson } from "./answer.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+
+/**
+ * `GET /admin/v1/requests` and `GET /admin/v1/requests/{id}`.
+ *
+ * @param requests Null if requests are not logged.
+ */
+export function adminRequestRoutes(requests: RequestLog | null): AdminRoute[] {
+  const route = adminRoutesBelow("/admin/v1/requests");
+  return [
+    route("GET", "", async ({ query }) => {
+      const asked = readRequestQuery(query, OPERATOR_PARAMETERS);
+      return answerJson(writePage(await loggedIn(requests).list(asked), writeRequest));
+    }, { parameters: null }),
+    route("GET", "/:id", async ({ params }) => {
+      const id = pathParam(params, "id");
+      const found = await loggedIn(requests).get(id);
+      if (found === null) throw new GatewayError("not_found", `No request has the id "${id.slice(0, 100)}"`);
+      return answerJson(writeRequest(found));
+    }),
+  ];
+}
+
+function loggedIn(requests: RequestLog | null): RequestLog {
+  if (requests !== null) return requests;
+  throw new GatewayError("not_found", 'There is no log of requests: it is off (setting "request_log") or still empty');
+}

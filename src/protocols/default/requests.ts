@@ -1,0 +1,56 @@
+import type { Authenticate } from "../../billing/authenticate.ts";
+import { type ErrorRenderer, pathParam, type Route } from "../../http/inbound.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { OWNER_PARAMETERS, readRequestQuery } from "../../request_log/read_query.ts";
+import type { RequestLog } from "../../request_log/request_log.ts";
+import { writeOwnRequest, writePage } from "../../request_log/written_request.ts";
+
+/** The dependencies of the endpoints of an account's own requests. */
+export interface OwnRequestOptions {
+  readonly authenticate: Authenticate;
+  /** Null if requests are not logged. */
+  readonly requests: RequestLog | null;
+  readonly renderError: ErrorRenderer;
+}
+
+/** `GET /v1/requests` and `GET /v1/requests/{id}`: the requests of the caller's account. */
+export function ownRequestRoutes({ authenticate, requests, renderError }: OwnRequestOptions): Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/v1/requests",
+      renderError,
+      handler: async (inbound) => {
+        const { accountId } = await authenticate(inbound);
+        const asked = readRequestQuery(inbound.query, OWNER_PARAMETERS);
+        if (requests === null) throw isOff();
+        return answer(writePage(await requests.list({ ...asked, account: accountId }), writeOwnRequest));
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/requests/:id",
+      renderError,
+      handler: async (inbound) => {
+        const { accountId } = await authenticate(inbound);
+        if (requests === null) throw isOff();
+        const id = pathParam(inbound.params, "id");
+        const found = await requests.get(id);
+        // A request of another account is not distinguished from a missing one.
+        if (found?.accountId !== accountId) {
+          throw new GatewayError("not_found", `No request of this account has the id "${id.slice(0, 100)}"`);
+        }
+        return answer(writeOwnRequest(found));
+      },
+    },
+  ];
+}
+
+function answer(body: JsonObject): Response {
+  return Response.json(body, { headers: { "cache-control": "no-store" } });
+}
+
+function isOff(): GatewayError {
+  return new GatewayError("not_found", "Requests are not logged by this gateway");
+}

@@ -1,0 +1,154 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { explain } from "../../src/cli/explain.ts";
+import { type PrintedRequest, requestLine } from "../../src/cli/request_line.ts";
+import { newApiKey } from "../../src/billing/api_key.ts";
+import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
+import { always, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
+
+type Json = Record<string, unknown>;
+
+async function get(
+  gateway: TestGateway,
+  path: string,
+  key = gateway.adminKey,
+): Promise<{ status: number; body: Json }> {
+  const response = await fetch(gateway.address + path, { headers: { authorization: `Bearer ${key}` } });
+  return { status: response.status, body: await response.json() };
+}
+
+async function chat(gateway: TestGateway, body: Json, key = gateway.key): Promise<string> {
+  const response = await fetch(`${gateway.address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ messages: [{ role: "user", content: "a secret prompt" }], ...body }),
+  });
+  await response.text();
+  return response.headers.get("x-service-request-id") ?? "";
+}
+
+async function withGateway(config: Json, test: (gateway: TestGateway) => Promise<void>): Promise<void> {
+  const gateway = await startTestGateway({ config });
+  try {
+    await test(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+Deno.test("operators find every request with its facts, failures included, and no prompt", async () => {
+  await withGateway({}, async (gateway) => {
+    const good = await chat(gateway, { model: "sandbox/chat-1", logit_bias: {} });
+    const unknown = await chat(gateway, { model: "sandbox/none" });
+    const invalid = await chat(gateway, { model: "sandbox/chat-1", messages: "a secret prompt" });
+    const refused = await chat(gateway, { model: "sandbox/chat-1" }, newApiKey());
+    const { body } = await get(gateway, "/admin/v1/requests");
+    const data = body.data as Json[];
+    assertEquals(body.next, null);
+    assertEquals(data.map(({ id, status, account }) => [id, status, account]), [
+      [refused, 401, null],
+      [invalid, 400, "demo"],
+      [unknown, 404, "demo"],
+      [good, 200, "demo"],
+    ]);
+    const { body: row } = await get(gateway, `/admin/v1/requests/${good}`);
+    assertEquals([row.model, row.served_model, row.provider, row.endpoint, row.end, row.protocol], [
+      "sandbox/chat-1",
+      "sandbox/chat-1",
+      "sandbox-openai",
+      "/v1/chat/completions",
+      "completed",
+      "default",
+    ]);
+    const errors = await get(gateway, "/admin/v1/requests?status=error&account=demo&order=asc");
+    assertEquals((errors.body.data as Json[]).map(({ id }) => id), [unknown, invalid]);
+    assertEquals(JSON.stringify(data).includes("secret prompt"), false);
+    assertEquals(JSON.stringify(data).includes(gateway.key), false);
+    assertMatch(requestLine(data[2] as unknown as PrintedRequest), /404 {2}demo {2}sandbox\/none .*model_not_found: /);
+  });
+});
+
+Deno.test("an account sees its own requests and no others", async () => {
+  const [mine, theirs] = [newApiKey(), newApiKey()];
+  const accounts = [{ id: "a", balance: "1", keys: [mine] }, { id: "b", balance: "1", keys: [theirs] }];
+  await withGateway({ accounts }, async (gateway) => {
+    const own = await chat(gateway, { model: "sandbox/chat-1" }, mine);
+    const other = await chat(gateway, { model: "sandbox/chat-1" }, theirs);
+    const list = await get(gateway, "/v1/requests?model=sandbox/chat-1", mine);
+    const [row] = list.body.data as Json[];
+    assertEquals((list.body.data as Json[]).map(({ id }) => id), [own]);
+    assertEquals(["account", "routes", "position"].filter((name) => row !== undefined && name in row), []);
+    assertEquals((await get(gateway, `/v1/requests/${own}`, mine)).body, row);
+    const foreign = await get(gateway, `/v1/requests/${other}`, mine);
+    const missing = await get(gateway, "/v1/requests/req_0", mine);
+    assertEquals([foreign.status, missing.status], [404, 404]);
+    assertEquals((await get(gateway, "/v1/requests", newApiKey())).status, 401);
+    assertEquals((await get(gateway, "/v1/requests?account=b", mine)).status, 400);
+  });
+});
+
+Deno.test("unknown and invalid parameters are 400 and name what was expected", async () => {
+  await withGateway({}, async (gateway) => {
+    for (
+      const [query, message] of [
+        ["modle=x", 'no such parameter, did you mean "model"?'],
+        ["status=abc", 'expected a status such as 404, a class such as 5xx, or "error"'],
+        ["from=yesterday", "expected Unix seconds or a date such as 2026-01-31 or 2026-01-31T09:30Z"],
+        ["limit=0", "expected a whole number from 1 to 100"],
+        ["model=a&model=b", "expected it once"],
+        ["q=", "expected text of 1 to 200 characters"],
+        ["order=up", "expected asc or desc"],
+      ] as const
+    ) {
+      const { status, body } = await get(gateway, `/admin/v1/requests?${query}`);
+      assertEquals(status, 400);
+      assertEquals(JSON.stringify(body).includes(JSON.stringify(message).slice(1, -1)), true, JSON.stringify(body));
+    }
+  });
+});
+
+Deno.test("without a log the endpoints answer 404", async () => {
+  await withGateway({ request_log: false }, async (gateway) => {
+    await chat(gateway, { model: "sandbox/chat-1" });
+    assertEquals((await get(gateway, "/admin/v1/requests")).status, 404);
+    assertEquals((await get(gateway, "/v1/requests", gateway.key)).status, 404);
+  });
+});
+
+Deno.test("explain tells the choice of providers, the attempts and the price", async () => {
+  const body = '{"error":{"message":"busy"}}';
+  const head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nx-request-id: vendor-1\r\n";
+  const failing = startScriptedUpstream(always(`${head}content-length: ${body.length}\r\n\r\n${body}`));
+  const good = startScriptedUpstream(always(chatReply("hello", { prompt: 1_000, completion: 500 })));
+  const vendor = (baseUrl: string) => ({ kind: "openai", base_url: baseUrl, api_key: "key-of-vendor", speaks: "chat" });
+  const gateway = await startTestGateway({
+    random: () => 0,
+    config: {
+      providers: { broken: vendor(failing.baseUrl), good: vendor(good.baseUrl) },
+      models: [textModel("acme/m", ["broken", "good"])],
+      aliases: { fast: "acme/m" },
+    },
+  });
+  try {
+    const id = await chat(gateway, { model: "fast" });
+    const { body: row } = await get(gateway, `/admin/v1/requests/${id}`);
+    const lines = explain(row as unknown as PrintedRequest).map((line) => line.replace(/\d+ ms/g, "1 ms"));
+    assertMatch(lines[0] ?? "", /^req_\w+: POST \/v1\/chat\/completions at .*, by account demo with key \w+, from 127/);
+    assertEquals(lines.slice(1), [
+      'It asked for the model "fast". In the catalog that is "acme/m".',
+      '"acme/m" has these providers. Those that could be tried were ordered at random by weight:',
+      "  broken could be tried (1 of 2).",
+      "  good could be tried (1 of 2).",
+      'Attempt 1: broken, with its model "m", failed with status 503 after 1 ms: unavailable: busy. ' +
+      "The vendor's request id is vendor-1.",
+      'Attempt 2: good, with its model "m", responded after 1 ms.',
+      "The caller got status 200 after 1 ms; the request ended after 1 ms. The reply was complete.",
+      "It cost 0.002 USD.",
+      "  prompt: 1000 × 0.000001 USD = 0.001 USD",
+      "  completion: 500 × 0.000002 USD = 0.001 USD",
+    ]);
+  } finally {
+    await gateway.stop();
+    await failing.stop();
+    await good.stop();
+  }
+});
