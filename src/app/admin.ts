@@ -101,14 +101,20 @@ const REQUESTS = "/admin/v1/requests";
 
 /** The endpoints of the log of requests. The first request to one of them loads their code. */
 function requestRoutes(requests: RequestLog | null): AdminRoute[] {
-  const endpoints = [{ method: "GET", path: REQUESTS }, { method: "GET", path: `${REQUESTS}/:id` }] as const;
   const routes = lazyRoutes(
-    endpoints,
+    ["", "/:id", "/:id/bodies"].map((path) => ({ method: "GET", path: REQUESTS + path }) as const),
     renderAdminError,
     async () => (await import("../protocols/admin/requests.ts")).adminRequestRoutes(requests),
   );
-  return routes.map((route) => ({ ...route, role: "read", parameters: route.path === REQUESTS ? null : [] }));
+  return routes.map((route) => ({
+    ...route,
+    parameters: route.path === REQUESTS ? null : [],
+    ...route.path.endsWith("/bodies") ? BODIES_RULES : { role: "read" },
+  }));
 }
+
+/** Prompts are private: only owners read them, and the audit log tells who did. */
+const BODIES_RULES = { role: "owner", isAudited: true, isResultAudited: false } as const;
 
 const CONFIG = "/admin/v1/config";
 

@@ -62,6 +62,7 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
   switchyard requests list [--account ID] [--key ID] [--model NAME] [--provider NAME] [--status 404|5xx|error]
     [--code CODE] [--from 1h] [--to SECONDS] [--q TEXT] [--order asc] [--limit N] [--after NEXT] [--json]
   switchyard requests show ID            show a request with every attempt
+  switchyard requests bodies ID          show the captured bodies of a request; needs the role owner
   switchyard requests tail               print the requests of a running gateway as they end; takes the same filters
   switchyard explain ID                  describe in sentences what happened to a request, and its price
 

@@ -25,7 +25,8 @@ interface Page {
 }
 
 /**
- * Runs `requests list`, `requests show ID`, `requests tail` and `explain ID`, which read the log of requests.
+ * Runs `requests list`, `requests show ID`, `requests bodies ID`, `requests tail` and `explain ID`, which read the log
+ * of requests.
  *
  * @returns The exit code.
  */
@@ -56,11 +57,13 @@ function actionFor(subcommand: string, rest: AdminArguments): Action {
       return listAction(rest);
     case "show":
       return showAction(rest);
+    case "bodies":
+      return showAction(rest, "/bodies");
     case "tail":
       return tailAction(rest);
   }
   const problem = subcommand === "" ? "missing subcommand" : `unknown subcommand "${subcommand}"`;
-  throw new UsageError(`switchyard requests: ${problem}: expected one of list, show, tail`);
+  throw new UsageError(`switchyard requests: ${problem}: expected one of list, show, bodies, tail`);
 }
 
 function listAction(rest: AdminArguments): Action {
@@ -81,10 +84,11 @@ function listAction(rest: AdminArguments): Action {
   };
 }
 
-function showAction(rest: AdminArguments): Action {
+/** @param part Of the request, below its address. Default: its facts. */
+function showAction(rest: AdminArguments, part = ""): Action {
   const id = rest.word("request ID");
   return async (read) => {
-    const request = await read(`${ROOT}/${encodeURIComponent(id)}`);
+    const request = await read(`${ROOT}/${encodeURIComponent(id)}${part}`);
     if (request === null) return 1;
     print(JSON.stringify(request, null, 2));
     return 0;

@@ -80,7 +80,7 @@ export async function requireRole(
 }
 
 async function audited(
-  { handler, snapshot, createsAccount = false }: AdminRoute,
+  { handler, snapshot, createsAccount = false, isResultAudited = true }: AdminRoute,
   inbound: Inbound,
   { name }: AdminIdentity,
   audit: AuditLog,
@@ -102,7 +102,7 @@ async function audited(
     await change.refused();
     return response;
   }
-  const after = await bodyOf(response.clone());
+  const after = isResultAudited ? await bodyOf(response.clone()) : null;
   await change.done(after, createsAccount && typeof after?.id === "string" ? after.id : account);
   return response;
 }

@@ -11,6 +11,8 @@ export interface AdminRoute extends Route {
   readonly snapshot?: (inbound: Inbound) => Promise<JsonObject | null>;
   /** Whether a change is recorded in the audit log. Default: for every method but GET. */
   readonly isAudited?: boolean;
+  /** Whether the answer is kept in the audit log. Default: true. */
+  readonly isResultAudited?: boolean;
   /** Whether the response is an account that was created. Default: false. */
   readonly createsAccount?: boolean;
   /**
@@ -22,7 +24,7 @@ export interface AdminRoute extends Route {
 
 /** The optional properties of an {@linkcode AdminRoute}. */
 export type AdminRouteOptions = Partial<
-  Pick<AdminRoute, "role" | "snapshot" | "isAudited" | "createsAccount" | "parameters">
+  Pick<AdminRoute, "role" | "snapshot" | "isAudited" | "isResultAudited" | "createsAccount" | "parameters">
 >;
 
 /** Creates routes of the admin API below one path. */

@@ -7,7 +7,8 @@ import { answerJson } from "./answer.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 
 /**
- * `GET /admin/v1/requests` and `GET /admin/v1/requests/{id}`.
+ * `GET /admin/v1/requests`, `GET /admin/v1/requests/{id}`, and `/bodies` below it, which only owners read and whose
+ * reading is in the audit log.
  *
  * @param requests Null if requests are not logged.
  */
@@ -23,6 +24,13 @@ export function adminRequestRoutes(requests: RequestLog | null): AdminRoute[] {
       const found = await loggedIn(requests).get(id);
       if (found === null) throw new GatewayError("not_found", `No request has the id "${id.slice(0, 100)}"`);
       return answerJson(writeRequest(found));
+    }),
+    route("GET", "/:id/bodies", async ({ params }) => {
+      const id = pathParam(params, "id");
+      const bodies = await loggedIn(requests).bodies(id);
+      if (bodies === null) throw new GatewayError("not_found", "No bodies are kept for this request");
+      const { request, response, isCut } = bodies;
+      return answerJson({ request_id: id, request, response, is_cut: isCut });
     }),
   ];
 }
