@@ -8,6 +8,7 @@ import {
 import type { JsonObject } from "../lib/json_object.ts";
 import { shownAccount } from "../protocols/admin/accounts.ts";
 import { shownKeys } from "../protocols/admin/keys.ts";
+import { changedStore } from "../store/changed_store.ts";
 import type { Store } from "../store/store.ts";
 
 /**
@@ -52,22 +53,10 @@ async function shown(store: Store, id: string): Promise<JsonObject | null> {
 
 /** A store that calls back before each commit. */
 function watchedStore(store: Store, onCommit: () => Promise<void>): Store {
-  return {
-    limits: store.limits,
-    now: () => store.now(),
-    get: (keys) => store.get(keys),
-    scan: (prefix, options) => store.scan(prefix, options),
+  return changedStore(store, {
     async commit(operation, commit) {
       await onCommit();
       return await store.commit(operation, commit);
     },
-    balance: (account) => store.balance(account),
-    ledger: (account, options) => store.ledger(account, options),
-    claim: (kinds, limit, leaseMs) => store.claim(kinds, limit, leaseMs),
-    jobDueTimes: (kind, refs) => store.jobDueTimes(kind, refs),
-    renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
-    take: (bucket, options) => store.take(bucket, options),
-    onWake: (listener) => store.onWake(listener),
-    close: () => store.close(),
-  };
+  });
 }

@@ -1,3 +1,4 @@
+import { changedEngine } from "../store/changed_store.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import type { Commit } from "../store/store.ts";
 import type { LedgerMeter } from "./meter.ts";
@@ -16,12 +17,7 @@ export function settledStore(engine: StoreEngine, meter: Pick<LedgerMeter, "sett
     } catch { /* the meter logs and retries */ }
   }
 
-  return {
-    limits: engine.limits,
-    writeGuard: engine.writeGuard,
-    now: () => engine.now(),
-    get: (keys) => engine.get(keys),
-    scan: (prefix, options) => engine.scan(prefix, options),
+  return changedEngine(engine, {
     async commit(operation, commit) {
       const accounts = accountsThatMayBeShort(commit);
       if (accounts.length > 0) await Promise.all(accounts.map((account) => meter.settle(account)));
@@ -35,17 +31,7 @@ export function settledStore(engine: StoreEngine, meter: Pick<LedgerMeter, "sett
       await settleIfPossible(account);
       return await engine.ledger(account, options);
     },
-    claim: (kinds, limit, leaseMs) => engine.claim(kinds, limit, leaseMs),
-    jobDueTimes: (kind, refs) => engine.jobDueTimes(kind, refs),
-    renew: (jobs, leaseMs) => engine.renew(jobs, leaseMs),
-    take: (bucket, options) => engine.take(bucket, options),
-    onWake: (listener) => engine.onWake(listener),
-    publishAddress: (address) => engine.publishAddress(address),
-    wakeOverdueJobs: () => engine.wakeOverdueJobs(),
-    metrics: () => engine.metrics(),
-    isReady: () => engine.isReady(),
-    close: () => engine.close(),
-  };
+  });
 }
 
 /** The accounts whose available balance decides on a commit. */

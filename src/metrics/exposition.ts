@@ -1,3 +1,4 @@
+import client from "prom-client";
 import type { MetricFamily } from "../lib/metric_family.ts";
 
 /** The media type of {@linkcode writeMetrics}. */
@@ -7,11 +8,10 @@ export const METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
  * Writes metrics in the text format of Prometheus, version 0.0.4.
  *
  * The gateway keeps the counts, since the library's own counters cost a microsecond for each addition. The library
- * writes and escapes them, and is loaded when they are read for the first time.
+ * writes and escapes them. This module is loaded when they are read for the first time.
  */
 export async function writeMetrics(families: readonly MetricFamily[]): Promise<string> {
-  const { Registry } = (await import("prom-client")).default;
-  const registry = new Registry();
+  const registry = new client.Registry();
   for (const { name, help, type, samples } of families) {
     // The registry reads a metric only by these members.
     const metric = { name, help, type, get: () => Promise.resolve({ name, help, type, values: samples }) };

@@ -78,7 +78,7 @@ Deno.test("ten thousand requests are answered while nobody reads the log, and th
     let answered = 0;
     await Promise.all(Array.from({ length: CALLERS }, async () => {
       while (begun++ < REQUESTS) {
-        const response = await fetch(`${address}/healthz`);
+        const response = await fetch(`${address}/`); // health checks have no line
         await response.body?.cancel();
         if (response.status === 200) answered++;
       }
@@ -97,7 +97,7 @@ Deno.test("ten thousand requests are answered while nobody reads the log, and th
     process.kill("SIGTERM");
     await readUntil('"stopped"');
     assertEquals((await process.ended).code, 0);
-    const requests = read.filter((line) => line.includes('"path":"/healthz"')).length;
+    const requests = read.filter((line) => line.includes('"path":"/"')).length;
     assert(count > 0, `${count} dropped`);
     assertEquals(requests + count, REQUESTS);
     assert(read.every((line) => /^(\{.*\}|Switchyard is ready.*|Account .*)$/.test(line)));

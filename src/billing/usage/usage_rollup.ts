@@ -2,6 +2,7 @@ import { GatewayError } from "../../lib/gateway_error.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Money } from "../../lib/money.ts";
+import { changedEngine } from "../../store/changed_store.ts";
 import type { StoreEngine } from "../../store/engine.ts";
 import type { JobRunner } from "../../store/job_runner.ts";
 import type { CommitResult, Key, Store } from "../../store/store.ts";
@@ -213,12 +214,7 @@ export class UsageRollup {
  * commit that failed, since its outcome can be unknown.
  */
 export function markedLedger(engine: StoreEngine, onEntries: (account: string) => void): StoreEngine {
-  return {
-    limits: engine.limits,
-    writeGuard: engine.writeGuard,
-    now: () => engine.now(),
-    get: (keys) => engine.get(keys),
-    scan: (prefix, options) => engine.scan(prefix, options),
+  return changedEngine(engine, {
     commit(operation, commit) {
       const result: Promise<CommitResult> = engine.commit(operation, commit);
       const { ledgerEntries } = commit;
@@ -229,19 +225,7 @@ export function markedLedger(engine: StoreEngine, onEntries: (account: string) =
       result.then(mark, mark);
       return result;
     },
-    balance: (account) => engine.balance(account),
-    ledger: (account, options) => engine.ledger(account, options),
-    claim: (kinds, limit, leaseMs) => engine.claim(kinds, limit, leaseMs),
-    jobDueTimes: (kind, refs) => engine.jobDueTimes(kind, refs),
-    renew: (jobs, leaseMs) => engine.renew(jobs, leaseMs),
-    take: (bucket, options) => engine.take(bucket, options),
-    onWake: (listener) => engine.onWake(listener),
-    publishAddress: (address) => engine.publishAddress(address),
-    wakeOverdueJobs: () => engine.wakeOverdueJobs(),
-    isReady: () => engine.isReady(),
-    metrics: () => engine.metrics(),
-    close: () => engine.close(),
-  };
+  });
 }
 
 /** Lets other work run. */

@@ -1,5 +1,4 @@
 import type { MetricFamily } from "../../lib/metric_family.ts";
-import { METRICS_MEDIA_TYPE, writeMetrics } from "../../metrics/exposition.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 
 /** The dependencies of the metrics endpoint. */
@@ -10,9 +9,11 @@ export interface AdminMetricsOptions {
 
 /** `GET /metrics` in the text format of Prometheus. Its requests are neither logged nor counted. */
 export function adminMetricsRoutes({ families }: AdminMetricsOptions): AdminRoute[] {
-  const handler = async () =>
-    new Response(await writeMetrics(await families()), {
+  const handler = async () => {
+    const { METRICS_MEDIA_TYPE, writeMetrics } = await import("../../metrics/exposition.ts");
+    return new Response(await writeMetrics(await families()), {
       headers: { "content-type": METRICS_MEDIA_TYPE, "cache-control": "no-store" },
     });
+  };
   return [{ ...adminRoutesBelow("")("GET", "/metrics", handler), isProbe: true }];
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
+import { changedStore } from "../../store/changed_store.ts";
 import type { Commit, Store } from "../../store/store.ts";
 import { readTask, readTasks, tasksWrittenBy } from "../tasks/records.ts";
 import type { VideoTask } from "../tasks/task.ts";
@@ -54,25 +55,13 @@ export class TaskWatch {
   /** Returns the store with observed commits: a task written through it is reported immediately. */
   observedStore(): Store {
     const { store } = this;
-    return {
-      limits: store.limits,
-      now: () => store.now(),
-      get: (keys) => store.get(keys),
-      scan: (prefix, options) => store.scan(prefix, options),
+    return changedStore(store, {
       commit: async (operation, commit) => {
         const result = await store.commit(operation, commit);
         if (result.ok && this.#watchers.size > 0) this.#announce(commit);
         return result;
       },
-      balance: (account) => store.balance(account),
-      ledger: (account, options) => store.ledger(account, options),
-      claim: (kinds, limit, leaseMs) => store.claim(kinds, limit, leaseMs),
-      jobDueTimes: (kind, refs) => store.jobDueTimes(kind, refs),
-      renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
-      take: (bucket, options) => store.take(bucket, options),
-      onWake: (listener) => store.onWake(listener),
-      close: () => store.close(),
-    };
+    });
   }
 
   /** Reports to every watcher that the process is about to end. */

@@ -1,0 +1,34 @@
+import type { StoreEngine } from "./engine.ts";
+import type { Store } from "./store.ts";
+
+/** Returns a store that has some methods of its own, and passes all others on. */
+export function changedStore(store: Store, own: Partial<Store>): Store {
+  return {
+    limits: store.limits,
+    now: () => store.now(),
+    get: (keys) => store.get(keys),
+    scan: (prefix, options) => store.scan(prefix, options),
+    commit: (operation, commit) => store.commit(operation, commit),
+    balance: (account) => store.balance(account),
+    ledger: (account, options) => store.ledger(account, options),
+    claim: (kinds, limit, leaseMs) => store.claim(kinds, limit, leaseMs),
+    jobDueTimes: (kind, refs) => store.jobDueTimes(kind, refs),
+    renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
+    take: (bucket, options) => store.take(bucket, options),
+    onWake: (listener) => store.onWake(listener),
+    close: () => store.close(),
+    ...own,
+  };
+}
+
+/** Returns an engine that has some methods of its own, and passes all others on. */
+export function changedEngine(engine: StoreEngine, own: Partial<Store>): StoreEngine {
+  return {
+    ...changedStore(engine, own),
+    writeGuard: engine.writeGuard,
+    publishAddress: (address) => engine.publishAddress(address),
+    wakeOverdueJobs: () => engine.wakeOverdueJobs(),
+    metrics: () => engine.metrics(),
+    isReady: () => engine.isReady(),
+  };
+}
