@@ -119,7 +119,7 @@ Deno.test("no call is let in at a balance of zero or below, or without an accoun
   assert(await isRefused(() => overdrawn.admit(unlimitedKey("acme"), 0n)));
 });
 
-Deno.test("the overdraft of an account counts as balance, and its change takes effect when it is told", async () => {
+Deno.test("the overdraft of an account counts as balance, and a change of it takes effect at once", async () => {
   const { meter, store } = await meterOver(10n, manualClock());
   await changeAccountSettings(store, "acme", { overdraft: 30n });
   const admissions = await admitAll(meter, 20n);

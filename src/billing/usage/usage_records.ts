@@ -3,7 +3,7 @@ import type { Money } from "../../lib/money.ts";
 import type { Key } from "../../store/store.ts";
 import type { ChargeKind } from "../tariff.ts";
 
-/** What usage is told apart by, beside the account and the day. */
+/** What usage is grouped by, beside the account and the day. */
 export interface UsageSource {
   /** The id of the key; null where the ledger does not name it. */
   readonly key: string | null;
