@@ -1,5 +1,6 @@
 import type { Clock } from "../../src/lib/clock.ts";
 import type { Log, LogFields } from "../../src/lib/log.ts";
+import { changedStore } from "../../src/store/changed_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 
 /** A clock that only moves when a test advances it. */
@@ -63,6 +64,7 @@ export interface ObservedStore extends Store {
 /** Observes a store. */
 export function observeStore(store: Store): ObservedStore {
   const watch: ObservedStore = {
+    ...changedStore(store, {}),
     commits: [],
     operations: [],
     reads: 0,
@@ -70,8 +72,6 @@ export function observeStore(store: Store): ObservedStore {
     beforeCommit() {},
     afterCommit() {},
     afterGet() {},
-    limits: store.limits,
-    now: () => store.now(),
     async get<T>(keys: Parameters<Store["get"]>[0]) {
       watch.reads++;
       const entries = await store.get<T>(keys);
@@ -90,14 +90,6 @@ export function observeStore(store: Store): ObservedStore {
       await watch.afterCommit();
       return result;
     },
-    scan: (prefix, options) => store.scan(prefix, options),
-    ledger: (account, options) => store.ledger(account, options),
-    claim: (kinds, limit, leaseMs) => store.claim(kinds, limit, leaseMs),
-    jobDueTimes: (kind, refs) => store.jobDueTimes(kind, refs),
-    renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
-    take: (bucket, options) => store.take(bucket, options),
-    onWake: (listener) => store.onWake(listener),
-    close: () => store.close(),
   };
   return watch;
 }

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { concatBytes } from "../../lib/concat_bytes.ts";
 
 const VERSION = 1;
 const NONCE_BYTES = 12;
@@ -32,7 +33,7 @@ export class BodyCipher {
     const cipher = createCipheriv("aes-256-gcm", this.#key, nonce);
     cipher.setAAD(new TextEncoder().encode(requestId));
     const parts = [cipher.update(gzipSync(body)), cipher.final()];
-    return concat([Uint8Array.of(VERSION), nonce, cipher.getAuthTag(), ...parts]);
+    return concatBytes([Uint8Array.of(VERSION), nonce, cipher.getAuthTag(), ...parts]);
   }
 
   /**
@@ -49,19 +50,9 @@ export class BodyCipher {
       decipher.setAAD(new TextEncoder().encode(requestId));
       decipher.setAuthTag(tag);
       const rest = stored.subarray(1 + NONCE_BYTES + TAG_BYTES);
-      return gunzipSync(concat([decipher.update(rest), decipher.final()]));
+      return gunzipSync(concatBytes([decipher.update(rest), decipher.final()]));
     } catch (cause) {
       throw new UndecryptableError("the key of the configuration does not fit, or the bytes were changed", { cause });
     }
   }
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }
