@@ -16,19 +16,19 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-const RANDOM_REQUEST_DIGITS = 16;
+const RANDOM_REQUEST_DIGITS = 12;
 const REQUEST_IDS_PER_DRAW = 256;
 
 /** Random hexadecimal digits for request ids, and the number of those that are used. */
 let randomDigits = "";
 let usedDigits = 0;
-/** The second of the last request id, and what its ids start with. */
-let lastSecond = NaN;
-let secondPrefix = "";
+/** The millisecond of the last request id, and what its ids start with. */
+let lastMs = NaN;
+let msPrefix = "";
 
 /**
- * Creates the id of a request: `req_` and 24 hexadecimal digits. It is not secret. The first 8 digits are the second,
- * so that an index of ids grows at its end.
+ * Creates the id of a request: `req_` and 24 hexadecimal digits. It is not secret. The first 12 digits are the
+ * millisecond, so that an index of ids grows at its end.
  *
  * @param nowMs Unix time in milliseconds.
  */
@@ -37,12 +37,11 @@ export function newRequestId(nowMs: number): string {
     randomDigits = randomBytes(REQUEST_IDS_PER_DRAW * RANDOM_REQUEST_DIGITS / 2).toString("hex");
     usedDigits = 0;
   }
-  const second = Math.floor(nowMs / 1_000);
-  if (second !== lastSecond) {
-    lastSecond = second;
-    secondPrefix = `req_${(second >>> 0).toString(16).padStart(8, "0")}`;
+  if (nowMs !== lastMs) {
+    lastMs = nowMs;
+    msPrefix = `req_${Math.floor(nowMs).toString(16).padStart(12, "0")}`;
   }
-  return secondPrefix + randomDigits.slice(usedDigits, usedDigits += RANDOM_REQUEST_DIGITS);
+  return msPrefix + randomDigits.slice(usedDigits, usedDigits += RANDOM_REQUEST_DIGITS);
 }
 
 /**

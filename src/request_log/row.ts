@@ -2,6 +2,7 @@ import type {
   RecordedAttempt,
   RecordedQuantities,
   RecordedRoute,
+  RecordedTokens,
   RequestEnd,
   RequestRecord,
 } from "../http/request_record.ts";
@@ -10,44 +11,62 @@ import type { ChargedPrice, LoggedRequest } from "./request_log.ts";
 /** A value of a row. */
 export type RowValue = string | number | bigint | null;
 
-/** The columns that the main thread fills, in the order of the values of a row. */
+/**
+ * The columns that the main thread fills, in the order of the values of a row: those that queries select by, and the
+ * other facts as one text, since each column costs time at each request.
+ */
 export const ROW_COLUMNS = [
   "ended_at",
   "request_id",
-  "received_at",
-  "first_byte_ms",
   "account_id",
   "key_id",
-  "method",
-  "path",
-  "endpoint",
-  "kind",
   "model",
   "served_model",
   "provider",
   "status",
   "code",
   "message",
-  "outcome",
-  "routes",
   "attempts",
-  "dropped",
-  "input_tokens",
-  "cache_read_tokens",
-  "cache_write_tokens",
-  "output_tokens",
-  "reasoning_tokens",
-  "is_estimated",
-  "images",
-  "cost",
-  "charged",
-  "request_bytes",
-  "response_bytes",
-  "remote",
+  "facts",
 ] as const;
 
 /** A row as read from the log, by column. */
 export type StoredRow = Readonly<Record<typeof ROW_COLUMNS[number] | "position", RowValue>>;
+
+/** The facts of a request that no query selects by, as JSON. A new fact is another member at the end. */
+type Facts = readonly [
+  receivedAt: number,
+  firstByteMs: number,
+  method: string,
+  path: string,
+  /** Zero if it equals the path. */
+  endpoint: string | 0 | null,
+  kind: string | null,
+  end: RequestEnd | null,
+  tokens: readonly [input: number, cacheRead: number, cacheWrite: number, output: number, reasoning: number] | null,
+  isEstimated: 0 | 1,
+  images: number,
+  cost: string | null,
+  charged: string,
+  requestBytes: number | null,
+  responseBytes: number | null,
+  remote: string,
+  routes: readonly RecordedRoute[],
+  dropped: readonly string[],
+];
+
+/** An attempt as JSON. Queries search for its first member. */
+type StoredAttempt = readonly [
+  provider: string,
+  credential: string | null,
+  model: string,
+  startedAt: number,
+  durationMs: number | null,
+  status: number | null,
+  vendorRequestId: string | null,
+  code: string | null,
+  message: string | null,
+];
 
 const MAX_NAME_CHARACTERS = 200;
 const MAX_MESSAGE_CHARACTERS = 1_000;
@@ -62,87 +81,61 @@ const MAX_DROPPED_FIELDS = 50;
  * @param endedAt Unix milliseconds.
  */
 export function appendRow(values: RowValue[], record: RequestRecord, endedAt: number): number {
-  const { arrival, tokens } = record;
+  const { arrival } = record;
   const message = cut(record.message, MAX_MESSAGE_CHARACTERS);
-  const routes = record.routes.length === 0 ? null : JSON.stringify(record.routes.slice(0, MAX_ROUTES));
   const attempts = record.attempts.length === 0 ? null : writeAttempts(record.attempts);
-  const dropped = record.dropped.length === 0 ? null : writeDropped(record.dropped);
+  const facts = writeFacts(record);
   values.push(
     endedAt,
     arrival.requestId,
-    arrival.receivedAt,
-    (record.firstByteAt ?? record.respondedAt) - arrival.receivedAt,
     record.accountId,
     record.keyId,
-    arrival.method,
-    cut(arrival.sentPath, MAX_NAME_CHARACTERS),
-    record.endpoint,
-    record.kind,
     cut(record.model, MAX_NAME_CHARACTERS),
     record.servedModel,
     record.provider,
     record.status,
     record.code,
     message,
-    record.end,
-    routes,
     attempts,
-    dropped,
-    tokens === null ? null : tokens.input,
-    tokens === null ? null : tokens.cacheRead,
-    tokens === null ? null : tokens.cacheWrite,
-    tokens === null ? null : tokens.output,
-    tokens === null ? null : tokens.reasoning,
-    tokens === null ? null : tokens.isEstimated ? 1 : 0,
-    record.images,
-    record.cost,
-    record.charged.length === 0 ? null : writeCharged(record.charged),
-    record.requestBytes,
-    record.responseBytes,
-    arrival.remote,
+    facts,
   );
-  return (message?.length ?? 0) + (routes?.length ?? 0) + (attempts?.length ?? 0) + (dropped?.length ?? 0);
+  return (message?.length ?? 0) + (attempts?.length ?? 0) + facts.length;
 }
 
 /** Reads a row. */
 export function readRow(row: StoredRow): LoggedRequest {
-  const receivedAt = Number(row.received_at);
+  const facts = JSON.parse(String(row.facts)) as Facts;
+  const [receivedAt, firstByteMs, method, path, endpoint, kind, end, tokens, isEstimated] = facts;
+  const [, , , , , , , , , images, cost, charged, requestBytes, responseBytes, remote, routes, dropped] = facts;
   return {
     position: Number(row.position),
     requestId: String(row.request_id),
     receivedAt,
     durationMs: Number(row.ended_at) - receivedAt,
-    firstByteMs: Number(row.first_byte_ms),
+    firstByteMs,
     accountId: textOf(row.account_id),
     keyId: textOf(row.key_id),
-    method: String(row.method),
-    path: String(row.path),
-    endpoint: textOf(row.endpoint),
-    kind: textOf(row.kind),
+    method,
+    path,
+    endpoint: endpoint === SAME_AS_PATH ? path : endpoint,
+    kind,
     model: textOf(row.model),
     servedModel: textOf(row.served_model),
     provider: textOf(row.provider),
     status: Number(row.status),
     code: textOf(row.code),
     message: textOf(row.message),
-    end: textOf(row.outcome) as RequestEnd | null,
-    routes: row.routes === null ? [] : JSON.parse(String(row.routes)) as RecordedRoute[],
-    attempts: row.attempts === null ? [] : JSON.parse(String(row.attempts)) as RecordedAttempt[],
-    dropped: row.dropped === null ? [] : JSON.parse(String(row.dropped)) as string[],
-    tokens: row.input_tokens === null ? null : {
-      input: Number(row.input_tokens),
-      cacheRead: Number(row.cache_read_tokens),
-      cacheWrite: Number(row.cache_write_tokens),
-      output: Number(row.output_tokens),
-      reasoning: Number(row.reasoning_tokens),
-      isEstimated: row.is_estimated === 1,
-    },
-    images: Number(row.images),
-    cost: row.cost === null ? null : BigInt(row.cost),
-    charged: row.charged === null ? [] : readCharged(String(row.charged)),
-    requestBytes: numberOf(row.request_bytes),
-    responseBytes: numberOf(row.response_bytes),
-    remote: String(row.remote),
+    end,
+    routes,
+    attempts: row.attempts === null ? [] : (JSON.parse(String(row.attempts)) as StoredAttempt[]).map(readAttempt),
+    dropped,
+    tokens: tokens === null ? null : readTokens(tokens, isEstimated === 1),
+    images,
+    cost: cost === null ? null : BigInt(cost),
+    charged: readCharged(charged),
+    requestBytes,
+    responseBytes,
+    remote,
   };
 }
 
@@ -150,24 +143,59 @@ function textOf(value: RowValue): string | null {
   return value === null ? null : String(value);
 }
 
-function numberOf(value: RowValue): number | null {
-  return value === null ? null : Number(value);
-}
+const SAME_AS_PATH = 0;
 
-function writeAttempts(attempts: readonly RecordedAttempt[]): string {
-  if (attempts.every(isShort) && attempts.length <= MAX_ATTEMPTS) return JSON.stringify(attempts);
+function writeFacts(record: RequestRecord): string {
+  const { arrival, tokens } = record;
+  const path = cut(arrival.sentPath, MAX_NAME_CHARACTERS);
   return JSON.stringify(
-    attempts.slice(-MAX_ATTEMPTS).map((attempt) => ({
-      ...attempt,
-      vendorRequestId: cut(attempt.vendorRequestId, MAX_NAME_CHARACTERS),
-      message: cut(attempt.message, MAX_MESSAGE_CHARACTERS),
-    })),
+    [
+      arrival.receivedAt,
+      (record.firstByteAt ?? record.respondedAt) - arrival.receivedAt,
+      arrival.method,
+      path,
+      record.endpoint === path ? SAME_AS_PATH : record.endpoint,
+      record.kind,
+      record.end,
+      tokens === null ? null : [tokens.input, tokens.cacheRead, tokens.cacheWrite, tokens.output, tokens.reasoning],
+      tokens?.isEstimated ? 1 : 0,
+      record.images,
+      record.cost === null ? null : String(record.cost),
+      writeCharged(record.charged),
+      record.requestBytes,
+      record.responseBytes,
+      arrival.remote,
+      record.routes.length <= MAX_ROUTES ? record.routes : record.routes.slice(0, MAX_ROUTES),
+      record.dropped.length === 0 ? record.dropped : cutDropped(record.dropped),
+    ] satisfies Facts,
   );
 }
 
-function isShort({ message, vendorRequestId }: RecordedAttempt): boolean {
-  return (message === null || message.length <= MAX_MESSAGE_CHARACTERS) &&
-    (vendorRequestId === null || vendorRequestId.length <= MAX_NAME_CHARACTERS);
+function readTokens(
+  [input, cacheRead, cacheWrite, output, reasoning]: NonNullable<Facts[7]>,
+  isEstimated: boolean,
+): RecordedTokens {
+  return { input, cacheRead, cacheWrite, output, reasoning, isEstimated };
+}
+
+function writeAttempts(attempts: readonly RecordedAttempt[]): string {
+  const kept = attempts.length <= MAX_ATTEMPTS ? attempts : attempts.slice(-MAX_ATTEMPTS);
+  return JSON.stringify(kept.map((attempt): StoredAttempt => [
+    attempt.provider,
+    attempt.credential,
+    attempt.model,
+    attempt.startedAt,
+    attempt.durationMs,
+    attempt.status,
+    cut(attempt.vendorRequestId, MAX_NAME_CHARACTERS),
+    attempt.code,
+    cut(attempt.message, MAX_MESSAGE_CHARACTERS),
+  ]));
+}
+
+function readAttempt(stored: StoredAttempt): RecordedAttempt {
+  const [provider, credential, model, startedAt, durationMs, status, vendorRequestId, code, message] = stored;
+  return { provider, credential, model, startedAt, durationMs, status, vendorRequestId, code, message };
 }
 
 /** A line for each price above zero: key, quantity, rate. */
@@ -189,8 +217,8 @@ function readCharged(text: string): ChargedPrice[] {
   });
 }
 
-function writeDropped(dropped: readonly string[]): string {
-  return JSON.stringify(dropped.slice(0, MAX_DROPPED_FIELDS).map((name) => cut(name, MAX_NAME_CHARACTERS)));
+function cutDropped(dropped: readonly string[]): string[] {
+  return dropped.slice(0, MAX_DROPPED_FIELDS).map((name) => cut(name, MAX_NAME_CHARACTERS));
 }
 
 /**

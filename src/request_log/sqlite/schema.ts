@@ -9,41 +9,21 @@ const STEPS: readonly string[] = [
     position INTEGER PRIMARY KEY,
     ended_at INTEGER NOT NULL,
     request_id TEXT NOT NULL,
-    received_at INTEGER NOT NULL,
-    first_byte_ms INTEGER NOT NULL,
     account_id TEXT,
     key_id TEXT,
-    method TEXT NOT NULL,
-    path TEXT NOT NULL,
-    endpoint TEXT,
-    kind TEXT,
     model TEXT,
     served_model TEXT,
     provider TEXT,
     status INTEGER NOT NULL,
     code TEXT,
     message TEXT,
-    outcome TEXT,
     attempts TEXT,
-    dropped TEXT,
-    input_tokens INTEGER,
-    cache_read_tokens INTEGER,
-    cache_write_tokens INTEGER,
-    output_tokens INTEGER,
-    reasoning_tokens INTEGER,
-    is_estimated INTEGER,
-    images INTEGER NOT NULL,
-    cost INTEGER,
-    request_bytes INTEGER,
-    response_bytes INTEGER,
-    remote TEXT NOT NULL
+    facts TEXT NOT NULL
   ) STRICT;
   CREATE INDEX requests_by_id ON requests (request_id);
   CREATE INDEX requests_by_account ON requests (account_id, position);
-  CREATE INDEX requests_by_key ON requests (key_id, position);
-  CREATE INDEX requests_by_failure ON requests (status, position) WHERE status >= 400;`,
-  `ALTER TABLE requests ADD COLUMN routes TEXT;
-  ALTER TABLE requests ADD COLUMN charged TEXT;`,
+  CREATE INDEX requests_by_failure ON requests (status, position) WHERE status >= 400;
+  CREATE TABLE keys (key_id TEXT PRIMARY KEY, account_id TEXT) STRICT, WITHOUT ROWID;`,
 ];
 
 /** The file was written by a later version. */

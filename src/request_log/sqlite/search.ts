@@ -44,8 +44,8 @@ export async function search(file: LogFile, query: RequestQuery, { now, pause }:
 
 /** The condition that selects one index. */
 function indexedConditions({ key, account, status }: RequestQuery): Condition[] {
-  if (key !== undefined) return [condition("key_id = ?", key)];
   if (account !== undefined) return [condition("account_id = ?", account)];
+  if (key !== undefined) return [condition("account_id = (SELECT account_id FROM keys WHERE key_id = ?)", key)];
   if (status !== undefined && status[0] === status[1] && status[0] >= 400) {
     return [condition("status >= 400 AND status = ?", status[0])];
   }
@@ -61,14 +61,14 @@ function rangeOf({ order, from, to }: RequestQuery, after: number | null): Condi
 }
 
 function otherConditions(query: RequestQuery): Condition[] {
-  const { account, key, model, provider, status, code, text } = query;
+  const { key, model, provider, status, code, text } = query;
   const conditions: Condition[] = [];
-  if (account !== undefined && key !== undefined) conditions.push(condition("account_id = ?", account));
+  if (key !== undefined) conditions.push(condition("key_id = ?", key));
   if (status !== undefined) conditions.push(condition("status BETWEEN ? AND ?", ...status));
   if (code !== undefined) conditions.push(condition("code = ?", code));
   if (model !== undefined) conditions.push(condition("(model = ? OR served_model = ?)", model, model));
   if (provider !== undefined) {
-    const attempted = `"provider":${JSON.stringify(provider)}`;
+    const attempted = `[${JSON.stringify(provider)},`;
     conditions.push(condition("(provider = ? OR instr(attempts, ?))", provider, attempted));
   }
   if (text !== undefined) {
