@@ -15,10 +15,10 @@ export interface Contender {
 }
 
 /**
- * `direct` is no proxy, `bare` is the proxy that all others are compared with, and `pass` is Switchyard without
- * translation.
+ * `direct` is no proxy, and `bare` is the proxy that all others are compared with. `pass` is Switchyard without
+ * translation, and `unlogged` is the same without its request log.
  */
-export type ContenderId = "direct" | "bare" | "node" | "pass" | PeerId | Direction;
+export type ContenderId = "direct" | "bare" | "node" | "pass" | "unlogged" | PeerId | Direction;
 
 /** A translation by Switchyard: the caller's format, then the vendor's. */
 export type Direction = `${BenchFormat}-${BenchFormat}`;
@@ -28,6 +28,8 @@ export interface Servers {
   readonly upstream: Server;
   readonly bare: Server;
   readonly gateway: Server;
+  /** Switchyard without its request log; null if it is not measured. */
+  readonly unlogged: Server | null;
   readonly node: { readonly server: Server; readonly label: string } | null;
   readonly peers: readonly RunningPeer[];
 }
@@ -43,7 +45,7 @@ export const DIRECTIONS: readonly { readonly id: Direction; readonly from: Bench
 ];
 
 /** The upstream itself, the bare proxies, Switchyard without translation, and the peers. */
-export function contendersOf({ upstream, bare, node, gateway, peers }: Servers): Contender[] {
+export function contendersOf({ upstream, bare, node, gateway, unlogged, peers }: Servers): Contender[] {
   const plain = (port: number): Contender["ask"] => (mode, bytes) =>
     requestOf(port, `/${mode}/chat/completions`, {}, bodyOf("chat", { model: "canned-1", mode, bytes }));
   return [
@@ -52,12 +54,8 @@ export function contendersOf({ upstream, bare, node, gateway, peers }: Servers):
     ...(node === null
       ? []
       : [{ id: "node" as const, label: node.label, server: node.server, ask: plain(node.server.port) }]),
-    {
-      id: "pass",
-      label: "Switchyard",
-      server: gateway,
-      ask: (...what) => gatewayRequest(gateway, "chat-chat", ...what),
-    },
+    passThrough("pass", "Switchyard", gateway),
+    ...(unlogged === null ? [] : [passThrough("unlogged", "… without request log", unlogged)]),
     ...peers.map((peer): Contender => ({
       id: peer.id,
       label: peer.label,
@@ -65,6 +63,10 @@ export function contendersOf({ upstream, bare, node, gateway, peers }: Servers):
       ask: (mode, bytes) => peerRequest(peer, mode, bytes),
     })),
   ];
+}
+
+function passThrough(id: "pass" | "unlogged", label: string, server: Server): Contender {
+  return { id, label, server, ask: (...what) => gatewayRequest(server, "chat-chat", ...what) };
 }
 
 /** Switchyard with translation, a contender for each direction. */

@@ -35,6 +35,8 @@ export interface GatewayOptions {
   readonly tokenPrice?: string;
   /** The setting `billing.durability`; without it the default. */
   readonly durability?: "process" | "power";
+  /** Whether requests are logged, as by default. */
+  readonly logsRequests?: boolean;
 }
 
 /** Starts the gateway as in production: a store on disk, a catalog with prices, a log file at level info. */
@@ -71,7 +73,8 @@ async function productionFlags(): Promise<string[]> {
   return String(command).split(" ").filter((word) => word.startsWith("--"));
 }
 
-function configOf({ folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability }: GatewayOptions): unknown {
+function configOf(options: GatewayOptions): unknown {
+  const { folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability, logsRequests = true } = options;
   const pairs = BENCH_FORMATS.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
   return {
     server: { host: "127.0.0.1", port: 0, admin_key: ADMIN_KEY, shutdown_grace: 1 },
@@ -91,6 +94,7 @@ function configOf({ folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durab
       serves: [{ provider }],
     })),
     ...(durability !== undefined && { billing: { durability } }),
+    ...(!logsRequests && { request_log: false }),
     logs: { level: "info" },
   };
 }

@@ -31,6 +31,7 @@ const MIB = 2 ** 20;
 export function marksOf(outcome: Outcome): Mark[] {
   const marks = [
     ...jsonMarks(outcome.figures),
+    ...requestLogMarks(outcome.figures),
     ...latencyMarks(outcome.figures),
     ...bodyMarks(outcome.figures),
     ...streamMarks(outcome),
@@ -89,6 +90,23 @@ function jsonMarks(figures: Figures): Mark[] {
     ];
   };
   return [...at(32), ...at(128)];
+}
+
+function requestLogMarks(figures: Figures): Mark[] {
+  const loads: readonly [string, ScenarioId, Reading][] = [
+    ["JSON of 1 KB, 32 connections: CPU a request", "json_32", cpuUsPerReply],
+    ["JSON of 1 KB, 128 connections: CPU a request", "json_128", cpuUsPerReply],
+    ["Paced streams: CPU a chunk", "paced", cpuUsPerChunk],
+  ];
+  return loads.map(([text, scenario, of]) =>
+    mark({
+      text: `${text} with the request log, of that without`,
+      value: figures.ratio("pass", "unlogged", scenario, of)?.median,
+      write: times,
+      before: null,
+      max: 1.08,
+    })
+  );
 }
 
 function latencyMarks(figures: Figures): Mark[] {
