@@ -3,6 +3,7 @@ import {
   CHECK_EVERY_MS,
   QUIET_CHECKS,
   QUIET_CPU_MS,
+  STARTED_BYTES,
   startMemoryReturn,
   WORTHWHILE_BYTES,
 } from "../../src/workers/memory_return.ts";
@@ -11,10 +12,14 @@ import { ManualClock } from "../support/manual_clock.ts";
 const IDLE_BYTES = 100_000_000;
 const LOADED_BYTES = IDLE_BYTES + WORTHWHILE_BYTES + 1;
 
-/** A process whose memory and processor time the test sets. */
-function stage() {
+/**
+ * A process whose memory and processor time the test sets.
+ *
+ * @param startBytes What it holds at its start.
+ */
+function stage(startBytes = IDLE_BYTES) {
   const clock = new ManualClock();
-  const state = { bytes: IDLE_BYTES, cpuMs: 0, afterReturn: IDLE_BYTES, returns: 0 };
+  const state = { bytes: startBytes, cpuMs: 0, afterReturn: IDLE_BYTES, returns: 0 };
   const stop = startMemoryReturn({
     clock,
     residentBytes: () => state.bytes,
@@ -45,6 +50,14 @@ Deno.test("memory return: memory is returned once after load, when the process w
   pass(QUIET_CHECKS - 1, QUIET_CPU_MS);
   assertEquals(state.returns, 0);
   pass(1, QUIET_CPU_MS);
+  assertEquals([state.returns, state.bytes], [1, IDLE_BYTES]);
+  pass(20, 0);
+  assertEquals(state.returns, 1);
+});
+
+Deno.test("memory return: memory that the start left is returned once, also without a load", () => {
+  const { state, pass } = stage(STARTED_BYTES + WORTHWHILE_BYTES + 1);
+  pass(QUIET_CHECKS, 0);
   assertEquals([state.returns, state.bytes], [1, IDLE_BYTES]);
   pass(20, 0);
   assertEquals(state.returns, 1);
