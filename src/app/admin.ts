@@ -5,12 +5,10 @@ import type { Config } from "../config/config.ts";
 import type { Route } from "../http/inbound.ts";
 import { readJsonObject, readOptionalJsonObject } from "../http/json_body.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { MetricFamily } from "../lib/metric_family.ts";
 import type { ReadJson } from "../protocols/admin/accounts.ts";
 import { adminDeliveryRoutes } from "../protocols/admin/deliveries.ts";
 import { PAGE_PARAMETERS } from "../protocols/admin/fields.ts";
 import { adminEventRoutes } from "../protocols/admin/events.ts";
-import { adminMetricsRoutes } from "../protocols/admin/metrics.ts";
 import { adminProviderRoutes, type TestProvider } from "../protocols/admin/providers.ts";
 import { adminRoutes } from "../protocols/admin/routes.ts";
 import { guarded } from "../protocols/admin/admin_access.ts";
@@ -30,14 +28,14 @@ import type { ConfigChanges } from "./config_changes.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
+import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "./admin_endpoints.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import type { EventFeed } from "../webhooks/event_feed.ts";
 
 /** Options of {@linkcode createAdminRoutes}. */
 export interface AdminRouteOptions {
   readonly config: Config;
-  /** Null without an admin key. */
-  readonly access: AdminAccess | null;
+  readonly access: AdminAccess;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly meter: Meter;
@@ -55,20 +53,17 @@ export interface AdminRouteOptions {
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
   /** Null if requests are not logged. */
   readonly requestLog: RequestLog | null;
-  /** Returns the metrics as they are now; null if `/metrics` is not part of these routes. */
-  readonly metrics: (() => Promise<readonly MetricFamily[]>) | null;
   /** Null if the configuration is not changed while the gateway runs. */
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
   /** Gives the gateway's own address without a final slash. */
   readonly baseUrl: () => string;
 }
 
-/** Builds the admin API. Without an admin key in the configuration it has no routes. */
+/** Builds the admin API. Its addresses are those of `admin_endpoints.ts`. */
 export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   const { config, access, store, keys, meter, clock, startedAt, breaker } = options;
-  const { slots, providers: tested, deliveries, feed, signingKeys, usage, metrics, configChanges, baseUrl } = options;
+  const { slots, providers: tested, deliveries, feed, signingKeys, usage, configChanges, baseUrl } = options;
   const { requestLog } = options;
-  if (access === null) return [];
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
@@ -90,33 +85,28 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminUsageRoutes({ usage }),
     ...adminSigningKeyRoutes({ signingKeys }),
     ...requestRoutes(requestLog),
-    ...metrics === null ? [] : adminMetricsRoutes({ families: metrics }),
     ...configChanges === null ? [] : configRoutes({ changes: configChanges, readJson }),
     ...adminAuditRoutes({ ...access, readJson }),
   ];
   return routes.map((route) => guarded(route, access));
 }
 
-const REQUESTS = "/admin/v1/requests";
-
 /** The endpoints of the log of requests. The first request to one of them loads their code. */
 function requestRoutes(requests: RequestLog | null): AdminRoute[] {
   const routes = lazyRoutes(
-    ["", "/:id", "/:id/bodies"].map((path) => ({ method: "GET", path: REQUESTS + path }) as const),
+    REQUEST_ENDPOINTS,
     renderAdminError,
     async () => (await import("../protocols/admin/requests.ts")).adminRequestRoutes(requests),
   );
   return routes.map((route) => ({
     ...route,
-    parameters: route.path === REQUESTS ? null : [],
+    parameters: route.path.endsWith("/requests") ? null : [],
     ...route.path.endsWith("/bodies") ? BODIES_RULES : { role: "read" },
   }));
 }
 
 /** Prompts are private: only owners read them, and the audit log tells who did. */
 const BODIES_RULES = { role: "owner", isAudited: true, isResultAudited: false } as const;
-
-const CONFIG = "/admin/v1/config";
 
 /** The configuration endpoints. The first request to one of them loads their code. */
 function configRoutes(
@@ -126,16 +116,7 @@ function configRoutes(
   },
 ): AdminRoute[] {
   const routes = lazyRoutes(
-    [
-      { method: "GET", path: CONFIG },
-      { method: "PUT", path: CONFIG },
-      { method: "POST", path: `${CONFIG}/reload` },
-      { method: "GET", path: `${CONFIG}/versions` },
-      { method: "POST", path: `${CONFIG}/versions/:version/restore` },
-      { method: "PUT", path: `${CONFIG}/:section/:name*` },
-      { method: "PATCH", path: `${CONFIG}/:section/:name*` },
-      { method: "DELETE", path: `${CONFIG}/:section/:name*` },
-    ],
+    CONFIG_ENDPOINTS,
     renderAdminError,
     async () => {
       const { createConfigAdmin } = await import("./config_admin.ts");

@@ -19,13 +19,16 @@ export interface AdminAccessOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly wrongKeys: WrongKeys;
-  /** Default: those of the configuration. */
-  readonly adminKeys?: readonly ConfiguredAdminKey[];
 }
 
 /** Opens the admin keys and the audit log; null without an admin key, so that there is no admin API. */
 export function openAdminAccess(options: AdminAccessOptions): AdminAccess | null {
-  const { config: { server, retention }, store, clock, wrongKeys, adminKeys = configuredAdminKeys(server) } = options;
-  if (adminKeys.length === 0) return null;
-  return { keys: new AdminKeys(store, clock, adminKeys), audit: new AuditLog(store, retention.auditMs), wrongKeys };
+  const configured = configuredAdminKeys(options.config.server);
+  return configured.length === 0 ? null : adminAccessWith(configured, options);
+}
+
+/** Opens the audit log and the admin keys of the store, beside the configured ones. */
+export function adminAccessWith(configured: readonly ConfiguredAdminKey[], options: AdminAccessOptions): AdminAccess {
+  const { config: { retention }, store, clock, wrongKeys } = options;
+  return { keys: new AdminKeys(store, clock, configured), audit: new AuditLog(store, retention.auditMs), wrongKeys };
 }

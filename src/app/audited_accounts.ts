@@ -6,8 +6,6 @@ import {
   type EnsuredAccounts,
 } from "../billing/configured_accounts.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import { shownAccount } from "../protocols/admin/accounts.ts";
-import { shownKeys } from "../protocols/admin/keys.ts";
 import { changedStore } from "../store/changed_store.ts";
 import type { Store } from "../store/store.ts";
 
@@ -46,7 +44,10 @@ export async function ensureAuditedAccounts(
   return { created, keysAdded };
 }
 
+/** An account as the admin API shows it. Most starts change no account, so the code is loaded for the first change. */
 async function shown(store: Store, id: string): Promise<JsonObject | null> {
+  const { shownAccount } = await import("../protocols/admin/accounts.ts");
+  const { shownKeys } = await import("../protocols/admin/keys.ts");
   const account = await shownAccount(store, id);
   return account === null ? null : { ...account, keys: await shownKeys(store, id) };
 }

@@ -6,6 +6,7 @@ import { lazyRoutes } from "../http/lazy_routes.ts";
 import { withLargeBodies } from "../large_requests/large_route.ts";
 import { contentRoutes } from "../protocols/content/generate.ts";
 import { contentModelRoutes } from "../protocols/content/models.ts";
+import { guarded } from "../protocols/admin/admin_access.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import { adminMetricsRoutes } from "../protocols/admin/metrics.ts";
 import { renderContentError } from "../protocols/content/error.ts";
@@ -13,7 +14,6 @@ import { deliveryRoutes } from "../protocols/default/deliveries.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import { defaultModelRoutes } from "../protocols/default/models.ts";
 import { defaultTextRoutes } from "../protocols/default/texts.ts";
-import { usageRoutes } from "../protocols/default/usage.ts";
 import { videoModelRoute } from "../protocols/default/video_models.ts";
 import { renderVideoError } from "../protocols/default/videos.ts";
 import type { MessageService } from "../protocols/message/capabilities.ts";
@@ -23,10 +23,10 @@ import { messageModelRoutes } from "../protocols/message/models.ts";
 import { providerIdOf } from "../lib/provider_name.ts";
 import { canSearch } from "../texts/hosted_search.ts";
 import type { TextService } from "../texts/text_service.ts";
-import { createAdminRoutes } from "./admin.ts";
 import { callerCatalog } from "./caller_catalog.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import { type AdminAccess, openAdminAccess } from "./admin_access.ts";
+import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "./admin_endpoints.ts";
 import type { Features, GatewayState } from "./features.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
@@ -88,6 +88,9 @@ const OWN_REQUEST_ENDPOINTS = [
   { method: "GET", path: "/v1/requests/:id" },
 ] as const;
 
+/** The endpoint of what a key has used, which is loaded by the first request to it. */
+const USAGE_ENDPOINTS = [{ method: "GET", path: "/v1/usage" }] as const;
+
 /** The endpoints about a caller's own key, which are loaded by the first request to one of them. */
 const KEY_ENDPOINTS = [{ method: "GET", path: "/v1/key" }, { method: "GET", path: "/v1/credits" }] as const;
 
@@ -106,7 +109,9 @@ function callerRoutes(services: OwnedServices, features: Features): Route[] {
     videoModelRoute(catalog, renderVideoError, callerCatalog(services)),
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
-    ...usageRoutes(services),
+    ...lazyRoutes(USAGE_ENDPOINTS, renderDefaultError, async () => {
+      return (await import("../protocols/default/usage.ts")).usageRoutes(services);
+    }),
     ...lazyRoutes(OWN_REQUEST_ENDPOINTS, renderDefaultError, async () => {
       const { ownRequestRoutes } = await import("../protocols/default/requests.ts");
       return ownRequestRoutes({ authenticate, requests: services.requestLog, renderError: renderDefaultError });
@@ -132,19 +137,28 @@ interface AdminParts extends GatewayParts {
   readonly metrics: ReturnType<typeof gatewayMetrics> | null;
 }
 
-/** The endpoints for operators. */
+/**
+ * The endpoints for operators; none without an admin key in the configuration. The first request to one of them loads
+ * their code, except for the metrics, which monitoring reads from every gateway.
+ */
 function adminRoutesOf({ services, features, state, configChanges, access, metrics }: AdminParts): Route[] {
+  if (access === null) return [];
   const { webhooks } = features;
-  return createAdminRoutes({
-    ...services,
-    access,
-    startedAt: services.counts.startedAt,
-    deliveries: webhooks.deliveries,
-    feed: webhooks.feed,
-    metrics,
-    configChanges,
-    baseUrl: () => state.baseUrl,
+  const endpoints = [...ADMIN_ENDPOINTS, ...REQUEST_ENDPOINTS, ...configChanges === null ? [] : CONFIG_ENDPOINTS];
+  const routes = lazyRoutes(endpoints, renderAdminError, async () => {
+    const { createAdminRoutes } = await import("./admin.ts");
+    return createAdminRoutes({
+      ...services,
+      access,
+      startedAt: services.counts.startedAt,
+      deliveries: webhooks.deliveries,
+      feed: webhooks.feed,
+      configChanges,
+      baseUrl: () => state.baseUrl,
+    });
   });
+  const measured = metrics === null ? [] : adminMetricsRoutes({ families: metrics });
+  return [...routes, ...measured.map((route) => guarded(route, access))];
 }
 
 /** @param authorize Passes a request that may see details; null if all may. */

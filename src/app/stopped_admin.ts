@@ -15,7 +15,7 @@ import { openSigningKeys } from "../videos/results/signing_keys.ts";
 import { openDeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import { openEventFeed } from "../webhooks/event_feed.ts";
 import { createAdminRoutes } from "./admin.ts";
-import { openAdminAccess } from "./admin_access.ts";
+import { adminAccessWith } from "./admin_access.ts";
 import { createRouter } from "./router.ts";
 import { toCallerError } from "./storage_error.ts";
 
@@ -41,12 +41,11 @@ export function createStoppedAdmin(
   const rollup = new UsageRollup({ store, clock, log });
   const routes = createAdminRoutes({
     config,
-    access: openAdminAccess({
+    access: adminAccessWith([{ name: COMMAND_LINE, role: "owner", key: adminKey }], {
       config,
       store,
       clock,
       wrongKeys: new WrongKeys(clock),
-      adminKeys: [{ name: COMMAND_LINE, role: "owner", key: adminKey }],
     }),
     store,
     keys: createKeyRing({ store, clock }),
@@ -60,7 +59,6 @@ export function createStoppedAdmin(
     deliveries: openDeliveryAdmin(store),
     feed: openEventFeed(store, clock),
     signingKeys: { rotate: async () => await (await openSigningKeys(store)).rotate() },
-    metrics: null,
     requestLog,
     configChanges: null,
     baseUrl: () => config.server.baseUrl ?? "",

@@ -2,9 +2,7 @@ import { ConfigError } from "../config/config_error.ts";
 import { UnwritableError } from "../lib/unwritable.ts";
 import { StoreFileError, StoreMissingError } from "../store/kv/database_file.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
-import { ADMIN_COMMANDS } from "./admin_call.ts";
 import { GatewayUnreachableError, StoreBusyError, StoreNotMigratedError } from "./command_errors.ts";
-import { HELP } from "./help.ts";
 import { OutputError, print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 import { VERSION } from "./version.ts";
@@ -73,9 +71,10 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
     case "help":
     case "--help":
     case "-h":
-      print(HELP);
+      print((await import("./help.ts")).HELP);
       return 0;
   }
+  const { ADMIN_COMMANDS } = await import("./admin_call.ts");
   if (ADMIN_COMMANDS.has(command)) return await (await import("./admin.ts")).adminCommand(command, rest);
   throw new UsageError(`switchyard: unknown command "${command}"`);
 }

@@ -1,0 +1,64 @@
+import type { Endpoint } from "../http/lazy_routes.ts";
+
+/**
+ * The addresses of the admin API, without its code: a gateway loads that for the first request to one of them. The
+ * handlers are in `admin.ts`.
+ */
+
+type Method = Endpoint["method"];
+
+/** Methods by path below {@linkcode ROOT}. */
+type Methods = Readonly<Record<string, readonly Method[]>>;
+
+const ROOT = "/admin/v1";
+
+/** The endpoints of accounts, tasks, deliveries, providers and operators. */
+export const ADMIN_ENDPOINTS: readonly Endpoint[] = endpointsOf({
+  "/accounts": ["POST", "GET"],
+  "/accounts/:account": ["GET", "PATCH"],
+  "/accounts/:account/credit": ["POST"],
+  "/accounts/:account/adjust": ["POST"],
+  "/accounts/:account/buckets": ["POST"],
+  "/accounts/:account/suspend": ["POST"],
+  "/accounts/:account/resume": ["POST"],
+  "/accounts/:account/webhook-secret": ["POST"],
+  "/accounts/:account/keys": ["POST", "GET"],
+  "/accounts/:account/keys/:key": ["GET", "PATCH", "DELETE"],
+  "/accounts/:account/ledger": ["GET"],
+  "/deliveries": ["GET"],
+  "/deliveries/redeliver": ["POST"],
+  "/deliveries/:task": ["GET"],
+  "/deliveries/:task/request": ["GET"],
+  "/deliveries/:task/redeliver": ["POST"],
+  "/events": ["GET", "POST"],
+  "/tasks": ["GET"],
+  "/tasks/:task": ["GET"],
+  "/tasks/:task/mirror": ["POST"],
+  "/providers": ["GET"],
+  "/providers/:provider/test": ["POST"],
+  "/usage": ["GET"],
+  "/signing-keys/rotate": ["POST"],
+  "/audit": ["GET"],
+  "/admin-keys": ["GET", "POST"],
+  "/admin-keys/:id": ["DELETE"],
+});
+
+/** The endpoints of the log of requests. */
+export const REQUEST_ENDPOINTS: readonly Endpoint[] = endpointsOf({
+  "/requests": ["GET"],
+  "/requests/:id": ["GET"],
+  "/requests/:id/bodies": ["GET"],
+});
+
+/** The endpoints of the configuration, which a running gateway has. */
+export const CONFIG_ENDPOINTS: readonly Endpoint[] = endpointsOf({
+  "/config": ["GET", "PUT"],
+  "/config/reload": ["POST"],
+  "/config/versions": ["GET"],
+  "/config/versions/:version/restore": ["POST"],
+  "/config/:section/:name*": ["PUT", "PATCH", "DELETE"],
+});
+
+function endpointsOf(methods: Methods): Endpoint[] {
+  return Object.entries(methods).flatMap(([path, each]) => each.map((method) => ({ method, path: ROOT + path })));
+}

@@ -1,0 +1,54 @@
+import { assertEquals } from "@std/assert";
+import { createAdminRoutes } from "../../src/app/admin.ts";
+import { adminAccessWith } from "../../src/app/admin_access.ts";
+import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/app/admin_endpoints.ts";
+import { createKeyRing } from "../../src/billing/key_ring.ts";
+import { createMeter } from "../../src/billing/meter.ts";
+import { createUsageReports } from "../../src/billing/usage/usage_report.ts";
+import { UsageRollup } from "../../src/billing/usage/usage_rollup.ts";
+import { openConfigSource } from "../../src/config/load_config.ts";
+import type { Endpoint } from "../../src/http/lazy_routes.ts";
+import { WrongKeys } from "../../src/http/wrong_keys.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { openSigningKeys } from "../../src/videos/results/signing_keys.ts";
+import { openDeliveryAdmin } from "../../src/webhooks/delivery_admin.ts";
+import { openEventFeed } from "../../src/webhooks/event_feed.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
+
+/** The routes of the admin API over an empty store. */
+async function loadedRoutes(): Promise<readonly Endpoint[]> {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const { config } = openConfigSource({ path: undefined, env: () => undefined }).load({});
+  const meter = createMeter({ store, clock, log: silentLog, writeGuard: store.writeGuard });
+  const rollup = new UsageRollup({ store, clock, log: silentLog });
+  return createAdminRoutes({
+    config,
+    access: adminAccessWith([], { config, store, clock, wrongKeys: new WrongKeys(clock) }),
+    store,
+    keys: createKeyRing({ store, clock }),
+    meter,
+    usage: createUsageReports({ store, rollup, meter }),
+    clock,
+    startedAt: clock.now(),
+    slots: { loadOf: () => null },
+    providers: new Map(),
+    breaker: { health: () => [] },
+    deliveries: openDeliveryAdmin(store),
+    feed: openEventFeed(store, clock),
+    signingKeys: await openSigningKeys(store),
+    requestLog: null,
+    configChanges: () => Promise.reject(new Error("The configuration is not changed here")),
+    baseUrl: () => "",
+  });
+}
+
+function named(endpoints: readonly Endpoint[]): string[] {
+  return endpoints.map(({ method, path }) => `${path} ${method}`).sort();
+}
+
+Deno.test("admin endpoints: the table has every route of the admin API, and no other", async () => {
+  const table = [...ADMIN_ENDPOINTS, ...REQUEST_ENDPOINTS, ...CONFIG_ENDPOINTS];
+  assertEquals(named(table), named(await loadedRoutes()));
+});
