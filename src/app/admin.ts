@@ -77,7 +77,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     return await testProvider({ config, providers: tested, clock }, name, credential);
   };
   const routes: readonly AdminRoute[] = [
-    ...adminRoutes({ store, keys, meter, readJson, readOptionalJson }),
+    ...adminRoutes({ store, keys, meter, readJson, readOptionalJson, accounts: config.accounts }),
     ...adminDeliveryRoutes({ admin: deliveries, readJson }),
     ...adminEventRoutes({ feed, readJson, baseUrl, now: () => clock.now() }),
     ...adminTaskRoutes({ admin: openTaskAdmin(store) }),

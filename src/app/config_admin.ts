@@ -100,7 +100,8 @@ function writeVersion({ version, at, by, diff }: StoredVersion): JsonObject {
 function refuseOwned({ tree }: LoadedConfig, { section, name }: ConfigEntry): void {
   const owner = tree.ownerOf(section, name);
   if (owner === "file") {
-    const message = `"${section}.${name}" is declared in ${tree.source}: change it there and reload the configuration`;
+    const message = `Cannot change "${section}.${name}", which the configuration file declares ` +
+      `(${tree.source}: ${tree.pathOf(section, name)}): change it there and reload the configuration`;
     throw new GatewayError("conflict", message, { field: `${section}.${name}` });
   }
   if (owner === "environment") {

@@ -32,7 +32,7 @@ export type StoredChange = (content: StoredConfig, inForce: LoadedConfig) => Sto
 
 /** Options of a change. */
 export interface ChangeOptions {
-  /** Who makes the change. */
+  /** Who makes the change: the name of an admin key, or `SIGHUP`. */
   readonly by: string;
   /** Whether only the difference is returned. Default: false. */
   readonly isDryRun?: boolean;
@@ -190,7 +190,7 @@ export class ConfigChanges {
 
 /** The new configuration with the settings at the start where a change needs a restart. */
 function keepRestartSettings(next: Config, started: Config): Config {
-  const { memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling, accountConcurrency } = started.limits;
+  const { memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling } = started.limits;
   const { accounts, providers, models, modelPatterns, aliases, egress, logs, limits, server } = next;
   return {
     ...started,
@@ -202,7 +202,7 @@ function keepRestartSettings(next: Config, started: Config): Config {
     egress,
     logs,
     server: { ...started.server, adminKey: server.adminKey, adminKeys: server.adminKeys },
-    limits: { ...limits, memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling, accountConcurrency },
+    limits: { ...limits, memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling },
   };
 }
 

@@ -125,11 +125,12 @@ export class LiveGateway {
   }
 
   #swap(before: Generation, next: Generation): void {
-    const { breaker, credentials, slots, config, providers, openedProviders } = next.services;
+    const { breaker, credentials, slots, config, providers, openedProviders, openCallLimit } = next.services;
     this.#current = next;
     next.features.videos.onProviders(providers);
     next.features.large.setConfig(config, next.lists.models);
     credentials.replaceProviders(providers);
+    openCallLimit.perAccount = config.limits.accountConcurrency;
     slots.setLimits(limitsByProvider(config.providers));
     for (const [name, provider] of before.services.providers) {
       if (providers.get(name) !== provider) breaker.forget(name);

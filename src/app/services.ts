@@ -60,6 +60,8 @@ export interface Services extends Required<Omit<ServiceOptions, "live">>, Config
   /** Delays the answers to wrong keys of callers and operators. */
   readonly wrongKeys: WrongKeys;
   readonly meter: LedgerMeter;
+  /** The open calls that every account can have, which a change of the configuration sets. */
+  readonly openCallLimit: { perAccount: number };
   readonly usageRollup: UsageRollup;
   readonly usage: UsageReports;
   readonly breaker: ProcessCircuitBreaker;
@@ -117,13 +119,13 @@ function buildServices(
   const usageRollup = new UsageRollup({ store: plainEngine, clock, log });
   const engine = markedLedger(plainEngine, (account) => usageRollup.mark(account));
   const journal = new Journal({ log });
-  const { accountConcurrency } = config.limits;
+  const openCallLimit = { perAccount: config.limits.accountConcurrency };
   const meter = createMeter({
     store: engine,
     journal,
     clock,
     log,
-    accountConcurrency,
+    accountConcurrency: () => openCallLimit.perAccount,
     readSpent: (account, keyId, since) => usageRollup.spentSince(account, keyId, since),
     writeGuard: engine.writeGuard,
   });
@@ -150,6 +152,7 @@ function buildServices(
     }),
     wrongKeys,
     meter,
+    openCallLimit,
     usageRollup,
     usage: createUsageReports({ store, rollup: usageRollup, meter }),
     breaker: createCircuitBreaker({ clock, credentials }),

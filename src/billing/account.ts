@@ -163,7 +163,7 @@ export function setAllowedBuckets(store: Store, id: string, allowBuckets: readon
  */
 export function changeAccountSettings(store: Store, id: string, changes: AccountChanges): Promise<Account> {
   return changeAccount(store, id, (account) => {
-    const { name: _name, limits: _limits, ...facts } = account;
+    const { name: _name, limits: _limits, capture: _capture, ...facts } = account;
     const after = { ...facts, ...changedAccountSettings(account, changes) };
     return isDeepStrictEqual(account, after) ? account : after;
   }, withOverdraft({}, id, changes));

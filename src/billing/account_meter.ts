@@ -10,8 +10,8 @@ import { ChargeQueue, type ChargeQueueOptions } from "./charge_queue.ts";
 export interface AccountMeterOptions extends Omit<ChargeQueueOptions, "onWritten"> {
   /** Reads what was spent of a budget. */
   readonly readSpent: SpentReader;
-  /** The open calls that the account can have. Default: no limit. */
-  readonly accountConcurrency?: number;
+  /** Returns the open calls that the account can have. Default: no limit. */
+  readonly accountConcurrency?: () => number;
 }
 
 /** A call with a reservation. */

@@ -14,6 +14,8 @@ import { MIN_SECRET_CHARACTERS } from "./webhook_secret.ts";
 /** An account in the operator's configuration. Source: docs/configuration.md#every-option. */
 export interface ConfiguredAccount {
   readonly id: string;
+  /** The file and the path that declare it: `switchyard.yaml: accounts[0]`. Absent if no file does. */
+  readonly declaredAt?: string;
   /** Credited once, when the account is created. */
   readonly balance: Money;
   /** Secrets of 16 to 256 visible ASCII characters, or such a secret with its settings. */

@@ -106,7 +106,7 @@ export async function changeKey(store: Store, account: string, id: string, chang
 }
 
 function withSettings(key: KeyRecord, changes: KeyChanges): KeyRecord {
-  const { name: _name, expiresAt: _expiresAt, metadata: _metadata, limits: _limits, ...facts } = key;
+  const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...facts } = key;
   const after = { ...facts, ...changedKeySettings(key, changes) };
   return isDeepStrictEqual(key, after) ? key : after;
 }

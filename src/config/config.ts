@@ -6,7 +6,7 @@ import { isModelPattern, type ModelPattern, readModelPattern } from "../catalog/
 import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
 import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
 import { type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
-import { refuseClashes, refuseEndpointPaths, refuseUnlistable } from "./cross_checks.ts";
+import { refuseClashes, refuseEndpointPaths, refuseUnlistable, refuseUnusedAdminAddress } from "./cross_checks.ts";
 import { type ConfigTree, layTree, type StoredConfig } from "./config_tree.ts";
 import { isSection, readDocument, type Section } from "./document.ts";
 import { type EgressConfig, readEgressSection } from "./egress_section.ts";
@@ -130,7 +130,9 @@ export function readLayers({ text, file, env, stored }: ConfigLayers): LoadedCon
   const layers = layTree({ source: file, file: declared, tree, stored, env, problems });
   const isBuiltIn = tree.models == null && Object.keys(stored.models ?? {}).length === 0;
   const sections = isBuiltIn ? { ...layers.sections, models: undefined } : layers.sections;
-  return { config: { ...readTree(sections, problems), proxies }, tree: layers };
+  const config = readTree(sections, problems);
+  const accounts = config.accounts.map((each, index) => ({ ...each, declaredAt: `${file}: accounts[${index}]` }));
+  return { config: { ...config, accounts, proxies }, tree: layers };
 }
 
 /** A configuration that was read, and its settings as an operator would write them. */
@@ -169,6 +171,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   };
   const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
   const models = config.models ?? builtInModels(providerNames);
+  refuseUnusedAdminAddress(config.server, problems);
   refuseClashes(tree, providerNames, problems);
   refuseEndpointPaths(config.providers, problems);
   refuseBadNames(tree, tree.models == null ? models as readonly Model[] : [], problems);

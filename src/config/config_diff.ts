@@ -20,13 +20,7 @@ export interface ConfigDiff {
 const NAMED_SECTIONS: ReadonlySet<string> = new Set(["providers", "models", "aliases", "accounts"]);
 
 /** The limits that only a restart changes. */
-const FIXED_LIMITS: readonly string[] = [
-  "memory",
-  "min_free_disk",
-  "files_quota",
-  "vendor_polling",
-  "account_concurrency",
-];
+const FIXED_LIMITS: readonly string[] = ["memory", "min_free_disk", "files_quota", "vendor_polling"];
 
 /** The settings that take effect without a restart, by section; null for all of them. */
 const LIVE_SECTIONS: Readonly<Record<string, ((field: string) => boolean) | null>> = {

@@ -19,6 +19,8 @@ export interface ConfigTree {
   readonly source: string;
   /** All sections. Models are present even if all are built in. */
   readonly sections: Section;
+  /** Where an entry is: `models[2]`, `providers.acme`. */
+  pathOf(section: string, name: string): string;
   /** The owner of an entry; null if no one sets it. */
   ownerOf(section: string, name: string): SettingOwner | null;
   /** Whether a value must not be shown, as it came from an expression. */
@@ -56,6 +58,7 @@ export function layTree({ source, file, tree, stored, env, problems }: TreeOptio
   return {
     source,
     sections: { ...sections, models },
+    pathOf: (section, name) => `${section}${indexText(sections[section], name)}`,
     ownerOf(section, name) {
       if (fromStore.has(`${section} ${name}`)) return "store";
       if (overridden.has(`${section}.${name}`)) return "environment";
@@ -81,6 +84,11 @@ export function entryOf(tree: Section, section: string, name: string): unknown {
   const within = tree[section];
   if (Array.isArray(within)) return within.find((each) => isSection(each) && each.id === name);
   return isSection(within) && Object.hasOwn(within, name) ? within[name] : undefined;
+}
+
+function indexText(within: unknown, name: string): string {
+  if (!Array.isArray(within)) return `.${name}`;
+  return `[${within.findIndex((each) => isSection(each) && each.id === name)}]`;
 }
 
 function addEntry({ sections, fromStore, shadowed, problems }: Layer, section: string, name: string, value: unknown) {

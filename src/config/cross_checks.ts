@@ -4,6 +4,7 @@ import { endpointPathIn } from "../upstreams/endpoint_path.ts";
 import { listsModels, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
 import { isSection, type Section } from "./document.ts";
+import { configuredAdminKeys, type ServerConfig } from "./server_section.ts";
 import type { Path, Problems } from "./problems.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
 
@@ -50,6 +51,13 @@ export function refuseUnlistable(
     const listing = PROVIDER_KINDS.filter(listsModels).join(", ");
     problems.addPlain(at, `a provider with a list of models (kind ${listing})`, `one of kind ${kind}`);
   }
+}
+
+/** Refuses an address of the admin API without an admin key, as there is no admin API then. */
+export function refuseUnusedAdminAddress(server: ServerConfig | null, problems: Problems): void {
+  if (server === null || server.adminListen === null || configuredAdminKeys(server).length > 0) return;
+  const expected = "an admin key for the admin API: set server.admin_key, server.admin_keys or SWITCHYARD_ADMIN_KEY";
+  problems.addPlain(["server", "admin_listen"], expected, "none");
 }
 
 /** Names that must be unique. */

@@ -48,6 +48,8 @@ export interface Inbound {
    * absent or null for none.
    */
   callerFields?: ((fields: Record<string, string>) => void) | null;
+  /** The name of the admin key that the request is from. Set by the admin API. */
+  operator?: string;
   /** The memory lease of the request. It ends when the response was sent or sending failed. */
   readonly memory: MemoryLease;
 }

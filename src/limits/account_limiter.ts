@@ -9,8 +9,8 @@ import { RateBucket } from "./rate_bucket.ts";
 /** The dependencies and settings of the limits of an account. */
 export interface AccountLimiterOptions {
   readonly clock: Clock;
-  /** The open calls that every account can have. Default: no limit. */
-  readonly accountConcurrency?: number;
+  /** Returns the open calls that every account can have. Default: no limit. */
+  readonly accountConcurrency?: () => number;
   /** The open calls of the account. */
   readonly openCalls: ReadonlySet<LimitedCall>;
 }
@@ -88,8 +88,9 @@ export class AccountLimiter {
    */
   take(caller: LimitedCaller, estimate: TokenEstimate): LimitedCall["tokenLeases"] {
     const { limits } = caller;
-    const { openCalls, accountConcurrency = Infinity } = this.options;
-    if (openCalls.size >= accountConcurrency) throw rateLimited(tooManyOpen("account", accountConcurrency));
+    const { openCalls } = this.options;
+    const maxOpen = this.options.accountConcurrency?.() ?? Infinity;
+    if (openCalls.size >= maxOpen) throw rateLimited(tooManyOpen("account", maxOpen));
     if (limits === null) return null;
     const now = this.options.clock.monotonicMs();
     const key = this.#stateOfKey(caller.keyId, limits.key);

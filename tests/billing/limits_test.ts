@@ -30,7 +30,7 @@ interface Setup {
 
 async function withMeter(
   test: (setup: Setup) => Promise<void>,
-  options: { readonly accountConcurrency?: number; readonly balance?: Money } = {},
+  options: { readonly accountConcurrency?: () => number; readonly balance?: Money } = {},
 ): Promise<void> {
   const clock = new ManualClock(NOON);
   const store = await openKvStore({ path: ":memory:", clock, log: silentLog });
@@ -337,7 +337,7 @@ Deno.test("every account has a limit of open calls, without limits of its own to
     (await meter.reserve(unlimited, 1n)).release();
     for (const each of open) each.release();
     (await meter.admit(unlimited, 1n)).release();
-  }, { accountConcurrency: 2 }));
+  }, { accountConcurrency: () => 2 }));
 
 Deno.test("a refused request takes nothing from any limit", () =>
   withMeter(async ({ meter }) => {

@@ -175,6 +175,7 @@ function everyRoute(): Route[] {
       meter: nothing,
       readJson: nothing,
       readOptionalJson: nothing,
+      accounts: [],
     }),
     ...adminDeliveryRoutes({ admin: nothing, readJson: nothing }),
     ...adminTaskRoutes({ admin: nothing }),

@@ -49,7 +49,13 @@ Deno.test("readConfig() reads every section of the documented sample", () => {
   assertEquals(config.server.adminKey, null);
   assertEquals(config.server.baseUrl, "http://127.0.0.1:8787");
   assertEquals(config.accounts, [
-    { id: "demo", balance: readMoney("25"), keys: ["sk-demo-0123456789abcdef"], webhookSecret: "hook-secret-0123" },
+    {
+      id: "demo",
+      declaredAt: "switchyard.yaml: accounts[0]",
+      balance: readMoney("25"),
+      keys: ["sk-demo-0123456789abcdef"],
+      webhookSecret: "hook-secret-0123",
+    },
   ]);
   assertEquals(Object.keys(config.providers), ["openai", "azure"]);
   assertEquals(config.providers.azure?.baseUrl, "https://unit.example/openai/v1");
@@ -218,6 +224,11 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
   "a number out of range": [
     "server: { port: 65536 }",
     "server.port: expected a whole number from 0 to 65535, got 65536",
+  ],
+  "an admin address without an admin key": [
+    "server: { admin_listen: '127.0.0.1:8788' }",
+    "server.admin_listen: expected an admin key for the admin API: set server.admin_key, server.admin_keys or " +
+    "SWITCHYARD_ADMIN_KEY, got none",
   ],
   "a bad CIDR": [
     "egress: { allow: [10.0.0.0/33] }",

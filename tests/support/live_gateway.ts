@@ -1,6 +1,7 @@
 import { type RunningApp, startApp } from "../../src/app/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
+import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog, type LeveledLog } from "../../src/lib/log.ts";
 
 /** A gateway whose configuration file is a text of the test. */
@@ -30,6 +31,8 @@ export interface LiveGatewayOptions {
   readonly sections: Readonly<Record<string, unknown>>;
   /** Default `kv::memory:`. */
   readonly store?: string;
+  /** Default: the system clock. */
+  readonly clock?: Clock;
 }
 
 /** Starts a gateway with a file that the test can change. */
@@ -48,7 +51,7 @@ export async function startLiveGateway(options: LiveGatewayOptions): Promise<Liv
   const source = openConfigSource({ path: "live.json", env: (name) => env[name], readFile: () => text });
   const loaded = source.load({});
   const live = { source, loaded, setLogLevel: (level: LeveledLog["level"]) => void (log.level = level) };
-  const app = await startApp({ config: loaded.config, log, live });
+  const app = await startApp({ config: loaded.config, log, live, ...options.clock && { clock: options.clock } });
   const call = async (method: string, path: string, auth: string, body?: unknown) => {
     const init = { method, headers: { authorization: `Bearer ${auth}`, "content-type": "application/json" } };
     const response = await fetch(

@@ -11,6 +11,7 @@ import {
 } from "../../billing/account.ts";
 import { adjustAccount, isAdjustmentReason, MAX_REASON_CHARACTERS } from "../../billing/adjustment.ts";
 import { bucketsSchema } from "../../billing/bucket_prefix.ts";
+import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
 import { creditAccount, isCreditReference } from "../../billing/credit.ts";
 import { ACCOUNT_FIELDS } from "../../billing/key_settings.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
@@ -59,10 +60,11 @@ const NewAdjustment = z.strictObject({
  * `POST /admin/v1/accounts` `{id, balance?, webhook_secret?, allow_buckets?}` and the settings of accounts: 201 with
  * the account and its webhook secret, which is shown only once.
  */
-export function createAccountHandler(store: Store, readJson: ReadJson): Handler {
+export function createAccountHandler(store: Store, readJson: ReadJson, declared: DeclaredAccounts): Handler {
   return async (inbound) => {
     const fields = readFields(NewAccount, await readJson(inbound));
     const { id, balance, webhook_secret: given, allow_buckets: allowBuckets, ...settings } = fields;
+    declared.refuseAccountFields(id, fields);
     const opening = {
       id,
       balance: balance === undefined ? 0n : readAmount("balance", balance, 0n),
@@ -122,10 +124,12 @@ export function adjustHandler(store: Store, readJson: ReadJson, meter: Pick<Mete
 }
 
 /** `POST /admin/v1/accounts/:account/buckets` `{allow_buckets}`: replaces the buckets and returns the account. */
-export function bucketsHandler(store: Store, readJson: ReadJson): Handler {
+export function bucketsHandler(store: Store, readJson: ReadJson, declared: DeclaredAccounts): Handler {
   return async (inbound) => {
-    const { allow_buckets: buckets } = readFields(NewBuckets, await readJson(inbound));
-    return answerJson(writeAccount(await setAllowedBuckets(store, pathParam(inbound.params, "account"), buckets)));
+    const fields = readFields(NewBuckets, await readJson(inbound));
+    const id = pathParam(inbound.params, "account");
+    declared.refuseAccountFields(id, fields);
+    return answerJson(writeAccount(await setAllowedBuckets(store, id, fields.allow_buckets)));
   };
 }
 
@@ -134,6 +138,8 @@ export interface ChangeAccountOptions {
   readonly store: Store;
   readonly keys: Pick<KeyRing, "evictAccount">;
   readonly meter: Pick<Meter, "invalidate">;
+  /** What only the configuration file changes. */
+  readonly declared: DeclaredAccounts;
   readonly readJson: ReadJson;
 }
 
@@ -141,10 +147,12 @@ export interface ChangeAccountOptions {
  * `PATCH /admin/v1/accounts/:account`: the account with its settings changed. A field that is given is replaced, null
  * removes it, a missing field is kept (RFC 7396). The change is in force for the next request.
  */
-export function changeAccountHandler({ store, keys, meter, readJson }: ChangeAccountOptions): Handler {
+export function changeAccountHandler({ store, keys, meter, declared, readJson }: ChangeAccountOptions): Handler {
   return async (inbound) => {
     const changes = readFields(AccountChange, await readJson(inbound));
-    const account = await changeAccountSettings(store, pathParam(inbound.params, "account"), changes);
+    const id = pathParam(inbound.params, "account");
+    declared.refuseAccountFields(id, changes);
+    const account = await changeAccountSettings(store, id, changes);
     keys.evictAccount(account.id);
     meter.invalidate(account.id);
     return answerJson(writeAccount(account));

@@ -41,6 +41,7 @@ export function guarded(route: AdminRoute, access: AdminAccessParts): Route {
     async handler(inbound) {
       const identity = await requireRole(inbound, role, access);
       inbound.memory.assignTo(OPERATOR);
+      inbound.operator = identity.name;
       if (parameters !== null) refuseUnknownParameters(inbound.query, parameters);
       const isDryRun = inbound.query !== "" && new URLSearchParams(inbound.query).get("dry_run") === "true";
       return isAudited && !isDryRun
@@ -77,6 +78,16 @@ export async function requireRole(
     );
   }
   return identity;
+}
+
+/**
+ * The name of the admin key that a request of a {@linkcode guarded} route is from.
+ *
+ * @throws {Error} If the route is not guarded, which is a programming error.
+ */
+export function operatorOf({ operator }: Pick<Inbound, "operator">): string {
+  if (operator === undefined) throw new Error("The request was not authenticated as one of an operator");
+  return operator;
 }
 
 async function audited(

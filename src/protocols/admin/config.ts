@@ -2,6 +2,7 @@ import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { ReadJson } from "./accounts.ts";
+import { operatorOf } from "./admin_access.ts";
 import { answerJson } from "./answer.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 
@@ -18,7 +19,7 @@ export type ConfigAnswer =
 
 /** Options of a change. */
 export interface ConfigChangeOptions {
-  /** Who makes the change. */
+  /** The name of the admin key that makes the change. */
   readonly by: string;
   /** Whether only the difference is returned. */
   readonly isDryRun: boolean;
@@ -49,9 +50,6 @@ export interface AdminConfigOptions {
   readonly admin: ConfigAdmin;
   readonly readJson: ReadJson;
 }
-
-/** The name that changes are recorded with. */
-const ADMIN = "admin";
 
 /** The configuration endpoints. Source: docs/api/admin.md#configuration. */
 export function adminConfigRoutes({ admin, readJson }: AdminConfigOptions): AdminRoute[] {
@@ -109,8 +107,8 @@ function entryOf(inbound: Inbound): ConfigEntry {
   return { section: pathParam(inbound.params, "section"), name: pathParam(inbound.params, "name") };
 }
 
-function optionsOf({ query }: Inbound): ConfigChangeOptions {
-  return { by: ADMIN, isDryRun: new URLSearchParams(query).get("dry_run") === "true" };
+function optionsOf(inbound: Inbound): ConfigChangeOptions {
+  return { by: operatorOf(inbound), isDryRun: new URLSearchParams(inbound.query).get("dry_run") === "true" };
 }
 
 function answer(result: ConfigAnswer): Response {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { readAccount } from "../../billing/account.ts";
+import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
 import { changeKey, type IssuedKey, issueKey, listKeys, readKey } from "../../billing/issued_key.ts";
 import { KEY_FIELDS } from "../../billing/key_settings.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
@@ -40,6 +41,8 @@ export function getKeyHandler(store: Store): Handler {
 export interface ChangeKeyOptions {
   readonly store: Store;
   readonly keys: Pick<KeyRing, "evictAccount">;
+  /** What only the configuration file changes. */
+  readonly declared: DeclaredAccounts;
   readonly readJson: ReadJson;
 }
 
@@ -47,11 +50,12 @@ export interface ChangeKeyOptions {
  * `PATCH /admin/v1/accounts/:account/keys/:key`: the key with its settings changed. A field that is given is replaced,
  * null removes it, a missing field is kept (RFC 7396). The change is in force for the next request.
  */
-export function changeKeyHandler({ store, keys, readJson }: ChangeKeyOptions): Handler {
+export function changeKeyHandler({ store, keys, declared, readJson }: ChangeKeyOptions): Handler {
   return async (inbound) => {
     const changes = readFields(KeySettings, await readJson(inbound));
-    const { params } = inbound;
-    const key = await changeKey(store, pathParam(params, "account"), pathParam(params, "key"), changes);
+    const [account, id] = [pathParam(inbound.params, "account"), pathParam(inbound.params, "key")];
+    await declared.refuseKeyFields(account, id, changes);
+    const key = await changeKey(store, account, id, changes);
     keys.evictAccount(key.account);
     return answerJson(writeKey(key));
   };
@@ -67,10 +71,16 @@ export function listKeysHandler(store: Store): Handler {
 }
 
 /** `DELETE /admin/v1/accounts/:account/keys/:key`: revokes the key; this process rejects it from now on. */
-export function revokeKeyHandler(store: Store, keys: Pick<KeyRing, "revoke">): Handler {
+export function revokeKeyHandler(
+  store: Store,
+  keys: Pick<KeyRing, "revoke">,
+  declared: Pick<DeclaredAccounts, "refuseRevocation">,
+): Handler {
   return async ({ params }) => {
     const { id } = await readAccount(store, pathParam(params, "account"));
-    return answerJson(writeKey(await keys.revoke(id, pathParam(params, "key"))));
+    const key = pathParam(params, "key");
+    await declared.refuseRevocation(id, key);
+    return answerJson(writeKey(await keys.revoke(id, key)));
   };
 }
 

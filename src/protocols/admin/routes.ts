@@ -1,3 +1,5 @@
+import { DeclaredAccounts } from "../../billing/declared_accounts.ts";
+import type { ConfiguredAccount } from "../../billing/configured_accounts.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { Meter } from "../../billing/meter.ts";
 import type { Store } from "../../store/store.ts";
@@ -35,32 +37,36 @@ export interface AdminOptions {
   readonly readJson: ReadJson;
   /** Also accepts an empty body. */
   readonly readOptionalJson: ReadJson;
+  /** The accounts of the configuration. What its file declares is not changed here. */
+  readonly accounts: readonly ConfiguredAccount[];
 }
 
 const ROOT = "/admin/v1/accounts";
 
 /** The account endpoints of the admin API. */
-export function adminRoutes({ store, keys, meter, readJson, readOptionalJson }: AdminOptions): AdminRoute[] {
+export function adminRoutes(options: AdminOptions): AdminRoute[] {
+  const { store, keys, meter, readJson, readOptionalJson, accounts } = options;
+  const declared = new DeclaredAccounts(accounts, store);
   const route = adminRoutesBelow(ROOT);
   const ofAccount = { snapshot: accountSnapshot(store) };
   const ofKey = { snapshot: keySnapshot(store) };
   const paged = { parameters: PAGE_PARAMETERS };
   return [
-    route("POST", "", createAccountHandler(store, readJson), { createsAccount: true }),
+    route("POST", "", createAccountHandler(store, readJson, declared), { createsAccount: true }),
     route("GET", "", listAccountsHandler(store), paged),
     route("GET", "/:account", getAccountHandler(store)),
-    route("PATCH", "/:account", changeAccountHandler({ store, keys, meter, readJson }), ofAccount),
+    route("PATCH", "/:account", changeAccountHandler({ store, keys, meter, declared, readJson }), ofAccount),
     route("POST", "/:account/credit", creditHandler(store, readJson, meter), ofAccount),
     route("POST", "/:account/adjust", adjustHandler(store, readJson, meter), ofAccount),
-    route("POST", "/:account/buckets", bucketsHandler(store, readJson), ofAccount),
+    route("POST", "/:account/buckets", bucketsHandler(store, readJson, declared), ofAccount),
     route("POST", "/:account/suspend", suspendHandler(store, keys), ofAccount),
     route("POST", "/:account/resume", resumeHandler(store, keys), ofAccount),
     route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),
     route("POST", "/:account/keys", issueKeyHandler(store, readOptionalJson)),
     route("GET", "/:account/keys", listKeysHandler(store), paged),
     route("GET", "/:account/keys/:key", getKeyHandler(store)),
-    route("PATCH", "/:account/keys/:key", changeKeyHandler({ store, keys, readJson }), ofKey),
-    route("DELETE", "/:account/keys/:key", revokeKeyHandler(store, keys), ofKey),
+    route("PATCH", "/:account/keys/:key", changeKeyHandler({ store, keys, declared, readJson }), ofKey),
+    route("DELETE", "/:account/keys/:key", revokeKeyHandler(store, keys, declared), ofKey),
     route("GET", "/:account/ledger", ledgerHandler(store), { parameters: [...PAGE_PARAMETERS, "order"] }),
   ];
 }

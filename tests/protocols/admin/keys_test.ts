@@ -99,6 +99,8 @@ Deno.test("PATCH …/keys/:key changes what is given, removes with null, keeps t
   assertEquals(status, 200);
   assertEquals(body, { ...key, id, rpm: 5, budget: null, metadata: { a: "b" }, last_used_at: body.last_used_at });
   assertEquals((await keys.resolve(secret)).limits?.key.rpm, 5);
+  assertEquals((await call("PATCH", `/acme/keys/${id}`, { capture: "all" })).body.capture, "all");
+  assertEquals((await call("PATCH", `/acme/keys/${id}`, { capture: null })).body.capture, null);
   await call("PATCH", `/acme/keys/${id}`, { expires_at: 1 });
   assertEquals(await Promise.try(() => keys.resolve(secret)).catch((error) => error.code), "invalid_api_key");
   assertEquals((await call("PATCH", "/acme/keys/key_1", { rpm: 5 })).status, 404);
@@ -113,6 +115,8 @@ Deno.test("PATCH /:account changes limits and overdraft at once for every key of
   const { name, rpm, tpm, overdraft } = changed.body;
   assertEquals([name, rpm, tpm, overdraft], ["Acme", null, 7, "5.0000000000"]);
   assertEquals((await keys.resolve(secret)).limits?.account, { tpm: 7 });
+  assertEquals((await call("PATCH", "/acme", { capture: "errors" })).body.capture, "errors");
+  assertEquals((await call("PATCH", "/acme", { capture: null })).body.capture, "none");
   (await meter.admit(unlimitedKey("acme"), 50_000_000_000n)).release();
   await call("PATCH", "/acme", { overdraft: null });
   assertEquals((await call("GET", "/acme")).body.overdraft, "0.0000000000");

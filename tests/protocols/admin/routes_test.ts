@@ -14,6 +14,7 @@ Deno.test("every admin endpoint answers 401 without the admin key and has no eff
     meter,
     readJson: () => Promise.reject(new Error("body was read")),
     readOptionalJson: () => Promise.reject(new Error("body was read")),
+    accounts: [],
   };
   const credentials: [string | undefined, string][] = [
     [undefined, "unauthorized"],

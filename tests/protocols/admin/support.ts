@@ -53,7 +53,8 @@ export async function openTestAdmin(): Promise<TestAdmin> {
   const keys = createKeyRing({ store, clock });
   const meter = createMeter({ store, clock, log: silentLog });
   const readJson = async ({ request }: { request: Request }) => JSON.parse(await request.text() || "{}") as JsonObject;
-  const routes = withAdminKey(adminRoutes({ store, keys, meter, readJson, readOptionalJson: readJson }), store);
+  const reads = { readJson, readOptionalJson: readJson };
+  const routes = withAdminKey(adminRoutes({ store, keys, meter, ...reads, accounts: [] }), store);
   const authorization = { authorization: `Bearer ${ADMIN_KEY}` };
   return {
     store,
