@@ -56,15 +56,16 @@ export function contentOf({ body }: { body: Record<string, unknown> }): string |
 /** Runs a test with two vendors and a gateway whose model `acme/one` is served by the first. */
 export async function withGateway(
   test: (parts: { gateway: LiveTestGateway; one: ScriptedUpstream; two: ScriptedUpstream }) => Promise<void>,
-  options: { readonly streamEnds?: Promise<void>; readonly sections?: Record<string, unknown> } = {},
+  options: { readonly streamEnd?: PromiseWithResolvers<void>; readonly sections?: Record<string, unknown> } = {},
 ): Promise<void> {
-  const [one, two] = [startVendor("one", options.streamEnds), startVendor("two")];
+  const [one, two] = [startVendor("one", options.streamEnd?.promise), startVendor("two")];
   const gateway = await startLiveGateway({
     sections: { providers: { first: provider(one) }, models: [textModel("acme/one", ["first"])], ...options.sections },
   });
   try {
     await test({ gateway, one, two });
   } finally {
+    options.streamEnd?.resolve(); // after a failed test, too
     await gateway.stop();
     await one.stop();
     await two.stop();

@@ -60,7 +60,7 @@ Deno.test("a file with mistakes changes nothing, and every mistake is in the ans
 });
 
 Deno.test("a stream of a removed provider ends well, is charged, and no later request uses that provider", async () => {
-  const { promise: streamEnds, resolve: endStream } = Promise.withResolvers<void>();
+  const streamEnd = Promise.withResolvers<void>();
   await withGateway(async ({ gateway, two }) => {
     const response = await fetch(`${gateway.address}/v1/chat/completions`, {
       method: "POST",
@@ -72,7 +72,7 @@ Deno.test("a stream of a removed provider ends well, is charged, and no later re
     gateway.write({ providers: { second: provider(two) }, models: [textModel("acme/one", ["second"])] });
     assertEquals((await gateway.admin("POST", RELOAD)).status, 200);
     assertEquals(contentOf(await gateway.chat("acme/one")), "two");
-    endStream();
+    streamEnd.resolve();
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value;
     assertStringIncludes(text, '"content":"one"');
     assertStringIncludes(text, "[DONE]");
@@ -81,7 +81,7 @@ Deno.test("a stream of a removed provider ends well, is charged, and no later re
     const providers = (body.data as { requests?: { provider: string }[] }[]).flatMap(({ requests = [] }) => requests)
       .map((request) => request.provider);
     assertEquals(providers.toSorted(), ["first", "second"]);
-  }, { streamEnds });
+  }, { streamEnd });
 });
 
 Deno.test("an unchanged provider keeps its connections and circuits through a reload, a changed one does not", async () => {

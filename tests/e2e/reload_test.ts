@@ -104,7 +104,7 @@ Deno.test("a hundred reloads leave no configuration, timer or connection of an e
 });
 
 Deno.test("a stream of a model that a reload drops ends well, and later requests for the model are 404", async () => {
-  const { promise: streamEnds, resolve: endStream } = Promise.withResolvers<void>();
+  const streamEnd = Promise.withResolvers<void>();
   await withGateway(async ({ gateway, two }) => {
     const messages = [{ role: "user", content: "hi" }];
     const response = await send(gateway, "/v1/chat/completions", { model: "acme/one", stream: true, messages });
@@ -113,12 +113,12 @@ Deno.test("a stream of a model that a reload drops ends well, and later requests
     await reload(gateway, { providers: { second: provider(two) }, models: [textModel("acme/two", ["second"])] });
     assertEquals((await gateway.chat("acme/one")).status, 404);
     assertEquals(contentOf(await gateway.chat("acme/two")), "two");
-    endStream();
+    streamEnd.resolve();
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value;
     assertStringIncludes(text, '"content":"one"');
     assertStringIncludes(text, "[DONE]");
     assertEquals(text.includes("error"), false);
-  }, { streamEnds });
+  }, { streamEnd });
 });
 
 Deno.test("large requests, which threads answer, use the configuration of a reload", async () => {
@@ -137,7 +137,7 @@ Deno.test("large requests, which threads answer, use the configuration of a relo
 });
 
 Deno.test("limits.account_concurrency takes effect with a reload, for accounts with open requests too", async () => {
-  const { promise: streamEnds, resolve: endStream } = Promise.withResolvers<void>();
+  const streamEnd = Promise.withResolvers<void>();
   await withGateway(async ({ gateway }) => {
     const messages = [{ role: "user", content: "hi" }];
     const open = await send(gateway, "/v1/chat/completions", { model: "acme/one", stream: true, messages });
@@ -149,9 +149,9 @@ Deno.test("limits.account_concurrency takes effect with a reload, for accounts w
     assertEquals((await gateway.chat("acme/one")).status, 200);
     await reload(gateway, { limits: { account_concurrency: 1 } });
     assertEquals((await gateway.chat("acme/one")).status, 429);
-    endStream();
+    streamEnd.resolve();
     await open.text();
-  }, { streamEnds, sections: { limits: { account_concurrency: 1 } } });
+  }, { streamEnd, sections: { limits: { account_concurrency: 1 } } });
 });
 
 Deno.test("a video task of a removed provider is polled with the provider's last settings, completes and is charged", async () => {
