@@ -154,58 +154,93 @@ Deno.test("limits.account_concurrency takes effect with a reload, for accounts w
   }, { streamEnd, sections: { limits: { account_concurrency: 1 } } });
 });
 
-Deno.test("a video task of a removed provider is polled with the provider's last settings, completes and is charged", async () => {
+/** A video vendor whose tasks run until the test ends them, and sections of a gateway that uses it. */
+async function startVideoVendor() {
   const sandbox = await startSandbox({ port: 0 });
-  const [running, released] = [Promise.withResolvers<void>(), { isEnded: false }];
-  // The vendor's task runs until the test ends it.
+  const files = await Deno.makeTempDir();
+  const polled = Promise.withResolvers<void>();
+  let isRunning = true;
   const vendor = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
     const { pathname } = new URL(request.url);
-    if (request.method === "GET" && !released.isEnded) {
-      running.resolve();
+    if (request.method === "GET" && isRunning) {
+      polled.resolve();
       return Response.json({ id: pathname.split("/").at(-1), model: "seedance-sandbox", status: "running" });
     }
     const body = request.method === "GET" ? null : await request.text();
-    return await fetch(new URL(pathname, sandbox.baseUrls.ark), {
-      method: request.method,
-      headers: request.headers,
-      body,
-    });
+    const { method, headers } = request;
+    return await fetch(new URL(pathname, sandbox.baseUrls.ark), { method, headers, body });
   });
-  const { pathname: base } = new URL(sandbox.baseUrls.ark);
-  const files = await Deno.makeTempDir();
-  const video = {
+  const { pathname } = new URL(sandbox.baseUrls.ark);
+  const model = {
     id: "acme/video",
     video: { modes: ["text2video"], price_per_second: { default: "0.10" }, duration: { min: 2, max: 12, default: 5 } },
     serves: [{ provider: "ark", model: "seedance-sandbox" }],
   };
-  const ark = { kind: "ark", base_url: `http://127.0.0.1:${vendor.addr.port}${base}`, api_key: "sandbox-key-ark" };
-  const gateway = await startLiveGateway({
+  const baseUrl = `http://127.0.0.1:${vendor.addr.port}${pathname}`;
+  return {
+    folder: files,
     sections: {
       files,
-      providers: { ark },
-      models: [video],
+      providers: { ark: { kind: "ark", base_url: baseUrl, api_key: "sandbox-key-ark" } },
+      models: [model],
       limits: { vendor_polling: { first: 0.02, least: 0.02, most: 0.05, per_second: 1_000 } },
       egress: { allow: ["127.0.0.1/32"] },
     },
-  });
+    order: { model: "acme/video", prompt: "A lighthouse [[queue 0]] [[run 0]]" },
+    /** Resolves with the first poll. */
+    polled: polled.promise,
+    endTasks: () => void (isRunning = false),
+    async stop() {
+      await vendor.shutdown();
+      await sandbox.stop();
+      await Deno.remove(files, { recursive: true });
+    },
+  };
+}
+
+async function moneyOf(gateway: LiveTestGateway): Promise<unknown[]> {
+  const { balance, held } = (await gateway.admin("GET", "/accounts/demo")).body;
+  return [balance, held];
+}
+
+Deno.test("a video task of a removed provider is polled with the provider's last settings, completes and is charged", async () => {
+  const vendor = await startVideoVendor();
+  const gateway = await startLiveGateway({ sections: vendor.sections });
   try {
-    const order = { model: "acme/video", prompt: "A lighthouse [[queue 0]] [[run 0]]" };
-    const created = await send(gateway, "/v1/videos", order);
+    const created = await send(gateway, "/v1/videos", vendor.order);
     assertEquals(created.status, 202);
     const { id } = await created.json();
-    await running.promise;
+    await vendor.polled;
     await reload(gateway, { providers: {}, models: [] });
-    assertEquals((await (await send(gateway, "/v1/videos", order)).json()).error.code, "model_not_found");
-    released.isEnded = true;
+    assertEquals((await (await send(gateway, "/v1/videos", vendor.order)).json()).error.code, "model_not_found");
+    vendor.endTasks();
     let task;
     do task = await (await send(gateway, `/v1/videos/${id}`)).json(); while (task.status !== "completed");
     assertEquals(task.usage.cost, 0.5);
-    const { balance, held } = (await gateway.admin("GET", "/accounts/demo")).body;
-    assertEquals([balance, held], ["24.5000000000", "0.0000000000"]);
+    assertEquals(await moneyOf(gateway), ["24.5000000000", "0.0000000000"]);
   } finally {
     await gateway.stop();
-    await vendor.shutdown();
-    await sandbox.stop();
-    await Deno.remove(files, { recursive: true });
+    await vendor.stop();
+  }
+});
+
+Deno.test("after a restart, a video task of a removed provider expires at its deadline and its hold is released", async () => {
+  const vendor = await startVideoVendor();
+  const store = `kv:${vendor.folder}/gateway.db`;
+  const before = await startLiveGateway({ sections: vendor.sections, store });
+  const { id } = await (await send(before, "/v1/videos", vendor.order)).json();
+  await vendor.polled;
+  assertEquals(await moneyOf(before), ["24.5000000000", "0.5000000000"]);
+  await before.stop();
+  const clock = { ...systemClock, now: () => Date.now() + 25 * 3_600_000 };
+  const gateway = await startLiveGateway({ sections: { ...vendor.sections, providers: {}, models: [] }, store, clock });
+  try {
+    let task;
+    do task = (await gateway.admin("GET", `/tasks/${id}`)).body; while (task.ended_at === null);
+    assertEquals(task.status, "expired");
+    assertEquals(await moneyOf(gateway), ["25.0000000000", "0.0000000000"]);
+  } finally {
+    await gateway.stop();
+    await vendor.stop();
   }
 });
