@@ -4,14 +4,13 @@ import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
 /**
- * Runs `config check [FILE]`: reads a configuration and prints its problems.
+ * Runs `config check [FILE]`, or `config check --config FILE`: reads a configuration and prints its problems.
  *
  * @returns The exit code: 0 if the gateway can start with the configuration, else 2.
+ * @throws {UsageError} If an argument is not known.
  */
 export function checkCommand(args: readonly string[]): number {
-  const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
-  const [subcommand, path] = positionals;
-  if (subcommand !== "check") throw new UsageError('switchyard config: expected the subcommand "check"');
+  const path = readPath(args);
   const { source, problems, config } = checkConfig({ path, env: (name) => Deno.env.get(name) });
   if (config === null) {
     console.error(problems.join("\n"));
@@ -21,4 +20,21 @@ export function checkCommand(args: readonly string[]): number {
   const providerCount = Object.keys(providers).length;
   print(`${source}: valid, with ${providerCount} providers, ${models.length} models, ${accounts.length} accounts`);
   return 0;
+}
+
+function readPath(args: readonly string[]): string | undefined {
+  const { values, positionals } = parsed(args);
+  const [subcommand, ...files] = positionals;
+  if (subcommand !== "check") throw new UsageError('switchyard config: expected the subcommand "check"');
+  const paths = values.config === undefined ? files : [...files, values.config];
+  if (paths.length > 1) throw new UsageError("switchyard config check: expected one configuration file, got several");
+  return paths[0];
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: { config: { type: "string" } } });
+  } catch (error) {
+    throw new UsageError(`switchyard config check: ${(error as Error).message}`);
+  }
 }

@@ -1,0 +1,36 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { checkCommand } from "../../src/cli/check.ts";
+import { UsageError } from "../../src/cli/usage_error.ts";
+
+/** Runs a command on a file in a new folder, and returns its exit code and what it wrote to standard error. */
+async function check(text: string, argsFor: (path: string) => string[]): Promise<[code: number, errors: string]> {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/switchyard.yaml`;
+  await Deno.writeTextFile(path, text);
+  const { error } = console;
+  let errors = "";
+  console.error = (line: string) => void (errors += line.replaceAll(path, "FILE"));
+  try {
+    return [checkCommand(argsFor(path)), errors];
+  } finally {
+    console.error = error;
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("config check takes the file as an argument or as --config", async () => {
+  const text = "server: { admin_listen: '127.0.0.1:0' }";
+  const [code, errors] = await check(text, (path) => ["check", path]);
+  assertEquals([code, errors.slice(0, errors.indexOf(", got"))], [
+    2,
+    "FILE: server.admin_listen: expected an admin key for the admin API: set server.admin_key, server.admin_keys or " +
+    "SWITCHYARD_ADMIN_KEY",
+  ]);
+  assertEquals(await check(text, (path) => ["check", "--config", path]), [code, errors]);
+});
+
+Deno.test("config check refuses unknown options and several files", () => {
+  for (const args of [["check", "--nonsense"], ["check", "a.yaml", "b.yaml"], ["check", "a.yaml", "--config=b.yaml"]]) {
+    assertThrows(() => checkCommand(args), UsageError, "switchyard config check: ");
+  }
+});
