@@ -3,11 +3,32 @@ import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { AttemptGate } from "../routing/fallback.ts";
 import type { Slot, SlotRequest } from "../routing/slot_queue.ts";
-import type { Settlement } from "./settlement.ts";
 
-/** Takes a slot for each attempt of a paid call. The slot of the successful attempt is returned when the call ends. */
+/** Keeps the slot of the attempt under way. */
+export interface SlotHolder {
+  /** Keeps a slot until the call ends; null if the provider has no limits. */
+  keepSlot(slot: Slot | null): void;
+  /** Returns the slot of a failed attempt. */
+  returnSlot(): void;
+}
+
+/** The slot of a call that uses no tokens of a provider's limit. */
+export class HeldSlot implements SlotHolder {
+  #slot: Slot | null = null;
+
+  keepSlot(slot: Slot | null): void {
+    this.#slot = slot;
+  }
+
+  returnSlot(): void {
+    this.#slot?.end(0);
+    this.#slot = null;
+  }
+}
+
+/** Takes a slot for each attempt of a call. The holder returns that of the successful attempt when the call ends. */
 export class SlotGate implements AttemptGate {
-  constructor(readonly slots: AttemptSlots, readonly settlement: Settlement, readonly request: SlotRequest) {}
+  constructor(readonly slots: AttemptSlots, readonly holder: SlotHolder, readonly request: SlotRequest) {}
 
   /** Takes a slot of the candidate's provider. Waits for one only at the last of the provider's credentials. */
   enter({ provider }: Candidate, next: Candidate | undefined): Promise<void> | void {
@@ -19,10 +40,10 @@ export class SlotGate implements AttemptGate {
 
   /** Returns the slot of a failed attempt. */
   leave(): void {
-    this.settlement.returnSlot();
+    this.holder.returnSlot();
   }
 
   #keep(slot: Slot | null): void {
-    this.settlement.keepSlot(slot);
+    this.holder.keepSlot(slot);
   }
 }

@@ -17,6 +17,13 @@ export class FairQueue<T> {
     return this.#queues.get(account)?.length ?? 0;
   }
 
+  /** The number of accounts with queued items for which `isCounted` holds. */
+  countAccounts(isCounted: (account: string) => boolean): number {
+    let count = 0;
+    for (const account of this.#queues.keys()) if (isCounted(account)) count++;
+    return count;
+  }
+
   /** Adds an item at the end of the account's sub-queue. */
   push(account: string, item: T): void {
     const queue = this.#queues.get(account);
@@ -25,23 +32,26 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /** Returns the next item and leaves it in the queue. Returns null if the queue is empty. */
-  peek(): T | null {
-    for (const [next] of this.#queues.values()) return next!;
-    return null;
+  /**
+   * Returns the next item and leaves it in the queue. Returns null if the queue is empty.
+   *
+   * @param isPreferred Accounts for which it holds are served before the others. Default: all are equal.
+   */
+  peek(isPreferred?: (account: string) => boolean): T | null {
+    return this.#next(isPreferred)?.[1][0] ?? null;
   }
 
-  /** Removes and returns the next item. Returns null if the queue is empty. */
-  shift(): T | null {
-    for (const [account, queue] of this.#queues) {
-      const item = queue.shift()!;
-      this.#queues.delete(account);
-      // Move the account to the end of the round.
-      if (queue.length > 0) this.#queues.set(account, queue);
-      this.#size--;
-      return item;
-    }
-    return null;
+  /** Removes and returns the item that {@linkcode FairQueue.peek} returns. */
+  shift(isPreferred?: (account: string) => boolean): T | null {
+    const next = this.#next(isPreferred);
+    if (next === null) return null;
+    const [account, queue] = next;
+    const item = queue.shift()!;
+    this.#queues.delete(account);
+    // Move the account to the end of the round.
+    if (queue.length > 0) this.#queues.set(account, queue);
+    this.#size--;
+    return item;
   }
 
   /** Removes an item. Returns false if the item is not queued. */
@@ -53,5 +63,14 @@ export class FairQueue<T> {
     if (queue.length === 0) this.#queues.delete(account);
     this.#size--;
     return true;
+  }
+
+  #next(isPreferred: (account: string) => boolean = () => true): [string, T[]] | null {
+    let first: [string, T[]] | null = null;
+    for (const each of this.#queues) {
+      if (isPreferred(each[0])) return each;
+      first ??= each;
+    }
+    return first;
   }
 }

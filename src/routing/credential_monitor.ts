@@ -12,6 +12,10 @@ import { FailureEvidence, type FailureScope } from "./failure_evidence.ts";
  * provider counts as misconfigured. If a probe is inconclusive or contradicts recently accepted requests,
  * {@linkcode FailureEvidence} decides. A misconfigured provider is probed again with increasing delays until it accepts
  * the credential. If the probe is inconclusive, one caller's request is let through each time.
+ *
+ * A 403 is about a model, a region or a content in most cases, and proves less. It only starts the probe. If the probe is
+ * rejected, the rules of a 401 apply. If the probe is a 403 too, the key may lack the permission for the probe alone:
+ * only three 403s in a row and no accepted request mark the credential, which is then tried every ten seconds.
  */
 export interface CredentialMonitor {
   /** Whether the account's requests must not use the provider. */
@@ -30,10 +34,12 @@ export interface ProcessCredentialMonitor extends CredentialMonitor {
   replaceProviders(providers: CredentialMonitorOptions["providers"]): void;
 }
 
-/** Reports the result of a request. Exactly one of the three functions is called, once. */
+/** Reports the result of a request. Exactly one of the functions is called, once. */
 export interface CredentialReport {
   accepted(): void;
   rejected(): void;
+  /** The vendor answered 403 without blaming the credential. */
+  forbidden(): void;
   neutral(): void;
 }
 
@@ -45,7 +51,7 @@ export interface CredentialMonitorOptions {
   readonly log: Log;
 }
 
-const NO_REPORT: CredentialReport = { accepted() {}, rejected() {}, neutral() {} };
+const NO_REPORT: CredentialReport = { accepted() {}, rejected() {}, forbidden() {}, neutral() {} };
 
 /** A monitor that never treats a credential as rejected. */
 export const UNMONITORED_CREDENTIALS: CredentialMonitor = {
@@ -55,7 +61,7 @@ export const UNMONITORED_CREDENTIALS: CredentialMonitor = {
   close: () => Promise.resolve(),
 };
 
-/** The time window for 401s and traffic if no probe decides. */
+/** The time window for 401s, 403s and traffic if no probe decides. */
 const WINDOW_MS = 60_000;
 /** How long an accepted request outweighs a rejected probe: a key may be valid for a model but not for the probe. */
 const ACCEPTED_HOLDS_MS = 600_000;
@@ -67,6 +73,8 @@ const MAX_PROBE_DELAY_MS = 300_000;
 const CLOSE_MS = 1_000;
 /** Enough to include two accounts. */
 const MAX_REJECTIONS = 4;
+/** The 403s in a row that mark a credential whose probe is a 403 too. */
+const MIN_FORBIDDEN = 3;
 
 const DOUBTED = "The vendor answered a request with 401, but accepts the credential when it is probed";
 
@@ -115,13 +123,21 @@ class Report implements CredentialReport {
     this.credential.onRejected(this.accountId, this.isTrial);
   }
 
+  forbidden(): void {
+    this.credential.onForbidden(this.accountId, this.isTrial);
+  }
+
   neutral(): void {
     this.credential.onNeutral(this.isTrial);
   }
 }
 
+function evidenceOf({ clock }: CredentialMonitorOptions): FailureEvidence {
+  return new FailureEvidence({ clock, windowMs: WINDOW_MS, maxFailures: MAX_REJECTIONS });
+}
+
 /** The result of a probe. */
-type Verdict = "accepted" | "rejected" | "unknown";
+type Verdict = "accepted" | "rejected" | "forbidden" | "unknown";
 
 /** The state of one provider's credential. */
 class Credential {
@@ -129,6 +145,8 @@ class Credential {
   rejectedAt: number | null = null;
   #scope: FailureScope = { accountId: null };
   readonly #evidence: FailureEvidence;
+  /** The 403s; null before the first. */
+  #forbidden: FailureEvidence | null = null;
   #acceptedAt = -Infinity;
   #verdict: Verdict = "unknown";
   #verdictUntil = -Infinity;
@@ -144,7 +162,7 @@ class Credential {
     readonly provider: Pick<Provider, "probe">,
     readonly options: CredentialMonitorOptions,
   ) {
-    this.#evidence = new FailureEvidence({ clock: options.clock, windowMs: WINDOW_MS, maxFailures: MAX_REJECTIONS });
+    this.#evidence = evidenceOf(options);
   }
 
   isRejectedFor(accountId: string): boolean {
@@ -154,6 +172,7 @@ class Credential {
 
   onStart(accountId: string): CredentialReport {
     this.#evidence.onTraffic(accountId);
+    this.#forbidden?.onTraffic(accountId);
     const isTrial = this.#trial === "due";
     if (isTrial) this.#trial = "running";
     return new Report(this, accountId, isTrial);
@@ -169,6 +188,21 @@ class Credential {
   onRejected(accountId: string, isTrial: boolean): void {
     if (isTrial) this.#trial = "none";
     this.#onRejected(accountId);
+  }
+
+  /** A request of the account was answered with a 403 that does not blame the credential. */
+  onForbidden(accountId: string, isTrial: boolean): void {
+    if (isTrial) this.#trial = "none";
+    this.#forbidden ??= evidenceOf(this.options);
+    this.#forbidden.onTraffic(accountId);
+    this.#forbidden.onFailure(accountId);
+    if (this.#isClosed || this.#probing !== null || this.provider.probe === undefined) return;
+    if (this.rejectedAt !== null) return void (this.#forbidden.isShared && (this.#scope = { accountId: null }));
+    const isFresh = this.options.clock.monotonicMs() < this.#verdictUntil;
+    if (!isFresh) this.#probe((verdict) => this.#onForbiddenVerdict(verdict, accountId));
+    else if (this.#verdict === "rejected" || this.#verdict === "forbidden") {
+      this.#onForbiddenVerdict(this.#verdict, accountId);
+    }
   }
 
   /** A request ended without a verdict. */
@@ -190,6 +224,7 @@ class Credential {
 
   #onAccepted(): void {
     this.#evidence.clear();
+    this.#forbidden?.clear();
     if (this.rejectedAt === null) return;
     this.rejectedAt = null;
     this.#trial = "none";
@@ -225,6 +260,17 @@ class Credential {
     else this.#judgeByEvidence();
   }
 
+  #onForbiddenVerdict(verdict: Verdict, accountId: string): void {
+    if (this.rejectedAt !== null) return;
+    if (verdict === "rejected") {
+      this.#evidence.onFailure(accountId);
+      return this.#onFirstVerdict("rejected");
+    }
+    if (verdict !== "forbidden" || this.options.clock.monotonicMs() - this.#acceptedAt < WINDOW_MS) return;
+    const scope = this.#forbidden?.scope(MIN_FORBIDDEN) ?? null;
+    if (scope !== null) this.#markRejected(scope);
+  }
+
   #markRejected(scope: FailureScope): void {
     this.rejectedAt = this.options.clock.now();
     this.#scope = scope;
@@ -247,7 +293,9 @@ class Credential {
     if (this.rejectedAt === null) return;
     if (verdict === "accepted") return this.#onAccepted();
     if (verdict === "rejected") this.#scope = { accountId: null };
-    if (verdict === "unknown" && this.#trial === "none") this.#trial = "due";
+    else if (this.#trial === "none") this.#trial = "due";
+    // The key may be good, so callers must not wait for longer and longer.
+    if (verdict === "forbidden") this.#delayMs = MIN_PROBE_DELAY_MS;
     this.#probeLater();
   }
 
@@ -269,7 +317,9 @@ class Credential {
       await this.provider.probe(signal);
       return "accepted";
     } catch (error) {
-      return error instanceof UpstreamFailure && error.kind === "auth" ? "rejected" : "unknown";
+      if (!(error instanceof UpstreamFailure)) return "unknown";
+      if (error.kind === "auth") return "rejected";
+      return error.kind === "forbidden" && error.facts.status === 403 ? "forbidden" : "unknown";
     }
   }
 }

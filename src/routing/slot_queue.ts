@@ -65,10 +65,15 @@ interface Waiter {
  * Attempts that find no free slot wait, at most `maxWaitMs`. Free slots go to the waiting accounts in turn, so that
  * with k waiting accounts each one gets one of the next k slots. An account may wait with another attempt while it has
  * fewer waiting than there are free places, so that it cannot fill the queue for others.
+ *
+ * An account with long replies keeps its slots while others wait. So accounts that hold less than an equal share of
+ * `concurrency` come first: the share is `concurrency` divided by the accounts that hold or await a slot, at least one.
  */
 export class SlotQueue {
   readonly #waiting = new FairQueue<Waiter>();
   #open = 0;
+  /** The slots that each account has, for accounts that have any. */
+  readonly #openByAccount = new Map<string, number>();
   /** When the bucket of requests is full, in monotonic milliseconds. */
   #requestsFullAt = 0;
   /** When the bucket of tokens is full. Further ahead than a minute while the tokens used exceed the bucket. */
@@ -103,7 +108,7 @@ export class SlotQueue {
   take(request: SlotRequest): Slot | Promise<Slot> {
     const isFirst = this.#waiting.size === 0;
     const blockage = isFirst ? this.#blockageOf(request.tokens) : this.#blockageOfNext();
-    if (isFirst && blockage === null) return this.#grant(request.tokens);
+    if (isFirst && blockage === null) return this.#grant(request);
     const isTooLong = blockage !== null && blockage.waitMs > this.limits.maxWaitMs;
     const isFull = this.#waiting.sizeOf(request.accountId) >= MAX_WAITING - this.#waiting.size;
     if (isTooLong || isFull || this.limits.maxWaitMs === 0 || request.mayWait === false) {
@@ -145,25 +150,43 @@ export class SlotQueue {
   /** Gives free slots to the waiting attempts, and waits for the next one. */
   #serve(): void {
     this.#stopTimer();
-    for (let next = this.#waiting.peek(); next !== null; next = this.#waiting.peek()) {
-      const blockage = this.#blockageOf(next.tokens);
+    while (this.#waiting.size > 0) {
+      if (this.#isFull) return;
+      const isPreferred = this.#belowShare();
+      const blockage = this.#blockageOf(this.#waiting.peek(isPreferred)!.tokens);
       if (blockage !== null) {
         if (blockage.waitMs > 0) this.#stopTimer = this.clock.after(blockage.waitMs, () => this.#serve());
         return;
       }
-      this.#waiting.shift();
-      next.onSlot(this.#grant(next.tokens));
+      const next = this.#waiting.shift(isPreferred)!;
+      next.onSlot(this.#grant(next));
     }
   }
 
+  /** Returns whether an account has fewer slots than its share, as of now. Without `concurrency`, all are equal. */
+  #belowShare(): ((account: string) => boolean) | undefined {
+    const { concurrency } = this.limits;
+    if (concurrency === undefined || this.#openByAccount.size === 0) return undefined;
+    const waitingOnly = this.#waiting.countAccounts((account) => !this.#openByAccount.has(account));
+    const share = Math.max(1, Math.floor(concurrency / (this.#openByAccount.size + waitingOnly)));
+    return (account) => (this.#openByAccount.get(account) ?? 0) < share;
+  }
+
+  /** Whether as many slots are open as may be. */
+  get #isFull(): boolean {
+    const { concurrency } = this.limits;
+    return concurrency !== undefined && this.#open >= concurrency;
+  }
+
   #blockageOfNext(): Blockage | null {
-    const next = this.#waiting.peek();
+    if (this.#isFull) return { limit: "concurrency", waitMs: 0 };
+    const next = this.#waiting.peek(this.#belowShare());
     return next === null ? null : this.#blockageOf(next.tokens);
   }
 
   #blockageOf(tokens: number): Blockage | null {
-    const { rpm, tpm, concurrency } = this.limits;
-    if (concurrency !== undefined && this.#open >= concurrency) return { limit: "concurrency", waitMs: 0 };
+    if (this.#isFull) return { limit: "concurrency", waitMs: 0 };
+    const { rpm, tpm } = this.limits;
     const now = this.clock.monotonicMs();
     if (rpm !== undefined) {
       const { ok, waitMs } = gcra(this.#requestsFullAt, now, requestRate(rpm));
@@ -183,10 +206,11 @@ export class SlotQueue {
   }
 
   /** Opens a slot. Nothing blocks it. */
-  #grant(tokens: number): Slot {
+  #grant({ accountId, tokens }: Pick<SlotRequest, "accountId" | "tokens">): Slot {
     const { rpm, tpm } = this.limits;
     const now = this.clock.monotonicMs();
     this.#open++;
+    this.#openByAccount.set(accountId, (this.#openByAccount.get(accountId) ?? 0) + 1);
     if (rpm !== undefined) this.#requestsFullAt = gcra(this.#requestsFullAt, now, requestRate(rpm)).fullAt;
     if (tpm !== undefined) this.#tokensFullAt = gcra(this.#tokensFullAt, now, tokenRate(tpm, tokens)).fullAt;
     let isOpen = true;
@@ -195,10 +219,17 @@ export class SlotQueue {
         if (!isOpen) return;
         isOpen = false;
         this.#open--;
+        this.#onReturned(accountId);
         if (tpm !== undefined) this.#correctTokens(tpm, usedTokens - tokenRate(tpm, tokens).cost, now);
         this.#serve();
       },
     };
+  }
+
+  #onReturned(accountId: string): void {
+    const left = (this.#openByAccount.get(accountId) ?? 1) - 1;
+    if (left === 0) this.#openByAccount.delete(accountId);
+    else this.#openByAccount.set(accountId, left);
   }
 
   /** Takes more tokens, or gives back those that the bucket has not earned since they were taken. */

@@ -1,4 +1,5 @@
 import { routeOf, tryCandidates } from "../calls/paid_call.ts";
+import { HeldSlot, SlotGate } from "../calls/slot_gate.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
@@ -74,20 +75,30 @@ async function count(request: CountRequest, parts: TextParts): Promise<TokenCoun
   const candidates = await permittedCandidates(query, route.candidates, parts);
   const candidatesWithCounter = () => candidates.filter((candidate) => hasCounter(candidate, parts));
   const withCounter = candidatesWithCounter();
+  const held = new HeldSlot();
   try {
     if (withCounter.length > 0) {
       const attempt = (candidate: Candidate) => requestCount(candidate, request, model, parts);
       const { accountId, record } = request;
-      return await tryCandidates({ candidates: withCounter, attempt, accountId, rule: TEXT_FALLBACK, record }, parts);
+      const gate = gateOf(request, held, parts);
+      const attempts = { candidates: withCounter, attempt, accountId, rule: TEXT_FALLBACK, record, gate };
+      return await tryCandidates(attempts, parts);
     }
   } catch (error) {
     if (candidatesWithCounter().length === candidates.length || !isFallbackAllowed(error, TEXT_FALLBACK)) {
       throw errorForCaller(error, { providers: parts.providers, author: request.format.author });
     }
     parts.log.warn("count_estimated", { model: model.id, ...failureLogFields(error) });
+  } finally {
+    held.returnSlot();
   }
   // A count of our own sends no request, so it must not report to the circuit breaker that a provider is healthy.
   return { tokens: await countPromptTokens(request.conversation), countedBy: null };
+}
+
+/** A count takes a slot of the provider like any other request; vendors do not count its tokens. */
+function gateOf({ accountId, callerSignal }: CountRequest, held: HeldSlot, { slots }: TextParts): SlotGate | null {
+  return slots?.hasLimits ? new SlotGate(slots, held, { accountId, tokens: 0, callerSignal }) : null;
 }
 
 /** The endpoint and the method of a provider's counter. */

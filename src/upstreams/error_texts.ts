@@ -28,12 +28,15 @@ export const ERROR_TEXTS = {
   xaiUnknownKey: /^Incorrect API key provided/,
   /**
    * Vendors that report a bad key with 403, like a missing permission: "Your API key was reported as leaked", "Not
-   * authenticated". It does not match "Your API key does not have permission to …". Observed.
+   * authenticated", "This organization has been disabled". It does not match "Your API key does not have permission to
+   * …". Observed.
    */
   badKey: new RegExp(
     "^not authenticated\\b|\\b(?:invalid|incorrect|expired|revoked) (?:api[ _-]?key|credential|token)" +
       "|\\b(?:api[ _-]?key|credential|token)s? (?:is|was|has been|have been|are) " +
-      "(?:reported as leaked|leaked|invalid|not valid|expired|revoked|disabled|deactivated|suspended|blocked)",
+      "(?:reported as leaked|leaked|invalid|not valid|expired|revoked|disabled|deactivated|suspended|blocked)" +
+      "|\\b(?:account|organization|team|workspace|project) (?:is|was|has been) " +
+      "(?:disabled|deactivated|suspended|blocked|archived|banned)\\b",
     "i",
   ),
 } as const satisfies Readonly<Record<string, RegExp>>;

@@ -7,10 +7,15 @@ import { ALL_MODES, startVideoGateway } from "../support/video_gateway.ts";
 function startKeyedVendor() {
   const keys: string[] = [];
   const statuses = new Map<string, number>();
+  /** Keys that may list models and not use them. */
+  const forbidden = new Set<string>();
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
     const key = (request.headers.get("authorization") ?? "").replace("Bearer ", "");
     const status = statuses.get(key) ?? 200;
     if (request.method === "POST") keys.push(key);
+    if (request.method === "POST" && forbidden.has(key)) {
+      return Response.json({ error: { message: "No access to this model", type: "x", code: null } }, { status: 403 });
+    }
     if (status !== 200) {
       const headers = { ...status === 429 && { "retry-after": "60" } };
       return Response.json({ error: { message: "No", type: "x", code: null, param: null } }, { status, headers });
@@ -38,6 +43,7 @@ function startKeyedVendor() {
     baseUrl: `http://127.0.0.1:${server.addr.port}/v1`,
     keys,
     statuses,
+    forbidden,
     stop: () => server.shutdown(),
   };
 }
@@ -135,6 +141,31 @@ Deno.test("after a rejected key, the provider's next credential serves the reque
     credentials.map(({ name, state, succeeded, failed }: Record<string, unknown>) => [name, state, succeeded, failed]),
     [["a", "misconfigured", 0, 1], ["b", "ready", 4, 0]],
   );
+  await stage.stop();
+});
+
+Deno.test("after a 403 that the vendor also answers to a probe, the credential rests as after a 401", async () => {
+  const stage = await startStage({ credentials: TWO, random: () => 0 });
+  stage.vendors.many.statuses.set("key-a", 403);
+  for (let count = 0; count < 2; count++) {
+    assertEquals(await stage.ask(), [200, "key-b"]);
+    assertEquals((await stage.listed()).credentials[0].state, "ready", "a single 403 proves nothing");
+  }
+  await eventually(async () => {
+    assertEquals(await stage.ask(), [200, "key-b"]);
+    return (await stage.listed()).credentials[0].state === "misconfigured";
+  });
+  stage.vendors.many.keys.length = 0;
+  assertEquals(await stage.ask(), [200, "key-b"]);
+  assertEquals(stage.vendors.many.keys, ["key-b"]);
+  await stage.stop();
+});
+
+Deno.test("a credential with 403s for a model alone stays in use", async () => {
+  const stage = await startStage({ credentials: TWO, random: () => 0 });
+  stage.vendors.many.forbidden.add("key-a");
+  for (let count = 0; count < 8; count++) assertEquals(await stage.ask(), [200, "key-b"]);
+  assertEquals((await stage.listed()).credentials[0].state, "ready");
   await stage.stop();
 });
 

@@ -4,9 +4,13 @@ import { createCredentialMonitor, type CredentialMonitor } from "../../src/routi
 import { ManualClock } from "../support/manual_clock.ts";
 import { failureOf } from "./support.ts";
 
-type Answer = "accepted" | "rejected" | "unreached" | "missing";
+type Answer = "accepted" | "rejected" | "forbidden" | "unreached" | "missing";
 
-const FAILURES = { rejected: failureOf("auth", { status: 401 }), unreached: failureOf("unreachable") } as const;
+const FAILURES = {
+  rejected: failureOf("auth", { status: 401 }),
+  forbidden: failureOf("forbidden", { status: 403 }),
+  unreached: failureOf("unreachable"),
+} as const;
 
 /** A monitor of the provider `acme` with a settable probe result; `null` means a vendor without a probe. */
 function stageOf(first: Answer | null) {
@@ -244,4 +248,68 @@ Deno.test("credential monitor ignores providers that are not configured", async 
   monitor.onStart("other", "a").rejected();
   assertEquals([monitor.isRejected("other", "a"), monitor.rejectedAt("other")], [false, null]);
   await monitor.close();
+});
+
+function forbid(monitor: CredentialMonitor, account = "a", times = 1): void {
+  for (let time = 0; time < times; time++) monitor.onStart("acme", account).forbidden();
+}
+
+Deno.test("credential monitor marks the provider after one 403 if its probe is rejected", async () => {
+  const { monitor, isRejected, events, settle, vendor } = stageOf("rejected");
+  forbid(monitor);
+  assertEquals([isRejected("a"), vendor.probes], [false, 1]);
+  await settle();
+  assertEquals([isRejected("a"), isRejected("b")], [true, true]);
+  assertEquals(events(), ["error provider_misconfigured"]);
+});
+
+Deno.test("credential monitor marks nothing after 403s if its probe is accepted, unreached, or does not exist", async () => {
+  for (const answer of ["accepted", "unreached", "missing", null] as const) {
+    const { monitor, isRejected, events, settle } = stageOf(answer);
+    for (const account of ["a", "b", "a", "b"]) {
+      forbid(monitor, account, 3);
+      await settle();
+    }
+    assertEquals([isRejected("a"), isRejected("b"), events()], [false, false, []], String(answer));
+  }
+});
+
+Deno.test("credential monitor needs three 403s and no accepted request if its probe is a 403 too", async () => {
+  const { monitor, isRejected, settle, clock } = stageOf("forbidden");
+  monitor.onStart("acme", "a").accepted();
+  forbid(monitor, "a", 5);
+  await settle();
+  forbid(monitor, "a", 5);
+  assertEquals(isRejected("a"), false, "the vendor accepted a request within the minute");
+  clock.advance(60_000);
+  forbid(monitor);
+  await settle();
+  forbid(monitor);
+  assertEquals(isRejected("a"), false);
+  forbid(monitor);
+  assertEquals([isRejected("a"), isRejected("b")], [true, false], "one account saw it");
+  forbid(monitor, "b");
+  assertEquals([isRejected("a"), isRejected("b")], [true, true]);
+});
+
+Deno.test("credential monitor lets a request through every ten seconds while its probe is a 403", async () => {
+  const { monitor, isRejected, settle, clock, vendor } = stageOf("forbidden");
+  forbid(monitor, "a", 3);
+  await settle();
+  forbid(monitor, "a");
+  for (let time = 0; time < 6; time++) {
+    assertEquals(isRejected("a"), true);
+    clock.advance(9_999);
+    await settle();
+    assertEquals(isRejected("a"), true);
+    clock.advance(1);
+    await settle();
+    assertEquals(isRejected("a"), false);
+    forbid(monitor, "a");
+  }
+  assertEquals(vendor.probes, 7);
+  clock.advance(10_000);
+  await settle();
+  monitor.onStart("acme", "a").accepted();
+  assertEquals(isRejected("a"), false);
 });

@@ -267,3 +267,57 @@ Deno.test("new limits apply at once to attempts that wait, and open slots still 
   await arrive();
   assertEquals([granted.length, queue.open, queue.waiting], [2, 1, 1]);
 });
+
+Deno.test("no slot goes to an account that holds its share while an account below its share waits", async () => {
+  const accounts = ["a", "b", "c", "d"];
+  const actions = fc.array(
+    fc.oneof(
+      { weight: 2, arbitrary: fc.record({ take: fc.constantFrom(...accounts) }) },
+      { weight: 1, arbitrary: fc.record({ end: fc.nat(7) }) },
+    ),
+    { minLength: 1, maxLength: 80 },
+  );
+  await fc.assert(
+    fc.asyncProperty(actions, fc.integer({ min: 1, max: 6 }), async (actions, concurrency) => {
+      const { queue, granted, open, take } = recordedQueue({ concurrency });
+      const waiting: string[] = [];
+      const held: string[] = [];
+      for (const action of actions) {
+        const before = granted.length;
+        if ("take" in action) {
+          waiting.push(action.take);
+          take(action.take);
+        } else if (open.length > 0) {
+          const index = action.end % open.length;
+          held.splice(index, 1);
+          open.splice(index, 1)[0]!.end(1);
+        }
+        await arrive();
+        for (const { account } of granted.slice(before)) {
+          const share = Math.max(1, Math.floor(concurrency / new Set([...held, ...waiting]).size));
+          const heldBy = (name: string) => held.filter((each) => each === name).length;
+          const below = waiting.filter((each) => heldBy(each) < share);
+          assert(below.length === 0 || below.includes(account), `${account} got the slot of one of ${below}`);
+          waiting.splice(waiting.indexOf(account), 1);
+          held.push(account);
+        }
+        assertEquals(queue.open, held.length);
+        assert(waiting.length === 0 || queue.open === concurrency, "a slot is free while an attempt waits");
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("an account with long replies gets no further slot while another account waits", async () => {
+  const { granted, open, take } = recordedQueue({ concurrency: 4 });
+  for (let index = 0; index < 4; index++) take("long");
+  for (let index = 0; index < 4; index++) take("long");
+  take("short");
+  take("short");
+  for (let served = 0; served < 2; served++) {
+    open.shift()!.end(1);
+    await arrive();
+  }
+  assertEquals(granted.slice(4).map(({ account }) => account), ["short", "short"]);
+});
