@@ -119,6 +119,7 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
   const settlement = new Settlement(facts, admitted instanceof Promise ? await admitted : admitted, parts);
   record.hold();
   record.servedModel = facts.model.id;
+  record.reserved = settlement.admission.reserved;
   try {
     const begun = call.begin(settlement);
     const attempt = begun instanceof Promise ? await begun : begun;

@@ -1,6 +1,7 @@
 import { exactCostOf, readRate } from "../lib/money.ts";
 import { ownValue } from "../lib/own_value.ts";
 import {
+  instantOf,
   plain,
   type PrintedAttempt,
   type PrintedRequest,
@@ -15,6 +16,7 @@ export function explain(request: PrintedRequest): string[] {
     ...arrivalOf(request),
     ...modelOf(request),
     ...request.routes.flatMap(routeLines),
+    ...limitLines(request),
     ...attemptLines(request),
     ...droppedLines(request),
     ...replyLines(request),
@@ -59,6 +61,26 @@ function routeLines({ model, pin, candidates }: PrintedRoute): string[] {
       return `  ${provider} ${ownValue(STATES, state) ?? state}${share}.`;
     }),
   ];
+}
+
+/** Of a row of an earlier version, neither is known. */
+function limitLines({ refusal, reserved }: PrintedRequest): string[] {
+  if (refusal) {
+    const { holder, limit, value, resets_at } = refusal;
+    const name = limit === "budget" ? `budget of its ${holder}, ${value}` : `limit ${limit} of its ${holder}, ${value}`;
+    return [`It was refused by the ${name}. ${resetText(limit, resets_at)}`];
+  }
+  if (!reserved) return [];
+  const tokens = reserved.tokens === null ? "" : ` and ${reserved.tokens} tokens`;
+  return [`It was admitted, and reserved up to ${shortAmount(reserved.amount)} USD${tokens}.`];
+}
+
+function resetText(limit: string, resetsAt: number | null): string {
+  if (limit === "concurrency") return "A place is free when another request ends.";
+  if (resetsAt === null) return "It does not reset.";
+  return limit === "budget"
+    ? `It resets at ${instantOf(resetsAt)}.`
+    : `A request of this size fits from ${instantOf(resetsAt)} on.`;
 }
 
 function attemptLines({ attempts, routes }: PrintedRequest): string[] {

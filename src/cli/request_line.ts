@@ -33,6 +33,13 @@ export interface PrintedRequest {
   readonly provider: string | null;
   readonly status: number;
   readonly error: { readonly code: string; readonly message: string | null } | null;
+  readonly refusal: {
+    readonly holder: string;
+    readonly limit: string;
+    readonly value: string;
+    readonly resets_at: number | null;
+  } | null;
+  readonly reserved: { readonly amount: string; readonly tokens: number | null } | null;
   readonly end: string | null;
   readonly routes: readonly PrintedRoute[];
   readonly attempts: readonly PrintedAttempt[];
@@ -69,7 +76,12 @@ export function requestLine(request: PrintedRequest): string {
 
 /** When a request arrived, in UTC with milliseconds. */
 export function timeOf({ received_at }: PrintedRequest): string {
-  return new Date(Math.round(received_at * 1_000)).toISOString();
+  return instantOf(received_at);
+}
+
+/** An instant in UTC with milliseconds. */
+export function instantOf(seconds: number): string {
+  return new Date(Math.round(seconds * 1_000)).toISOString();
 }
 
 /** A decimal without zeros at its end. */

@@ -13,7 +13,7 @@ import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";
 import { HeaderFields, type HeaderReader } from "./headers.ts";
 import { hostOf, isHost } from "./host.ts";
 import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
-import { type RecordedArrival, type RequestObserver, RequestRecord } from "./request_record.ts";
+import { type RecordedArrival, type RecordedRefusal, type RequestObserver, RequestRecord } from "./request_record.ts";
 
 /** What the front door needs of the router. */
 export interface RequestRouter {
@@ -144,9 +144,19 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       record.code = error.code;
       record.message = error.message;
       record.provider ??= error.details.provider ?? null;
+      record.refusal = refusalOf(error, record.respondedAt);
     }
     return request.method === "HEAD" ? withoutBody(response) : response;
   }
+}
+
+/** Returns the limit that refused a request; null for any other error. */
+function refusalOf({ details: { quota, retryAfterSeconds } }: GatewayError, now: number): RecordedRefusal | null {
+  if (quota === undefined) return null;
+  const { holder, limit, value, resetAt } = quota;
+  const isRate = limit === "rpm" || limit === "tpm";
+  const rateResetAt = isRate && retryAfterSeconds !== undefined ? now + retryAfterSeconds * 1_000 : null;
+  return { holder, limit, value, resetAt: resetAt ?? rateResetAt };
 }
 
 /** Adds the cost of a request that was charged before its response. Texts have the field already. */

@@ -77,6 +77,26 @@ export interface RecordedQuantities {
   readonly tariff: Readonly<Partial<Record<string, bigint>>>;
 }
 
+/** What a request reserved before its first attempt. */
+export interface RecordedReservation {
+  /** The highest cost of the request. */
+  readonly amount: Money;
+  /** The most tokens that it was expected to use; absent if it uses none. */
+  readonly tokens?: number | undefined;
+}
+
+/** The limit of a key or an account that refused a request. */
+export interface RecordedRefusal {
+  /** Whose limit it is. */
+  readonly holder: "key" | "account";
+  /** `rpm`, `tpm`, `concurrency` or `budget`. */
+  readonly limit: string;
+  /** The value of the limit, for people. */
+  readonly value: string;
+  /** When a request can succeed, in Unix milliseconds; null for never, or at the end of another request. */
+  readonly resetAt: number | null;
+}
+
 /** What is known about a request when it arrives. */
 export interface RecordedArrival {
   /** Assigned by the gateway. */
@@ -109,6 +129,8 @@ export interface RecordedFacts {
   kind: string | null;
   /** For each model that has a choice of providers, or a pin; models with a single usable provider are left out. */
   routes: readonly RecordedRoute[];
+  /** What the request reserved; null if it was not admitted or costs nothing by its kind. */
+  reserved: RecordedReservation | null;
   /** In the order in which they began. */
   attempts: RecordedAttempt[];
   /** The fields that the vendor does not support, in the caller's spelling. */
@@ -155,6 +177,8 @@ export class RequestRecord implements RecordedFacts {
   /** See {@linkcode RecordedFacts}. */
   routes: readonly RecordedRoute[] = NO_ROUTES;
   /** See {@linkcode RecordedFacts}. */
+  reserved: RecordedReservation | null = null;
+  /** See {@linkcode RecordedFacts}. */
   attempts: RecordedAttempt[] = [];
   /** See {@linkcode RecordedFacts}. */
   dropped: readonly string[] = NONE;
@@ -186,6 +210,8 @@ export class RequestRecord implements RecordedFacts {
   code: string | null = null;
   /** The message of the error that was returned. */
   message: string | null = null;
+  /** The limit that refused the request; null if none did. */
+  refusal: RecordedRefusal | null = null;
   /** Unix milliseconds at which the head of the response was ready; 0 before. */
   respondedAt = 0;
   /** Keeps the bodies of the request and of its response; null if they are not captured. */
@@ -240,8 +266,8 @@ export class RequestRecord implements RecordedFacts {
 
   /** The collected facts as plain values, to be sent to another thread. */
   facts(): RecordedFacts {
-    const { accountId, keyId, model, servedModel, provider, kind, routes, attempts, dropped, tokens, images } = this;
-    const { cost, charged, end, firstByteAt, responseBytes, requestBytes } = this;
+    const { accountId, keyId, model, servedModel, provider, kind, routes, reserved, attempts, dropped } = this;
+    const { tokens, images, cost, charged, end, firstByteAt, responseBytes, requestBytes } = this;
     return {
       accountId,
       keyId,
@@ -250,6 +276,7 @@ export class RequestRecord implements RecordedFacts {
       provider,
       kind,
       routes,
+      reserved,
       attempts,
       dropped,
       tokens,

@@ -1,5 +1,6 @@
 import { highestReservation } from "../billing/highest_reservation.ts";
 import { fixedReservation } from "../billing/meter.ts";
+import type { RecordedAttempt } from "../http/request_record.ts";
 import { joinOptions } from "../calls/options.ts";
 import { type CallParts, runPaidCall } from "../calls/paid_call.ts";
 import type { RelayParts } from "../calls/stream_relay.ts";
@@ -8,7 +9,15 @@ import { providerNameOf } from "../lib/provider_name.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import type { ImageEvent, ImageOrder, ImageOutcome, ImageSource, ImageUpstream } from "../upstreams/image_upstream.ts";
+import type {
+  ImageCall,
+  ImageEvent,
+  ImageOrder,
+  ImageOutcome,
+  ImageSource,
+  ImageUpstream,
+} from "../upstreams/image_upstream.ts";
+import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { type FinishedImages, imageResponse } from "./image_response.ts";
 import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
 import { CallerLink } from "./caller_link.ts";
@@ -36,6 +45,8 @@ interface ImageAttempt {
   readonly bill: ImageBill;
   readonly link: CallerLink;
   readonly memory: ImageMemory;
+  /** Null if the attempt is not recorded. */
+  readonly recorded: RecordedAttempt | null;
   readonly writeError: ImageCaller["writeError"];
 }
 
@@ -83,7 +94,8 @@ export class ImageCalls {
           const bill = { settlement: settlement.servedBy(request.model, null), measure };
           memory.beginAttempt();
           const provider = providerNameOf(candidate.provider);
-          return this.#attempt({ request, order, provider, upstream, bill, link, memory, writeError });
+          const recorded = record.lastAttempt;
+          return this.#attempt({ request, order, provider, upstream, bill, link, memory, recorded, writeError });
         };
       },
     }, this.parts);
@@ -169,8 +181,17 @@ async function* eventsOf(attempt: ImageAttempt): AsyncGenerator<ImageEvent, void
   yield { type: "completed", outcome: await makeImages(upstream, kind, order, callOf(attempt)) };
 }
 
-function callOf({ link, memory }: ImageAttempt) {
-  return { callerSignal: () => link.signal, reserve: memory.reserveReply };
+function callOf({ link, memory, recorded }: ImageAttempt): ImageCall {
+  return {
+    callerSignal: () => link.signal,
+    reserve: memory.reserveReply,
+    // Of several requests of one attempt, the first is recorded.
+    onResponse(response) {
+      if (recorded === null || recorded.status !== null) return;
+      recorded.status = response.status;
+      recorded.vendorRequestId = vendorRequestIdOf((name) => response.header(name));
+    },
+  };
 }
 
 function orderOf(request: ImageRequest, model: string, images: readonly ImageSource[]): ImageOrder {

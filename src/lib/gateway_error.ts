@@ -69,6 +69,8 @@ export interface ExceededQuota {
   readonly limit: "rpm" | "tpm" | "concurrency" | "budget";
   /** The value of the limit, for people. */
   readonly value: string;
+  /** When a budget resets, in Unix milliseconds; null if it does not. Absent for other limits. */
+  readonly resetAt?: number | null;
 }
 
 /**

@@ -53,7 +53,8 @@ export function budgetExceeded(budget: BudgetLeft, why: string, field: string | 
   const end = resetAt === null ? "it does not reset" : `it resets at ${rfc3339(resetAt)}`;
   const message = `Cannot accept the request: ${why}, and the budget of the ${holder}, ${value}, has ` +
     `${writeMoney(left > 0n ? left : 0n)} USD left; ${end}`;
-  return new GatewayError("insufficient_credits", message, { field, quota: { holder, limit: "budget", value } });
+  const quota = { holder, limit: "budget", value, resetAt } as const;
+  return new GatewayError("insufficient_credits", message, { field, quota });
 }
 
 const PERIODS: Readonly<Record<Budget["per"], string>> = {

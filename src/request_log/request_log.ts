@@ -1,5 +1,5 @@
 import type { Rate } from "../lib/money.ts";
-import type { RecordedFacts, RequestEnd, RequestObserver } from "../http/request_record.ts";
+import type { RecordedFacts, RecordedRefusal, RequestEnd, RequestObserver } from "../http/request_record.ts";
 
 /** A charged quantity. */
 export interface ChargedPrice {
@@ -28,6 +28,8 @@ export interface LoggedRequest extends Omit<RecordedFacts, "firstByteAt" | "requ
   readonly path: string;
   /** The path of the route; null if the request had none. */
   readonly endpoint: string | null;
+  /** The limit that refused the request; null if none did. */
+  readonly refusal: RecordedRefusal | null;
   /** The HTTP status of the response. */
   readonly status: number;
   /** The code of the returned error; null for a success. */

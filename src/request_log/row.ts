@@ -1,6 +1,7 @@
 import type {
   RecordedAttempt,
   RecordedQuantities,
+  RecordedRefusal,
   RecordedRoute,
   RecordedTokens,
   RequestEnd,
@@ -53,6 +54,9 @@ type Facts = readonly [
   remote: string,
   routes: readonly RecordedRoute[],
   dropped: readonly string[],
+  /** Absent in rows of earlier versions, like all that follow. */
+  reserved?: readonly [amount: string, tokens: number | null] | null,
+  refusal?: RecordedRefusal | null,
 ];
 
 /** An attempt as JSON. Queries search for its first member. */
@@ -107,6 +111,7 @@ export function readRow(row: StoredRow): LoggedRequest {
   const facts = JSON.parse(String(row.facts)) as Facts;
   const [receivedAt, firstByteMs, method, path, endpoint, kind, end, tokens, isEstimated] = facts;
   const [, , , , , , , , , images, cost, charged, requestBytes, responseBytes, remote, routes, dropped] = facts;
+  const [, , , , , , , , , , , , , , , , , reserved = null, refusal = null] = facts;
   return {
     position: Number(row.position),
     requestId: String(row.request_id),
@@ -127,6 +132,8 @@ export function readRow(row: StoredRow): LoggedRequest {
     message: textOf(row.message),
     end,
     routes,
+    reserved: reserved === null ? null : { amount: BigInt(reserved[0]), tokens: reserved[1] ?? undefined },
+    refusal,
     attempts: row.attempts === null ? [] : (JSON.parse(String(row.attempts)) as StoredAttempt[]).map(readAttempt),
     dropped,
     tokens: tokens === null ? null : readTokens(tokens, isEstimated === 1),
@@ -167,6 +174,8 @@ function writeFacts(record: RequestRecord): string {
       arrival.remote,
       record.routes.length <= MAX_ROUTES ? record.routes : record.routes.slice(0, MAX_ROUTES),
       record.dropped.length === 0 ? record.dropped : cutDropped(record.dropped),
+      record.reserved === null ? null : [String(record.reserved.amount), record.reserved.tokens ?? null],
+      record.refusal,
     ] satisfies Facts,
   );
 }

@@ -31,7 +31,7 @@ export function writePage({ requests, next }: RequestPage, write: (request: Logg
 }
 
 function shared(request: LoggedRequest) {
-  const { tokens, cost, code } = request;
+  const { tokens, cost, code, reserved, refusal } = request;
   return {
     id: request.requestId,
     object: "request",
@@ -50,6 +50,13 @@ function shared(request: LoggedRequest) {
     provider: request.provider,
     status: request.status,
     error: code === null ? null : { code, message: request.message },
+    refusal: refusal === null ? null : {
+      holder: refusal.holder,
+      limit: refusal.limit,
+      value: refusal.value,
+      resets_at: refusal.resetAt === null ? null : refusal.resetAt / 1_000,
+    },
+    reserved: reserved === null ? null : { amount: writeMoney(reserved.amount), tokens: reserved.tokens ?? null },
     end: request.end,
     dropped: [...request.dropped],
     usage: tokens === null ? null : {

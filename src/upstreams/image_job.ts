@@ -126,7 +126,8 @@ class RejectedPolls {
 }
 
 function pollOptions({ outbound, call, readError }: ImageJobParts): JsonRequestOptions {
-  return { ...imageRequestOptions(call, readError), firstByteMs: Math.min(POLL_TIMEOUT_MS, outbound.firstByteMs) };
+  const { onResponse: _, ...options } = imageRequestOptions(call, readError); // the id of the first response is recorded
+  return { ...options, firstByteMs: Math.min(POLL_TIMEOUT_MS, outbound.firstByteMs) };
 }
 
 /** Cancels the job, ignoring errors, and returns the failure to throw. */

@@ -12,5 +12,6 @@ export function imageRequestOptions(
     capBytes: IMAGE_REPLY_CAP_BYTES,
     readError,
     ...(call.reserve && { reserve: call.reserve }),
+    ...(call.onResponse && { onResponse: call.onResponse }),
   };
 }

@@ -1,3 +1,5 @@
+import type { JsonRequestOptions } from "./outbound_call.ts";
+
 /** An image in memory or in a file of the gateway, which is read while it is sent. */
 export interface ImageSource {
   /** Detected from the bytes, not from what the caller declares: `image/png`, `image/jpeg`, `image/webp`. */
@@ -86,6 +88,8 @@ export interface ImageCall {
   readonly callerSignal: () => AbortSignal;
   /** As in {@linkcode OutboundResponse.readAll}. Default: everything is accepted. */
   readonly reserve?: (bytes: number) => void;
+  /** Called with the head of each 2xx response of the vendor. Default: nothing is done. */
+  readonly onResponse?: JsonRequestOptions["onResponse"];
 }
 
 /**

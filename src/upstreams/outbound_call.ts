@@ -140,6 +140,8 @@ export interface JsonRequestOptions {
   readonly firstByteMs?: number;
   /** As in {@linkcode OutboundCall}. */
   readonly freshConnection?: boolean;
+  /** Called with the head of a 2xx response, before its body is read. Default: nothing is done. */
+  readonly onResponse?: (response: Pick<OutboundResponse, "status" | "header">) => void;
   /** Parses the text of the response. Default: `JSON.parse`, which rounds integers beyond 2^53. */
   readonly parse?: (text: string) => unknown;
   /** Reads an error body. Default: the format of the default protocol, which most vendors use. */

@@ -33,6 +33,7 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
     freshConnection: options.freshConnection ?? false,
     readError: options.readError ?? chat.upstream.readError,
   });
+  options.onResponse?.(response);
   return readJsonResponse(
     outbound,
     await response.readAll(options.capBytes ?? MAX_RESPONSE_BYTES, options.reserve),

@@ -1,6 +1,7 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { explain } from "../../src/cli/explain.ts";
 import { type PrintedRequest, requestLine } from "../../src/cli/request_line.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 import { always, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
@@ -138,6 +139,7 @@ Deno.test("explain tells the choice of providers, the attempts and the price", a
       '"acme/m" has these providers. Those that could be tried were ordered at random by weight:',
       "  broken could be tried (1 of 2).",
       "  good could be tried (1 of 2).",
+      "It was admitted, and reserved up to 0.03281425 USD and 16421 tokens.",
       'Attempt 1: broken, with its model "m", failed with status 503 after 1 ms: unavailable: busy. ' +
       "The vendor's request id is vendor-1.",
       'Attempt 2: good, with its model "m", responded after 1 ms.',
@@ -150,5 +152,86 @@ Deno.test("explain tells the choice of providers, the attempts and the price", a
     await gateway.stop();
     await failing.stop();
     await good.stop();
+  }
+});
+
+Deno.test("explain tells which limit refused a request and when it resets", async () => {
+  const now = Date.parse("2026-11-23T10:00:00.500Z");
+  const keys = { rpm: newApiKey(), budget: newApiKey() };
+  const good = startScriptedUpstream(always(chatReply("hello", { prompt: 1_000, completion: 500 })));
+  const limits = { rpm: { rpm: 1 }, budget: { budget: { amount: "0.000001", per: "day" } } };
+  const gateway = await startTestGateway({
+    clock: { ...systemClock, now: () => now, monotonicMs: () => performance.now() },
+    config: {
+      accounts: Object.entries(keys).map(([id, key]) => ({
+        id,
+        balance: "25.00",
+        keys: [{ key, ...limits[id as keyof typeof limits] }],
+      })),
+      providers: { good: { kind: "openai", base_url: good.baseUrl, api_key: "key-of-vendor", speaks: "chat" } },
+      models: [textModel("acme/m", ["good"])],
+    },
+  });
+  try {
+    const refusalOf = async (key: string) => {
+      let body: Json = {};
+      for (let time = 0; time < 3 && body.refusal == null; time++) {
+        const id = await chat(gateway, { model: "acme/m", max_tokens: 500 }, key);
+        ({ body } = await get(gateway, `/admin/v1/requests/${id}`));
+      }
+      const lines = explain(body as unknown as PrintedRequest);
+      return { refusal: body.refusal, line: lines.find((line) => line.startsWith("It was refused")) ?? lines.join() };
+    };
+    const { refusal: rate, line } = await refusalOf(keys.rpm);
+    const { resets_at: resetsAt, ...limit } = rate as { resets_at: number };
+    assertEquals(limit as Json, { holder: "key", limit: "rpm", value: "1" });
+    assert(resetsAt > now / 1_000 && resetsAt <= now / 1_000 + 60, String(resetsAt));
+    assertEquals(
+      line,
+      "It was refused by the limit rpm of its key, 1. A request of this size fits from " +
+        `${new Date(resetsAt * 1_000).toISOString()} on.`,
+    );
+    assertEquals(await refusalOf(keys.budget), {
+      refusal: {
+        holder: "key",
+        limit: "budget",
+        value: "0.0000010000 USD a day",
+        resets_at: Date.parse("2026-11-24") / 1_000,
+      },
+      line: "It was refused by the budget of its key, 0.0000010000 USD a day. It resets at 2026-11-24T00:00:00.000Z.",
+    });
+  } finally {
+    await gateway.stop();
+    await good.stop();
+  }
+});
+
+Deno.test("the record of a picture has the vendor's request id and status", async () => {
+  const gateway = await startTestGateway({
+    config: {
+      models: [{
+        id: "sandbox/image-1",
+        image: {},
+        pricing: { per_image: "0.04" },
+        serves: [{ provider: "sandbox-openai", model: "gpt-image-1.5" }],
+      }],
+    },
+  });
+  try {
+    for (const stream of [false, true]) {
+      const response = await fetch(`${gateway.address}/v1/images/generations`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "sandbox/image-1", prompt: "a red fox", quality: "low", stream }),
+      });
+      await response.text();
+      const id = response.headers.get("x-service-request-id");
+      const { body } = await get(gateway, `/admin/v1/requests/${id}`);
+      const [attempt] = body.attempts as Json[];
+      assertEquals(attempt?.status, 200);
+      assertMatch(String(attempt?.vendor_request_id), /^req/);
+    }
+  } finally {
+    await gateway.stop();
   }
 });

@@ -63,6 +63,7 @@ export function openaiImages(outbound: Outbound): ImageUpstream {
         callerSignal: call.callerSignal,
         readError: readImageError,
       });
+      call.onResponse?.(response);
       yield* readImageStream(response, outbound, (response) => readOutcome(response, order, outbound));
     },
     maxPerCall: 10,
