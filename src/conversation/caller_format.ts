@@ -102,6 +102,8 @@ export interface CallerFormat {
   /** What is sent between two frames to keep a stream alive; null where clients of the format fail on it. */
   readonly heartbeat: Frame | "comment" | null;
 
+  /** The names from the root of an event to its usage, for the events of a stream that report usage at the end. */
+  readonly streamUsagePath: readonly string[];
   /** Whether the caller asked for usage in the stream. Always true in formats that always report it. */
   wantsUsage(body: JsonObject): boolean;
   /** The largest output limit that the request sets, as vendors differ in which field they read; null for none. */

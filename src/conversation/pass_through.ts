@@ -52,6 +52,11 @@ export interface StreamWatcher {
   isComplete(): boolean;
   /** True after the format's end marker: nothing that follows is charged. */
   isFinal(): boolean;
+  /**
+   * True for the data of a frame that was observed just now and may be the last that reports usage to the caller: a
+   * fast search.
+   */
+  mayEndUsage(data: string): boolean;
   /** True for the data of a frame that the gateway requested and the caller did not. */
   isHidden(data: string): boolean;
   /**

@@ -14,6 +14,7 @@ import { FrameBuffer } from "./frame_buffer.ts";
 import { FrameMemory } from "./frame_memory.ts";
 import { framesIn, isCompleteData, type RawFrame, rejectManyValues } from "./stream_frames.ts";
 import { applyEdits, bytesOfLatin1, endsFrame, latin1Of, type LineEdit, textOfLatin1 } from "./stream_lines.ts";
+import { dataWithCost } from "./stream_cost.ts";
 import { StreamSample } from "./stream_sample.ts";
 import type { TextAttempt } from "./attempt.ts";
 import {
@@ -32,6 +33,9 @@ import { isUsageAwaited, usageSoFar } from "./request_usage.ts";
  * unbroken in any framing. Only text with a match is split into frames, and only frames with a match are parsed. Bytes
  * that are whole frames pass unchanged. The beginning of a frame is held until its end arrives, so that a stream that
  * breaks leaves no half of an event.
+ *
+ * The frame that reports usage last gets the cost, which is known after the charge. Where the end marker comes later,
+ * the frame and what follows it are held until then.
  */
 export class PassRelay implements Relay {
   readonly finished = false;
@@ -47,6 +51,10 @@ export class PassRelay implements Relay {
   /** Whether the empty line of a removed frame has not arrived yet. */
   #hidesBlankLine = false;
   #state: PassState = RELAYING;
+  /** The frame that may report usage last: a range of the text that is sent next, after {@linkcode #held}. */
+  #usageFrame: RawFrame | null = null;
+  /** The text from that frame on, while the end marker is awaited; empty if none is held. */
+  #held = "";
   /** Whether hosted tools were offered. Their calls raise the ceiling of a plausible usage. */
   readonly #countsHostedCalls: boolean;
   #hostedCalls = 0;
@@ -71,6 +79,7 @@ export class PassRelay implements Relay {
     if (this.#countsHostedCalls) this.#hostedCalls += countHostedCalls(joinDataLines(frames));
     const edits = this.#inspect(frames);
     const shown = edits.length === 0 ? frames : applyEdits(frames, edits);
+    if (this.#usageFrame !== null) return this.#takeUsage(shown);
     const isUnchanged = wasEmpty && edits.length === 0;
     const out = isUnchanged ? bytes.subarray(0, frames.length) : bytesOfLatin1(shown);
     switch (this.#state.phase) {
@@ -87,14 +96,15 @@ export class PassRelay implements Relay {
 
   async end(): Promise<Bytes> {
     const rest = this.#buffer.end();
-    const shown = this.#withClosedFrame(applyEdits(rest, [...this.#inspect(rest), ...incompleteFrameIn(rest)]));
-    const out = bytesOfLatin1(shown);
+    const last = applyEdits(rest, [...this.#inspect(rest), ...incompleteFrameIn(rest)]);
+    const shown = this.#withClosedFrame(this.#held + last);
+    this.#held = "";
     if (this.#state.phase !== "charged" && !this.#watcher.isComplete()) {
       await this.#charge("cut");
-      const sent = this.#send(shown, out);
+      const sent = this.#sendText(shown);
       return hasVendorError(this.#state) ? sent : joined(sent, this.#failureBytes(incompleteStream(this.attempt)));
     }
-    return await this.#chargeThenSend(shown, out);
+    return await this.#chargeThenSend(shown);
   }
 
   async fail(thrown: unknown): Promise<Bytes> {
@@ -102,7 +112,10 @@ export class PassRelay implements Relay {
     if (phase === "charged") return null;
     const isComplete = this.#watcher.isComplete() && phase !== "charge_failed" && !(thrown instanceof GatewayError);
     await this.#charge(isComplete ? "completed" : "cut").catch(() => {}); // Logged by the meter.
-    return isComplete || hasVendorError(this.#state) ? null : this.#failureBytes(streamError(thrown, this.attempt));
+    const held = this.#held === "" ? null : this.#sendText(this.#withCost(this.#held));
+    return isComplete || hasVendorError(this.#state)
+      ? held
+      : joined(held, this.#failureBytes(streamError(thrown, this.attempt)));
   }
 
   onDisconnect(): void {
@@ -116,6 +129,45 @@ export class PassRelay implements Relay {
 
   heartbeat(): Bytes {
     return endsFrame(this.#tail()) ? heartbeatOf(this.attempt.request.format) : null;
+  }
+
+  /** Handles text after which a frame with usage is held or can get the cost. */
+  #takeUsage(shown: string): Bytes | Promise<Bytes> {
+    const text = this.#held + shown;
+    this.#held = "";
+    switch (this.#state.phase) {
+      case "complete":
+        return this.#chargeThenSend(text);
+      case "vendor_failed":
+        return this.#chargeThenReport(text, bytesOfLatin1(text));
+      case "relaying": {
+        const { start } = this.#usageFrame!;
+        const isHeld = text.length - start <= MAX_HELD_CHARACTERS;
+        this.#held = isHeld ? text.slice(start) : "";
+        this.#usageFrame = isHeld ? movedBy(this.#usageFrame!, -start) : null;
+        return this.#sendText(isHeld ? text.slice(0, start) : text);
+      }
+      case "charge_failed":
+      case "charged":
+        this.#usageFrame = null;
+        return this.#sendText(text);
+    }
+  }
+
+  /** Returns text with the cost in its frame with usage. */
+  #withCost(text: string): string {
+    const usage = this.#usageFrame;
+    this.#usageFrame = null;
+    if (usage === null || usage.data === null || this.#state.phase === "charge_failed") return text;
+    const data = dataWithCost(usage.data, this.attempt);
+    // Data on several lines is not one part of the text, and has no cost.
+    const at = data === null ? -1 : text.indexOf(usage.data, usage.start);
+    if (data === null || at < 0 || at >= usage.end) return text;
+    return text.slice(0, at) + data + text.slice(at + usage.data.length);
+  }
+
+  #sendText(shown: string): Bytes {
+    return this.#send(shown, bytesOfLatin1(shown));
   }
 
   #send(shown: string, out: Uint8Array<ArrayBuffer>): Bytes {
@@ -139,10 +191,13 @@ export class PassRelay implements Relay {
     return shown + (/[\r\n]$/.test(sent) ? "\n" : "\n\n");
   }
 
-  async #chargeThenSend(shown: string, out: Uint8Array<ArrayBuffer>): Promise<Bytes> {
+  /** @param out The bytes of `shown`, if they are known. */
+  async #chargeThenSend(shown: string, out?: Uint8Array<ArrayBuffer>): Promise<Bytes> {
     if (this.#state.phase !== "charged") await this.#charge("completed");
     this.#state = CHARGED;
-    return this.#send(shown, out);
+    return out !== undefined && this.#usageFrame === null
+      ? this.#send(shown, out)
+      : this.#sendText(this.#withCost(shown));
   }
 
   /**
@@ -160,11 +215,18 @@ export class PassRelay implements Relay {
     const mayReport = text.includes('"error"');
     if (!mayReport && !this.#hidesBlankLine && !this.#watcher.isRelevant(text)) return [];
     const edits: LineEdit[] = [];
+    /** How far the edits move what follows them. */
+    let shift = this.#held.length;
     for (const { start, end, data } of framesIn(text)) {
       const replacement = data === null
         ? this.#replacementOfBlank(text.slice(start, end))
         : this.#replacementOf(data, text, start);
-      if (replacement !== null) edits.push({ start, end, text: replacement });
+      if (replacement !== null) {
+        edits.push({ start, end, text: replacement });
+        shift += replacement.length - (end - start);
+      } else if (data !== null && this.#watcher.mayEndUsage(data)) {
+        this.#usageFrame = movedBy({ start, end, data }, shift);
+      }
       this.#hidesBlankLine = replacement === "" && !endsFrame(text.slice(start, end));
     }
     return edits;
@@ -249,6 +311,13 @@ export class PassRelay implements Relay {
     });
     return encodeFrames(writer.fail(error));
   }
+}
+
+/** The most text that is held for the end marker. Some vendors may send none. */
+const MAX_HELD_CHARACTERS = 16_384;
+
+function movedBy({ start, end, data }: RawFrame, distance: number): RawFrame {
+  return { start: start + distance, end: end + distance, data };
 }
 
 /** The longest end of a frame: CR LF CR LF. */

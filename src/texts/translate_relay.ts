@@ -15,6 +15,7 @@ import { FrameMemory } from "./frame_memory.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { toCallerEvents } from "./caller_reply.ts";
 import { SignatureCollector } from "./signature_collector.ts";
+import { framesWithCost } from "./stream_cost.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import type { Translation } from "./translation.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
@@ -137,7 +138,7 @@ export class TranslateRelay implements Relay {
       return await this.#break(thrown);
     }
     this.finished = true;
-    this.#add(this.#writer.write({ ...event, usage }));
+    this.#add(framesWithCost(this.#writer.write({ ...event, usage }), this.attempt));
     return this.#takeOut();
   }
 

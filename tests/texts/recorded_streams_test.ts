@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { encodeFrames } from "../../src/lib/sse.ts";
 import { minRecordings, recordings } from "../support/recordings.ts";
 import { CODECS } from "../support/formats.ts";
-import { admissionRecorder, attemptOf, bodyOf, cutAt, relayAll } from "./support.ts";
+import { admissionRecorder, attemptOf, bodyOf, cutAt, relayAll, withoutCost } from "./support.ts";
 
 const PLACES = Array.from({ length: 40 }, (_, at) => (at * 0.618) % 1);
 
@@ -16,7 +16,7 @@ Deno.test({
       if (frames === null) continue;
       const hasMark = form !== "chat" || frames.at(-1)!.data === "[DONE]";
       const sent = hasMark ? frames : [...frames, { event: null, data: "[DONE]" }];
-      const wire = new TextDecoder().decode(encodeFrames(sent));
+      const wire = withoutCost(new TextDecoder().decode(encodeFrames(sent)));
       const follower = CODECS[form].passThrough.watch({});
       for (const { data } of sent) if (follower.isRelevant(data)) follower.observe(data);
       const recorder = admissionRecorder();

@@ -48,6 +48,7 @@ export const caller: CallerFormat = {
   eventWriter,
   writeError: writeDefaultError,
   heartbeat: "comment",
+  streamUsagePath: ["usage"],
   wantsUsage,
   requestedLimit: (body) => maxRequestedLimit(body, ["max_completion_tokens", "max_tokens"]),
   clampLimit: (body, most) => clampedTopLevelLimits(body, ["max_completion_tokens", "max_tokens"], most),

@@ -11,6 +11,8 @@ import { eventReader } from "../upstream/event_reader.ts";
  */
 const RELEVANT = /"(?:usage|finish_reason)"(?!\s*:\s*null)|"url_citation"|"images"(?!\s*:\s*(?:null|\[\s*\]))|\[DONE\]/;
 
+const USAGE = /"usage"\s*:\s*\{/;
+
 /**
  * Observes a stream that passes through. A finish reason counts as the end, like `[DONE]`, because some vendors send no
  * `[DONE]`; only `[DONE]` is final, because usage follows the finish reason. The last usage applies, unless it counts
@@ -36,6 +38,7 @@ export function watcher(wantsUsage: boolean): StreamWatcher {
     usage: () => withAtLeast(usage, extras),
     isComplete: () => isEnded,
     isFinal: () => isFinal,
+    mayEndUsage: (data) => wantsUsage && isEnded && USAGE.test(data),
     isHidden: (data) => !wantsUsage && isUsageChunk(data),
     failureIn: (data) => failureReportedIn(eventReader(), data),
   };

@@ -64,6 +64,7 @@ export const caller: CallerFormat = {
   eventWriter,
   writeError,
   heartbeat: null,
+  streamUsagePath: ["usageMetadata"],
   wantsUsage: () => true,
   requestedLimit: (body) => maxRequestedLimit(body, LIMIT_FIELDS),
   clampLimit: clampLimit,

@@ -42,6 +42,7 @@ export function watcher(): StreamWatcher {
     isComplete: () => isEnded,
     // The last chunk has usage; if the chunk with the finish reason has none, another chunk follows.
     isFinal: () => isEnded && usage() !== null,
+    mayEndUsage: (data) => isEnded && data.includes('"usageMetadata"'),
     isHidden: () => false,
     failureIn: (data) => failureReportedIn(eventReader(), data),
   };

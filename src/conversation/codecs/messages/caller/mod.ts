@@ -48,6 +48,7 @@ export const caller: CallerFormat = {
   eventWriter,
   writeError,
   heartbeat: { event: "ping", data: '{"type":"ping"}' },
+  streamUsagePath: ["usage"],
   wantsUsage: () => true,
   requestedLimit: (body) => maxRequestedLimit(body, ["max_tokens"]),
   clampLimit: clampLimit,

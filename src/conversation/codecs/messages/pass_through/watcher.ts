@@ -22,6 +22,7 @@ export function watcher(): StreamWatcher {
     usage: () => usageOf(usage),
     isComplete: () => isEnded,
     isFinal: () => isEnded,
+    mayEndUsage: (data) => data.includes('"message_delta"') && data.includes('"usage"'),
     isHidden: () => false,
     failureIn: (data) => failureReportedIn(eventReader(), data),
   };

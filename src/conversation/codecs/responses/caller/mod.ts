@@ -50,6 +50,7 @@ export const caller: CallerFormat = {
   eventWriter,
   writeError: writeDefaultError,
   heartbeat: "comment",
+  streamUsagePath: ["response", "usage"],
   wantsUsage: () => true,
   requestedLimit: (body) => maxRequestedLimit(body, ["max_output_tokens"]),
   clampLimit: (body, most) => clampedTopLevelLimits(body, ["max_output_tokens"], most),

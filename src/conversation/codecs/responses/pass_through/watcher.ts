@@ -42,6 +42,7 @@ export function watcher(): StreamWatcher {
     usage: () => withHosted(usage, hosted),
     isComplete: () => isEnded,
     isFinal: () => isEnded,
+    mayEndUsage: (data) => isEnded && END_MARK.test(data),
     isHidden: () => false,
     startedStream(last) {
       const response = objectOf(objectOf(parsedOrNull(created ?? ""))?.response);
