@@ -1,5 +1,5 @@
 import type { KeyRing } from "../billing/key_ring.ts";
-import type { Meter } from "../billing/meter.ts";
+import type { LedgerMeter } from "../billing/meter.ts";
 import type { UsageReports } from "../billing/usage/usage_report.ts";
 import type { Config } from "../config/config.ts";
 import type { Route } from "../http/inbound.ts";
@@ -11,6 +11,7 @@ import { PAGE_PARAMETERS } from "../protocols/admin/fields.ts";
 import { adminEventRoutes } from "../protocols/admin/events.ts";
 import { adminProviderRoutes, type TestProvider } from "../protocols/admin/providers.ts";
 import { adminRoutes } from "../protocols/admin/routes.ts";
+import type { EraseAccount } from "../protocols/admin/erasure.ts";
 import { guarded } from "../protocols/admin/admin_access.ts";
 import type { AdminRoute } from "../protocols/admin/admin_route.ts";
 import { adminAuditRoutes } from "../protocols/admin/audit.ts";
@@ -25,6 +26,7 @@ import type { Provider } from "../upstreams/provider.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import type { ConfigChanges } from "./config_changes.ts";
+import type { FileStores } from "./file_stores.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
@@ -38,13 +40,16 @@ export interface AdminRouteOptions {
   readonly access: AdminAccess;
   readonly store: Store;
   readonly keys: KeyRing;
-  readonly meter: Meter;
+  readonly meter: LedgerMeter;
   readonly clock: Clock;
   /** The start of this process in Unix milliseconds. */
   readonly startedAt: number;
   readonly breaker: Pick<CircuitBreaker, "health">;
   /** The load of providers with limits. */
   readonly slots: Pick<AttemptSlots, "loadOf">;
+  readonly files: Pick<FileStores, "results" | "caches">;
+  /** Removes what is kept in memory of an account's replies, and returns the number. */
+  readonly forgetReplies: (account: string) => number;
   /** The providers that a test calls, by id. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly deliveries: DeliveryAdmin;
@@ -63,7 +68,7 @@ export interface AdminRouteOptions {
 export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   const { config, access, store, keys, meter, clock, startedAt, breaker } = options;
   const { slots, providers: tested, deliveries, feed, signingKeys, usage, configChanges, baseUrl } = options;
-  const { requestLog } = options;
+  const { requestLog, files, forgetReplies } = options;
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
@@ -76,8 +81,12 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     const { testProvider } = await import("./provider_test.ts");
     return await testProvider({ config, providers: tested, clock }, name, credential);
   };
+  const erase: EraseAccount = async (account) => {
+    const { eraseAccount } = await import("./erase_account.ts");
+    return await eraseAccount({ store, keys, meter, files, requestLog, audit: access.audit, forgetReplies }, account);
+  };
   const routes: readonly AdminRoute[] = [
-    ...adminRoutes({ store, keys, meter, readJson, readOptionalJson, accounts: config.accounts }),
+    ...adminRoutes({ store, keys, meter, readJson, readOptionalJson, accounts: config.accounts, erase }),
     ...adminDeliveryRoutes({ admin: deliveries, readJson }),
     ...adminEventRoutes({ feed, readJson, baseUrl, now: () => clock.now() }),
     ...adminTaskRoutes({ admin: openTaskAdmin(store) }),

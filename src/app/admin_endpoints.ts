@@ -21,6 +21,7 @@ export const ADMIN_ENDPOINTS: readonly Endpoint[] = endpointsOf({
   "/accounts/:account/buckets": ["POST"],
   "/accounts/:account/suspend": ["POST"],
   "/accounts/:account/resume": ["POST"],
+  "/accounts/:account/erase": ["POST"],
   "/accounts/:account/webhook-secret": ["POST"],
   "/accounts/:account/keys": ["POST", "GET"],
   "/accounts/:account/keys/:key": ["GET", "PATCH", "DELETE"],

@@ -27,6 +27,8 @@ export interface LastingFeatures {
   readonly reasoning: KeptValues<KeptReasoning>;
   /** Output items that later requests can refer to. */
   readonly items: KeptValues<string>;
+  /** Removes the reasoning and the items of an account, and returns the number. */
+  forgetReplies(account: string): number;
 }
 
 /** The features behind the endpoints. Those that do not last belong to one configuration. */
@@ -69,7 +71,8 @@ export function createLastingFeatures(
     items,
   });
   const videos = createVideoFeature({ ...services, egress }, { ...webhooks, baseUrl: () => state.baseUrl, current });
-  return { reasoning, items, webhooks, large, videos };
+  const forgetReplies = (account: string) => reasoning.removeAccount(account) + items.removeAccount(account);
+  return { reasoning, items, forgetReplies, webhooks, large, videos };
 }
 
 /** Builds the features of one configuration. */

@@ -153,6 +153,7 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
       startedAt: services.counts.startedAt,
       deliveries: webhooks.deliveries,
       feed: webhooks.feed,
+      forgetReplies: features.forgetReplies,
       configChanges,
       baseUrl: () => state.baseUrl,
     });

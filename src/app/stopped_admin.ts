@@ -16,6 +16,7 @@ import { openDeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import { openEventFeed } from "../webhooks/event_feed.ts";
 import { createAdminRoutes } from "./admin.ts";
 import { adminAccessWith } from "./admin_access.ts";
+import { openFileStores } from "./file_stores.ts";
 import { createRouter } from "./router.ts";
 import { toCallerError } from "./storage_error.ts";
 
@@ -53,6 +54,8 @@ export function createStoppedAdmin(
     usage: createUsageReports({ store, rollup, meter }),
     clock,
     startedAt: clock.now(),
+    files: openFileStores(config, log),
+    forgetReplies: () => 0,
     slots: { loadOf: () => null },
     providers: new Map(),
     breaker: { health: () => [] },

@@ -1,6 +1,7 @@
 import { newSortableId } from "../lib/ids.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import type { Store } from "../store/store.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Entry, Key, Store } from "../store/store.ts";
 import { changedFields } from "./changed_fields.ts";
 import { AUDIT_ENTRIES, auditEntryKey } from "./records.ts";
 
@@ -71,8 +72,12 @@ export interface AuditedChange {
 /** The entries that one read of a filtered list examines. */
 const MAX_EXAMINED = 1_000;
 const BATCH = 100;
+/** More lost races for one entry indicate a programming error. */
+const MAX_RACES = 8;
+/** The end of the path of a request that erases an account. Its entry has counts only. */
+const ERASURE = "/erase";
 
-/** The append-only log of all changes by operators. */
+/** The append-only log of all changes by operators. Only the values of an erased account are removed from it. */
 export class AuditLog {
   /** @param retentionMs How long entries are kept; null for ever. */
   constructor(readonly store: Store, readonly retentionMs: number | null) {}
@@ -120,10 +125,49 @@ export class AuditLog {
     return { entries, next: after ?? null };
   }
 
-  async #write(entry: AuditEntry): Promise<void> {
-    const ttl = this.retentionMs === null ? {} : { ttlMs: this.retentionMs };
-    await this.store.commit(null, { set: [{ key: auditEntryKey(entry.id), value: entry, ...ttl }] });
+  /**
+   * Removes the values before and after the changes of an account, a commit for each entry. Who changed it when stays,
+   * and so do the entries of its erasure.
+   *
+   * @returns The number of changed entries.
+   */
+  async eraseValues(account: string): Promise<number> {
+    let erased = 0;
+    let after: Key | undefined;
+    do {
+      const page: Entry<AuditEntry>[] = await this.store.scan<AuditEntry>(AUDIT_ENTRIES, { after, limit: BATCH });
+      for (const { value } of page) if (isAbout(value, account) && await this.#eraseEntry(value.id)) erased++;
+      after = page[BATCH - 1]?.key;
+    } while (after !== undefined);
+    return erased;
   }
+
+  async #eraseEntry(id: string): Promise<boolean> {
+    const key = auditEntryKey(id);
+    for (let race = 0; race < MAX_RACES; race++) {
+      const [entry] = await this.store.get<AuditEntry>([key]);
+      if (!entry || (entry.value.before === null && entry.value.after === null)) return false;
+      const value: AuditEntry = { ...entry.value, before: null, after: null };
+      const set = [{ key, value, ...this.#ttlOf(value) }];
+      if ((await this.store.commit(null, { check: [{ key, version: entry.version }], set })).ok) return true;
+    }
+    throw new GatewayError("conflict", "Cannot erase the values of an audit entry: too many concurrent changes");
+  }
+
+  async #write(entry: AuditEntry): Promise<void> {
+    await this.store.commit(null, { set: [{ key: auditEntryKey(entry.id), value: entry, ...this.#ttlOf(entry) }] });
+  }
+
+  /** An entry expires by its own time, however often it is written. */
+  #ttlOf({ at }: AuditEntry): { ttlMs?: number } {
+    return this.retentionMs === null ? {} : { ttlMs: Math.max(1, at + this.retentionMs - this.store.now()) };
+  }
+}
+
+/** Whether an entry has values of an account. Changes of deliveries name the account in their values. */
+function isAbout({ account, path, before, after }: AuditEntry, id: string): boolean {
+  const isNamed = account === id || before?.account === id || after?.account === id;
+  return isNamed && !path.endsWith(ERASURE);
 }
 
 function matches(entry: AuditEntry, { to, actor, account }: AuditFilter): boolean {

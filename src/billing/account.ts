@@ -135,13 +135,13 @@ export function suspendAccount(store: Store, id: string): Promise<Account> {
 /**
  * Ends an account's suspension. Resuming an active account changes nothing.
  *
- * @throws {GatewayError} `not_found` if there is no such account.
+ * @throws {GatewayError} `not_found` if there is no such account; `conflict` if it was erased.
  */
 export function resumeAccount(store: Store, id: string): Promise<Account> {
   return changeAccount(
     store,
     id,
-    (account) => account.suspendedAt === null ? account : { ...account, suspendedAt: null },
+    (account) => account.suspendedAt === null ? account : { ...refuseErased(account), suspendedAt: null },
   );
 }
 
@@ -149,20 +149,21 @@ export function resumeAccount(store: Store, id: string): Promise<Account> {
  * Replaces the buckets whose objects an account's requests may name.
  *
  * @param allowBuckets Bucket prefixes that the caller has checked.
- * @throws {GatewayError} `not_found` if there is no such account.
+ * @throws {GatewayError} `not_found` if there is no such account; `conflict` if it was erased.
  */
 export function setAllowedBuckets(store: Store, id: string, allowBuckets: readonly string[]): Promise<Account> {
-  return changeAccount(store, id, (account) => ({ ...account, allowBuckets: [...allowBuckets] }));
+  return changeAccount(store, id, (account) => ({ ...refuseErased(account), allowBuckets: [...allowBuckets] }));
 }
 
 /**
  * Changes the settings of an account and its overdraft. Call {@linkcode KeyRing.evictAccount} and `Meter.invalidate` so
  * that they take effect at once.
  *
- * @throws {GatewayError} `not_found` if there is no such account.
+ * @throws {GatewayError} `not_found` if there is no such account; `conflict` if it was erased.
  */
 export function changeAccountSettings(store: Store, id: string, changes: AccountChanges): Promise<Account> {
   return changeAccount(store, id, (account) => {
+    refuseErased(account);
     const { name: _name, limits: _limits, capture: _capture, ...facts } = account;
     const after = { ...facts, ...changedAccountSettings(account, changes) };
     return isDeepStrictEqual(account, after) ? account : after;
@@ -188,6 +189,16 @@ async function changeAccount(
 
 async function withBalance(store: Store, record: AccountRecord): Promise<Account> {
   return { ...record, ...await store.balance(record.id) };
+}
+
+/**
+ * Returns an account that is not erased. Nothing that could identify its customer is added to an erased one.
+ *
+ * @throws {GatewayError} `conflict` if its erasure has begun.
+ */
+export function refuseErased<A extends Pick<AccountRecord, "erasure">>(account: A): A {
+  if (account.erasure === undefined) return account;
+  throw new GatewayError("conflict", "Cannot change the account: it was erased; create one with another id");
 }
 
 function noSuchAccount(): GatewayError {

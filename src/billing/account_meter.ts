@@ -45,6 +45,11 @@ export class AccountMeter {
     this.#charges = new ChargeQueue(account, { ...options, onWritten: (amount) => this.#available -= amount });
   }
 
+  /** The number of calls that may still charge. */
+  get openCalls(): number {
+    return this.#open.size;
+  }
+
   /** What open calls have reserved. */
   get reserved(): Money {
     return this.#reserved;

@@ -8,7 +8,7 @@ import { bucketsSchema } from "./bucket_prefix.ts";
 import { hashOfKey, isWellFormedKey, KEY_EXPECTATION } from "./api_key.ts";
 import { addKey, changeKey, keyRecordOf } from "./issued_key.ts";
 import { ACCOUNT_FIELDS, type AccountChanges, KEY_FIELDS, type KeyChanges } from "./key_settings.ts";
-import { accountKey, keyOwnerKey, type KeyOwnerRecord } from "./records.ts";
+import { accountKey, type AccountRecord, keyOwnerKey, type KeyOwnerRecord } from "./records.ts";
 import { MIN_SECRET_CHARACTERS } from "./webhook_secret.ts";
 
 /** An account in the operator's configuration. Source: docs/configuration.md#every-option. */
@@ -89,7 +89,7 @@ function readBalance(text: string, context: z.RefinementCtx): Money {
 /**
  * Creates missing accounts with their opening balance, and adds missing keys. Existing accounts and keys are not
  * changed, apart from the buckets and settings in the configuration: no balance is credited again, no revoked key is
- * restored, no secret changes.
+ * restored, no secret changes. Erased accounts stay as they are.
  *
  * @throws {Error} If a key belongs to another account.
  */
@@ -100,7 +100,8 @@ export async function ensureConfiguredAccounts(
   const created = [];
   let keysAdded = 0;
   for (const { id, balance, webhookSecret, keys, allowBuckets, settings } of accounts) {
-    const [existing] = await store.get([accountKey(id)]);
+    const [existing] = await store.get<AccountRecord>([accountKey(id)]);
+    if (existing?.value.erasure !== undefined) continue;
     if (!existing) {
       const opened = await createAccount(store, {
         id,

@@ -56,6 +56,21 @@ export class DeclaredAccounts {
     );
   }
 
+  /**
+   * Refuses the erasure of an account that the file declares.
+   *
+   * @throws {GatewayError} `conflict`, with the file and the path of the account.
+   */
+  refuseErasure(id: string): void {
+    const declaredAt = this.#accounts.get(id)?.declaredAt;
+    if (declaredAt === undefined) return;
+    throw new GatewayError(
+      "conflict",
+      `Cannot erase the account, which the configuration file declares (${declaredAt}): remove it there and reload ` +
+        "the configuration",
+    );
+  }
+
   async #keyOf(account: string, id: string): Promise<Pick<ConfiguredKey, "settings"> & { declaredAt: string } | null> {
     const { declaredAt, keys = [] } = this.#accounts.get(account) ?? {};
     if (declaredAt === undefined || keys.length === 0) return null;

@@ -2,11 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { newSortableId } from "../lib/ids.ts";
 import type { Commit, Store } from "../store/store.ts";
+import { refuseErased } from "./account.ts";
 import { hashOfKey, newApiKey, visiblePrefixOf } from "./api_key.ts";
 import { changedKeySettings, type KeyChanges } from "./key_settings.ts";
 import { updateRecord } from "./update_record.ts";
 import {
   accountKey,
+  type AccountRecord,
   keyKey,
   keyOwnerKey,
   type KeyOwnerRecord,
@@ -31,11 +33,12 @@ const KEY_ID = /^key_[0-9a-f]{28}$/;
  * Issues a new key to an account.
  *
  * @param settings Default: none.
- * @throws {GatewayError} `not_found` if there is no such account.
+ * @throws {GatewayError} `not_found` if there is no such account; `conflict` if it was erased.
  */
 export async function issueKey(store: Store, account: string, settings: KeyChanges = {}): Promise<NewKey> {
-  const [owner] = await store.get([accountKey(account)]);
+  const [owner] = await store.get<AccountRecord>([accountKey(account)]);
   if (!owner) throw new GatewayError("not_found", "Cannot issue a key: no such account");
+  refuseErased(owner.value);
   const secret = newApiKey();
   const record = keyRecordOf(secret, account, store.now(), settings);
   const result = await store.commit(null, addKey({}, record));

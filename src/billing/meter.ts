@@ -100,6 +100,8 @@ export interface Meter {
 
 /** A meter over a store. */
 export interface LedgerMeter extends Meter {
+  /** The number of open calls of an account in this process. */
+  openCalls(accountId: string): number;
   /** What the open calls of an account have reserved in this process. */
   reserved(accountId: string): Money;
   /** What the limits of rate of a caller have left, the tighter of key and account; null if there are none. */
@@ -226,6 +228,7 @@ export function createMeter(options: MeterOptions): LedgerMeter {
       );
     },
     allowance: (caller) => guarded(() => withMoney(caller, (meter) => allowanceIn(meter, caller))),
+    openCalls: (accountId) => meters.get(accountId)?.openCalls ?? 0,
     reserved: (accountId) => meters.get(accountId)?.reserved ?? 0n,
     ratesLeft: (caller) => caller.limits === null ? null : meterOf(caller.accountId).limiter.ratesLeft(caller),
     limitsLeft: (caller) => afterReading(caller, ({ limiter }) => limiter.limitsLeft(caller)),

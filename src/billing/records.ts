@@ -11,6 +11,15 @@ export interface AccountRecord extends AccountSettings {
   readonly suspendedAt: number | null;
   /** Buckets whose objects its requests may name, such as `gs://acme-media/`. Default: none. */
   readonly allowBuckets?: readonly string[];
+  /** Present from the beginning of its erasure. */
+  readonly erasure?: AccountErasure;
+}
+
+/** The removal of everything that identifies an account. */
+export interface AccountErasure {
+  readonly begunAt: number;
+  /** Null until everything is removed. */
+  readonly endedAt: number | null;
 }
 
 /** An API key as it is stored: a hash, never the secret. */

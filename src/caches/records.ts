@@ -9,7 +9,8 @@ export type CacheEntry = Entry<CachedContent>;
 /** The types of cache jobs. */
 export type CacheJobKind = "cache_expire" | "cache_delete";
 
-const cacheKey = (id: string): Key => ["cache", "content", id];
+const CACHES: Key = ["cache", "content"];
+const cacheKey = (id: string): Key => [...CACHES, id];
 const ownCaches = (keyId: string): Key => ["cache", "own", keyId];
 const ownCacheKey = (keyId: string, id: string): Key => [...ownCaches(keyId), id];
 
@@ -48,6 +49,18 @@ export async function readOwnUse(
   const others = index.filter(({ key }) => key[key.length - 1] !== exceptId);
   const bytes = others.reduce((sum, { value }) => sum + (value === true ? 0 : value), 0);
   return { count: others.length, bytes };
+}
+
+const PAGE = 100;
+
+/** All caches in any state, read in pages in the order of their ids. */
+export async function* readAllCaches(store: Store): AsyncGenerator<CacheEntry> {
+  let after: Key | undefined;
+  do {
+    const page: CacheEntry[] = await store.scan<CachedContent>(CACHES, { after, limit: PAGE });
+    yield* page;
+    after = page[PAGE - 1]?.key;
+  } while (after !== undefined);
 }
 
 /** Adds a new cache to the commit. `bytes` is its size for {@linkcode readOwnUse}. */

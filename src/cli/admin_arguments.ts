@@ -41,7 +41,7 @@ const OPTIONS = [
 ] as const;
 
 /** Options without a value. */
-const FLAGS = ["allow-negative", "json"] as const;
+const FLAGS = ["allow-negative", "json", "yes"] as const;
 
 /** The name of an option with a value. */
 export type AdminOption = typeof OPTIONS[number];

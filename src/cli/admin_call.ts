@@ -61,6 +61,16 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
     const allow_negative = args.flag("allow-negative") || undefined;
     return { method: "POST", path, body: { amount, reason, reference: args.option("reference"), allow_negative } };
   },
+  "accounts erase": (args) => {
+    const path = `${accountPath(args)}/erase`;
+    if (!args.flag("yes")) {
+      throw new UsageError(
+        "switchyard accounts erase: missing option: --yes; what is erased cannot be restored, and the keys of the " +
+          "account are revoked",
+      );
+    }
+    return { method: "POST", path, needsTaskIndex: true, readsRequestLog: true };
+  },
   "webhook-secrets rotate": (args) => ({ method: "POST", path: `${accountPath(args)}/webhook-secret` }),
   "keys create": (args) => ({ method: "POST", path: `${accountPath(args)}/keys`, body: keySettingsIn(args) }),
   "keys show": (args) => ({ method: "GET", path: keyPath(args) }),

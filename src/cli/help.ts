@@ -20,6 +20,7 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
   switchyard accounts set ID [--name NAME] [--overdraft USD] [LIMITS]
                                          change settings; "none" removes one
   switchyard accounts list | show ID | suspend ID | resume ID
+  switchyard accounts erase ID --yes     remove what identifies a customer: names, prompts, videos, logs; money stays
   switchyard accounts credit ID USD [--reference TEXT]
   switchyard accounts adjust ID USD --reason TEXT [--reference TEXT] [--allow-negative]
                                          add to a balance, or subtract: -4.20

@@ -21,7 +21,10 @@ export interface KeptValues<V> {
   find(key: string): V | null;
 }
 
-/** Keeps values in memory for six hours, at most 64 million characters. The oldest are removed first. */
+/**
+ * Keeps values in memory for six hours, at most 64 million characters. The oldest are removed first. A key begins with
+ * the id of the account that it belongs to, and a space.
+ */
 export class BoundedMemory<V> implements KeptValues<V> {
   readonly #clock: Clock;
   readonly #kept = new Map<string, Kept<V>>();
@@ -57,6 +60,13 @@ export class BoundedMemory<V> implements KeptValues<V> {
     if (kept.until > this.#clock.monotonicMs()) return kept.value;
     this.#drop(key);
     return null;
+  }
+
+  /** Removes every value of an account. Returns their number. */
+  removeAccount(accountId: string): number {
+    const own = [...this.#kept.keys()].filter((key) => key.startsWith(`${accountId} `));
+    for (const key of own) this.#drop(key);
+    return own.length;
   }
 
   #drop(key: string): void {

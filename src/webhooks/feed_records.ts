@@ -68,3 +68,20 @@ export async function readFeedMessage(
   const delivery = await readDelivery(store, id);
   return delivery && await readMessage(store, delivery.value);
 }
+
+const PAGE = 100;
+
+/** Removes the events of an account from the feed, a commit for each. */
+export async function removeFromFeed(store: Store, account: string): Promise<void> {
+  let after: Key | undefined;
+  do {
+    const entries = await store.scan<FeedRecord>(FEED, { after, limit: PAGE });
+    for (const { key, value: { id, body, account: owner } } of entries) {
+      if (owner !== account) continue;
+      const pieces = body === null || "whole" in body ? 0 : body.pieces;
+      const bodies = Array.from({ length: pieces }, (_, piece) => pieceKey(id, piece));
+      await store.commit(null, { delete: [key, ...bodies] });
+    }
+    after = entries[PAGE - 1]?.key;
+  } while (after !== undefined);
+}

@@ -1,6 +1,7 @@
 import { mergeCommits as joinedCommits, webhookSecretKey, type WebhookSecretRecord } from "../billing/records.ts";
 import { webhookSecretsIn } from "../billing/webhook_secret.ts";
 import { concatBytes } from "../lib/concat_bytes.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
 import { mergeByTime, type TimeIndexEntry } from "../lib/time_index_entry.ts";
 import { type Commit, type Entry, type Job, type Key, MIN_STORE_LIMITS, type Store } from "../store/store.ts";
 import { packDelivery, type StoredDelivery, unpackDelivery } from "./packed_delivery.ts";
@@ -104,7 +105,31 @@ const MAX_REMOVED_ATTEMPTS = 300;
 export async function removeEndedDelivery(store: Store, id: string, settledBefore = Infinity): Promise<boolean> {
   const entry = await readDelivery(store, id);
   if (!entry || !(entry.value.settledAt !== null && entry.value.settledAt < settledBefore)) return false;
-  const { key, version, value: { state, body } } = entry;
+  return await removeEntry(store, entry);
+}
+
+/** More lost races for one delivery indicate a programming error. */
+const MAX_RACES = 8;
+
+/**
+ * Removes a delivery in any state with its attempts and body. The job of a pending one finds nothing when it is due,
+ * and completes.
+ *
+ * @returns False if there was none.
+ * @throws {GatewayError} `conflict` if it changes all the time.
+ */
+export async function removeDelivery(store: Store, id: string): Promise<boolean> {
+  for (let race = 0; race < MAX_RACES; race++) {
+    const entry = await readDelivery(store, id);
+    if (entry === null) return false;
+    if (await removeEntry(store, entry)) return true;
+  }
+  throw new GatewayError("conflict", "Cannot remove the delivery: too many concurrent changes");
+}
+
+/** Returns false if the delivery changed since it was read. */
+async function removeEntry(store: Store, entry: DeliveryEntry): Promise<boolean> {
+  const { key, version, value: { id, state, body } } = entry;
   const check = [{ key, version }];
   for (;;) {
     const attempts = (await store.scan(attemptsOf(id), { limit: MAX_REMOVED_ATTEMPTS })).map((attempt) => attempt.key);

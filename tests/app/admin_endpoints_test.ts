@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { createAdminRoutes } from "../../src/app/admin.ts";
 import { adminAccessWith } from "../../src/app/admin_access.ts";
 import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/app/admin_endpoints.ts";
+import { openFileStores } from "../../src/app/file_stores.ts";
 import { createKeyRing } from "../../src/billing/key_ring.ts";
 import { createMeter } from "../../src/billing/meter.ts";
 import { createUsageReports } from "../../src/billing/usage/usage_report.ts";
@@ -32,6 +33,8 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     usage: createUsageReports({ store, rollup, meter }),
     clock,
     startedAt: clock.now(),
+    files: openFileStores(config, silentLog),
+    forgetReplies: () => 0,
     slots: { loadOf: () => null },
     providers: new Map(),
     breaker: { health: () => [] },

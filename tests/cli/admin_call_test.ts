@@ -23,6 +23,7 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
   ["accounts allow-buckets acme", "POST /accounts/acme/buckets", { allow_buckets: [] }],
   ["accounts suspend acme", "POST /accounts/acme/suspend"],
   ["accounts resume acme", "POST /accounts/acme/resume"],
+  ["accounts erase acme --yes", "POST /accounts/acme/erase"],
   ["accounts credit acme 5 --reference r", "POST /accounts/acme/credit", { amount: "5", reference: "r" }],
   ["accounts adjust acme -4.20 --reason refund --reference r --allow-negative", "POST /accounts/acme/adjust", {
     amount: "-4.20",
@@ -176,6 +177,7 @@ function everyRoute(): Route[] {
       readJson: nothing,
       readOptionalJson: nothing,
       accounts: [],
+      erase: nothing,
     }),
     ...adminDeliveryRoutes({ admin: nothing, readJson: nothing }),
     ...adminTaskRoutes({ admin: nothing }),

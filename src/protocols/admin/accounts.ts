@@ -5,6 +5,7 @@ import {
   createAccount,
   listAccounts,
   readAccount,
+  refuseErased,
   resumeAccount,
   setAllowedBuckets,
   suspendAccount,
@@ -180,7 +181,7 @@ export function resumeHandler(store: Store, keys: Pick<KeyRing, "evictAccount">)
 /** `POST …/:account/webhook-secret`: a new secret, shown only once. The old one stays valid for a day. */
 export function rotateWebhookSecretHandler(store: Store): Handler {
   return async ({ params }) => {
-    const { id } = await readAccount(store, pathParam(params, "account"));
+    const { id } = refuseErased(await readAccount(store, pathParam(params, "account")));
     return answerJson({ account: id, webhook_secret: await rotateWebhookSecret(store, id) });
   };
 }
@@ -196,13 +197,13 @@ export async function shownAccount(store: Store, id: string): Promise<JsonObject
 }
 
 function writeAccount(account: Account): JsonObject {
-  const { id, name, createdAt, suspendedAt, allowBuckets = [], available, held, overdraft = 0n, capture, limits } =
-    account;
+  const { id, name, createdAt, allowBuckets = [], available, held, overdraft = 0n, capture, limits, erasure } = account;
   return {
     id,
     name: name ?? null,
-    status: suspendedAt === null ? "active" : "suspended",
+    status: statusOf(account),
     created_at: secondsOf(createdAt),
+    ...erasure?.endedAt && { erased_at: secondsOf(erasure.endedAt) },
     allow_buckets: allowBuckets,
     balance: writeMoney(available),
     held: writeMoney(held),
@@ -210,4 +211,9 @@ function writeAccount(account: Account): JsonObject {
     ...writeLimits(limits),
     capture: capture ?? "none",
   };
+}
+
+function statusOf({ suspendedAt, erasure }: Account): string {
+  if (erasure !== undefined) return erasure.endedAt === null ? "erasing" : "erased";
+  return suspendedAt === null ? "active" : "suspended";
 }

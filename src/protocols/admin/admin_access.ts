@@ -6,6 +6,7 @@ import type { WrongKeys } from "../../http/wrong_keys.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { AdminRoute } from "./admin_route.ts";
+import { UnfinishedChangeError } from "./unfinished_change.ts";
 import { refuseUnknownParameters } from "./fields.ts";
 
 /** The account of the operator's requests in the memory budget; no account can have this id. */
@@ -106,7 +107,8 @@ async function audited(
     response = await handler(inbound);
   } catch (error) {
     // After any other error it is not known whether something was changed.
-    if (error instanceof GatewayError && error.status < 500) await change.refused();
+    const isRefused = error instanceof GatewayError && !(error instanceof UnfinishedChangeError) && error.status < 500;
+    if (isRefused) await change.refused();
     throw error;
   }
   if (response.status >= 400) {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { readAccount } from "../../billing/account.ts";
+import { readAccount, refuseErased } from "../../billing/account.ts";
 import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
 import { changeKey, type IssuedKey, issueKey, listKeys, readKey } from "../../billing/issued_key.ts";
 import { KEY_FIELDS } from "../../billing/key_settings.ts";
@@ -54,6 +54,7 @@ export function changeKeyHandler({ store, keys, declared, readJson }: ChangeKeyO
   return async (inbound) => {
     const changes = readFields(KeySettings, await readJson(inbound));
     const [account, id] = [pathParam(inbound.params, "account"), pathParam(inbound.params, "key")];
+    refuseErased(await readAccount(store, account));
     await declared.refuseKeyFields(account, id, changes);
     const key = await changeKey(store, account, id, changes);
     keys.evictAccount(key.account);

@@ -26,6 +26,7 @@ import {
   listKeysHandler,
   revokeKeyHandler,
 } from "./keys.ts";
+import { type EraseAccount, eraseHandler } from "./erasure.ts";
 import { PAGE_PARAMETERS } from "./fields.ts";
 import { ledgerHandler } from "./ledger.ts";
 
@@ -39,13 +40,14 @@ export interface AdminOptions {
   readonly readOptionalJson: ReadJson;
   /** The accounts of the configuration. What its file declares is not changed here. */
   readonly accounts: readonly ConfiguredAccount[];
+  readonly erase: EraseAccount;
 }
 
 const ROOT = "/admin/v1/accounts";
 
 /** The account endpoints of the admin API. */
 export function adminRoutes(options: AdminOptions): AdminRoute[] {
-  const { store, keys, meter, readJson, readOptionalJson, accounts } = options;
+  const { store, keys, meter, readJson, readOptionalJson, accounts, erase } = options;
   const declared = new DeclaredAccounts(accounts, store);
   const route = adminRoutesBelow(ROOT);
   const ofAccount = { snapshot: accountSnapshot(store) };
@@ -61,6 +63,7 @@ export function adminRoutes(options: AdminOptions): AdminRoute[] {
     route("POST", "/:account/buckets", bucketsHandler(store, readJson, declared), ofAccount),
     route("POST", "/:account/suspend", suspendHandler(store, keys), ofAccount),
     route("POST", "/:account/resume", resumeHandler(store, keys), ofAccount),
+    route("POST", "/:account/erase", eraseHandler(erase, declared), { role: "owner" }),
     route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),
     route("POST", "/:account/keys", issueKeyHandler(store, readOptionalJson)),
     route("GET", "/:account/keys", listKeysHandler(store), paged),

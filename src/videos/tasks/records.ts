@@ -52,7 +52,8 @@ const KEPT_FILES: Key = ["video", "kept_files"];
 const keptFilesKey = ({ copiedAt, id }: CopiedTask): Key => [...KEPT_FILES, copiedAt, id];
 /** Marker: every task is in the current index. */
 const INDEX_KEPT: Key = ["video", "index_kept", 2];
-const idempotencyKey = (keyId: string, key: string): Key => ["video", "idempotency", keyId, key];
+const idempotencyKeys = (keyId: string): Key => ["video", "idempotency", keyId];
+const idempotencyKey = (keyId: string, key: string): Key => [...idempotencyKeys(keyId), key];
 
 /** Reads a task; null if there is none. */
 export async function readTask(store: Store, id: string): Promise<TaskEntry | null> {
@@ -234,6 +235,13 @@ export async function postponeJob(store: Store, job: Job, dueAt: number, attempt
 export async function readIdempotency(store: Store, keyId: string, key: string): Promise<IdempotencyRecord | null> {
   const [entry] = await store.get<IdempotencyRecord>([idempotencyKey(keyId, key)]);
   return entry?.value ?? null;
+}
+
+/** Removes up to `limit` values of `Idempotency-Key` of a credential, in one commit. Returns their number. */
+export async function removeIdempotencyKeys(store: Store, keyId: string, limit: number): Promise<number> {
+  const entries = await store.scan(idempotencyKeys(keyId), { limit });
+  if (entries.length > 0) await store.commit(null, { delete: entries.map(({ key }) => key) });
+  return entries.length;
 }
 
 /** Adds an `Idempotency-Key` to a commit. The commit fails with `conflict` if the key is in use. */

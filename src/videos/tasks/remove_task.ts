@@ -20,7 +20,10 @@ const MAX_RACES = 8;
  * entries. The record is removed last, so an interrupted removal is found and completed. Its ledger entries remain. Its
  * `Idempotency-Key` stays valid for the rest of its 24 hours, so a late repeat creates no second task.
  */
-export async function removeEndedTask(parts: VideoParts, entry: TaskEntry): Promise<RemovalResult> {
+export async function removeEndedTask(
+  parts: Pick<VideoParts, "store" | "files" | "onRemoval">,
+  entry: TaskEntry,
+): Promise<RemovalResult> {
   const { store, files, onRemoval } = parts;
   const { id, inputs } = entry.value;
   if (!await onRemoval(id)) return "pending";

@@ -10,6 +10,7 @@ import { unobservedRecord } from "../../../src/http/request_record.ts";
 import { type GatewayError, gatewayErrorOf } from "../../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { UnfinishedChangeError } from "../../../src/protocols/admin/unfinished_change.ts";
 import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -38,6 +39,9 @@ export interface TestAdmin {
 /** The operator's key of {@linkcode openTestAdmin}. */
 export const ADMIN_KEY = "admin-key-of-the-tests";
 
+/** Why no erasure of {@linkcode openTestAdmin} ends. */
+export const UNFINISHED = "Something is left to erase";
+
 /** Guards routes by {@linkcode ADMIN_KEY}, which has the role `owner`. */
 export function withAdminKey(routes: readonly AdminRoute[], store: Store): Route[] {
   const keys = new AdminKeys(store, systemClock, [{ name: "default", role: "owner", key: ADMIN_KEY }]);
@@ -54,7 +58,8 @@ export async function openTestAdmin(): Promise<TestAdmin> {
   const meter = createMeter({ store, clock, log: silentLog });
   const readJson = async ({ request }: { request: Request }) => JSON.parse(await request.text() || "{}") as JsonObject;
   const reads = { readJson, readOptionalJson: readJson };
-  const routes = withAdminKey(adminRoutes({ store, keys, meter, ...reads, accounts: [] }), store);
+  const erase = () => Promise.reject(new UnfinishedChangeError(UNFINISHED));
+  const routes = withAdminKey(adminRoutes({ store, keys, meter, ...reads, accounts: [], erase }), store);
   const authorization = { authorization: `Bearer ${ADMIN_KEY}` };
   return {
     store,

@@ -1,0 +1,92 @@
+import type { AuditLog } from "../audit/audit_log.ts";
+import { readAccount } from "../billing/account.ts";
+import { beginErasure, endErasure, eraseKeys } from "../billing/erase_account.ts";
+import type { KeyRing } from "../billing/key_ring.ts";
+import type { LedgerMeter } from "../billing/meter.ts";
+import { eraseCaches } from "../caches/erase_caches.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { type Money, writeMoney } from "../lib/money.ts";
+import type { Erasure } from "../protocols/admin/erasure.ts";
+import { UnfinishedChangeError } from "../protocols/admin/unfinished_change.ts";
+import type { RequestLog } from "../request_log/request_log.ts";
+import type { Store } from "../store/store.ts";
+import { countPendingTasks, eraseIdempotencyKeys, eraseTasks } from "../videos/tasks/erase_tasks.ts";
+import { removeFromFeed } from "../webhooks/feed_records.ts";
+import { removeDelivery } from "../webhooks/records.ts";
+import type { FileStores } from "./file_stores.ts";
+
+/** The parts that {@linkcode eraseAccount} uses. */
+export interface EraseAccountParts {
+  readonly store: Store;
+  readonly keys: Pick<KeyRing, "evictAccount">;
+  readonly meter: Pick<LedgerMeter, "openCalls" | "settle" | "invalidate">;
+  readonly files: Pick<FileStores, "results" | "caches">;
+  /** Null if there is none. */
+  readonly requestLog: Pick<RequestLog, "deleteAccount"> | null;
+  readonly audit: Pick<AuditLog, "eraseValues">;
+  /** Removes what is kept in memory of an account's replies, and returns the number. */
+  readonly forgetReplies: (account: string) => number;
+}
+
+/**
+ * Removes everything that identifies an account. Its id, balance and ledger stay. It begins only without work under
+ * way, and first stops new work: the account is suspended and its keys are revoked. Every step has small commits and
+ * can be repeated, so the next run finishes one that was interrupted. Source: docs/decisions/0073-erased-accounts.md.
+ *
+ * @throws {GatewayError} `not_found`; `conflict` while work is under way, with what to do.
+ */
+export async function eraseAccount(parts: EraseAccountParts, account: string): Promise<Erasure> {
+  const { store, keys, meter, files, requestLog, audit, forgetReplies } = parts;
+  const before = await workOf(parts, account);
+  if (before !== null) throw new GatewayError("conflict", `Cannot erase the account: ${before}`);
+  await beginErasure(store, account);
+  keys.evictAccount(account);
+  meter.invalidate(account);
+  const keyIds: string[] = [];
+  let idempotencyKeys = 0;
+  for await (const id of eraseKeys(store, account)) {
+    keyIds.push(id);
+    idempotencyKeys += await eraseIdempotencyKeys(store, id);
+  }
+  // A request that was authenticated before the suspension can have begun work.
+  const since = await workOf(parts, account);
+  if (since !== null) {
+    throw new UnfinishedChangeError(
+      `The account is suspended and its keys are revoked, but not all is erased: ${since}`,
+    );
+  }
+  let deliveries = 0;
+  const onRemoval = async (task: string) => {
+    if (await removeDelivery(store, task)) deliveries++;
+    return true;
+  };
+  const removed = await eraseTasks({ store, files: files.results, onRemoval }, account);
+  await removeFromFeed(store, account);
+  const cachedContents = await eraseCaches({ store, files: files.caches }, account);
+  const keptReplies = forgetReplies(account);
+  const requests = await requestLog?.deleteAccount(account) ?? null;
+  const auditEntries = await audit.eraseValues(account);
+  const erasedAt = await endErasure(store, account);
+  return {
+    erasedAt,
+    requests,
+    ...removed,
+    deliveries,
+    cachedContents,
+    idempotencyKeys,
+    keptReplies,
+    keys: keyIds.length,
+    auditEntries,
+  };
+}
+
+/** What an account still has under way, and what to do; null if there is nothing. */
+async function workOf({ store, meter }: EraseAccountParts, account: string): Promise<string | null> {
+  const { held }: { held: Money } = await readAccount(store, account);
+  const tasks = await countPendingTasks(store, account);
+  if (tasks > 0) return `${tasks} of its video tasks are pending; cancel them or wait for their end, and repeat`;
+  const calls = meter.openCalls(account);
+  if (calls > 0) return `${calls} of its requests are under way; wait for their end, and repeat`;
+  await meter.settle(account);
+  return held > 0n ? `${writeMoney(held)} USD of its balance is held; wait for the end of that work, and repeat` : null;
+}
