@@ -11,6 +11,7 @@ import { changedStore } from "../../src/store/changed_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { addIdempotency, addTask, changeTask, readTask } from "../../src/videos/tasks/records.ts";
 import { newDelivery } from "../../src/webhooks/delivery.ts";
+import { addToFeed, scanFeed } from "../../src/webhooks/feed_records.ts";
 import { addDelivery } from "../../src/webhooks/records.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
@@ -192,4 +193,17 @@ Deno.test("a task that is created between the checks stops an erasure, and a rep
   assert(entry !== null);
   await store.commit(null, changeTask({}, entry, { status: "cancelled" }));
   assertEquals((await eraseAccount(partsOf(store), "acme")).tasks, 1);
+});
+
+Deno.test("an erasure removes the events of the account from the feed, with long bodies", async () => {
+  const { store } = await customers(0);
+  for (const [at, account] of ["acme", "other"].entries()) {
+    const taskId = `task-${account}`;
+    const ended = { taskId, account, status: "completed", callbackUrl: null, endedAt: 1, task: {} } as const;
+    await store.commit(null, addToFeed({}, at + 1, ended, new TextEncoder().encode(account.repeat(40_000))));
+  }
+  await eraseAccount(partsOf(store), "acme");
+  assertEquals((await scanFeed(store, 0, 10)).map(({ record }) => record.account), ["other"]);
+  const pieces = await store.scan(["webhook", "feed_body"], { limit: 100 });
+  assert(pieces.length > 0 && pieces.every(({ key }) => key.includes("task-other")));
 });

@@ -14,3 +14,14 @@ Deno.test("BoundedMemory counts its entries, so that the number of empty values 
   for (let nth = 0; nth < 600_000; nth++) memory.put(`${nth}`, nth, 0);
   assertEquals([memory.find("0"), memory.find("599999")], [null, 599_999]);
 });
+
+Deno.test("BoundedMemory removes the values of one account, and frees what they counted", () => {
+  const memory = new BoundedMemory<string>(new ManualClock());
+  for (const account of ["acme", "acme-two"]) {
+    for (const nth of [1, 2]) memory.put(`${account} ${nth}`, account, 30_000_000 / 2);
+  }
+  assertEquals([memory.removeAccount("acme"), memory.removeAccount("acme")], [2, 0]);
+  assertEquals([memory.find("acme 1"), memory.find("acme-two 2")], [null, "acme-two"]);
+  memory.put("acme 3", "large", 30_000_000);
+  assertEquals([memory.find("acme-two 1"), memory.find("acme 3")], ["acme-two", "large"]);
+});
