@@ -133,7 +133,8 @@ export interface RequestLog {
    */
   bodies(requestId: string): Promise<StoredBodies | null>;
   /**
-   * Removes all requests and bodies of an account. Resolves with the number of requests.
+   * Removes all requests and bodies of an account. Resolves with the number of requests. Requests of the account that
+   * end later are not logged.
    *
    * @throws {GatewayError} As {@linkcode RequestLog.list}.
    */

@@ -34,6 +34,8 @@ const TRIM_MS = 3_600_000;
 const CLOSE_MS = 5_000;
 /** Bytes of bodies that wait for the thread; further bodies are dropped. */
 const MAX_SENT_BODY_BYTES = 33_554_432;
+/** Accounts whose requests are not logged any more. */
+const MAX_EXCLUDED = 10_000;
 const HEAP_MEGABYTES = 128;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -59,7 +61,10 @@ export function openSqliteRequestLog(options: SqliteRequestLogOptions): RequestL
       return row === null ? null : readRow(row) satisfies LoggedRequest;
     },
     bodies: async (requestId) => await log.ask({ type: "bodies", requestId }) as StoredBodies | null,
-    deleteAccount: async (account) => await log.ask({ type: "delete-account", account }) as number,
+    deleteAccount: async (account) => {
+      log.exclude(account);
+      return await log.ask({ type: "delete-account", account }) as number;
+    },
     close: () => log.close(),
   };
 }
@@ -84,6 +89,8 @@ class SqliteRequestLog {
   #skipped = 0;
   #dropReason = "";
   #isReportTimed = false;
+  /** Accounts whose requests are not logged, the first ones first. */
+  readonly #excluded = new Set<string>();
   #stopIdleTimer = () => {};
   #stopTrimTimer = () => {};
 
@@ -97,6 +104,7 @@ class SqliteRequestLog {
 
   readonly observe: RequestObserver = (record) => {
     if (record.isProbe || this.#isClosed || isAdminPath(record.arrival.path)) return;
+    if (record.accountId !== null && this.#excluded.has(record.accountId)) return;
     const now = this.options.clock.now();
     if (record.accountId === null && !this.#anonymous.take(record.arrival.remote, now)) {
       this.#skipped++;
@@ -107,6 +115,16 @@ class SqliteRequestLog {
     if (this.#queue.waiting >= FLUSH_ROWS) this.#flush();
     else this.#flushLater();
   };
+
+  /** Requests of the account that end from now on are not logged. Requests under way end soon, so few are needed. */
+  exclude(account: string): void {
+    this.#excluded.delete(account);
+    this.#excluded.add(account);
+    for (const first of this.#excluded) {
+      if (this.#excluded.size <= MAX_EXCLUDED) break;
+      this.#excluded.delete(first);
+    }
+  }
 
   get stats(): RequestLogStats {
     const [dropped, skipped, droppedBodies] = [this.#dropped, this.#skipped, this.#droppedBodies];

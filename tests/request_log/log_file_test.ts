@@ -6,7 +6,7 @@ import { LogFile } from "../../src/request_log/sqlite/log_file.ts";
 import { LogTasks } from "../../src/request_log/sqlite/log_tasks.ts";
 import { LaterSchemaError } from "../../src/request_log/sqlite/schema.ts";
 import { search } from "../../src/request_log/sqlite/search.ts";
-import { trim } from "../../src/request_log/sqlite/trim.ts";
+import { deleteAccount, trim } from "../../src/request_log/sqlite/trim.ts";
 import type { FromLogThread } from "../../src/request_log/messages.ts";
 import { openTestLog, recordOf } from "./support.ts";
 
@@ -124,5 +124,24 @@ Deno.test("closing the log writes what is queued", async () => {
     const file = new LogFile(path);
     assert(file.get("req_last") !== null);
     file.close();
+  });
+});
+
+Deno.test("the rows of a removed account leave no bytes in the file, also where pages were merged", async () => {
+  await withFolder(async (path) => {
+    const file = new LogFile(path);
+    const values: RowValue[] = [];
+    for (let n = 0; n < 3_000; n++) {
+      const accountId = n % 2 === 0 ? "acme" : "beta";
+      const message = `text of ${accountId} ${"x".repeat(accountId === "acme" ? n % 400 : 0)}`;
+      appendRow(values, recordOf({ requestId: `req_${n}`, accountId, message }), n);
+    }
+    file.append(values);
+    assertEquals(await deleteAccount(file, "acme", pause), 1_500);
+    const kept = file.select({ sql: "account_id = ?", values: ["beta"] }, "asc", 10_000);
+    file.close();
+    assertEquals(kept.length, 1_500);
+    const bytes = new TextDecoder("latin1").decode(await Deno.readFile(path));
+    assert(bytes.includes("text of beta") && !bytes.includes("text of acme"));
   });
 });

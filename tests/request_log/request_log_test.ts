@@ -173,6 +173,9 @@ Deno.test("the request log removes an account's requests and no others", async (
   assertEquals(await log.deleteAccount("acme"), 600);
   assertEquals(await idsOf(log, { account: "acme" }), []);
   assertEquals((await idsOf(log, { account: "beta" })).length, 100);
+  for (const accountId of ["acme", "beta"]) log.observe(recordOf({ requestId: "req_late", accountId }));
+  assertEquals(await idsOf(log, { account: "acme" }), []);
+  assertEquals((await idsOf(log, { account: "beta", limit: 1 }))[0], "req_late");
   await log.close();
 });
 

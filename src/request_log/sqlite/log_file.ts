@@ -44,6 +44,8 @@ export class LogFile {
       // auto_vacuum takes effect only before the first table. FULL sync would wait for the disk at each commit: without
       // it a commit survives the end of the process, and the last seconds may be lost with the power.
       this.#database.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+      // Rows that move to another page leave no copy behind, which the removal of an account would not find.
+      this.#database.exec("PRAGMA secure_delete = FAST");
       this.#database.exec(`PRAGMA journal_size_limit = ${MAX_WAL_BYTES}; PRAGMA cache_size = -${CACHE_KIB}`);
       migrate(this.#database);
       this.#insertMany = this.#database.prepare(insertOf(ROWS_PER_INSERT));
@@ -109,6 +111,23 @@ export class LogFile {
     return this.#delete("position < ?", position, limit);
   }
 
+  /**
+   * Overwrites the texts of up to `limit` rows of an account with as many bytes, which SQLite does in place. A deletion
+   * alone moves other rows to other pages, and their texts would stay where they were.
+   *
+   * @param after The position to continue after; 0 for the first rows.
+   * @returns The position of the last row; null after the last one.
+   */
+  overwriteOf(account: string, after: number, limit: number): number | null {
+    const rows = `SELECT position FROM requests WHERE account_id = ? AND position > ? ORDER BY position LIMIT ?`;
+    const last = this.#prepared(`SELECT max(position) AS last FROM (${rows})`).get(account, after, limit)?.last ?? null;
+    if (last === null) return null;
+    const sets = TEXT_COLUMNS.map((name) => `${name} = iif(${name} IS NULL, NULL, ${sameLengthAs(name)})`).join(", ");
+    this.#prepared(`UPDATE requests SET ${sets} WHERE account_id = ? AND position > ? AND position <= ?`)
+      .run(account, after, last);
+    return Number(last);
+  }
+
   /** Removes up to `limit` of the oldest rows of an account and overwrites their bytes. Returns their number. */
   deleteOf(account: string, limit: number): number {
     this.#database.exec("PRAGMA secure_delete = ON");
@@ -117,7 +136,7 @@ export class LogFile {
       this.#knownKeys.clear();
       return this.#delete("account_id = ?", account, limit);
     } finally {
-      this.#database.exec("PRAGMA secure_delete = OFF");
+      this.#database.exec("PRAGMA secure_delete = FAST");
     }
   }
 
@@ -192,6 +211,13 @@ const MAX_WAL_BYTES = 16_777_216;
 const CACHE_KIB = 8_192;
 const MAX_STATEMENTS = 64;
 const MAX_KNOWN_KEYS = 10_000;
+
+/** Columns with texts of callers, vendors and operators. None of them is in an index. */
+const TEXT_COLUMNS = ["model", "served_model", "message", "attempts", "facts"];
+
+function sameLengthAs(name: string): string {
+  return `printf('%.*c', length(CAST(${name} AS BLOB)), 'x')`;
+}
 
 function insertOf(rows: number): string {
   const row = `(${COLUMNS.map(() => "?").join(", ")})`;

@@ -31,8 +31,10 @@ export async function trim(file: LogFile, { retentionMs, maxBytes, now, pause }:
   return removed;
 }
 
-/** Removes all rows of an account. Returns their number. */
+/** Removes all rows of an account. Returns their number. A repeat completes an interrupted call. */
 export async function deleteAccount(file: LogFile, account: string, pause: () => Promise<void>): Promise<number> {
+  let after: number | null = 0;
+  while ((after = file.overwriteOf(account, after, ROWS_PER_DELETION)) !== null) await pause();
   let removed = 0;
   while (true) {
     const step = file.deleteOf(account, ROWS_PER_DELETION);
@@ -40,6 +42,7 @@ export async function deleteAccount(file: LogFile, account: string, pause: () =>
     if (step < ROWS_PER_DELETION) break;
     await pause();
   }
-  if (removed > 0) file.checkpoint();
+  while (file.shrink(PAGES_PER_STEP)) await pause();
+  file.checkpoint();
   return removed;
 }
