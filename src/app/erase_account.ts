@@ -4,7 +4,10 @@ import { beginErasure, endErasure, eraseKeys } from "../billing/erase_account.ts
 import type { KeyRing } from "../billing/key_ring.ts";
 import type { LedgerMeter } from "../billing/meter.ts";
 import { eraseCaches } from "../caches/erase_caches.ts";
+import { type ConfigDiff, diffWithoutAccount } from "../config/config_diff.ts";
+import { eraseFromVersions } from "../config/stored_config.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import type { Erasure } from "../protocols/admin/erasure.ts";
 import { UnfinishedChangeError } from "../protocols/admin/unfinished_change.ts";
@@ -65,7 +68,8 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
   const cachedContents = await eraseCaches({ store, files: files.caches }, account);
   const keptReplies = forgetReplies(account);
   const requests = await requestLog?.deleteAccount(account) ?? null;
-  const auditEntries = await audit.eraseValues(account);
+  const auditEntries = await audit.eraseValues(account, (value) => valueWithoutAccount(value, account));
+  const configVersions = await eraseFromVersions(store, account);
   const erasedAt = await endErasure(store, account);
   return {
     erasedAt,
@@ -77,7 +81,15 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
     keptReplies,
     keys: keyIds.length,
     auditEntries,
+    configVersions,
   };
+}
+
+/** A change of the configuration is audited with its difference. */
+function valueWithoutAccount(value: JsonObject, account: string): JsonObject {
+  const { changed } = value;
+  if (typeof changed !== "object" || changed === null || Array.isArray(changed)) return value;
+  return diffWithoutAccount(value as JsonObject & Pick<ConfigDiff, "changed">, account);
 }
 
 /** What an account still has under way, and what to do; null if there is nothing. */

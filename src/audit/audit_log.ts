@@ -129,25 +129,37 @@ export class AuditLog {
    * Removes the values before and after the changes of an account, a commit for each entry. Who changed it when stays,
    * and so do the entries of its erasure.
    *
+   * @param withoutAccount Returns a value of another change, such as one of the configuration, without what it has of
+   * the account; the same object if it has nothing.
    * @returns The number of changed entries.
    */
-  async eraseValues(account: string): Promise<number> {
+  async eraseValues(account: string, withoutAccount: (value: JsonObject) => JsonObject): Promise<number> {
+    const erasedOf = (entry: AuditEntry): AuditEntry => {
+      const { before, after } = entry;
+      if (isAbout(entry, account)) return before === null && after === null ? entry : withValues(entry, null, null);
+      if (entry.account !== null) return entry;
+      const [one, other] = [before && withoutAccount(before), after && withoutAccount(after)];
+      return one === before && other === after ? entry : withValues(entry, one, other);
+    };
     let erased = 0;
     let after: Key | undefined;
     do {
       const page: Entry<AuditEntry>[] = await this.store.scan<AuditEntry>(AUDIT_ENTRIES, { after, limit: BATCH });
-      for (const { value } of page) if (isAbout(value, account) && await this.#eraseEntry(value.id)) erased++;
+      for (const { value } of page) {
+        if (erasedOf(value) !== value && await this.#eraseEntry(value.id, erasedOf)) erased++;
+      }
       after = page[BATCH - 1]?.key;
     } while (after !== undefined);
     return erased;
   }
 
-  async #eraseEntry(id: string): Promise<boolean> {
+  async #eraseEntry(id: string, erasedOf: (entry: AuditEntry) => AuditEntry): Promise<boolean> {
     const key = auditEntryKey(id);
     for (let race = 0; race < MAX_RACES; race++) {
       const [entry] = await this.store.get<AuditEntry>([key]);
-      if (!entry || (entry.value.before === null && entry.value.after === null)) return false;
-      const value: AuditEntry = { ...entry.value, before: null, after: null };
+      if (!entry) return false;
+      const value = erasedOf(entry.value);
+      if (value === entry.value) return false;
       const set = [{ key, value, ...this.#ttlOf(value) }];
       if ((await this.store.commit(null, { check: [{ key, version: entry.version }], set })).ok) return true;
     }
@@ -162,6 +174,10 @@ export class AuditLog {
   #ttlOf({ at }: AuditEntry): { ttlMs?: number } {
     return this.retentionMs === null ? {} : { ttlMs: Math.max(1, at + this.retentionMs - this.store.now()) };
   }
+}
+
+function withValues(entry: AuditEntry, before: JsonObject | null, after: JsonObject | null): AuditEntry {
+  return { ...entry, before, after };
 }
 
 /** Whether an entry has values of an account. Changes of deliveries name the account in their values. */

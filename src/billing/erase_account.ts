@@ -40,7 +40,10 @@ export async function endErasure(store: Store, id: string): Promise<number> {
   return account?.erasure?.endedAt ?? now;
 }
 
-/** Revokes the keys of an account and removes their settings, a commit for each. Yields the id of every key. */
+/**
+ * Revokes the keys of an account and removes their settings, a commit for each. The visible part of a secret is removed
+ * too, as an operator can have chosen the secret. Yields the id of every key.
+ */
 export async function* eraseKeys(store: Store, account: string): AsyncGenerator<string> {
   let after: string | undefined;
   do {
@@ -61,12 +64,13 @@ export async function* eraseKeys(store: Store, account: string): AsyncGenerator<
 }
 
 function isErased(key: KeyRecord): boolean {
-  return key.revokedAt !== null && Object.keys(key).length === Object.keys(erasedKeyOf(key, 0)).length;
+  return key.revokedAt !== null && key.prefix === "" &&
+    Object.keys(key).length === Object.keys(erasedKeyOf(key, 0)).length;
 }
 
 function erasedKeyOf(
-  { id, account, hash, prefix, createdAt, lastUsedAt, revokedAt }: KeyRecord,
+  { id, account, hash, createdAt, lastUsedAt, revokedAt }: KeyRecord,
   now: number,
 ): KeyRecord {
-  return { id, account, hash, prefix, createdAt, lastUsedAt, revokedAt: revokedAt ?? now };
+  return { id, account, hash, prefix: "", createdAt, lastUsedAt, revokedAt: revokedAt ?? now };
 }

@@ -73,6 +73,14 @@ export function diffOf(before: ConfigTree, after: ConfigTree, started: ConfigTre
   return { added, removed, changed, restart };
 }
 
+/** Returns a difference without the changed values of an account; the same one if it has none. */
+export function diffWithoutAccount<D extends Pick<ConfigDiff, "changed">>(diff: D, account: string): D {
+  const { accounts = {}, ...others } = diff.changed;
+  if (!Object.hasOwn(accounts, account)) return diff;
+  const { [account]: _, ...kept } = accounts;
+  return { ...diff, changed: { ...others, accounts: kept } };
+}
+
 /** A value at a path below an entry. */
 interface Leaf {
   readonly value: unknown;

@@ -1,6 +1,6 @@
-import type { Commit, Store } from "../store/store.ts";
+import type { Commit, Key, Store } from "../store/store.ts";
 import { elementAt } from "../lib/element_at.ts";
-import type { ConfigDiff } from "./config_diff.ts";
+import { type ConfigDiff, diffWithoutAccount } from "./config_diff.ts";
 import type { StoredConfig } from "./config_tree.ts";
 
 /** One version of the settings in the store. */
@@ -83,4 +83,28 @@ export async function addStoredVersion(
     delete: version.version > MAX_VERSIONS ? [versionKey(version.version - MAX_VERSIONS)] : [],
   };
   return (await store.commit(null, commit)).ok;
+}
+
+const ERASED_AT_ONCE = 50;
+
+/**
+ * Removes what the differences of the kept versions have of an account. A file that declared it can have changed
+ * between two versions. A repeat completes an interrupted call.
+ *
+ * @returns The number of versions that had something.
+ */
+export async function eraseFromVersions(store: Pick<Store, "scan" | "commit">, account: string): Promise<number> {
+  let erased = 0;
+  let after: Key | undefined;
+  do {
+    const entries = await store.scan<StoredVersion>(VERSIONS, { after, limit: ERASED_AT_ONCE });
+    for (const { key, version, value } of entries) {
+      const diff = diffWithoutAccount(value.diff, account);
+      if (diff === value.diff) continue;
+      const commit = { check: [{ key, version }], set: [{ key, value: { ...value, diff } }] };
+      if ((await store.commit(null, commit)).ok) erased++;
+    }
+    after = entries[ERASED_AT_ONCE - 1]?.key;
+  } while (after !== undefined);
+  return erased;
 }

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CACHES_PATH } from "../caches/cache_gateway.ts";
+import { RELOAD, withGateway as withChangedGateway } from "./changed_gateway.ts";
 import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { closedOrigin, startVideoGateway, VALID_BODY } from "../support/video_gateway.ts";
 
@@ -126,7 +127,7 @@ Deno.test("an erasure leaves nothing of a customer in the store and the files, a
   assertEquals(erased.status, 200, erased.text);
   const { requests, audit_entries, kept_replies: _, ...removed } = erased.json.removed;
   const counts = { tasks: 1, files: 1, deliveries: 1, cached_contents: 1, idempotency_keys: 1, keys: 1 };
-  assertEquals(removed, counts);
+  assertEquals(removed, { ...counts, config_versions: 0 });
   assert(requests >= 4 && audit_entries >= 3);
   assertEquals(await fileCount(gateway.filesFolder), filesBefore - 2);
 
@@ -135,7 +136,7 @@ Deno.test("an erasure leaves nothing of a customer in the store and the files, a
   assertEquals(await moneyOf(), before);
   assertEquals((await customer.call("GET", "/v1/videos")).status, 401);
   const { json: key } = await admin("GET", `${path}/keys/${customer.keyId}`);
-  assertEquals([key.name, key.metadata, key.revoked_at !== null], [null, {}, true]);
+  assertEquals([key.name, key.metadata, key.prefix, key.revoked_at !== null], [null, {}, "", true]);
   const { json: rows } = await admin("GET", "/admin/v1/requests?account=acme");
   assertEquals(rows.data.filter(({ status }: { status: number }) => status === 200), []);
 
@@ -197,5 +198,30 @@ Deno.test("only owners erase accounts that exist and that no file declares", asy
     const { json: key } = await admin("POST", "/admin/v1/admin-keys", { name: "writer", role: "write" });
     const writer = callerOf(gateway.address, { authorization: `Bearer ${key.secret}` });
     assertEquals((await writer("POST", "/admin/v1/accounts/demo/erase", {})).status, 403);
+  });
+});
+
+Deno.test("an erasure removes what changes of the file left of an account that it declared", async () => {
+  await withChangedGateway(async ({ gateway }) => {
+    const demo = { id: "demo", keys: [gateway.key] };
+    const declare = (name: string) => gateway.write({ accounts: [demo, { id: "acme", name }] });
+    const textOf = async () => {
+      const [audit, versions] = [await gateway.admin("GET", "/audit"), await gateway.admin("GET", "/config/versions")];
+      return [JSON.stringify(audit.body), JSON.stringify(versions.body)] as const;
+    };
+    declare(MARK);
+    await gateway.admin("POST", RELOAD);
+    declare(`${MARK} Limited`);
+    await gateway.admin("POST", RELOAD);
+    declare(`${MARK} Company`);
+    assertEquals((await gateway.admin("PUT", "/config/limits/text_body", { value: 5_000 })).status, 200);
+    gateway.write({ accounts: [demo] });
+    await gateway.admin("POST", RELOAD);
+    for (const text of await textOf()) assertStringIncludes(text, MARK);
+
+    const { status, body } = await gateway.admin("POST", "/accounts/acme/erase");
+    assertEquals([status, (body.removed as { config_versions: number }).config_versions], [200, 1]);
+    for (const text of await textOf()) assert(!text.includes(MARK));
+    assertEquals((await gateway.admin("GET", "/config/versions")).status, 200);
   });
 });

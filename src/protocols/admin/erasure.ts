@@ -22,6 +22,8 @@ export interface Erasure {
   readonly keys: number;
   /** Entries of the audit log whose values were removed. */
   readonly auditEntries: number;
+  /** Versions of the settings whose differences had values of the account. */
+  readonly configVersions: number;
 }
 
 /** Removes everything that identifies an account. @throws {GatewayError} `not_found`; `conflict` with what to do. */
@@ -48,6 +50,7 @@ export function eraseHandler(erase: EraseAccount, declared: Pick<DeclaredAccount
         kept_replies: others.keptReplies,
         keys: others.keys,
         audit_entries: others.auditEntries,
+        config_versions: others.configVersions,
       },
     });
   };
