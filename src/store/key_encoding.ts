@@ -12,6 +12,42 @@ export function encodeKey(key: Key): string {
   return encoded;
 }
 
+/** The inverse of {@linkcode encodeKey}. */
+export function decodeKey(encoded: string): (string | number)[] {
+  const key: (string | number)[] = [];
+  for (let at = 0; at < encoded.length;) {
+    if (encoded.charCodeAt(at) === NUMBER_TAG) {
+      key.push(numberOfBytes(bytesOfCharacters(encoded.slice(at + 1, at + 9))));
+      at += 9;
+    } else {
+      const end = endOfText(encoded, at + 1);
+      key.push(decodeText(encoded.slice(at + 1, end)));
+      at = end + 1;
+    }
+  }
+  return key;
+}
+
+const NUMBER_TAG = 1;
+
+/** The place of the zero that ends a text: one that 0xff does not follow. */
+function endOfText(encoded: string, start: number): number {
+  let end = encoded.indexOf("\x00", start);
+  while (encoded.charCodeAt(end + 1) === 0xff) end = encoded.indexOf("\x00", end + 1);
+  return end;
+}
+
+function decodeText(encoded: string): string {
+  if (PLAIN_ASCII.test(encoded)) return encoded;
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+    bytesOfCharacters(encoded.replaceAll("\x00\xff", "\x00")),
+  );
+}
+
+function bytesOfCharacters(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
 /** {@linkcode encodeKey}, or null for a key that was never written because it is malformed or too long. */
 export function encodeStorableKey(key: Key, maxKeyBytes: number): string | null {
   try {

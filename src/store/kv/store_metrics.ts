@@ -1,54 +1,6 @@
-import { Histogram, ITEM_COUNTS, WORK_SECONDS } from "../../lib/histogram.ts";
 import type { MetricFamily } from "../../lib/metric_family.ts";
+import { type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../job_metrics.ts";
 import { keyOfKv } from "./keys.ts";
-
-const SECONDS = "switchyard_store_write_seconds";
-const BATCH = "switchyard_store_write_batch_size";
-
-/** Measures the writes of the database. */
-export class WriteMetrics {
-  readonly #seconds = new Histogram(WORK_SECONDS);
-  readonly #batch = new Histogram(ITEM_COUNTS);
-  #failures = 0;
-
-  /** Counts a write that succeeded, or lost a race against another. */
-  noteWrite(durationMs: number, commits: number): void {
-    this.#seconds.observe(durationMs / 1000);
-    this.#batch.observe(commits);
-  }
-
-  /** Counts a write that failed. */
-  noteFailure(): void {
-    this.#failures++;
-  }
-
-  /** Returns the counts since the store was opened. */
-  families(): MetricFamily[] {
-    return [
-      {
-        name: SECONDS,
-        help: "Duration of durable writes of the store.",
-        type: "histogram",
-        samples: this.#seconds.samples(SECONDS, {}),
-      },
-      {
-        name: BATCH,
-        help: "Commits that shared one durable write.",
-        type: "histogram",
-        samples: this.#batch.samples(BATCH, {}),
-      },
-      {
-        name: "switchyard_store_write_failures_total",
-        help: "Writes that the store refused, such as on a full disk.",
-        type: "counter",
-        samples: [{ labels: {}, value: this.#failures }],
-      },
-    ];
-  }
-}
-
-/** Further jobs are not counted, since each costs a read. */
-const MAX_COUNTED_JOBS = 10_000;
 
 /**
  * Counts the jobs of the store by kind, and the time for which the oldest due one has waited.
@@ -56,28 +8,11 @@ const MAX_COUNTED_JOBS = 10_000;
  * @param now Unix milliseconds.
  */
 export async function jobMetrics(kv: Deno.Kv, now: number): Promise<MetricFamily[]> {
-  const kinds = new Map<string, { count: number; firstDueAt: number }>();
+  const kinds = new Map<string, JobCount>();
   for await (const { key } of kv.list({ prefix: ["due"] }, { limit: MAX_COUNTED_JOBS, batchSize: 500 })) {
     const [, kind, , dueAt] = keyOfKv(key);
     const known = kinds.get(String(kind)) ?? { count: 0, firstDueAt: Infinity };
     kinds.set(String(kind), { count: known.count + 1, firstDueAt: Math.min(known.firstDueAt, Number(dueAt)) });
   }
-  const all = [...kinds];
-  return [
-    {
-      name: "switchyard_jobs",
-      help: `Jobs that wait, are due or are under way, by kind. At most ${MAX_COUNTED_JOBS} are counted.`,
-      type: "gauge",
-      samples: all.map(([kind, { count }]) => ({ labels: { kind }, value: count })),
-    },
-    {
-      name: "switchyard_oldest_job_seconds",
-      help: "Time for which the oldest job has been due, by kind; zero if none is due.",
-      type: "gauge",
-      samples: all.map(([kind, { firstDueAt }]) => ({
-        labels: { kind },
-        value: Math.max(0, now - firstDueAt) / 1000,
-      })),
-    },
-  ];
+  return jobFamilies([...kinds], now);
 }

@@ -1,0 +1,143 @@
+import { Buffer } from "node:buffer";
+import postgres from "postgres";
+import { StoreUnusableError } from "../store_unusable_error.ts";
+
+/** A pool of connections. */
+export type Database = postgres.Sql;
+
+/** What {@linkcode connect} needs. */
+export interface ConnectOptions {
+  /** `postgres://user:password@host/database` with `sslmode` and other parameters. */
+  readonly url: string;
+  /** The most connections; one more listens. */
+  readonly maxConnections: number;
+  /** The limit of one statement. A migration has none. */
+  readonly statementTimeoutMs: number;
+}
+
+const CONNECT_TIMEOUT_SECONDS = 5;
+const LOCK_TIMEOUT_MS = 4_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
+
+/** Makes a pool. It connects with the first statement, and again after a connection was lost. */
+export function connect({ url, maxConnections, statementTimeoutMs }: ConnectOptions): Database {
+  return postgres(url, {
+    max: maxConnections,
+    connect_timeout: CONNECT_TIMEOUT_SECONDS,
+    backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
+    onnotice: () => {},
+    connection: {
+      application_name: "switchyard",
+      statement_timeout: statementTimeoutMs,
+      lock_timeout: statementTimeoutMs === 0 ? 0 : LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      default_transaction_isolation: "read committed",
+      // Every statement reads few rows by an index. A plan from when a table was small would read it whole.
+      enable_seqscan: "off",
+      enable_hashjoin: "off",
+      enable_mergejoin: "off",
+      jit: "off",
+    },
+  });
+}
+
+/** `user@host:port/database` of an address, for messages: without the password and the parameters. */
+export function placeOf(url: string): string {
+  try {
+    const { username, host, pathname } = new URL(url);
+    return `${username === "" ? "" : `${username}@`}${host}${pathname}`;
+  } catch {
+    return "the database";
+  }
+}
+
+const MIN_SERVER_VERSION = 150_000;
+
+/**
+ * Checks that the server answers and is recent enough.
+ *
+ * @throws {StoreUnusableError} With the reason, without credentials.
+ */
+export async function checkServer(sql: Database, place: string): Promise<void> {
+  const version = await serverVersionOf(sql).catch((error) => {
+    throw new StoreUnusableError(`Cannot use the store at ${place}: ${reasonOf(error)}`);
+  });
+  if (version < MIN_SERVER_VERSION) {
+    throw new StoreUnusableError(
+      `Cannot use the store at ${place}: it is PostgreSQL ${Math.floor(version / 10_000)}, expected 15 or later`,
+    );
+  }
+}
+
+async function serverVersionOf(sql: Database): Promise<number> {
+  const [row] = await sql`select current_setting('server_version_num')::int as version`;
+  return Number(row?.version);
+}
+
+/** The message of an error of the database. The error itself can hold stored values and is not passed on. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const errors = error instanceof AggregateError ? error.errors : [error];
+  return errors.map((each) => each instanceof Error ? each.message : String(each)).join(", ");
+}
+
+/** The code of an error: an SQLSTATE, or one of the system or the client such as `CONNECTION_CLOSED`. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+const MAX_ATTEMPTS = 5;
+/** A serialization failure and a deadlock: the transaction was rolled back and may be repeated. */
+const REPEATABLE = new Set(["40001", "40P01"]);
+
+/** Runs a transaction again, up to four times, after a conflict with another one. */
+export async function repeated<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !REPEATABLE.has(codeOf(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** attempt));
+    }
+  }
+}
+
+/** Errors after which a read is tried again, on another connection: the connection was lost, or the server restarts. */
+const LOST = /^(CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|ECONNRESET|EPIPE|57P01|57P02|57P03)$/;
+
+/** Whether an error means that a connection was lost. What its statement did is unknown. */
+export function isLost(error: unknown): boolean {
+  return LOST.test(codeOf(error));
+}
+
+/** Runs a statement that changes nothing, and once again if its connection was lost. */
+export async function read<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isLost(error)) throw withoutValues(error);
+    return await run().catch((again) => {
+      throw withoutValues(again);
+    });
+  }
+}
+
+/** An error with the message alone. */
+export function withoutValues(error: unknown): Error {
+  return new Error(`Cannot read the store: ${reasonOf(error)}`);
+}
+
+/** The bytes of an encoded key. */
+export function bytesOf(encoded: string): Uint8Array {
+  return Buffer.from(encoded, "latin1");
+}
+
+/** The encoded key of bytes. */
+export function encodedOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}
+
+/** Encoded keys as the text of a `bytea[]`. */
+export function byteArrayOf(encoded: readonly string[]): string {
+  return `{${encoded.map((one) => `"\\\\x${Buffer.from(one, "latin1").toString("hex")}"`).join(",")}}`;
+}

@@ -1,0 +1,62 @@
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import { isRollback } from "../clock_rollback.ts";
+import { StoreUnusableError } from "../store_unusable_error.ts";
+import type { WriteHealthOptions } from "../write_health.ts";
+import { checkServer, connect, type Database, placeOf, reasonOf } from "./database.ts";
+import { EngineClock } from "./engine_clock.ts";
+import { prepareSchema } from "./migrate.ts";
+import { PostgresStore } from "./postgres_store.ts";
+
+/** The settings and dependencies of the PostgreSQL engine. */
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host/database` with `sslmode` and other parameters. */
+  readonly url: string;
+  /** The clock of this process. Due times, leases and expiries follow the clock of the server. */
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The most connections; one more listens. Default 8. */
+  readonly maxConnections?: number;
+  /** The free space on the disk of the files and the minimum. Default: not checked. */
+  readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
+  /** Whether `clock` is the engine's clock too, in place of the server's, so that a test can move it. Default false. */
+  readonly isEngineClock?: boolean;
+}
+
+const MAX_CONNECTIONS = 8;
+const STATEMENT_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens the PostgreSQL engine. The tables are created in an empty database.
+ *
+ * @throws {StoreUnusableError} If the server does not answer or is too old, or the schema does not fit this version.
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const { url, log, space, maxConnections = MAX_CONNECTIONS } = options;
+  const place = placeOf(url);
+  const clock = new EngineClock(options.clock, options.isEngineClock ?? false);
+  const sql = connect({ url, maxConnections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  try {
+    await checkServer(sql, place);
+    await prepareSchema(sql, place);
+    const clockEpoch = await startClock(sql, clock);
+    return new PostgresStore({ sql, clock, log, clockEpoch, ...(space && { space }) });
+  } catch (error) {
+    await sql.end({ timeout: 1 });
+    if (error instanceof StoreUnusableError) throw error;
+    throw new StoreUnusableError(`Cannot use the store at ${place}: ${reasonOf(error)}`);
+  }
+}
+
+/** Reads the time of the server, and moves due times if it was set back since they were written. */
+async function startClock(sql: Database, clock: EngineClock): Promise<number> {
+  const [row] = await sql<{ epoch: string; at: number; now: number }[]>`
+    select epoch, at, coalesce(${clock.parameter}::float8, switchyard.now_ms()) as now from switchyard.clock`;
+  if (!row) throw new StoreUnusableError("Cannot use the store: its clock is missing");
+  clock.note(row.now);
+  const byMs = row.at - row.now;
+  if (!isRollback(byMs)) return Number(row.epoch);
+  const [moved] = await sql<{ epoch: string }[]>`
+    select switchyard.move_due_times_v1(${row.epoch}::bigint, ${row.now}::float8, ${byMs}::float8) as epoch`;
+  return Number(moved?.epoch);
+}

@@ -1,0 +1,31 @@
+import type { Database } from "./database.ts";
+import type { EngineClock } from "./engine_clock.ts";
+
+const ROWS = 1_000;
+
+/**
+ * Removes values and operation names whose time to live has ended, and full buckets, in small transactions. Readers
+ * ignore them anyway. Several nodes may do it at once.
+ *
+ * @param isEnding Whether to stop after the current step.
+ */
+export async function sweep(sql: Database, clock: EngineClock, isEnding: () => boolean): Promise<void> {
+  const now = clock.parameter;
+  for (const [table, column, key] of TABLES) {
+    for (let removed = ROWS; removed === ROWS && !isEnding();) {
+      const rows = await sql.unsafe(
+        `with ended as materialized (
+          select ${key} from switchyard.${table}
+          where ${column} <= coalesce($1::float8, switchyard.now_ms())
+          limit ${ROWS} for update skip locked
+        )
+        delete from switchyard.${table} t using ended where t.${key} = ended.${key}`,
+        [now],
+      );
+      removed = rows.count;
+    }
+  }
+}
+
+/** The tables, their times of expiry and their keys. */
+const TABLES = [["value", "expires_at", "key"], ["operation", "expires_at", "name"], ["bucket", "full_at", "name"]];

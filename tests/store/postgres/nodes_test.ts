@@ -1,0 +1,326 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { migrateDatabase } from "../../../src/store/postgres/migrate.ts";
+import { MIGRATIONS } from "../../../src/store/postgres/migrations.ts";
+import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
+import type { PostgresStore } from "../../../src/store/postgres/postgres_store.ts";
+import type { Commit, CommitResult } from "../../../src/store/store.ts";
+import { StoreUnusableError } from "../../../src/store/store_unusable_error.ts";
+import { itemAt } from "../../support/items.ts";
+import { ManualClock, until } from "../../support/manual_clock.ts";
+import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
+
+const LEASE_MS = 30_000;
+const HOUR_MS = 3_600_000;
+
+if (isPostgresWanted) {
+  const server = await startPostgres();
+  registerTests(server);
+  Deno.test("postgres nodes: the server is stopped", () => server.stop());
+}
+
+/** A node of a test, and its clock if the test moves it. */
+interface Node {
+  readonly store: PostgresStore;
+  readonly clock: ManualClock;
+}
+
+let databases = 0;
+
+/** Runs a test with an empty database. */
+function overDatabase(server: PostgresServer, promise: string, run: (url: string) => Promise<void>): void {
+  Deno.test(`postgres nodes: ${promise}`, async () => {
+    const name = `nodes_${++databases}`;
+    await server.run(`create database ${name}`);
+    try {
+      await run(server.url(name));
+    } finally {
+      await server.run(`drop database ${name} with (force)`);
+    }
+  });
+}
+
+/** Runs a test with nodes on one database, each with a clock of its own. */
+function overNodes(
+  server: PostgresServer,
+  count: number,
+  promise: string,
+  run: (nodes: readonly Node[], url: string) => Promise<void>,
+): void {
+  overDatabase(server, promise, async (url) => {
+    const nodes = await Promise.all(Array.from({ length: count }, async (): Promise<Node> => {
+      const clock = new ManualClock();
+      return { clock, store: await openPostgresStore({ url, clock, log: silentLog, isEngineClock: true }) };
+    }));
+    try {
+      await run(nodes, url);
+    } finally {
+      await Promise.all(nodes.map(({ store }) => store.close()));
+    }
+  });
+}
+
+function registerTests(server: PostgresServer): void {
+  jobTests(server);
+  commitTests(server);
+  wakeTests(server);
+  schemaTests(server);
+}
+
+function jobTests(server: PostgresServer): void {
+  overNodes(server, 4, "no job is claimed twice within its lease", async (nodes) => {
+    const refs = Array.from({ length: 200 }, (_, n) => String(n).padStart(3, "0"));
+    const { store } = itemAt(nodes, 0);
+    await store.commit(null, { addJobs: refs.map((ref) => ({ kind: "k", ref, dueAt: 0 })) });
+    const claims = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => itemAt(nodes, n % 4).store.claim(["k", "other"], 6, LEASE_MS)),
+    );
+    assertEquals(claims.flat().map(({ ref }) => ref).toSorted(), refs);
+    assertEquals(await store.claim(["k"], 100, LEASE_MS), []);
+  });
+
+  overNodes(server, 2, "a commit of a job that another node took over changes nothing", async ([a, b]) => {
+    assert(a && b);
+    await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    const late = itemAt(await a.store.claim(["k"], 1, LEASE_MS), 0);
+    b.clock.advance(LEASE_MS);
+    const current = itemAt(await b.store.claim(["k"], 1, LEASE_MS), 0);
+    const set = [{ key: ["done"], value: "late" }];
+    const fenced = { ok: false, why: "fenced", at: 0 } as const;
+    const postponed = [{ job: late, dueAt: 0, attempt: 0 }];
+    assertEquals<CommitResult>(await a.store.commit(null, { completeJobs: [late], set }), fenced);
+    assertEquals<CommitResult>(await a.store.commit(null, { postponeJobs: postponed, set }), fenced);
+    assertEquals(await a.store.renew([late], LEASE_MS), []);
+    assertEquals(await a.store.get([["done"]]), [null]);
+    assert((await b.store.commit(null, { completeJobs: [current] })).ok);
+  });
+
+  overNodes(server, 2, "due times move once when both nodes see that the clock was set back", async ([a, b]) => {
+    assert(a && b);
+    const dueAt = a.store.now() + 90_000;
+    await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt }] });
+    for (const { clock } of [a, b]) clock.set(clock.now() - HOUR_MS);
+    await Promise.all([a.store.claim(["k"], 1, LEASE_MS), b.store.claim(["k"], 1, LEASE_MS)]);
+    assertEquals(await a.store.jobDueTimes("k", ["r"]), [dueAt - HOUR_MS]);
+  });
+
+  overDatabase(server, "a wrong clock of a node has no effect", async (url) => {
+    const store = await openPostgresStore({ url, clock: new ManualClock(0), log: silentLog });
+    try {
+      assert(Math.abs(store.now() - Date.now()) < HOUR_MS);
+      await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: Date.now() - 1 }] });
+      assertEquals((await store.claim(["k"], 1, LEASE_MS)).length, 1);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+function commitTests(server: PostgresServer): void {
+  overNodes(server, 8, "the balance is exact when eight nodes charge one account", async (nodes) => {
+    const { store } = itemAt(nodes, 0);
+    await store.commit(null, { changeBalances: [{ account: "a", available: 400n, held: 0n }] });
+    const results = await Promise.all(Array.from({ length: 640 }, (_, n) => {
+      return itemAt(nodes, n % 8).store.commit(`op ${n}`, chargeOf(n));
+    }));
+    assertEquals(results.filter(({ ok }) => ok).length, 400);
+    for (const result of results) if (!result.ok) assertEquals(result, { ok: false, why: "short", at: 0 });
+    assertEquals(await store.balance("a"), { available: 0n, held: 0n });
+    const entries = await store.ledger("a", { limit: 1_000 });
+    assertEquals(entries.length, 400);
+    assertEquals(entries.at(-1)?.id, "000000000000400");
+  });
+
+  overNodes(server, 2, "of two commits that each need what the other removes, one is made", async ([a, b]) => {
+    assert(a && b);
+    for (let n = 0; n < 30; n++) {
+      const [one, other] = [["pair", n, "one"], ["pair", n, "other"]];
+      const made = await Promise.all([
+        a.store.commit(null, { check: [{ key: one, version: null }], set: [{ key: other, value: n }] }),
+        b.store.commit(null, { check: [{ key: other, version: null }], set: [{ key: one, value: n }] }),
+      ]);
+      assertEquals(made.filter(({ ok }) => ok).length, 1);
+    }
+  });
+
+  overNodes(server, 3, "commits over many common keys in any order end without a deadlock", async (nodes) => {
+    const keys = Array.from({ length: 300 }, (_, n) => ["many", n]);
+    const orders = [keys, keys.toReversed(), keys.slice(0, 20), keys.slice(10, 30).toReversed()];
+    const results = await Promise.all(Array.from({ length: 48 }, (_, n) => {
+      const set = itemAt(orders, n % orders.length).map((key) => ({ key, value: n }));
+      return itemAt(nodes, n % 3).store.commit(null, { set });
+    }));
+    assert(results.every(({ ok }) => ok));
+  });
+
+  overNodes(server, 4, "of one operation on all nodes, one is made", async (nodes) => {
+    const commit: Commit = { changeBalances: [{ account: "a", available: 1n, held: 0n }] };
+    const results = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => itemAt(nodes, n % 4).store.commit("same", commit)),
+    );
+    assertEquals(results.filter((result) => result.ok && !result.replayed).length, 1);
+    assertEquals(await itemAt(nodes, 0).store.balance("a"), { available: 1n, held: 0n });
+  });
+
+  overNodes(server, 2, "take() allows the burst once over all nodes", async (nodes) => {
+    const limit = { perMs: 1_000, burst: 30, cost: 1 };
+    const taken = await Promise.all(
+      Array.from({ length: 80 }, (_, n) => itemAt(nodes, n % 2).store.take("b", limit)),
+    );
+    assertEquals(taken.filter(({ ok }) => ok).length, 30);
+  });
+
+  overDatabase(
+    server,
+    "after a crash of the server nothing acknowledged is lost, and a repeat has one effect",
+    async (url) => {
+      const open = () => openPostgresStore({ url, clock: systemClock, log: silentLog });
+      const stores = [await open(), await open()];
+      const acknowledged = new Set<number>();
+      let unknown = 0;
+      let running = true;
+      const writer = async (first: number) => {
+        for (let n = first; running; n += 8) {
+          while (true) {
+            try {
+              const result = await itemAt(stores, first % 2).commit(`op ${n}`, creditOf(n));
+              assert(result.ok);
+              acknowledged.add(n);
+              break;
+            } catch {
+              unknown++;
+              await new Promise((resolve) => setTimeout(resolve, 20));
+            }
+          }
+        }
+      };
+      const writers = Array.from({ length: 8 }, (_, first) => writer(first));
+      await until(() => acknowledged.size > 100);
+      await server.crash();
+      const before = acknowledged.size;
+      await until(() => acknowledged.size > before + 100);
+      running = false;
+      await Promise.all(writers);
+      assert(unknown > 0, "the crash was seen");
+      const store = itemAt(stores, 0);
+      const entries = await store.ledger("a", { limit: 100_000 });
+      assertEquals(new Set(entries.map(({ reference }) => Number(reference))), acknowledged);
+      assertEquals(entries.length, acknowledged.size);
+      assertEquals(await store.balance("a"), { available: BigInt(acknowledged.size), held: 0n });
+      assertEquals(await store.isReady(), true);
+      for (const each of stores) await each.close();
+    },
+  );
+}
+
+function wakeTests(server: PostgresServer): void {
+  overNodes(server, 2, "a job that one node adds wakes the others", async ([a, b]) => {
+    assert(a && b);
+    let woken = 0;
+    b.store.onWake(() => woken++);
+    let n = 0;
+    while (woken === 0) { // the first message can be sent before the other node listens
+      await a.store.commit(null, { addJobs: [{ kind: "k", ref: String(n++), dueAt: 0 }] });
+      a.clock.advance(50);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  });
+
+  overNodes(server, 2, "a node whose messages are lost finds due jobs within a second", async ([a, b]) => {
+    assert(a && b);
+    const woken: string[] = [];
+    b.store.onWake((kind) => woken.push(kind));
+    // The clock of the first node stands still, so it sends no message.
+    await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }, { kind: "l", ref: "r", dueAt: 0 }] });
+    assertEquals(woken, []);
+    b.clock.advance(1_000);
+    await until(() => woken.length === 2);
+    assertEquals(woken, ["k", "l"]);
+  });
+
+  overNodes(server, 2, "messages arrive again after the connection that listens was cut", async ([a, b], url) => {
+    assert(a && b);
+    let woken = 0;
+    b.store.onWake(() => woken++);
+    await withConnection(url, async (sql) => {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()`;
+    });
+    let n = 0;
+    while (woken === 0) {
+      await a.store.commit(null, { addJobs: [{ kind: "k", ref: String(n++), dueAt: 0 }] });
+      a.clock.advance(50);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+}
+
+function schemaTests(server: PostgresServer): void {
+  overDatabase(server, "nodes that start together create the tables once", async (url) => {
+    const stores = await Promise.all(
+      Array.from({ length: 4 }, () => openPostgresStore({ url, clock: systemClock, log: silentLog })),
+    );
+    assertEquals(await migrateDatabase(url), { from: MIGRATIONS.length, to: MIGRATIONS.length });
+    for (const store of stores) await store.close();
+  });
+
+  overDatabase(server, "a schema that is newer by one step is used, by two steps refused", async (url) => {
+    const open = () => openPostgresStore({ url, clock: systemClock, log: silentLog });
+    await migrateDatabase(url, [...MIGRATIONS, "create table switchyard.next (n int)"]);
+    await (await open()).close();
+    await migrateDatabase(url, [...MIGRATIONS, "", "create table switchyard.later (n int)"]);
+    const error = await assertRejects(open, StoreUnusableError, "newer version");
+    assert(error.message.includes(`schema ${MIGRATIONS.length + 2}, this one knows ${MIGRATIONS.length}`));
+    await assertRejects(() => migrateDatabase(url), StoreUnusableError, "newer version");
+  });
+
+  overDatabase(server, "an older schema is refused until it is migrated, and keeps its values", async (url) => {
+    const store = await openPostgresStore({ url, clock: systemClock, log: silentLog });
+    await store.commit(null, { set: [{ key: ["k"], value: 1 }] });
+    await store.close();
+    await withConnection(url, async (sql) => void await sql`update switchyard.schema set version = 0`);
+    await assertRejects(
+      () => openPostgresStore({ url, clock: systemClock, log: silentLog }),
+      StoreUnusableError,
+    );
+    await withConnection(
+      url,
+      async (sql) => void await sql`update switchyard.schema set version = ${MIGRATIONS.length}`,
+    );
+    assertEquals(
+      await migrateDatabase(url, [...MIGRATIONS, "alter table switchyard.value add column more int"]),
+      { from: MIGRATIONS.length, to: MIGRATIONS.length + 1 },
+    );
+    const later = await openPostgresStore({ url, clock: systemClock, log: silentLog });
+    assertEquals((await later.get([["k"]]))[0]?.value, 1);
+    await later.close();
+  });
+
+  Deno.test("postgres nodes: an address that cannot be used is refused without its password", async () => {
+    const url = server.url("missing").replace("switchyard@", "switchyard:sesame@");
+    const error = await assertRejects(
+      () => openPostgresStore({ url, clock: systemClock, log: silentLog }),
+      StoreUnusableError,
+    );
+    assertEquals(
+      error.message,
+      `Cannot use the store at switchyard@127.0.0.1:${server.port}/missing: database "missing" does not exist`,
+    );
+    assert(!Deno.inspect(error, { depth: 9 }).includes("sesame"));
+  });
+}
+
+function chargeOf(n: number): Commit {
+  return {
+    changeBalances: [{ account: "a", available: -1n, held: 0n }],
+    ledgerEntries: [{ account: "a", operation: "charge", reference: String(n), available: -1n, held: 0n }],
+  };
+}
+
+function creditOf(n: number): Commit {
+  return {
+    changeBalances: [{ account: "a", available: 1n, held: 0n }],
+    ledgerEntries: [{ account: "a", operation: "credit", reference: String(n), available: 1n, held: 0n }],
+  };
+}
