@@ -1,5 +1,6 @@
 import { replayCharges } from "../billing/replay_charges.ts";
 import type { Config } from "../config/config.ts";
+import { localPathOf } from "../config/store_address.ts";
 import type { Log } from "../lib/log.ts";
 import { makePrivateFolder, restrictPermissions } from "../lib/private_path.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
@@ -11,7 +12,7 @@ import type { Store } from "../store/store.ts";
 
 /** What a journal belongs to. */
 export interface JournalOwner {
-  readonly config: Pick<Config, "store" | "billing">;
+  readonly config: Pick<Config, "store" | "files" | "billing">;
   /** The open store of `config`. */
   readonly store: Store;
   readonly log: Log;
@@ -24,7 +25,7 @@ export interface JournalOwner {
  * @throws As {@linkcode replayJournal}; {@linkcode UnwritableError} if the folder cannot be created.
  */
 export async function openJournal(journal: Journal, owner: JournalOwner): Promise<void> {
-  const folder = await journalFolderOf(owner.config.store);
+  const folder = await journalFolderOf(owner.config);
   if (folder === null) return journal.open(NO_SINK, 1);
   const nextSegment = await replayJournal(owner);
   try {
@@ -44,7 +45,7 @@ export async function openJournal(journal: Journal, owner: JournalOwner): Promis
  * @throws {StoreWriteError} If the store takes no writes. The journal stays.
  */
 export async function replayJournal({ config, store, log }: JournalOwner): Promise<number> {
-  const folder = await journalFolderOf(config.store);
+  const folder = await journalFolderOf(config);
   if (folder === null) return 1;
   await restrictPermissions(folder, log);
   const { segments, texts, damaged, nextSegment } = await readJournal(folder);
@@ -65,8 +66,8 @@ export async function replayJournal({ config, store, log }: JournalOwner): Promi
   return nextSegment;
 }
 
-/** The folder of the journal beside a store's file; null for a store in memory. As for the lock, the path is real. */
-async function journalFolderOf(store: string): Promise<string | null> {
-  const path = store.slice(store.indexOf(":") + 1);
-  return path === ":memory:" ? null : `${await Deno.realPath(path)}.charges`;
+/** The folder of the journal; null for a store in memory. As for the lock of a file, the path is real. */
+async function journalFolderOf(config: JournalOwner["config"]): Promise<string | null> {
+  const path = await localPathOf(config);
+  return path === null ? null : `${path}.charges`;
 }

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { localPathOf } from "../config/store_address.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -9,7 +10,7 @@ import { openSqliteRequestLog } from "../request_log/sqlite_request_log.ts";
 
 /** What a log of requests belongs to. */
 export interface RequestLogOwner {
-  readonly config: Pick<Config, "store" | "requestLog" | "limits">;
+  readonly config: Pick<Config, "store" | "files" | "requestLog" | "limits">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -49,10 +50,10 @@ export async function openRequestLog(
 const MEMORY = ":memory:";
 
 /** The path of the store is real, as for its journal: two links to one store have one log. */
-async function pathOf({ store, requestLog }: RequestLogOwner["config"]): Promise<string> {
-  if (requestLog.path !== null) return requestLog.path;
-  const path = store.slice(store.indexOf(":") + 1);
-  return path === MEMORY ? MEMORY : `${await Deno.realPath(path)}.requests`;
+async function pathOf(config: RequestLogOwner["config"]): Promise<string> {
+  if (config.requestLog.path !== null) return config.requestLog.path;
+  const path = await localPathOf(config);
+  return path === null ? MEMORY : `${path}.requests`;
 }
 
 /** SQLite gives its other files the mode of this one. */

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
+import { storeAddressOf } from "../config/store_address.ts";
 import type { Clock } from "../lib/clock.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 import type { StoreEngine } from "../store/engine.ts";
@@ -20,19 +20,24 @@ export interface OpenStoreOptions {
  * Opens the store that the setting `store` names, and locks it for this process. Records are neither added nor changed.
  *
  * @throws {UnwritableError} If this process cannot write there; it names the setting.
- * @throws What `openKvStore` throws.
+ * @throws What `openKvStore` or `openPostgresStore` throws.
  */
 export async function openStore(
   { store: address, files, limits }: Pick<Config, "store" | "files" | "limits">,
   options: OpenStoreOptions,
 ): Promise<StoreEngine> {
-  const [engine, path] = [address.slice(0, address.indexOf(":")), address.slice(address.indexOf(":") + 1)];
-  if (engine !== "kv") {
-    throw new GatewayError("internal_error", `Cannot open the store: no engine is called "${engine}"`);
+  const place = storeAddressOf(address);
+  const minFreeBytes = limits.minFreeDiskBytes;
+  if (place.engine === "postgres") {
+    // Loaded when it is used, so that a gateway with a store of its own does not hold its code in memory.
+    const { openPostgresStore } = await import("../store/postgres/open_postgres_store.ts");
+    const space = { freeBytes: freeSpaceAt([files]), minFreeBytes };
+    return await openPostgresStore({ url: place.url, space, isExclusive: true, ...options });
   }
+  const path = place.engine === "kv" ? place.path : ":memory:";
   try {
-    const freeBytes = freeSpaceAt(path === ":memory:" ? [files] : [dirname(path), files]);
-    return await openKvStore({ path, space: { freeBytes, minFreeBytes: limits.minFreeDiskBytes }, ...options });
+    const freeBytes = freeSpaceAt(place.engine === "kv" ? [dirname(path), files] : [files]);
+    return await openKvStore({ path, space: { freeBytes, minFreeBytes }, ...options });
   } catch (error) {
     throw asUnwritableError("store", path, error);
   }

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { openConfiguredParts } from "../app/configured_parts.ts";
 import { openStore } from "../app/store.ts";
+import { shownStore, storeAddressOf } from "../config/store_address.ts";
 import type { Config } from "../config/config.ts";
 import { checkConfig } from "../config/load_config.ts";
 import { commandKeyOf } from "../config/server_section.ts";
@@ -13,6 +14,7 @@ import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { StoreMissingError } from "../store/kv/database_file.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
+import { StoreUnusableError } from "../store/store_unusable_error.ts";
 import { findGateway, isConfigNamed, pathOf } from "./find_gateway.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -77,7 +79,8 @@ function checkAdmin({ server, models, accounts }: Config): Finding {
 
 /** The store of a running gateway is locked, so the gateway is asked. */
 async function checkStore(config: Config, { config: path }: DoctorOptions): Promise<Finding> {
-  const file = pathOf(config.store);
+  const { engine } = storeAddressOf(config.store);
+  const file = engine === "postgres" ? shownStore(config.store) : pathOf(config.store);
   if (file === null) return warning("store", "it is in memory, and lost at the end", 'set "store" to kv:PATH');
   try {
     const gateway = await findGateway(config, { gateway: undefined, isConfigNamed: isConfigNamed(path) });
@@ -92,7 +95,9 @@ async function checkStore(config: Config, { config: path }: DoctorOptions): Prom
   } catch (error) {
     if (error instanceof StoreMissingError) return ok("store", `${file} does not exist yet; the start creates it`);
     const reason = error instanceof Error ? error.message : String(error);
-    const advice = error instanceof StoreInUseError
+    const advice = error instanceof StoreUnusableError
+      ? "check the address and the server"
+      : error instanceof StoreInUseError
       ? "another process uses it: stop it, or wait until it has started"
       : "check the path and its permissions; restore a backup if the file is damaged";
     return problem("store", reason, advice);

@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { DEV_STORE } from "../config/dev_config.ts";
+import { storeAddressOf } from "../config/store_address.ts";
 import { commandKeyOf } from "../config/server_section.ts";
 import { readStoreHolder, type StoreHolder } from "../store/kv/process_lock.ts";
 import { StoreBusyError } from "./command_errors.ts";
@@ -75,10 +76,10 @@ export function webhookSecretPath(file: string): string {
   return `${file}.webhook-secret`;
 }
 
-/** The path of a store's file; null for a store in memory. */
+/** The path of a store's file; null for a store in memory or in a database. */
 export function pathOf(store: string): string | null {
-  const path = store.slice(store.indexOf(":") + 1);
-  return path === ":memory:" ? null : path;
+  const address = storeAddressOf(store);
+  return address.engine === "kv" ? address.path : null;
 }
 
 const MAX_BUSY_TRIES = 50;

@@ -13,6 +13,8 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
   switchyard config show | reload        show the configuration in force; read the gateway's file again
   switchyard config versions [--limit N] [--after NEXT] | restore VERSION
                                          the settings in the store
+  switchyard store migrate [--config FILE]
+                                         add to the tables in PostgreSQL what this version needs
   switchyard doctor [--offline] [--json] check the configuration, the machine, the store and the providers, and say
                                          what to do
 

@@ -2,6 +2,7 @@ import { ConfigError } from "../config/config_error.ts";
 import { UnwritableError } from "../lib/unwritable.ts";
 import { StoreFileError, StoreMissingError } from "../store/kv/database_file.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
+import { StoreUnusableError } from "../store/store_unusable_error.ts";
 import { GatewayUnreachableError, StoreBusyError, StoreNotMigratedError } from "./command_errors.ts";
 import { OutputError, print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -30,6 +31,7 @@ const EXPECTED_ERRORS = [
   StoreInUseError,
   StoreBusyError,
   StoreFileError,
+  StoreUnusableError,
   StoreMissingError,
   StoreNotMigratedError,
   UnwritableError,
@@ -55,6 +57,8 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       return rest[0] === "check"
         ? (await import("./check.ts")).checkCommand(rest)
         : await (await import("./config_command.ts")).configCommand(rest);
+    case "store":
+      return await (await import("./store_command.ts")).storeCommand(rest);
     case "doctor":
       return await (await import("./doctor.ts")).doctor(rest);
     case "webhooks":

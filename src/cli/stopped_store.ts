@@ -2,6 +2,7 @@ import { replayJournal } from "../app/charge_journal.ts";
 import { openStore } from "../app/store.ts";
 import type { Config } from "../config/config.ts";
 import { DEV_STORE } from "../config/dev_config.ts";
+import { storeAddressOf } from "../config/store_address.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { StoreMissingError } from "../store/kv/database_file.ts";
@@ -20,7 +21,7 @@ export async function openStoppedStore(
   { mustExist }: { readonly mustExist: boolean },
 ): Promise<StoreEngine> {
   try {
-    if (pathOf(config.store) === null) throw new StoreMissingError(config.store);
+    if (storeAddressOf(config.store).engine === "memory") throw new StoreMissingError(config.store);
     const store = await openStore(config, { clock: systemClock, log: silentLog, mustExist });
     return await withReplayedJournal(config, store);
   } catch (error) {

@@ -36,7 +36,7 @@ import { readFilesSection, readStoreSection } from "./storage_sections.ts";
 export interface Config {
   /** Where the gateway listens, and its public address. */
   readonly server: ServerConfig;
-  /** `kv:` and a path, or `kv::memory:`. Default: `kv:./data/switchyard.db`. */
+  /** `kv:` and a path, `kv::memory:`, or `postgres://…`, with its password. Default: `kv:./data/switchyard.db`. */
   readonly store: string;
   /** The folder of results. Default: `./data/files`. */
   readonly files: string;

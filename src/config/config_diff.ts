@@ -1,6 +1,7 @@
 import type { ConfigTree } from "./config_tree.ts";
 import { isSection, type Section } from "./document.ts";
 import { isSecretPath } from "./problems.ts";
+import { shownStore } from "./store_address.ts";
 
 /** A changed value: before and after, null where it was or is not set. A secret is only `changed`. */
 export type ValueChange = { readonly before: unknown; readonly after: unknown } | "changed";
@@ -149,6 +150,7 @@ function partsOf(value: unknown): [PropertyKey, unknown][] | null {
 /** A setting for the operator's eyes: secrets are replaced. */
 export function withoutSecrets(value: unknown, path: readonly PropertyKey[], tree: ConfigTree): unknown {
   if (isSecretPath(path)) return "(set)";
+  if (path.length === 1 && path[0] === "store" && typeof value === "string") return shownStore(value);
   const parts = partsOf(value);
   if (parts === null) return tree.isPrivate(path) ? "(from the environment)" : value;
   const shown = parts.map(([key, item]) => [key, withoutSecrets(item, [...path, key], tree)] as const);

@@ -301,7 +301,11 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
   ],
   "a store of another kind": [
     "store: sqlite:x",
-    'store: expected "kv:" and a path, such as "kv:./data/switchyard.db", or "kv::memory:", got "sqlite:x"',
+    'store: expected "kv:" and a path, such as "kv:./data/switchyard.db", "kv::memory:", or postgres://…, got "sqlite:x"',
+  ],
+  "a database without a name": [
+    "store: postgres://user:sesame@db.example.com",
+    "store: expected postgres://USER:PASSWORD@HOST/DATABASE, such as with ?sslmode=verify-full, got text of 37 characters",
   ],
   "a field called __proto__": [
     "webhooks: { __proto__: { timeout: 1 } }",

@@ -3,7 +3,7 @@ import { kvKeyOf } from "./keys.ts";
 import { addSizes, type CommitSize, fits } from "../commit_size.ts";
 import { KV_LIMITS } from "./limits.ts";
 import { StoreWriteError } from "../store_write_error.ts";
-import { WriteMetrics } from "../write_metrics.ts";
+import { WriteMetrics } from "../store_metrics.ts";
 import { ValueCache } from "./value_cache.ts";
 import type { Version } from "../store.ts";
 import type { DueTime } from "../wake_listeners.ts";

@@ -1,5 +1,5 @@
 import type { MetricFamily } from "../../lib/metric_family.ts";
-import { type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../job_metrics.ts";
+import { type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../store_metrics.ts";
 import { keyOfKv } from "./keys.ts";
 
 /**

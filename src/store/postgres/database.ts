@@ -32,6 +32,10 @@ export function connect({ url, maxConnections, statementTimeoutMs }: ConnectOpti
       lock_timeout: statementTimeoutMs === 0 ? 0 : LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       default_transaction_isolation: "read committed",
+      // A gateway whose machine failed loses its connections, and their locks, within half a minute.
+      tcp_keepalives_idle: 10,
+      tcp_keepalives_interval: 5,
+      tcp_keepalives_count: 3,
       // Every statement reads few rows by an index. A plan from when a table was small would read it whole.
       enable_seqscan: "off",
       enable_hashjoin: "off",

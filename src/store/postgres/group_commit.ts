@@ -1,6 +1,6 @@
 import type { CommitResult } from "../store.ts";
 import { StoreWriteError } from "../store_write_error.ts";
-import { WriteMetrics } from "../write_metrics.ts";
+import { WriteMetrics } from "../store_metrics.ts";
 import { commitResultOf, type CommitText, type ResultRow } from "./commit_text.ts";
 import { codeOf, type Database, isLost, reasonOf, repeated } from "./database.ts";
 

@@ -4,7 +4,7 @@ import type { MetricFamily } from "../../lib/metric_family.ts";
 import { ClockRollbackDetector } from "../clock_rollback.ts";
 import type { StoreEngine } from "../engine.ts";
 import type { RateLimit } from "../gcra.ts";
-import { type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../job_metrics.ts";
+import { type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../store_metrics.ts";
 import { decodeKey } from "../key_encoding.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry, StoreLimits } from "../store.ts";
 import { StoreWriteError } from "../store_write_error.ts";
@@ -28,6 +28,8 @@ export interface OpenDatabase {
   readonly log: Log;
   /** How often the clock of the server was found set back. */
   readonly clockEpoch: number;
+  /** Releases the lock on the database, if it has one. */
+  readonly release: () => Promise<void>;
   /** The free space on the disk of the files and the minimum. Default: not checked. */
   readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
 }
@@ -52,6 +54,7 @@ export class PostgresStore implements StoreEngine {
   readonly #messages: WakeMessages;
   readonly #buckets = new RateBuckets();
   readonly #rollback: ClockRollbackDetector;
+  readonly #release: () => Promise<void>;
   readonly #background = new Set<Promise<unknown>>();
   /** Ends when due times are moved after the clock was set back. */
   #moving: Promise<unknown> = Promise.resolve();
@@ -62,8 +65,9 @@ export class PostgresStore implements StoreEngine {
   #closing: Promise<void> | null = null;
 
   /** Use `openPostgresStore`. Takes over the database and closes it in the end. */
-  constructor({ sql, clock, log, clockEpoch, space = {} }: OpenDatabase) {
+  constructor({ sql, clock, log, clockEpoch, release, space = {} }: OpenDatabase) {
     this.#sql = sql;
+    this.#release = release;
     this.#clock = clock;
     this.#log = log;
     this.#clockEpoch = clockEpoch;
@@ -204,6 +208,7 @@ export class PostgresStore implements StoreEngine {
     await Promise.allSettled([...this.#background]);
     this.#wakes.close();
     await this.#sql.end({ timeout: CLOSE_TIMEOUT_SECONDS });
+    await this.#release();
   }
 
   #readable(): Readable {

@@ -1,0 +1,31 @@
+import { parseArgs } from "node:util";
+import { loadConfig } from "../config/load_config.ts";
+import { storeAddressOf } from "../config/store_address.ts";
+import { print } from "./print.ts";
+import { UsageError } from "./usage_error.ts";
+
+/**
+ * Runs `store migrate [--config FILE]`: adds to the tables of a PostgreSQL database what this version needs.
+ *
+ * @returns The exit code.
+ */
+export async function storeCommand([subcommand, ...rest]: readonly string[]): Promise<number> {
+  if (subcommand !== "migrate") throw new UsageError("switchyard store: expected the subcommand migrate");
+  const address = storeAddressOf(loadConfig({ path: configPathIn(rest), env: (name) => Deno.env.get(name) }).store);
+  if (address.engine !== "postgres") {
+    print("There is nothing to migrate: a store in a file is migrated by the start of the gateway");
+    return 0;
+  }
+  const { migrateDatabase } = await import("../store/postgres/migrate.ts");
+  const { from, to } = await migrateDatabase(address.url);
+  print(from === to ? `The schema is ${to}, as this version needs it` : `The schema was ${from} and is ${to} now`);
+  return 0;
+}
+
+function configPathIn(args: readonly string[]): string | undefined {
+  try {
+    return parseArgs({ args: [...args], options: { config: { type: "string" } } }).values.config;
+  } catch (error) {
+    throw new UsageError(`switchyard store migrate: ${(error as Error).message}`);
+  }
+}
