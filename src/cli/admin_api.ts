@@ -2,6 +2,7 @@ import { openRequestLog } from "../app/request_log.ts";
 import { createStoppedAdmin } from "../app/stopped_admin.ts";
 import { newApiKey } from "../billing/api_key.ts";
 import type { Config } from "../config/config.ts";
+import { shownStore } from "../config/store_address.ts";
 import { systemClock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { writeTests } from "../protocols/admin/providers.ts";
@@ -127,7 +128,7 @@ async function openStoppedRequestLog(config: Config): Promise<RequestLog | null>
 async function refuseUnindexed(store: Store, config: Config): Promise<void> {
   if (!await hasUnindexedTasks(store)) return;
   throw new StoreNotMigratedError(
-    `Tasks cannot be listed: the store "${pathOf(config.store)}" was written by an earlier version. ` +
+    `Tasks cannot be listed: the store "${shownStore(config.store)}" was written by an earlier version. ` +
       "Start the gateway once to migrate it",
   );
 }

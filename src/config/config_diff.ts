@@ -150,9 +150,11 @@ function partsOf(value: unknown): [PropertyKey, unknown][] | null {
 /** A setting for the operator's eyes: secrets are replaced. */
 export function withoutSecrets(value: unknown, path: readonly PropertyKey[], tree: ConfigTree): unknown {
   if (isSecretPath(path)) return "(set)";
-  if (path.length === 1 && path[0] === "store" && typeof value === "string") return shownStore(value);
   const parts = partsOf(value);
-  if (parts === null) return tree.isPrivate(path) ? "(from the environment)" : value;
+  if (parts === null) {
+    if (tree.isPrivate(path)) return "(from the environment)";
+    return path[0] === "store" ? shownStore(String(value)) : value;
+  }
   const shown = parts.map(([key, item]) => [key, withoutSecrets(item, [...path, key], tree)] as const);
   if (Array.isArray(value)) return shown.map(([, item]) => item);
   return Object.fromEntries(shown) as Section;

@@ -26,6 +26,7 @@ export function connect({ url, maxConnections, statementTimeoutMs }: ConnectOpti
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
     onnotice: () => {},
+    fetch_types: false, // a connection that breaks while they are read would reject a promise that no one holds
     connection: {
       application_name: "switchyard",
       statement_timeout: statementTimeoutMs,

@@ -5,6 +5,7 @@ import { openPostgresStore } from "../../../src/store/postgres/open_postgres_sto
 import { StoreUnusableError } from "../../../src/store/store_unusable_error.ts";
 import { run } from "../../../src/cli/run.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
+import { startLiveGateway } from "../../support/live_gateway.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
 import { ROOT } from "../../webhooks/certificates.ts";
@@ -91,6 +92,24 @@ function registerTests(server: PostgresServer): void {
     await receiver.stop();
     await Deno.remove(caFile);
     await Deno.remove(`${gateway.filesFolder}.charges`, { recursive: true });
+  });
+
+  Deno.test("gateway on PostgreSQL: the password of the address is in no answer and no log line", async () => {
+    await server.run("create database secret");
+    const secret = server.url("secret").replace("switchyard@", "switchyard:sesame@");
+    await withFiles(async (files) => {
+      const gateway = await startLiveGateway({ store: secret, sections: { files } });
+      const { status, body } = await gateway.admin("GET", "/config");
+      assertEquals(status, 200);
+      const shown = JSON.stringify(body);
+      assert(shown.includes(secret.replace(":sesame", "")), shown);
+      assert(!shown.includes("sesame"), shown);
+      gateway.write({ store: secret.replace("sesame", "sesame2") });
+      const reloaded = await gateway.admin("POST", "/config/reload");
+      assert(!JSON.stringify(reloaded).includes("sesame"), JSON.stringify(reloaded));
+      await gateway.stop();
+      assert(!gateway.logLines.join("").includes("sesame"));
+    });
   });
 
   Deno.test("switchyard store migrate creates the tables, and says so when nothing is missing", async () => {
