@@ -1,15 +1,17 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import type { BucketConfig } from "../config/storage_sections.ts";
 import { openFileDirectory } from "../files/directory.ts";
 import type { FileStore } from "../files/files.ts";
 import { DiskQuota } from "../files/quota.ts";
+import type { BucketNetwork } from "../files/s3/open.ts";
 import { createSpool, type Spool } from "../files/spool.ts";
 import type { Log } from "../lib/log.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
 
-/** The folders below the setting `files`, each with one user. */
+/** The folders of files, each with one user. */
 export interface FileStores {
-  /** Copies of video results, and media that requests for videos carry; in `files` itself. */
+  /** Copies of video results, and media that requests for videos carry; in `files` itself, a folder or a bucket. */
   readonly results: FileStore;
   /** The space of `results`. It counts the files that exist once `results` is tidied. */
   readonly quota: DiskQuota;
@@ -22,16 +24,36 @@ export interface FileStores {
 }
 
 /** Opens the folders. Nothing is read or written; a folder is created by its first write. */
-export function openFileStores({ files, limits }: Pick<Config, "files" | "limits">, log: Log): FileStores {
+export function openFileStores(
+  { files, bucket, limits }: Pick<Config, "files" | "bucket" | "limits">,
+  log: Log,
+  network: BucketNetwork,
+): FileStores {
   const { filesQuotaBytes: quotaBytes, minFreeDiskBytes } = limits;
-  // Results stop at twice the free space below which paid work is refused.
-  const quota = new DiskQuota({ quotaBytes, freeBytes: freeSpaceAt([files]), spareBytes: 2 * minFreeDiskBytes, log });
+  // Results on a disk stop at twice the free space below which paid work is refused.
+  const disk = { freeBytes: freeSpaceAt([files]), spareBytes: 2 * minFreeDiskBytes };
+  const quota = new DiskQuota({ quotaBytes, log, ...(bucket === null ? disk : {}) });
   return {
-    results: openFileDirectory(files, quota),
+    results: bucket === null ? openFileDirectory(files, quota) : bucketFiles(bucket, { network, quota, log }),
     quota,
     caches: openCacheFiles({ files }),
     modelLists: openFileDirectory(join(files, "model-lists")),
     uploads: createSpool(join(files, "uploads")),
+  };
+}
+
+/** Loads the code of buckets with the first use, since most deployments have none. */
+function bucketFiles(
+  bucket: BucketConfig,
+  parts: { readonly network: BucketNetwork; readonly quota: DiskQuota; readonly log: Log },
+): FileStore {
+  let opened: Promise<FileStore> | null = null;
+  const open = () => opened ??= import("../files/s3/open.ts").then((module) => module.openBucketFiles(bucket, parts));
+  return {
+    write: async (name, source, options) => await (await open()).write(name, source, options),
+    find: async (name) => await (await open()).find(name),
+    remove: async (name) => await (await open()).remove(name),
+    removeLeftovers: async (isKept) => await (await open()).removeLeftovers(isKept),
   };
 }
 

@@ -62,13 +62,17 @@ export async function own(services: Services): Promise<OwnedServices> {
 }
 
 /** Removes uploads, unfinished files and files without a record. */
-async function tidyFiles({ config, store, files, log }: Services): Promise<void> {
+async function tidyFiles({ config, store, files, log, egress, clock }: Services): Promise<void> {
   try {
     await prepareFolder(config.files, log);
     await files.uploads.removeLeftovers();
     await files.caches.removeLeftovers((name) => isCacheFileInUse(store, name));
-    await files.results.removeLeftovers((name) => isFileNeeded(store, name));
+    if (config.bucket === null) await files.results.removeLeftovers((name) => isFileNeeded(store, name));
   } catch (error) {
-    throw asUnwritableError("files", config.files, error);
+    throw asUnwritableError(config.bucket === null ? "files" : "files_folder", config.files, error);
   }
+  if (config.bucket === null) return;
+  const { checkBucket } = await import("../files/s3/open.ts");
+  await checkBucket(config.bucket, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
+  await files.results.removeLeftovers((name) => isFileNeeded(store, name));
 }

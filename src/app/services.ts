@@ -11,6 +11,7 @@ import { defaultMemoryLimit } from "../config/machine_memory.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
+import type { BucketNetwork } from "../files/s3/open.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { createAttemptSlots, type ProcessAttemptSlots } from "../routing/attempt_slots.ts";
@@ -141,7 +142,7 @@ function buildServices(
     ...configured,
     store,
     journal,
-    files: openFileStores(config, log),
+    files: openFileStores(config, log, bucketNetworkOf(configured, config, clock)),
     keys,
     authenticate: createAuthenticate({
       ring: keys,
@@ -175,6 +176,14 @@ function buildServices(
       await store.close();
     },
   };
+}
+
+function bucketNetworkOf(
+  { egress: { caCertificates: caCerts } }: ConfiguredParts,
+  { proxies }: Config,
+  clock: Clock,
+): BucketNetwork {
+  return { clock, caCerts, proxies };
 }
 
 /** The configured public address of the gateway, if there is one. */

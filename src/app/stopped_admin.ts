@@ -54,7 +54,7 @@ export function createStoppedAdmin(
     usage: createUsageReports({ store, rollup, meter }),
     clock,
     startedAt: clock.now(),
-    files: openFileStores(config, log),
+    files: openFileStores(config, log, { clock, caCerts: [], proxies: config.proxies }),
     forgetReplies: () => 0,
     slots: { loadOf: () => null },
     providers: new Map(),

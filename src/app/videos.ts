@@ -125,7 +125,7 @@ function videoPartsOf(services: VideoServices, options: VideoFeatureOptions): Om
 
 /** Builds the endpoints of videos with the body limits of one configuration. */
 export function createVideoRoutes(
-  { config, store, authenticate, files, signingKeys }: OwnedServices,
+  { config, store, authenticate, files, signingKeys, log }: OwnedServices,
   videos: Videos,
 ): Route[] {
   const { videoBodyBytes: capBytes, bodyIdleMs: idleMs } = config.limits;
@@ -138,6 +138,7 @@ export function createVideoRoutes(
     ...videoCallbackRoutes({ videos, bodyIdleMs: idleMs }),
     ...fileRoutes({
       files: files.results,
+      log,
       signingKeys: signingKeys.keys,
       now: () => store.now(),
       isOwned: videos.isOwned,

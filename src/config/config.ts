@@ -28,7 +28,7 @@ import {
   type TracingConfig,
   type WebhooksConfig,
 } from "./small_sections.ts";
-import { readFilesSection, readStoreSection } from "./storage_sections.ts";
+import { applyBucketVariables, type BucketConfig, readFiles, readStoreSection } from "./storage_sections.ts";
 
 /**
  * The settings of an operator, checked and with all defaults filled in. Source: docs/configuration.md#every-option.
@@ -38,8 +38,10 @@ export interface Config {
   readonly server: ServerConfig;
   /** `kv:` and a path, `kv::memory:`, or `postgres://…`, with its password. Default: `kv:./data/switchyard.db`. */
   readonly store: string;
-  /** The folder of results. Default: `./data/files`. */
+  /** The folder of uploads and cached contents, and of results without a bucket. Default: `./data/files`. */
   readonly files: string;
+  /** The bucket of results; null, the default, for the folder. */
+  readonly bucket: BucketConfig | null;
   /** Accounts that the start of a gateway creates if they are missing. Default: none. */
   readonly accounts: readonly ConfiguredAccount[];
   /** By name, in the operator's order. Default: the vendors whose keys are in the environment. */
@@ -74,6 +76,9 @@ const SECTIONS = [
   "server",
   "store",
   "files",
+  "files_folder",
+  "files_serve",
+  "files_credentials",
   "accounts",
   "providers",
   "models",
@@ -123,6 +128,7 @@ export function readLayers({ text, file, env, stored }: ConfigLayers): LoadedCon
   const tree = { ...declared };
   applyOverrides(tree, env, problems);
   tree.providers ??= providersFrom(env, problems);
+  applyBucketVariables(tree, env, problems);
   const proxies = readProxies(env, (name) => {
     problems.setOrigin([name], `environment: ${name}`);
     problems.addPlain([name], "the address of an HTTP proxy, such as http://proxy.internal:3128", "other text");
@@ -154,7 +160,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   const config = {
     server: problems.read(["server"], tree.server ?? {}, readServerSection),
     store: problems.read(["store"], tree.store ?? undefined, readStoreSection),
-    files: problems.read(["files"], tree.files ?? undefined, readFilesSection),
+    ...readFiles(tree, problems),
     accounts: problems.read(["accounts"], tree.accounts ?? [], readAccounts),
     providers: readProviders(tree.providers ?? {}, problems),
     models: entries?.filter((entry) => entry !== null && !isPattern(entry)) ?? null,

@@ -1,5 +1,9 @@
 import * as z from "zod";
-import { type ReadContext, text } from "../lib/settings.ts";
+import { BUCKET_EXPECTATION, type BucketAddress, readBucketAddress } from "../files/s3/bucket_address.ts";
+import type { Section } from "./document.ts";
+import type { Environment } from "./expansion.ts";
+import type { Problems } from "./problems.ts";
+import { optional, type ReadContext, secret, text } from "../lib/settings.ts";
 
 /** The store, if the setting is missing. */
 const DEFAULT_STORE = "kv:./data/switchyard.db";
@@ -21,7 +25,43 @@ function isDatabaseAddress(address: string): boolean {
   return /^postgres(ql)?:\/\/[^\s\p{Cc}]+$/u.test(address) && URL.canParse(address) &&
     new URL(address).host !== "" && new URL(address).pathname.length > 1;
 }
-const files: z.ZodType<string> = text(1, 4096).default(DEFAULT_FILES);
+
+const folder: z.ZodType<string> = text(1, 4096).default(DEFAULT_FILES);
+const files: z.ZodType<string | BucketAddress> = text(1, 4096).default(DEFAULT_FILES).transform((value, context) => {
+  if (!/^s3:/i.test(value)) return value;
+  const address = readBucketAddress(value);
+  if (address === null) context.addIssue({ code: "custom", message: BUCKET_EXPECTATION });
+  return address ?? value;
+});
+const serve: z.ZodType<FilesServe> = z.enum(["proxy", "redirect"]).default("proxy");
+const credentials: z.ZodType<BucketCredentials | null> = optional(
+  z.strictObject({
+    access_key_id: secret(1),
+    secret_access_key: secret(1),
+    session_token: optional(z.string().regex(/^[\x21-\x7e]{1,4096}$/, "a token of 1 to 4096 visible ASCII characters")),
+  }).transform((read) => ({
+    accessKeyId: read.access_key_id,
+    secretAccessKey: read.secret_access_key,
+    sessionToken: read.session_token,
+  })),
+);
+
+/** How a signed address of a file in a bucket is answered. */
+export type FilesServe = "proxy" | "redirect";
+
+/** The credentials of a bucket. */
+export interface BucketCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of temporary credentials; else null. */
+  readonly sessionToken: string | null;
+}
+
+/** The bucket of results and how it is used. */
+export interface BucketConfig extends BucketAddress {
+  readonly credentials: BucketCredentials;
+  readonly serve: FilesServe;
+}
 
 /**
  * The setting `store`: `kv:` and a path, `kv::memory:`, or the address of a PostgreSQL database.
@@ -32,7 +72,73 @@ export function readStoreSection(value: unknown, context?: ReadContext): string 
   return store.parse(value, context);
 }
 
-/** The setting `files`: a folder. Throws {@linkcode z.ZodError}. */
-export function readFilesSection(value: unknown, context?: ReadContext): string {
+/** The setting `files`: a folder, or the address of a bucket. Throws {@linkcode z.ZodError}. */
+function readFilesSection(value: unknown, context?: ReadContext): string | BucketAddress {
   return files.parse(value, context);
+}
+
+/** The setting `files_folder`. Throws {@linkcode z.ZodError}. */
+function readFilesFolder(value: unknown, context?: ReadContext): string {
+  return folder.parse(value, context);
+}
+
+/** The setting `files_serve`. Throws {@linkcode z.ZodError}. */
+function readFilesServe(value: unknown, context?: ReadContext): FilesServe {
+  return serve.parse(value, context);
+}
+
+/** The setting `files_credentials`. Throws {@linkcode z.ZodError}. */
+function readFilesCredentials(value: unknown, context?: ReadContext): BucketCredentials | null {
+  return credentials.parse(value, context);
+}
+
+/** The settings that only a bucket has. */
+const BUCKET_SETTINGS = ["files_folder", "files_serve", "files_credentials"];
+
+/** The usual variables of a bucket's credentials, by field. */
+const BUCKET_VARIABLES = {
+  access_key_id: "AWS_ACCESS_KEY_ID",
+  secret_access_key: "AWS_SECRET_ACCESS_KEY",
+  session_token: "AWS_SESSION_TOKEN",
+};
+
+/** Takes the credentials of a bucket from the usual variables, unless `files_credentials` is set. */
+export function applyBucketVariables(tree: Section, env: Environment, problems: Problems): void {
+  if (!isBucket(tree) || tree.files_credentials != null) return;
+  const found = Object.entries(BUCKET_VARIABLES).filter(([, name]) => env(name));
+  if (found.length === 0) return;
+  tree.files_credentials = Object.fromEntries(found.map(([field, name]) => [field, env(name)]));
+  for (const [field, name] of Object.entries(BUCKET_VARIABLES)) {
+    problems.setOrigin(["files_credentials", field], `environment: ${name}`);
+    problems.keepPrivate(["files_credentials", field]);
+  }
+}
+
+/** Reads `files` and the settings of a bucket. */
+export function readFiles(
+  tree: Section,
+  problems: Problems,
+): { readonly files: string | null; readonly bucket: BucketConfig | null } {
+  const files = problems.read(["files"], tree.files ?? undefined, readFilesSection);
+  if (files === null || typeof files === "string") {
+    const unused = isBucket(tree) ? [] : BUCKET_SETTINGS.filter((name) => tree[name] != null);
+    for (const name of unused) problems.addPlain([name], `no value unless "files" is a bucket`, "a value");
+    return { files, bucket: null };
+  }
+  const folder = problems.read(["files_folder"], tree.files_folder ?? undefined, readFilesFolder);
+  return { files: folder, bucket: readBucket(files, tree, problems) };
+}
+
+function readBucket(address: BucketAddress, tree: Section, problems: Problems): BucketConfig | null {
+  const serve = problems.read(["files_serve"], tree.files_serve ?? undefined, readFilesServe);
+  const path = ["files_credentials"];
+  const credentials = problems.read(path, tree.files_credentials ?? undefined, readFilesCredentials);
+  if (tree.files_credentials == null) {
+    problems.addPlain(path, "access_key_id and secret_access_key, or the usual AWS environment variables", "nothing");
+  }
+  return serve === null || credentials === null ? null : { ...address, serve, credentials };
+}
+
+function isBucket({ files }: Section): boolean {
+  return typeof files === "string" && /^s3:/i.test(files);
 }

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import { ENOUGH_DESCRIPTORS, softDescriptorLimit } from "../http/listen.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
+import { systemClock } from "../lib/clock.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /** The version of Deno that this version is tested with, up to the minor number. */
@@ -57,6 +58,19 @@ export async function checkFiles({ files }: Config): Promise<Finding> {
       `${files} cannot be written (${reason})`,
       'let the gateway\'s user write there, or change "files"',
     );
+  }
+}
+
+/** Checks the bucket of results. One small object is written and removed. */
+export async function checkFilesBucket({ bucket, proxies }: Config): Promise<Finding[]> {
+  if (bucket === null) return [];
+  const { checkBucket } = await import("../files/s3/open.ts");
+  try {
+    await checkBucket(bucket, { clock: systemClock, caCerts: [], proxies });
+    return [ok("bucket", `${bucket.bucket} at ${bucket.endpoint} can be listed, written and read`)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [problem("bucket", reason, 'correct "files" and its credentials; docs/scaling.md describes the rights')];
   }
 }
 

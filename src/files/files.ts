@@ -10,6 +10,13 @@ export interface StoredFile {
   readonly modifiedAt: number;
   /** Streams a part, both ends included, or the whole file. Reads on demand. */
   read(part?: { readonly first: number; readonly last: number }): ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Returns an address of short life that serves this file. Absent if the gateway serves it. */
+  readonly address?: () => Promise<string>;
+}
+
+/** The place of files does not answer or refuses the request. Says why, without secrets. */
+export class FilesUnavailableError extends Error {
+  override readonly name = "FilesUnavailableError";
 }
 
 /** The options of one write. */
@@ -31,6 +38,7 @@ export interface FileStore {
    * @returns The size in bytes.
    * @throws {RangeError} If the name is invalid, or the source has more than `capBytes`.
    * @throws {FilesFullError} With `keepsQuota`, if the file exceeds the quota.
+   * @throws {FilesUnavailableError} If the files cannot be reached; every function throws it.
    */
   write(name: string, source: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<number>;
   /** Finds a file; null if there is none or the name is invalid. */

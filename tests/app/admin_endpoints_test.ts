@@ -33,7 +33,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     usage: createUsageReports({ store, rollup, meter }),
     clock,
     startedAt: clock.now(),
-    files: openFileStores(config, silentLog),
+    files: openFileStores(config, silentLog, { clock, caCerts: [], proxies: config.proxies }),
     forgetReplies: () => 0,
     slots: { loadOf: () => null },
     providers: new Map(),

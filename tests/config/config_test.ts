@@ -82,6 +82,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     },
     store: "kv:./data/switchyard.db",
     files: "./data/files",
+    bucket: null,
     accounts: [],
     providers: {},
     models: [],

@@ -1,7 +1,8 @@
 import { isValidSignature, type SigningKeys } from "../../files/signed_url.ts";
-import { type FileStore, isFileName, type StoredFile } from "../../files/files.ts";
+import { type FileStore, FilesUnavailableError, isFileName, type StoredFile } from "../../files/files.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
+import type { Log } from "../../lib/log.ts";
 import type { StreamedResult } from "../../videos/results/result_streamer.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { renderVideoError } from "./videos.ts";
@@ -9,6 +10,7 @@ import { renderVideoError } from "./videos.ts";
 /** The dependencies of the file endpoint. */
 export interface FileRouteParts {
   readonly files: FileStore;
+  readonly log: Log;
   readonly signingKeys: SigningKeys;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -29,16 +31,47 @@ async function serve(inbound: Inbound, parts: FileRouteParts): Promise<Response>
   const name = pathParam(inbound.params, "name");
   if (!isFileName(name) || !isValidSignature(name, query, parts.now(), parts.signingKeys)) throw forbidden();
   if (!await parts.isOwned(name)) throw gone();
-  const file = await parts.files.find(name);
-  if (file !== null) return answerWith(file, request.headers);
+  const file = await findIn(parts.files, name);
+  if (file instanceof FilesUnavailableError) parts.log.warn("files_unavailable", { reason: file.message });
+  else if (file !== null) return await redirectTo(file, inbound) ?? answerWith(file, request.headers);
   const { signal, headers } = request;
   const streamed = await parts.streamResult(name, { range: rangeToPass(headers), signal });
-  if (streamed === null) throw gone();
+  if (streamed === null) throw file === null ? gone() : unavailable();
   if (inbound.method === "HEAD") await streamed.body.cancel();
   return new Response(inbound.method === "HEAD" ? null : streamed.body, {
     status: streamed.part === null ? 200 : 206,
     headers: streamHeadersOf(name, streamed),
   });
+}
+
+/** A file; null if there is none; the error if the files cannot be reached, since the vendor may still have it. */
+async function findIn(files: FileStore, name: string): Promise<StoredFile | FilesUnavailableError | null> {
+  try {
+    return await files.find(name);
+  } catch (error) {
+    if (error instanceof FilesUnavailableError) return error;
+    throw error;
+  }
+}
+
+/**
+ * A redirect to the file's own address; null if the gateway serves it. A presigned address is valid for one method, so
+ * HEAD is answered here.
+ */
+async function redirectTo({ address }: StoredFile, { method }: Inbound): Promise<Response | null> {
+  if (address === undefined || method === "HEAD") return null;
+  const headers = { location: await address(), "cache-control": "private, no-store", "referrer-policy": "no-referrer" };
+  return new Response(null, { status: 307, headers });
+}
+
+function unavailable(): GatewayError {
+  return new GatewayError(
+    "storage_unavailable",
+    "Cannot read the file: the storage of files is unavailable; retry later",
+    {
+      retryAfterSeconds: 5,
+    },
+  );
 }
 
 /** The range to request from the vendor of an uncopied result; without an entity tag no condition on it can hold. */

@@ -1,3 +1,4 @@
+import { FilesUnavailableError } from "../../files/files.ts";
 import { FilesFullError } from "../../files/quota.ts";
 import { DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
@@ -112,9 +113,9 @@ async function runAttempt(
 async function copyAll(parts: VideoParts, task: VideoTask, signal: AbortSignal): Promise<Attempt> {
   const things = generatedFilesOf(task);
   for (const [index, thing] of things.entries()) {
-    const isThere = task.recopy ? index < task.recopy.done : await parts.files.find(thing.name) !== null;
-    if (isThere) continue;
     try {
+      const isThere = task.recopy ? index < task.recopy.done : await parts.files.find(thing.name) !== null;
+      if (isThere) continue;
       await copy(parts, task, thing, signal);
     } catch (error) {
       const reason = reasonOf(error);
@@ -172,8 +173,7 @@ async function finish(parts: VideoParts, entry: TaskEntry, job: Job): Promise<Co
 function reasonOf(error: unknown): string | null {
   if (error instanceof EgressError) return `${error.kind}: ${error.message}`;
   if (error instanceof UpstreamFailure) return `${error.kind}: ${error.message}`;
-  if (error instanceof DownloadRefused || error instanceof RangeError || error instanceof FilesFullError) {
-    return error.message;
-  }
+  if (error instanceof DownloadRefused || error instanceof RangeError) return error.message;
+  if (error instanceof FilesFullError || error instanceof FilesUnavailableError) return error.message;
   return isDiskFailure(error) ? (error as Error).message : null;
 }
