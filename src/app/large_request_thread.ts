@@ -17,9 +17,9 @@ import { messageRoutes } from "../protocols/message/messages.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
-import type { RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
-import { plainErrorOf } from "../large_requests/plain_error.ts";
-import { RemoteState } from "../large_requests/remote_state.ts";
+import type { FromThread, RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
+import { plainErrorOf } from "../thread_state/plain_error.ts";
+import { RemoteState } from "../thread_state/remote_state.ts";
 import { createCacheFeature } from "./caches.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
 import { openCacheFiles } from "./file_stores.ts";
@@ -34,7 +34,12 @@ interface OpenRequest {
 }
 
 const data = workerData as ThreadData;
-const state = new RemoteState(parentPort!, data);
+const state = new RemoteState({
+  post,
+  flush() {},
+  // The remaining work on the request's values is done before the next iteration of the event loop.
+  onWaiting: (id) => void setTimeout(() => post({ type: "digested", id }), 0),
+}, data);
 const ownAddresses: OwnAddress[] = [...data.own];
 const openStreams = new OpenStreams();
 const open = new Map<number, OpenRequest>();
@@ -120,6 +125,10 @@ function createThreadRouter({ config, catalog, providers, egress }: ConfiguredPa
   return createRouter(table, { sections: [], renderError: renderDefaultError });
 }
 
+function post(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
+  parentPort!.postMessage(message, [...transfer]);
+}
+
 function currentRequest(): OpenRequest {
   return open.get(state.scope.getStore()!.id)!;
 }
@@ -141,14 +150,14 @@ async function answer(message: RequestMessage): Promise<void> {
     if (!isStream || response.body === null) {
       const body = await response.arrayBuffer();
       open.delete(id);
-      return state.post({ type: "head", id, status, headers, body }, [body]);
+      return post({ type: "head", id, status, headers, body }, [body]);
     }
     entry.reader = response.body.getReader();
-    state.post({ type: "head", id, status, headers, body: null });
+    post({ type: "head", id, status, headers, body: null });
     if (left.signal.aborted) leave(id);
   } catch (error) {
     open.delete(id);
-    state.post({ type: "failed", id, error: plainErrorOf(error) });
+    post({ type: "failed", id, error: plainErrorOf(error) });
   } finally {
     record.release();
   }
@@ -159,7 +168,7 @@ function recordOf(
   { id, requestId, receivedAt, method, path, remote, trace, credential }: RequestMessage,
 ): RequestRecord {
   const arrival = { requestId, receivedAt, method, sentPath: path, path, remote };
-  const record = new RequestRecord(arrival, () => state.post({ type: "record", id, facts: record.facts() }));
+  const record = new RequestRecord(arrival, () => post({ type: "record", id, facts: record.facts() }));
   record.trace = trace;
   record.accountId = credential.accountId;
   record.keyId = credential.keyId;
@@ -193,13 +202,13 @@ async function pull(id: number): Promise<void> {
       if (!open.has(id)) return;
       if (done) {
         open.delete(id);
-        return state.post({ type: "piece", id, piece: null });
+        return post({ type: "piece", id, piece: null });
       }
       const piece = new Uint8Array(value).buffer;
-      state.post({ type: "piece", id, piece }, [piece]);
+      post({ type: "piece", id, piece }, [piece]);
     } catch {
       open.delete(id);
-      state.post({ type: "broke", id });
+      post({ type: "broke", id });
     }
   });
 }

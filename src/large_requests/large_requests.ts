@@ -12,8 +12,8 @@ import type { OwnAddress } from "../net/target.ts";
 import { THREAD_IDLE_MS, threadStarter, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { FromThread, ThreadData, ToThread } from "./messages.ts";
 import { LargeRequest } from "./large_request.ts";
-import { errorOf } from "./plain_error.ts";
-import { type SharedParts, SharedState } from "./shared_state.ts";
+import { errorOf } from "../thread_state/plain_error.ts";
+import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
 
 /** A worker thread for large requests. */
 export interface LargeThread extends WorkerThread {

@@ -22,12 +22,22 @@ import type {
   BlockingCall,
   BlockingCallResults,
   Call,
-  FromThread,
+  FromStateThread,
+  StateThreadData,
   StoreMethod,
-  ThreadData,
-  ToThread,
+  ToStateThread,
 } from "./messages.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
+
+/** The thread's connection to the main thread. */
+export interface StateLink {
+  /** Sends a message, at once or at the end of the turn of the event loop. */
+  post(message: FromStateThread): void;
+  /** Sends what was posted before. */
+  flush(): void;
+  /** A request waits for something other than this thread. */
+  onWaiting(request: number): void;
+}
 
 /** The context of the request that a thread works on. */
 export interface RequestScope {
@@ -44,7 +54,7 @@ const ANSWER_MS = 30_000;
 const MAX_ADMISSION_TRIES = 20;
 
 /**
- * Access from a thread for large requests to the state on the main thread, by messages. Each part has the interface of
+ * Access from a thread that answers requests to the state on the main thread, by messages. Each part has the interface of
  * the object that it represents.
  */
 export class RemoteState {
@@ -58,26 +68,15 @@ export class RemoteState {
   #limits: LimitsByProvider = new Map();
   #nextId = 1;
 
-  /**
-   * @param port To the main thread.
-   * @param data The data that the thread was started with.
-   */
-  constructor(
-    readonly port: MessagePort,
-    data: Pick<ThreadData, "results" | "resultFlag" | "storeLimits">,
-  ) {
+  /** @param data The data that the thread was started with. */
+  constructor(readonly link: StateLink, data: StateThreadData) {
     this.answers = data.results;
     this.#flag = new Int32Array(data.resultFlag);
     this.store = this.#storeOf(data.storeLimits);
   }
 
-  /** Sends a message and transfers the buffers. */
-  post(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
-    this.port.postMessage(message, [...transfer]);
-  }
-
   /** Handles the result of a call. */
-  onResult({ call, value, failure }: ToThread & { readonly type: "result" }): void {
+  onResult({ call, value, failure }: ToStateThread & { readonly type: "result" }): void {
     const pending = this.#pending.get(call);
     this.#pending.delete(call);
     if (failure === undefined) pending?.resolve(value);
@@ -101,7 +100,7 @@ export class RemoteState {
         const refusal = this.#ask({ name: "memory", request, bytes });
         if (refusal !== null) throw errorOf(refusal);
       },
-      give: (bytes) => this.post({ type: "give-memory", request, bytes }),
+      give: (bytes) => this.link.post({ type: "give-memory", request, bytes }),
     });
   }
 
@@ -124,7 +123,7 @@ export class RemoteState {
     },
     reserve: () => Promise.reject(new Error("Threads reserve money for requests only")),
     allowance: async (caller) => await this.#call({ name: "allowance", caller: plainCaller(caller) }) as Allowance,
-    invalidate: (accountId) => this.post({ type: "invalidate", accountId }),
+    invalidate: (accountId) => this.link.post({ type: "invalidate", accountId }),
     flush: () => Promise.resolve(),
   };
 
@@ -133,11 +132,11 @@ export class RemoteState {
     availabilityOf: (target, accountId) => this.#ask({ name: "availability", target, accountId }),
     onStart: (target, accountId) => {
       const attempt = this.#nextId++;
-      this.post({ type: "attempt", attempt, request: this.#request(), target, accountId });
+      this.link.post({ type: "attempt", attempt, request: this.#request(), target, accountId });
       this.#onWaiting();
       return {
-        succeeded: () => this.post({ type: "attempted", attempt, failure: null }),
-        failed: (error) => this.post({ type: "attempted", attempt, failure: plainErrorOf(error) }),
+        succeeded: () => this.link.post({ type: "attempted", attempt, failure: null }),
+        failed: (error) => this.link.post({ type: "attempted", attempt, failure: plainErrorOf(error) }),
       };
     },
     health: () => [],
@@ -164,7 +163,7 @@ export class RemoteState {
     this.#onWaiting();
     const signal = callerSignal?.();
     const { call, result } = this.#send({ name: "slot", provider, accountId, tokens, mayWait });
-    const onLeft = () => this.post({ type: "cancel-slot", call });
+    const onLeft = () => this.link.post({ type: "cancel-slot", call });
     if (signal?.aborted) onLeft();
     else signal?.addEventListener("abort", onLeft);
     try {
@@ -172,7 +171,7 @@ export class RemoteState {
       let isOpen = true;
       return {
         end: (usedTokens) => {
-          if (isOpen) this.post({ type: "end-slot", slot, usedTokens });
+          if (isOpen) this.link.post({ type: "end-slot", slot, usedTokens });
           isOpen = false;
         },
       };
@@ -181,13 +180,9 @@ export class RemoteState {
     }
   }
 
-  /**
-   * The request waits for something other than this thread. The remaining work on its values is done before the next
-   * iteration of the event loop.
-   */
   #onWaiting(): void {
     const request = this.#request();
-    if (request !== null) setTimeout(() => this.post({ type: "digested", id: request }), 0);
+    if (request !== null) this.link.onWaiting(request);
   }
 
   /** The store, without the methods that only the main thread's jobs need. */
@@ -214,14 +209,14 @@ export class RemoteState {
   /** The reasoning that belongs to tool calls. */
   readonly reasoning: KeptValues<unknown> = {
     isEmpty: false,
-    put: (key, value, characters) => this.post({ type: "keep-reasoning", key, value, characters }),
+    put: (key, value, characters) => this.link.post({ type: "keep-reasoning", key, value, characters }),
     find: (key) => this.#mayLookUp() ? this.#ask({ name: "reasoning", keys: [key] })[0] : null,
   };
 
   /** The output items that requests refer to. */
   readonly items: KeptValues<string> = {
     isEmpty: false,
-    put: (key, value, characters) => this.post({ type: "keep-item", key, value, characters }),
+    put: (key, value, characters) => this.link.post({ type: "keep-item", key, value, characters }),
     find: (key) => this.#mayLookUp() ? this.#ask({ name: "items", keys: [key] })[0] ?? null : null,
   };
 
@@ -234,7 +229,7 @@ export class RemoteState {
   };
 
   #logAt(level: LogLevel): Log["info"] {
-    return (event, fields = {}) => this.post({ type: "log", level, event, fields });
+    return (event, fields = {}) => this.link.post({ type: "log", level, event, fields });
   }
 
   #admission(admission: number, reserved: Reservation): Admission {
@@ -251,7 +246,7 @@ export class RemoteState {
         if (end()) await this.#call({ name: "charge", admission, charge });
       },
       release: (tokens = 0) => {
-        if (end()) this.post({ type: "release", admission, tokens });
+        if (end()) this.link.post({ type: "release", admission, tokens });
       },
       onOverdrawn: (listener) => {
         if (!isOver) this.#onOverdrawn.set(admission, listener);
@@ -271,14 +266,15 @@ export class RemoteState {
     const call = this.#nextId++;
     const pending = Promise.withResolvers<unknown>();
     this.#pending.set(call, pending);
-    this.post({ type: "call", call, request: this.#request(), what });
+    this.link.post({ type: "call", call, request: this.#request(), what });
     return { call, result: pending.promise };
   }
 
   /** Sends a question to the main thread and blocks this thread until the result arrives. */
   #ask<Q extends BlockingCall>(question: Q): BlockingCallResults[Q["name"]] {
     Atomics.store(this.#flag, 0, 0);
-    this.post({ type: "question", question });
+    this.link.post({ type: "question", question });
+    this.link.flush();
     const waited = Atomics.wait(this.#flag, 0, 0, ANSWER_MS);
     const got = receiveMessageOnPort(this.answers);
     if (waited === "timed-out" || got === undefined) throw new Error("The main thread did not respond");

@@ -3,8 +3,10 @@ import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import { Settlement } from "../calls/settlement.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
+import type { RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { AttemptReport, AttemptTarget, CircuitBreaker } from "../routing/circuit_breaker.ts";
@@ -14,15 +16,14 @@ import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import { estimatedUsage } from "../texts/token_estimate.ts";
-import type { LargeRequest } from "./large_request.ts";
 import type {
   BlockingCall,
   BlockingCallResults,
   Call,
   CallMessage,
-  FromThread,
+  FromStateThread,
   PlainError,
-  ToThread,
+  ToStateThread,
 } from "./messages.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
 
@@ -42,24 +43,38 @@ export interface SharedParts {
 
 /** The connection between the state and its thread. */
 export interface SharedLinks {
-  result(message: ToThread & { readonly type: "result" }): void;
+  result(message: ToStateThread & { readonly type: "result" }): void;
   overdrawn(admission: number): void;
   /** Returns an open request of the thread, or null if there is none. */
-  requestOf(id: number): LargeRequest | null;
+  requestOf(id: number): ThreadRequest | null;
   /** Called when the last open admission ends. */
   onIdle(): void;
 }
 
-/** The messages that concern the shared state. */
-type StateMessage = Exclude<
-  FromThread,
-  { readonly type: "digested" | "head" | "failed" | "piece" | "broke" | "question" }
->;
+/** A request that a thread answers and the main thread has received. */
+export interface ThreadRequest {
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly receivedAt: number;
+  /** The request's part of the memory budget. */
+  readonly memory: MemoryLease;
+  /** Collects what happens to the request. */
+  readonly record: RequestRecord;
+  /** The size of the body. */
+  readonly requestBytes: number;
+  /** The number of bytes of the response sent so far. */
+  readonly responseBytes: number;
+  /** The provider that is serving the request, or null if none is. */
+  servedAt: AttemptTarget | null;
+}
+
+/** The messages that need no result at once. */
+type StateMessage = Exclude<FromStateThread, { readonly type: "question" }>;
 
 interface Admitted {
   readonly admission: Admission;
   readonly accountId: string;
-  readonly request: LargeRequest | null;
+  readonly request: ThreadRequest | null;
   /** Whether nothing is ever charged. */
   readonly isFree: boolean;
 }
@@ -69,7 +84,7 @@ const BYTES_PER_TOKEN = 4;
 /** The main thread's end of one thread's {@linkcode RemoteState}. */
 export class SharedState {
   readonly #admissions = new Map<number, Admitted>();
-  readonly #attempts = new Map<number, { readonly report: AttemptReport; readonly request: LargeRequest | null }>();
+  readonly #attempts = new Map<number, { readonly report: AttemptReport; readonly request: ThreadRequest | null }>();
   readonly #slots = new Map<number, Slot>();
   /** The calls that wait for a slot. */
   readonly #slotCalls = new Map<number, AbortController>();
@@ -170,7 +185,7 @@ export class SharedState {
     }
   }
 
-  async #valueOf(call: number, what: Call, request: LargeRequest | null): Promise<unknown> {
+  async #valueOf(call: number, what: Call, request: ThreadRequest | null): Promise<unknown> {
     switch (what.name) {
       case "admit":
         return await this.#admit(what.caller, what.reserved, request);
@@ -198,7 +213,7 @@ export class SharedState {
   async #admit(
     caller: LimitedCaller,
     reserved: Reservation,
-    request: LargeRequest | null,
+    request: ThreadRequest | null,
   ): Promise<number | null> {
     const admission = await this.#admission(caller, reserved);
     return admission === null ? null : this.#noted(admission, caller, { request, isFree: false });
@@ -247,14 +262,14 @@ export class SharedState {
     this.links.onIdle();
   }
 
-  #started({ attempt, request: id, target, accountId }: FromThread & { readonly type: "attempt" }): void {
+  #started({ attempt, request: id, target, accountId }: FromStateThread & { readonly type: "attempt" }): void {
     const request = id === null ? null : this.links.requestOf(id);
     if (request) request.servedAt = target;
     const report = this.parts.breaker.onStart(target, accountId);
     this.#attempts.set(attempt, { report, request });
   }
 
-  #attempted({ attempt, failure }: FromThread & { readonly type: "attempted" }): void {
+  #attempted({ attempt, failure }: FromStateThread & { readonly type: "attempted" }): void {
     const started = this.#attempts.get(attempt);
     if (started === undefined) return;
     this.#attempts.delete(attempt);
