@@ -1,6 +1,6 @@
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { accessLog } from "../http/access_log.ts";
-import { observeAll } from "../http/request_record.ts";
+import { observeAll, type RequestObserver } from "../http/request_record.ts";
 import { createRequestHandler, type RequestHandler, type RequestRouter } from "../http/request_handler.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import type { Log } from "../lib/log.ts";
@@ -90,30 +90,42 @@ export function createApp(services: OwnedServices): App {
     });
   const handler = handlerOf(gateway.router);
   const adminHandler = gateway.adminRouter === null ? null : handlerOf(gateway.adminRouter);
-  return { handler, start: () => start(services, gateway, { handler, adminHandler }, state) };
+  return { handler, start: () => start(services, gateway, { handler, adminHandler, observer }, state) };
 }
 
 async function start(
   services: OwnedServices,
   gateway: LiveGateway,
-  { handler, adminHandler }: { readonly handler: RequestHandler; readonly adminHandler: RequestHandler | null },
+  { handler, adminHandler, observer }: Handlers,
   state: GatewayState,
 ): Promise<RunningApp> {
   const { config: { server }, log, clock, store, memory, createdAccounts, openStreams } = services;
   await gateway.open();
-  const listening = await listen({ host: server.host, port: server.port, handler, log });
-  const adminListening = await listenForAdmin(server.adminListen, adminHandler, log).catch(async (error) => {
+  const changed = afterChanges(gateway);
+  const isolated = server.isolates === 1 ? null : await (await import("./isolates.ts")).listenByIsolates(services, {
+    gateway,
+    handler: changed(handler),
+    observer,
+  });
+  const listening = isolated ?? await listen({ host: server.host, port: server.port, handler, log });
+  const adminOwn = adminHandler === null ? null : changed(adminHandler);
+  const adminListening = await listenForAdmin(server.adminListen, adminOwn, log).catch(async (error) => {
     await listening.shutdown(0);
     throw error;
   });
   for (const { address: host, port } of adminListening === null ? [listening] : [listening, adminListening]) {
     services.ownAddresses.push({ host, port });
     gateway.features.large.addOwnAddress({ host, port });
+    gateway.isolates?.addOwnAddress({ host, port });
   }
   const address = urlOf(listening);
   const adminAddress = adminListening === null ? address : urlOf(adminListening);
   state.baseUrl ||= address;
   const jobs = gateway.startJobs();
+  const abortStreams = () => {
+    openStreams.abortAll();
+    gateway.isolates?.abortStreams();
+  };
   services.counts.loopLag.start();
   await store.publishAddress(adminAddress).catch((error) => {
     log.warn("address_unpublished", {
@@ -128,14 +140,14 @@ async function start(
     memory,
     createdAccounts,
     configChanges: gateway.configChanges,
-    abortStreams: () => openStreams.abortAll(),
+    abortStreams,
     async stop() {
       state.isDraining = true;
       services.counts.loopLag.stop();
       gateway.features.videos.videos.endEvents();
       await store.publishAddress(null).catch(() => {}); // A full disk does not prevent the stop.
       const { shutdownGraceMs } = server;
-      const cancelAbort = clock.after(shutdownGraceMs, () => openStreams.abortAll());
+      const cancelAbort = clock.after(shutdownGraceMs, abortStreams);
       await Promise.all([
         listening.shutdown(shutdownGraceMs + ABORT_FLUSH_MS),
         adminListening?.shutdown(shutdownGraceMs + ABORT_FLUSH_MS),
@@ -146,6 +158,22 @@ async function start(
       await gateway.close();
       await services.close();
     },
+  };
+}
+
+interface Handlers {
+  readonly handler: RequestHandler;
+  /** Of the admin address; null if there is none. */
+  readonly adminHandler: RequestHandler | null;
+  readonly observer: RequestObserver;
+}
+
+/** Answers when all isolates apply the changes that a request has made, such as the revocation of a key. */
+function afterChanges(gateway: LiveGateway): (handler: RequestHandler) => RequestHandler {
+  return (handler) => async (request, info) => {
+    const response = await handler(request, info);
+    await gateway.isolates?.changesApplied;
+    return response;
   };
 }
 

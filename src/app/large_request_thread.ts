@@ -3,7 +3,6 @@
  * by messages.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import type { Authenticate } from "../billing/authenticate.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { RequestRecord } from "../http/request_record.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
@@ -11,20 +10,15 @@ import { systemClock } from "../lib/clock.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
-import { contentRoutes } from "../protocols/content/generate.ts";
-import { defaultTextRoutes } from "../protocols/default/texts.ts";
-import { messageRoutes } from "../protocols/message/messages.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import type { FromThread, RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
 import { plainErrorOf } from "../thread_state/plain_error.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
-import { createCacheFeature } from "./caches.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
-import { openCacheFiles } from "./file_stores.ts";
 import { createRouter, type Router } from "./router.ts";
-import { createTextService } from "./text.ts";
+import { threadRoutes } from "./thread_routes.ts";
 
 /** A request under way. */
 interface OpenRequest {
@@ -90,39 +84,18 @@ async function openEndpoints(
   return { parts, router };
 }
 
-function createThreadRouter({ config, catalog, providers, egress }: ConfiguredParts): Router {
-  const clock = systemClock;
-  const { meter, breaker, slots, store, log } = state;
-  const texts = createTextService({
-    catalog,
-    providers,
-    breaker,
-    slots,
-    meter,
-    store,
-    egress,
-    openStreams,
+function createThreadRouter(parts: ConfiguredParts): Router {
+  const routes = threadRoutes({
+    parts,
+    state,
+    breaker: state.breaker,
     reasoning: state.reasoning as KeptValues<KeptReasoning>,
     items: state.items,
-    clock,
-    log,
-    random: Math.random,
+    openStreams,
+    authenticate: () => Promise.resolve(currentRequest().message.credential),
+    bodyLimits: { capBytes: Infinity },
   });
-  const authenticate: Authenticate = () => Promise.resolve(currentRequest().message.credential);
-  const files = openCacheFiles(config);
-  const { caches, routes } = createCacheFeature({
-    config,
-    store,
-    meter,
-    authenticate,
-    clock,
-    log,
-    files,
-    texts: texts.parts,
-  });
-  const options = { turns: texts, caches, authenticate, bodyLimits: { capBytes: Infinity } };
-  const table = [...defaultTextRoutes(options), ...messageRoutes(options), ...contentRoutes(options), ...routes];
-  return createRouter(table, { sections: [], renderError: renderDefaultError });
+  return createRouter(routes, { sections: [], renderError: renderDefaultError });
 }
 
 function post(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {

@@ -1,6 +1,7 @@
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import type { RequestRouter } from "../http/request_handler.ts";
+import type { Isolates } from "../isolates/isolates.ts";
 import type { ModelLists } from "../routing/model_lists.ts";
 import type { JobRunner } from "../store/job_runner.ts";
 import { deliverySweep } from "../webhooks/retention.ts";
@@ -38,6 +39,8 @@ export class LiveGateway {
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
   /** Those at `server.admin_listen`; null if there is no such address. */
   readonly adminRouter: RequestRouter | null;
+  /** The threads that accept connections; null if the main thread does. */
+  isolates: Isolates | null = null;
   #current: Generation;
   #isStarted = false;
   readonly #state: GatewayState;
@@ -64,6 +67,11 @@ export class LiveGateway {
   /** The features, with those of the configuration in force. */
   get features(): Features {
     return this.#current.features;
+  }
+
+  /** The models that providers list now. */
+  get discovered(): readonly Model[] {
+    return this.#current.lists.models;
   }
 
   /** Loads the stored lists of vendors' models. */
@@ -109,6 +117,7 @@ export class LiveGateway {
       // Read here, since a list can have been read in the meantime.
       services.catalog.replaceDiscovered(lists.models);
       this.#swap(before, next);
+      await this.isolates?.changesApplied;
     } catch (error) {
       if (lists !== before.lists) await lists.lists.close();
       parts.openedProviders.close(before.services.openedProviders);
@@ -129,6 +138,7 @@ export class LiveGateway {
     this.#current = next;
     next.features.videos.onProviders(providers);
     next.features.large.setConfig(config, next.lists.models);
+    this.isolates?.setConfig(config, next.lists.models);
     credentials.replaceProviders(providers);
     openCallLimit.perAccount = config.limits.accountConcurrency;
     slots.setLimits(limitsByProvider(config.providers));
@@ -154,6 +164,7 @@ export class LiveGateway {
         if (this.#current?.lists !== lists) return;
         this.#current.services.catalog.replaceDiscovered(models);
         this.#current.features.large.setDiscovered(models);
+        this.isolates?.setDiscovered(models);
       }),
     };
     return lists;

@@ -57,6 +57,8 @@ export interface Services extends Required<Omit<ServiceOptions, "live">>, Config
   readonly journal: Journal;
   readonly files: FileStores;
   readonly keys: KeyRing;
+  /** Called when an account or one of its keys has changed. Threads add their own. */
+  readonly onKeysEvicted: ((accountId: string) => void)[];
   readonly authenticate: Authenticate;
   /** Delays the answers to wrong keys of callers and operators. */
   readonly wrongKeys: WrongKeys;
@@ -131,7 +133,9 @@ function buildServices(
     writeGuard: engine.writeGuard,
   });
   const store = settledStore(engine, meter);
-  const keys = createKeyRing({ store, clock });
+  const onKeysEvicted: Services["onKeysEvicted"] = [];
+  const onEvicted = (accountId: string) => onKeysEvicted.forEach((listener) => listener(accountId));
+  const keys = createKeyRing({ store, clock, onEvicted });
   const wrongKeys = new WrongKeys(clock);
   const credentials = createCredentialMonitor({ providers: configured.providers, clock, log });
   const media = createMediaWork({ clock, log });
@@ -144,6 +148,7 @@ function buildServices(
     journal,
     files: openFileStores(config, log, bucketNetworkOf(configured, config, clock)),
     keys,
+    onKeysEvicted,
     authenticate: createAuthenticate({
       ring: keys,
       wrongKeys,

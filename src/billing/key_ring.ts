@@ -38,6 +38,14 @@ export interface KeyRing {
   evictAccount(accountId: string): void;
 }
 
+/** The dependencies of a key ring. */
+export interface KeyRingOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Called when an account or one of its keys has changed. */
+  readonly onEvicted?: (accountId: string) => void;
+}
+
 /** A cached result and its expiry. */
 interface CachedResult {
   readonly credential: Credential | null;
@@ -53,7 +61,7 @@ const USE_RECORD_INTERVAL_MS = 3_600_000;
  * A key ring over the store. Results are cached by the SHA-256 of the secret, and the SHA-256 of accepted secrets is
  * remembered ({@linkcode KeyHashes}). Refusals are cached apart from owners, so that many wrong keys evict no caller.
  */
-export function createKeyRing({ store, clock }: { readonly store: Store; readonly clock: Clock }): KeyRing {
+export function createKeyRing({ store, clock, onEvicted }: KeyRingOptions): KeyRing {
   const known = new Map<string, CachedResult>();
   const unknown = new Map<string, CachedResult>();
   const lookups = new Map<string, Promise<Credential>>();
@@ -102,9 +110,13 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
     async revoke(accountId, keyId) {
       const key = await revokeKey(store, accountId, keyId);
       evict((credential) => credential.keyId === keyId);
+      onEvicted?.(accountId);
       return key;
     },
-    evictAccount: (accountId) => evict((credential) => credential.accountId === accountId),
+    evictAccount(accountId) {
+      evict((credential) => credential.accountId === accountId);
+      onEvicted?.(accountId);
+    },
   };
 }
 

@@ -33,6 +33,8 @@ export interface ServerConfig {
   readonly adminKeys: readonly ConfiguredAdminKey[];
   /** Where the admin API listens by itself. Default, as null: at the address of the gateway. */
   readonly adminListen: ListenAddress | null;
+  /** Threads that accept connections. Default: 1, the main thread. */
+  readonly isolates: number;
   /** How long open streams continue after a stop signal, in milliseconds. Default: 30 s. */
   readonly shutdownGraceMs: number;
 }
@@ -83,6 +85,16 @@ function readListenAddress(text: string, context: z.RefinementCtx): ListenAddres
   return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
 }
 
+const MAX_ISOLATES = 64;
+const MAX_AUTOMATIC_ISOLATES = 8;
+const ISOLATES_EXPECTATION = `"auto" or a number from 1 to ${MAX_ISOLATES}`;
+
+/** Only Linux distributes the connections to one address among several threads. */
+function automaticIsolates(): number {
+  if (Deno.build.os !== "linux") return 1;
+  return Math.min(navigator.hardwareConcurrency, MAX_AUTOMATIC_ISOLATES);
+}
+
 const schema: z.ZodType<ServerConfig> = z.strictObject({
   host: z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION).default("127.0.0.1"),
   port: wholeNumber(0, 65535).default(8787),
@@ -99,10 +111,21 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
     "a list of keys with different names",
   ),
   admin_listen: optional(z.string(LISTEN_EXPECTATION).transform(readListenAddress)),
+  isolates: z.union([z.literal("auto"), wholeNumber(1, MAX_ISOLATES)], ISOLATES_EXPECTATION).default(1)
+    .transform((count) => count === "auto" ? automaticIsolates() : count),
   shutdown_grace: seconds(0, 3600).default(30_000),
-}).transform((
-  { host, port, trusted_proxies, base_url, vendor_callbacks, admin_key, admin_keys, admin_listen, shutdown_grace },
-) => ({
+}).transform(({
+  host,
+  port,
+  trusted_proxies,
+  base_url,
+  vendor_callbacks,
+  admin_key,
+  admin_keys,
+  admin_listen,
+  isolates,
+  shutdown_grace,
+}) => ({
   host,
   port,
   trustedProxies: trusted_proxies,
@@ -111,6 +134,7 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
   adminKey: admin_key,
   adminKeys: admin_keys,
   adminListen: admin_listen,
+  isolates,
   shutdownGraceMs: shutdown_grace,
 }));
 

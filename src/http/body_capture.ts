@@ -30,6 +30,19 @@ export class BodyCapture {
    */
   constructor(readonly mode: CaptureMode, readonly maxBytes: number) {}
 
+  /**
+   * Returns a capture of bodies that another thread has kept.
+   *
+   * @param kept Its buffers belong to the capture from then on.
+   */
+  static of(kept: CapturedBodies): BodyCapture {
+    const capture = new BodyCapture("all", 0);
+    capture.#request = kept.request;
+    if (kept.response !== null) capture.#response.push(kept.response);
+    capture.#isCut = kept.isCut;
+    return capture;
+  }
+
   /** Copies the body of the request. Only the first call has an effect. */
   takeRequest(body: Uint8Array): void {
     if (this.#request !== null) return;

@@ -10,6 +10,8 @@ export interface ListenOptions {
   readonly handler: Deno.ServeHandler<Deno.NetAddr>;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Whether other threads accept connections at the same address. Default: false. */
+  readonly reusePort?: boolean;
   /** Replaced in tests. Default `Deno.serve`. */
   readonly serve?: Serve;
 }
@@ -98,8 +100,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 }
 
 function start(options: ListenOptions, port: number, signal: AbortSignal): ReturnType<Serve> {
-  const { serve = Deno.serve as Serve, host: hostname, handler, log } = options;
-  return serve({ hostname, port, signal, onListen() {}, onError: (error) => brokenAnswer(error, log) }, handler);
+  const { serve = Deno.serve as Serve, host: hostname, handler, log, reusePort = false } = options;
+  const onError = (error: unknown) => brokenAnswer(error, log);
+  return serve({ hostname, port, reusePort, signal, onListen() {}, onError }, handler);
 }
 
 /** The handler catches its own errors, so this is a response that failed while it was sent. */

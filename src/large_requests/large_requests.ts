@@ -1,4 +1,3 @@
-import { MessageChannel } from "node:worker_threads";
 import type { Credential } from "../billing/key_ring.ts";
 import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { Model } from "../catalog/model.ts";
@@ -9,17 +8,12 @@ import type { RecordedFacts, RequestRecord } from "../http/request_record.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { OwnAddress } from "../net/target.ts";
-import { THREAD_IDLE_MS, threadStarter, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
-import type { FromThread, ThreadData, ToThread } from "./messages.ts";
+import { THREAD_IDLE_MS, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
+import type { FromThread, ToThread } from "./messages.ts";
 import { LargeRequest } from "./large_request.ts";
 import { errorOf } from "../thread_state/plain_error.ts";
 import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
-
-/** A worker thread for large requests. */
-export interface LargeThread extends WorkerThread {
-  /** Sends the result of a question that blocks the thread. */
-  sendResult(value: unknown): void;
-}
+import { startStateThread, type StateThread } from "../thread_state/state_thread.ts";
 
 /** Options of {@linkcode LargeRequests}. */
 export interface LargeRequestsOptions extends SharedParts {
@@ -31,7 +25,7 @@ export interface LargeRequestsOptions extends SharedParts {
   /** The module that each thread runs. It receives `ThreadData` and sends `FromThread` messages. */
   readonly entry: URL;
   /** Replaces the threads in tests. Default: threads that run `entry`. */
-  readonly start?: (events: WorkerThreadEvents) => LargeThread;
+  readonly start?: (events: WorkerThreadEvents) => StateThread;
   /** The maximum number of threads. Default: two, or one on a machine with one core. */
   readonly maxThreads?: number;
 }
@@ -51,7 +45,7 @@ const HEAP_MEGABYTES = 2_048;
 const RETRY_AFTER_SECONDS = 5;
 
 interface Member {
-  readonly thread: LargeThread;
+  readonly thread: StateThread;
   readonly state: SharedState;
   readonly open: Map<number, LargeRequest>;
   /** The records of the requests that have not ended in the thread. */
@@ -200,33 +194,10 @@ export class LargeRequests {
     return member;
   }
 
-  #startThread(events: WorkerThreadEvents): LargeThread {
-    const { port1, port2 } = new MessageChannel();
-    const answered = new SharedArrayBuffer(4);
-    const flag = new Int32Array(answered);
-    const { entry } = this.options;
-    const data: ThreadData = {
-      config: this.#config,
-      discovered: this.#discovered,
-      own: this.#own,
-      results: port2,
-      resultFlag: answered,
-      storeLimits: this.options.store.limits,
-    };
-    const thread = threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data, ports: [port2] })(events);
-    port1.unref();
-    return {
-      ...thread,
-      sendResult(value) {
-        port1.postMessage(value);
-        Atomics.store(flag, 0, 1);
-        Atomics.notify(flag, 0);
-      },
-      terminate() {
-        thread.terminate();
-        port1.close();
-      },
-    };
+  #startThread(events: WorkerThreadEvents): StateThread {
+    const { entry, store } = this.options;
+    const data = { config: this.#config, discovered: this.#discovered, own: this.#own };
+    return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, storeLimits: store.limits, data }, events);
   }
 
   #give(member: Member, request: LargeRequest): void {

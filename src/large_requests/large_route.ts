@@ -19,6 +19,16 @@ export interface LargeRouteOptions {
   readonly largeBytes: number;
 }
 
+/** Whether a request has the path of an endpoint whose bodies can be large: that of a text. */
+export function isTextRequest(method: string, path: string): boolean {
+  return method === "POST" && formatOf(path) !== null;
+}
+
+/** Whether a request is surely not large, by the length that it declares. */
+export function isSurelySmall(contentLength: string | null, largeBytes: number): boolean {
+  return contentLength !== null && Number(contentLength) <= Math.min(largeBytes, MIN_COUNTED_BYTES);
+}
+
 /** A body with more values is large too: the time to parse and to check them depends on their number. */
 const MAX_VALUES = 20_000;
 /** The values of a smaller body are not counted. */
@@ -55,8 +65,7 @@ function answer(
   options: LargeRouteOptions,
 ): Response | Promise<Response> {
   const { request, headers = request.headers } = inbound;
-  const length = headers.get("content-length");
-  const isSmall = length !== null && Number(length) <= Math.min(options.largeBytes, MIN_COUNTED_BYTES);
+  const isSmall = isSurelySmall(headers.get("content-length"), options.largeBytes);
   return isSmall ? route.handler(inbound) : answerBySize(route, inbound, format, options);
 }
 

@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { Charge, Reservation } from "../billing/meter.ts";
 import type { ErrorCode, ErrorDetails } from "../lib/gateway_error.ts";
 import type { LogFields, LogLevel } from "../lib/log.ts";
+import type { RatesLeft } from "../limits/account_limiter.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { AttemptTarget, Availability } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
@@ -30,11 +31,15 @@ export type ToStateThread =
 export type Call =
   /** What a caller can reserve now. */
   | { readonly name: "allowance"; readonly caller: LimitedCaller }
-  /** Returns the admission's number, or null if the caller can no longer reserve the amount. */
+  /** Returns an {@linkcode Admitted}. */
   | { readonly name: "admit"; readonly caller: LimitedCaller; readonly reserved: Reservation }
   /** Returns the number of the admission of a request that costs nothing. */
   | { readonly name: "admit-free"; readonly caller: LimitedCaller }
   | { readonly name: "charge"; readonly admission: number; readonly charge: Charge }
+  /** Returns a `RatesLeft`, or null. */
+  | { readonly name: "rates-left"; readonly caller: LimitedCaller }
+  /** Delays the error of a wrong key, then fails with it. */
+  | { readonly name: "wrong-key"; readonly address: string; readonly error: PlainError }
   /** Returns the slot's number. */
   | {
     readonly name: "slot";
@@ -44,6 +49,14 @@ export type Call =
     readonly mayWait: boolean;
   }
   | { readonly name: "store"; readonly method: StoreMethod; readonly args: readonly unknown[] };
+
+/** The result of a call of name `admit`. */
+export interface Admitted {
+  /** The admission's number, or null if the caller can no longer reserve the amount. */
+  readonly admission: number | null;
+  /** What the caller's limits of rate have left; null without such limits. */
+  readonly rates: RatesLeft | null;
+}
 
 /** The store methods that threads may call. */
 export type StoreMethod = Extract<keyof Store, "get" | "scan" | "commit" | "balance" | "ledger" | "take">;

@@ -7,18 +7,23 @@ import {
   insufficientCredits,
   type Meter,
   type Reservation,
+  type ReservationRule,
   reservedWithin,
 } from "../billing/meter.ts";
+import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Log, LogLevel } from "../lib/log.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import { MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { AttemptSlots, LimitsByProvider } from "../routing/attempt_slots.ts";
 import type { Slot, SlotRequest } from "../routing/slot_queue.ts";
+import type { RatesLeft } from "../limits/account_limiter.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import type {
+  Admitted,
   BlockingCall,
   BlockingCallResults,
   Call,
@@ -51,6 +56,7 @@ export interface RequestScope {
  */
 const MAX_LOOKUPS = 5_000;
 const ANSWER_MS = 30_000;
+const MAX_ALLOWANCES = 10_000;
 const MAX_ADMISSION_TRIES = 20;
 
 /**
@@ -65,6 +71,10 @@ export class RemoteState {
   readonly #flag: Int32Array;
   /** Receives the results of {@linkcode BlockingCall}s. */
   readonly answers: MessagePort;
+  /** By the limits of a key, as of its last admission or refusal. */
+  readonly #rates = new WeakMap<NonNullable<LimitedCaller["limits"]>, RatesLeft>();
+  /** What callers could reserve when that was last asked, by key. */
+  readonly #allowances = new Map<string, Allowance>();
   #limits: LimitsByProvider = new Map();
   #nextId = 1;
 
@@ -110,8 +120,9 @@ export class RemoteState {
       const rule = typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
       const caller = plainCaller(request);
       for (let tries = 1;; tries++) {
-        const reserved = reservedWithin(rule, await this.#call({ name: "allowance", caller }) as Allowance);
-        const admission = await this.#call({ name: "admit", caller, reserved }) as number | null;
+        const reserved = tries === 1 ? await this.#reserved(rule, caller) : await this.#reservedNow(rule, caller);
+        const { admission, rates } = await this.#admitted({ name: "admit", caller, reserved });
+        this.#rememberRates(caller, rates);
         if (admission !== null) return this.#admission(admission, reserved);
         // Other calls of the account were admitted in the meantime.
         if (tries === MAX_ADMISSION_TRIES) throw insufficientCredits("other requests have reserved the balance", 0n);
@@ -125,6 +136,19 @@ export class RemoteState {
     allowance: async (caller) => await this.#call({ name: "allowance", caller: plainCaller(caller) }) as Allowance,
     invalidate: (accountId) => this.link.post({ type: "invalidate", accountId }),
     flush: () => Promise.resolve(),
+  };
+
+  /** What a caller's limits of rate had left after its last request of this thread; null if that is not known. */
+  ratesLeft({ limits }: LimitedCaller): RatesLeft | null {
+    return limits === null ? null : this.#rates.get(limits) ?? null;
+  }
+
+  /** Delays the error of a wrong key. Failures are counted on the main thread, for all threads together. */
+  readonly wrongKeys: Pick<WrongKeys, "refuse"> = {
+    refuse: async (address, error) => {
+      await this.#call({ name: "wrong-key", address, error: plainErrorOf(error) });
+      throw error;
+    },
   };
 
   /** Circuits are evaluated on the main thread, from the results of all threads. */
@@ -254,6 +278,45 @@ export class RemoteState {
     };
   }
 
+  /**
+   * Reserves by what the caller could reserve before, which saves a round trip: if it is less now, the main thread
+   * refuses the admission. A rule that is limited by it is asked again with the present amount.
+   */
+  async #reserved(rule: ReservationRule, caller: LimitedCaller): Promise<Reservation> {
+    const known = this.#allowances.get(caller.keyId);
+    if (known === undefined) return await this.#reservedNow(rule, caller);
+    try {
+      const reserved = reservedWithin(rule, known);
+      if (reserved.outputLimit === null) return reserved;
+    } catch (error) {
+      if (!(error instanceof GatewayError && error.code === "insufficient_credits")) throw error;
+    }
+    return await this.#reservedNow(rule, caller);
+  }
+
+  async #reservedNow(rule: ReservationRule, caller: LimitedCaller): Promise<Reservation> {
+    const allowance = await this.#call({ name: "allowance", caller }) as Allowance;
+    if (this.#allowances.size >= MAX_ALLOWANCES) this.#allowances.clear();
+    this.#allowances.set(caller.keyId, allowance);
+    return reservedWithin(rule, allowance);
+  }
+
+  async #admitted(call: Call & { readonly name: "admit" }): Promise<Admitted> {
+    try {
+      return await this.#call(call) as Admitted;
+    } catch (error) {
+      if (isRateLimited(error)) {
+        const { caller } = call;
+        this.#rememberRates(caller, await this.#call({ name: "rates-left", caller }) as RatesLeft | null);
+      }
+      throw error;
+    }
+  }
+
+  #rememberRates({ limits }: LimitedCaller, rates: RatesLeft | null): void {
+    if (limits !== null && rates !== null) this.#rates.set(limits, rates);
+  }
+
   #store<R>(method: StoreMethod, ...args: readonly unknown[]): Promise<R> {
     return this.#call({ name: "store", method, args }) as Promise<R>;
   }
@@ -294,6 +357,10 @@ export class RemoteState {
 /** The caller without the other fields of a request, which cannot be sent. */
 function plainCaller({ keyId, accountId, limits }: LimitedCaller): LimitedCaller {
   return { keyId, accountId, limits };
+}
+
+function isRateLimited(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === "rate_limited";
 }
 
 /** A lease whose bytes are counted on the main thread. */

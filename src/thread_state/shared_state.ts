@@ -1,22 +1,32 @@
-import { type Admission, insufficientCredits, type Meter, type Reservation } from "../billing/meter.ts";
+import {
+  type Admission,
+  insufficientCredits,
+  type LedgerMeter,
+  type Meter,
+  type Reservation,
+} from "../billing/meter.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import { Settlement } from "../calls/settlement.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { RequestRecord } from "../http/request_record.ts";
+import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { AttemptReport, AttemptTarget, CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Slot } from "../routing/slot_queue.ts";
+import type { RatesLeft } from "../limits/account_limiter.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import { estimatedUsage } from "../texts/token_estimate.ts";
 import type {
+  Admitted,
   BlockingCall,
   BlockingCallResults,
   Call,
@@ -29,7 +39,9 @@ import { errorOf, plainErrorOf } from "./plain_error.ts";
 
 /** The state that threads share. */
 export interface SharedParts {
-  readonly meter: Meter;
+  readonly meter: Meter & Partial<Pick<LedgerMeter, "ratesLeft">>;
+  /** Delays the errors of wrong keys. Default: threads authenticate nobody. */
+  readonly wrongKeys?: Pick<WrongKeys, "refuse">;
   readonly store: Store;
   readonly breaker: CircuitBreaker;
   /** Limits the attempts at providers. Default: no limits. */
@@ -71,7 +83,7 @@ export interface ThreadRequest {
 /** The messages that need no result at once. */
 type StateMessage = Exclude<FromStateThread, { readonly type: "question" }>;
 
-interface Admitted {
+interface OpenAdmission {
   readonly admission: Admission;
   readonly accountId: string;
   readonly request: ThreadRequest | null;
@@ -83,7 +95,7 @@ const BYTES_PER_TOKEN = 4;
 
 /** The main thread's end of one thread's {@linkcode RemoteState}. */
 export class SharedState {
-  readonly #admissions = new Map<number, Admitted>();
+  readonly #admissions = new Map<number, OpenAdmission>();
   readonly #attempts = new Map<number, { readonly report: AttemptReport; readonly request: ThreadRequest | null }>();
   readonly #slots = new Map<number, Slot>();
   /** The calls that wait for a slot. */
@@ -188,7 +200,10 @@ export class SharedState {
   async #valueOf(call: number, what: Call, request: ThreadRequest | null): Promise<unknown> {
     switch (what.name) {
       case "admit":
-        return await this.#admit(what.caller, what.reserved, request);
+        return {
+          admission: await this.#admit(what.caller, what.reserved, request),
+          rates: this.#ratesLeft(what.caller),
+        } satisfies Admitted;
       case "admit-free":
         return this.#noted(await this.parts.meter.admitFree(what.caller), what.caller, { request, isFree: true });
       case "allowance":
@@ -201,6 +216,10 @@ export class SharedState {
           this.#ended(what.admission);
         }
       }
+      case "rates-left":
+        return this.#ratesLeft(what.caller);
+      case "wrong-key":
+        return await this.parts.wrongKeys?.refuse(what.address, errorOf(what.error) as GatewayError);
       case "slot":
         return await this.#takeSlot(call, what);
       case "store": {
@@ -208,6 +227,10 @@ export class SharedState {
         return await method.apply(this.parts.store, [...what.args]);
       }
     }
+  }
+
+  #ratesLeft(caller: LimitedCaller): RatesLeft | null {
+    return this.parts.meter.ratesLeft?.(caller) ?? null;
   }
 
   async #admit(
@@ -219,7 +242,7 @@ export class SharedState {
     return admission === null ? null : this.#noted(admission, caller, { request, isFree: false });
   }
 
-  #noted(admission: Admission, { accountId }: LimitedCaller, of: Pick<Admitted, "request" | "isFree">): number {
+  #noted(admission: Admission, { accountId }: LimitedCaller, of: Pick<OpenAdmission, "request" | "isFree">): number {
     const id = this.#nextAdmission++;
     if (this.#isAbandoned) admission.release();
     else this.#admissions.set(id, { admission, accountId, ...of });
@@ -278,7 +301,7 @@ export class SharedState {
     started.report.failed(errorOf(failure));
   }
 
-  async #settleRoughly({ admission, accountId, request, isFree }: Admitted): Promise<void> {
+  async #settleRoughly({ admission, accountId, request, isFree }: OpenAdmission): Promise<void> {
     const model = !isFree && request?.servedAt ? this.#modelServedAt(request.servedAt) : null;
     if (!request?.servedAt || model === null) return admission.release();
     const { requestId, keyId, receivedAt, requestBytes, responseBytes, servedAt: { provider } } = request;

@@ -12,7 +12,8 @@ import { unobservedRecord } from "../../src/http/request_record.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
-import { LargeRequests, type LargeThread } from "../../src/large_requests/large_requests.ts";
+import { LargeRequests } from "../../src/large_requests/large_requests.ts";
+import type { StateThread } from "../../src/thread_state/state_thread.ts";
 import type { FromThread, ToThread } from "../../src/large_requests/messages.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
@@ -23,7 +24,7 @@ import { ManualClock } from "../support/manual_clock.ts";
 import { unlimitedKey } from "../support/callers.ts";
 
 /** A thread that follows the test's script. */
-class ScriptedThread implements LargeThread {
+class ScriptedThread implements StateThread {
   readonly got: ToThread[] = [];
   readonly answers: unknown[] = [];
   terminated = false;

@@ -1,0 +1,243 @@
+/**
+ * The entry module of an isolate: a thread that accepts connections. It answers small text requests, and sends all other
+ * requests to the main thread, which has the store, the money and the other endpoints.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { createAuthenticate } from "../billing/authenticate.ts";
+import { createKeyRing } from "../billing/key_ring.ts";
+import { OpenStreams } from "../calls/stream_relay.ts";
+import type { CapturedBodies } from "../http/body_capture.ts";
+import { listen, type Listening } from "../http/listen.ts";
+import { createRequestHandler, type RequestRouter } from "../http/request_handler.ts";
+import type { RequestRecord } from "../http/request_record.ts";
+import type { FromIsolate, IsolateData, ToIsolate } from "../isolates/messages.ts";
+import { relay } from "../isolates/relay.ts";
+import { isSurelySmall, isTextRequest } from "../large_requests/large_route.ts";
+import { systemClock } from "../lib/clock.ts";
+import { MemoryBudget } from "../lib/memory_budget.ts";
+import type { OwnAddress } from "../net/target.ts";
+import { createCircuitBreaker } from "../routing/circuit_breaker.ts";
+import { createCredentialMonitor } from "../routing/credential_monitor.ts";
+import { BoundedMemory } from "../texts/bounded_memory.ts";
+import type { KeptReasoning } from "../texts/reasoning_memory.ts";
+import { useTokenCounter } from "../texts/token_estimate.ts";
+import { RemoteState } from "../thread_state/remote_state.ts";
+import { traceBySampling } from "../tracing/sampling.ts";
+import { limitsByProvider } from "../upstreams/provider_limits.ts";
+import { createTokenWork } from "../workers/token_work.ts";
+import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
+import { createRouter } from "./router.ts";
+import { routerOptions } from "./router_options.ts";
+import { toCallerError } from "./storage_error.ts";
+import { threadRoutes } from "./thread_routes.ts";
+import type { KeptValues } from "../texts/bounded_memory.ts";
+import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import { nearMemory } from "../thread_state/near_memory.ts";
+
+const data = workerData as IsolateData;
+const clock = systemClock;
+/** Messages that are sent at the end of the turn, together with the buffers that move. */
+let outbox: FromIsolate[] = [];
+let buffers: ArrayBuffer[] = [];
+const state = new RemoteState({ post, flush, onWaiting() {} }, data);
+const { log, store } = state;
+const ownAddresses: OwnAddress[] = [...data.own];
+const openStreams = new OpenStreams();
+const keys = createKeyRing({ store, clock });
+const memory = new MemoryBudget(data.memoryBytes);
+const reasoning = nearMemory(
+  new BoundedMemory<KeptReasoning>(clock),
+  state.reasoning as KeptValues<KeptReasoning>,
+);
+const items = nearMemory(new BoundedMemory<string>(clock), state.items);
+const tokens = createTokenWork({ clock, log });
+useTokenCounter((text) => tokens.count(text));
+let isDraining = false;
+let listening: Listening | null = null;
+
+/** What follows from one configuration. A request uses the one in force when it arrived. */
+interface Generation {
+  readonly parts: ConfiguredParts;
+  readonly router: RequestRouter;
+  readonly credentials: ReturnType<typeof createCredentialMonitor>;
+  readonly breaker: ReturnType<typeof createCircuitBreaker>;
+}
+
+let current = await openGeneration(data, null);
+let changing: Promise<void> = Promise.resolve();
+const handler = createRequestHandler({
+  router: {
+    match: (...request) => current.router.match(...request),
+    methodsOf: (...request) => current.router.methodsOf(...request),
+    rendererFor: (...request) => current.router.rendererFor(...request),
+  },
+  log,
+  clock,
+  memory,
+  errorOf: toCallerError,
+  isDraining: () => isDraining,
+  trustedProxies: data.config.server.trustedProxies,
+  traceOf: data.config.tracing === null ? null : traceBySampling(data.config.tracing.ratio),
+  observer: sendRecord,
+});
+
+parentPort!.on("message", (messages: readonly ToIsolate[]) => {
+  for (const message of messages) take(message);
+});
+await open();
+
+async function open(): Promise<void> {
+  try {
+    listening = await listen({ ...data.listen, reusePort: true, handler: answer, log });
+    post({ type: "listening" });
+  } catch (error) {
+    post({ type: "unable", reason: error instanceof Error ? error.name : typeof error });
+  }
+}
+
+function answer(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Response | Promise<Response> {
+  if (isOwn(request)) return handler(request, info);
+  return relay(request, info, data.relay).catch(() => new Response(null, { status: 503 }));
+}
+
+/** Whether this thread answers a request. Others need the main thread, or a thread for large requests. */
+function isOwn(request: Request): boolean {
+  if (request.method !== "POST") return false;
+  const { url } = request;
+  const start = url.indexOf("/", "https://".length);
+  const end = url.indexOf("?", start);
+  if (!isTextRequest("POST", url.slice(start, end < 0 ? undefined : end))) return false;
+  return isSurelySmall(request.headers.get("content-length"), current.parts.config.limits.largeBodyBytes);
+}
+
+function take(message: ToIsolate): void {
+  switch (message.type) {
+    case "result":
+      return state.onResult(message);
+    case "overdrawn":
+      return state.onOverdrawn(message.admission);
+    case "own-address":
+      return void ownAddresses.push(message.address);
+    case "discovered":
+      return current.parts.catalog.replaceDiscovered(message.models);
+    case "config":
+      changing = changing.then(() => change(message));
+      return;
+    case "evict":
+      keys.evictAccount(message.accountId);
+      return post({ type: "acknowledged", id: message.id });
+    case "abort-streams":
+      return openStreams.abortAll();
+    case "stop":
+      return void stop(message.graceMs);
+  }
+}
+
+async function change({ id, config, discovered }: ToIsolate & { readonly type: "config" }): Promise<void> {
+  try {
+    const before = current.parts;
+    current = await openGeneration({ config, discovered }, current);
+    before.openedProviders.close(current.parts.openedProviders);
+  } catch (error) {
+    log.error("isolate_config_failed", { reason: error instanceof Error ? error.name : typeof error });
+  }
+  post({ type: "acknowledged", id });
+}
+
+async function openGeneration(
+  { config, discovered }: Pick<IsolateData, "config" | "discovered">,
+  before: Generation | null,
+): Promise<Generation> {
+  const previous = before === null ? {} : { previous: before.parts };
+  const parts = await openConfiguredParts(config, { clock, ownAddresses, ...previous });
+  const { providers } = parts;
+  parts.catalog.replaceDiscovered(discovered);
+  state.setLimits(limitsByProvider(config.providers));
+  const credentials = before?.credentials ?? createCredentialMonitor({ providers, clock, log });
+  const breaker = before?.breaker ?? createCircuitBreaker({ clock, credentials });
+  credentials.replaceProviders(providers);
+  for (const [name, provider] of before?.parts.providers ?? []) {
+    if (providers.get(name) !== provider) breaker.forget(name);
+  }
+  const { limits, requestLog } = config;
+  const authenticate = createAuthenticate({
+    ring: keys,
+    wrongKeys: state.wrongKeys,
+    meter: state,
+    clock,
+    captureBytes: requestLog.isEnabled ? requestLog.capture?.bodyBytes ?? null : null,
+  });
+  const routes = threadRoutes({
+    parts,
+    state,
+    breaker: reportingTo(state.breaker, breaker),
+    reasoning,
+    items,
+    openStreams,
+    authenticate,
+    bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
+  });
+  const baseUrl = () => config.server.baseUrl ?? "";
+  const router = createRouter(routes, routerOptions(baseUrl, { hasAdmin: false }));
+  return { parts, router, credentials, breaker };
+}
+
+/** This thread's circuits decide. The main thread gets the results too, for what it shows to operators. */
+function reportingTo(shared: CircuitBreaker, own: CircuitBreaker): CircuitBreaker {
+  return {
+    availabilityOf: (target, accountId) => own.availabilityOf(target, accountId),
+    onStart(target, accountId) {
+      const [reports, shownReports] = [own.onStart(target, accountId), shared.onStart(target, accountId)];
+      return {
+        succeeded() {
+          reports.succeeded();
+          shownReports.succeeded();
+        },
+        failed(error) {
+          reports.failed(error);
+          shownReports.failed(error);
+        },
+      };
+    },
+    health: () => own.health(),
+  };
+}
+
+async function stop(graceMs: number): Promise<void> {
+  isDraining = true;
+  await listening?.shutdown(graceMs);
+  openStreams.departures.finish();
+  await tokens.whenIdle();
+  post({ type: "stopped" });
+}
+
+/** The main thread writes it to the logs and counts it. */
+function sendRecord(record: RequestRecord): void {
+  const { arrival, trace, endpoint, status, code, message, respondedAt, end, capture } = record;
+  const { requestId, receivedAt, method, sentPath, path, remote } = arrival;
+  const bodies = capture?.take(status >= 400 || (end !== null && end !== "completed")) ?? null;
+  post({
+    type: "record",
+    arrival: { requestId, receivedAt, method, sentPath, path, remote },
+    facts: record.facts(),
+    outcome: { trace, endpoint, status, code, message, respondedAt },
+    bodies,
+  }, buffersOf(bodies));
+}
+
+function buffersOf(bodies: CapturedBodies | null): ArrayBuffer[] {
+  return [bodies?.request?.buffer, bodies?.response?.buffer].filter((buffer) => buffer !== undefined);
+}
+
+function post(message: FromIsolate, transfer: readonly ArrayBuffer[] = []): void {
+  buffers.push(...transfer);
+  if (outbox.push(message) === 1) queueMicrotask(flush);
+}
+
+function flush(): void {
+  if (outbox.length === 0) return;
+  const [messages, moved] = [outbox, buffers];
+  outbox = [];
+  buffers = [];
+  parentPort!.postMessage(messages, moved);
+}

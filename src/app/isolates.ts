@@ -1,0 +1,74 @@
+import { Isolates } from "../isolates/isolates.ts";
+import { relayedHandler } from "../isolates/relay.ts";
+import { listen, type Listening } from "../http/listen.ts";
+import type { RequestHandler } from "../http/request_handler.ts";
+import type { RequestObserver } from "../http/request_record.ts";
+import type { LiveGateway } from "./live_gateway.ts";
+import type { OwnedServices } from "./own.ts";
+
+/** What {@linkcode listenByIsolates} needs besides the services. */
+export interface IsolateParts {
+  readonly gateway: LiveGateway;
+  /** Answers the requests that isolates do not answer. */
+  readonly handler: RequestHandler;
+  /** Receives the records of the requests that isolates answer. */
+  readonly observer: RequestObserver;
+}
+
+/** Threads that listen at the address of the gateway. */
+export interface IsolatedListening extends Pick<Listening, "address" | "port" | "shutdown"> {
+  readonly isolates: Isolates;
+}
+
+/**
+ * Starts threads that accept connections at the address of the gateway.
+ *
+ * @throws {Deno.errors.AddrInUse} If another process uses the port; other errors of listening likewise.
+ */
+export async function listenByIsolates(
+  services: OwnedServices,
+  { gateway, handler, observer }: IsolateParts,
+): Promise<IsolatedListening> {
+  const { config: { server }, log, memory, ownAddresses, onKeysEvicted } = services;
+  const { features } = gateway;
+  const { hostname: address, port } = freeAddress(server);
+  const token = crypto.randomUUID();
+  const relay = await listen({ host: "127.0.0.1", port: 0, handler: relayedHandler(handler, token), log });
+  const isolates = new Isolates({
+    ...services,
+    reasoning: features.reasoning,
+    items: features.items,
+    count: server.isolates,
+    discovered: gateway.discovered,
+    own: ownAddresses,
+    listen: { host: server.host, port },
+    relay: { port: relay.port, token },
+    memoryBytes: memory.limitBytes,
+    observer,
+    entry: new URL("./isolate_thread.ts", import.meta.url),
+  });
+  try {
+    await isolates.start();
+  } catch (error) {
+    await relay.shutdown(0);
+    throw error;
+  }
+  gateway.isolates = isolates;
+  onKeysEvicted.push((accountId) => isolates.evictAccount(accountId));
+  ownAddresses.push({ host: relay.address, port: relay.port });
+  return {
+    address,
+    port,
+    isolates,
+    async shutdown(graceMs) {
+      await isolates.stop(graceMs);
+      return await relay.shutdown(graceMs);
+    },
+  };
+}
+
+/** The threads share the address, so they would also share it with another process that allows it. */
+function freeAddress({ host: hostname, port }: { readonly host: string; readonly port: number }): Deno.NetAddr {
+  using listener = Deno.listen({ hostname, port });
+  return listener.addr;
+}

@@ -1,0 +1,68 @@
+import type { Authenticate } from "../billing/authenticate.ts";
+import type { OpenStreams } from "../calls/stream_relay.ts";
+import type { BodyLimits } from "../http/body.ts";
+import type { Route } from "../http/inbound.ts";
+import { systemClock } from "../lib/clock.ts";
+import { contentRoutes } from "../protocols/content/generate.ts";
+import { defaultTextRoutes } from "../protocols/default/texts.ts";
+import { messageRoutes } from "../protocols/message/messages.ts";
+import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import type { KeptValues } from "../texts/bounded_memory.ts";
+import type { KeptReasoning } from "../texts/reasoning_memory.ts";
+import type { RemoteState } from "../thread_state/remote_state.ts";
+import { createCacheFeature } from "./caches.ts";
+import type { ConfiguredParts } from "./configured_parts.ts";
+import { openCacheFiles } from "./file_stores.ts";
+import { createTextService } from "./text.ts";
+
+/** The parts of {@linkcode threadRoutes}. */
+export interface ThreadRoutesParts {
+  readonly parts: ConfiguredParts;
+  /** Money, store and limits of the main thread. */
+  readonly state: Pick<RemoteState, "meter" | "slots" | "store" | "log">;
+  readonly breaker: CircuitBreaker;
+  /** Reasoning of earlier replies, by tool call. */
+  readonly reasoning: KeptValues<KeptReasoning>;
+  /** Output items that later requests can refer to. */
+  readonly items: KeptValues<string>;
+  readonly openStreams: OpenStreams;
+  readonly authenticate: Authenticate;
+  readonly bodyLimits: BodyLimits;
+}
+
+/** Builds the text endpoints in a thread. */
+export function threadRoutes(
+  { parts, state, breaker, reasoning, items, openStreams, authenticate, bodyLimits }: ThreadRoutesParts,
+): Route[] {
+  const { config, catalog, providers, egress } = parts;
+  const { meter, slots, store, log } = state;
+  const clock = systemClock;
+  const texts = createTextService({
+    catalog,
+    providers,
+    breaker,
+    slots,
+    meter,
+    store,
+    egress,
+    openStreams,
+    reasoning,
+    items,
+    clock,
+    log,
+    random: Math.random,
+  });
+  const files = openCacheFiles(config);
+  const { caches, routes } = createCacheFeature({
+    config,
+    store,
+    meter,
+    authenticate,
+    clock,
+    log,
+    files,
+    texts: texts.parts,
+  });
+  const options = { turns: texts, caches, authenticate, bodyLimits };
+  return [...defaultTextRoutes(options), ...messageRoutes(options), ...contentRoutes(options), ...routes];
+}

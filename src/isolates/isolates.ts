@@ -1,0 +1,266 @@
+import type { Model } from "../catalog/model.ts";
+import type { Config } from "../config/config.ts";
+import { BodyCapture } from "../http/body_capture.ts";
+import { type RequestObserver, RequestRecord } from "../http/request_record.ts";
+import type { OwnAddress } from "../net/target.ts";
+import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
+import { startStateThread, type StateThread } from "../thread_state/state_thread.ts";
+import type { WorkerThreadEvents } from "../workers/worker_thread.ts";
+import type { FromIsolate, IsolateData, RecordMessage, ToIsolate } from "./messages.ts";
+
+/** Options of {@linkcode Isolates}. */
+export interface IsolatesOptions extends SharedParts {
+  /** At least 2. */
+  readonly count: number;
+  /** At the start. */
+  readonly config: Config;
+  /** The models that providers list at the start. */
+  readonly discovered: readonly Model[];
+  /** The gateway's own addresses so far. */
+  readonly own: readonly OwnAddress[];
+  readonly listen: IsolateData["listen"];
+  readonly relay: IsolateData["relay"];
+  /** The memory that the requests of all isolates may hold, in bytes. */
+  readonly memoryBytes: number;
+  /** Receives the record of each request at its end. */
+  readonly observer: RequestObserver;
+  /** The module that each isolate runs. It receives `IsolateData` and exchanges lists of messages. */
+  readonly entry: URL;
+  /** Replaces the threads in tests. Default: threads that run `entry`. */
+  readonly start?: (events: WorkerThreadEvents) => StateThread;
+}
+
+/** The JavaScript heap limit of an isolate. */
+const HEAP_MEGABYTES = 4_096;
+/** The longest wait for an isolate to accept connections, or to apply a change. */
+const PATIENCE_MS = 30_000;
+/** An isolate that ended is started again after this time, which doubles up to the maximum. */
+const MIN_RESTART_MS = 100;
+const MAX_RESTART_MS = 10_000;
+
+/** An isolate, from its start to its end. */
+interface Member {
+  readonly thread: StateThread;
+  readonly state: SharedState;
+  readonly listening: PromiseWithResolvers<void>;
+  readonly stopped: PromiseWithResolvers<void>;
+  /** Messages that are sent at the end of the turn. */
+  outbox: ToIsolate[];
+  isListening: boolean;
+}
+
+/**
+ * Threads that accept connections at one address and answer text requests. The main thread has the store, the money,
+ * the jobs and the other endpoints. An isolate that ends is started again; its requests fail, and those of the others
+ * continue.
+ */
+export class Isolates {
+  readonly #members = new Set<Member>();
+  readonly #own: OwnAddress[];
+  readonly #pending = new Map<number, { readonly waiting: Set<Member>; readonly done: () => void }>();
+  #config: Config;
+  #discovered: readonly Model[];
+  #nextId = 1;
+  #restartMs = MIN_RESTART_MS;
+  #isStopping = false;
+  #changes: Promise<void> = Promise.resolve();
+
+  constructor(readonly options: IsolatesOptions) {
+    this.#config = options.config;
+    this.#discovered = options.discovered;
+    this.#own = [...options.own];
+  }
+
+  /** The number of isolates that accept connections. */
+  get listening(): number {
+    return [...this.#members].filter(({ isListening }) => isListening).length;
+  }
+
+  /**
+   * Starts all isolates.
+   *
+   * @throws {Error} If one cannot accept connections. The others are ended then.
+   */
+  async start(): Promise<void> {
+    const members = Array.from({ length: this.options.count }, () => this.#startMember());
+    try {
+      await Promise.all(members.map(({ listening }) => listening.promise));
+    } catch (error) {
+      this.#isStopping = true;
+      await Promise.all(members.map((member) => this.#end(member)));
+      throw error;
+    }
+  }
+
+  /** Blocks downloads from that address. */
+  addOwnAddress(address: OwnAddress): void {
+    this.#own.push(address);
+    this.#postAll({ type: "own-address", address });
+  }
+
+  /** Replaces the models that providers list. */
+  setDiscovered(models: readonly Model[]): void {
+    this.#discovered = models;
+    this.#postAll({ type: "discovered", models });
+  }
+
+  /** Uses another configuration for later requests. {@linkcode Isolates.changesApplied} resolves when all do. */
+  setConfig(config: Config, discovered: readonly Model[]): void {
+    this.#config = config;
+    this.#discovered = discovered;
+    this.#change((id) => ({ type: "config", id, config, discovered }));
+  }
+
+  /** Forgets an account's keys. {@linkcode Isolates.changesApplied} resolves when all isolates have. */
+  evictAccount(accountId: string): void {
+    this.#change((id) => ({ type: "evict", id, accountId }));
+  }
+
+  /** Resolves when all isolates apply the changes so far, or have ended. */
+  get changesApplied(): Promise<void> {
+    return this.#changes;
+  }
+
+  /** Ends all open streams with an error event of their protocol. */
+  abortStreams(): void {
+    this.#postAll({ type: "abort-streams" });
+  }
+
+  /** Stops accepting, waits up to `graceMs` for running requests, and ends the isolates. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    this.#postAll({ type: "stop", graceMs });
+    const { promise: waited, resolve } = Promise.withResolvers<void>();
+    const cancel = this.options.clock.after(graceMs + PATIENCE_MS, resolve);
+    await Promise.race([
+      waited,
+      Promise.all([...this.#members].map(({ stopped, state }) => stopped.promise.then(() => state.whenIdle()))),
+    ]);
+    cancel();
+    await Promise.all([...this.#members].map((member) => this.#end(member)));
+  }
+
+  #change(messageOf: (id: number) => ToIsolate): void {
+    const id = this.#nextId++;
+    const waiting = new Set(this.#members);
+    if (waiting.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.options.clock.after(PATIENCE_MS, resolve);
+    this.#pending.set(id, { waiting, done: resolve });
+    this.#postAll(messageOf(id));
+    const applied = promise.then(() => {
+      cancel();
+      this.#pending.delete(id);
+    });
+    this.#changes = Promise.all([this.#changes, applied]).then(() => {});
+  }
+
+  #acknowledged(member: Member, id: number): void {
+    const pending = this.#pending.get(id);
+    pending?.waiting.delete(member);
+    if (pending?.waiting.size === 0) pending.done();
+  }
+
+  #startMember(): Member {
+    const { options } = this;
+    const events: WorkerThreadEvents = {
+      onMessage: (messages) => {
+        for (const message of messages as readonly FromIsolate[]) this.#take(member, message);
+      },
+      onCrash: (reason) => this.#crash(member, reason),
+    };
+    const thread = options.start?.(events) ?? this.#startThread(events);
+    const state = new SharedState(options, {
+      result: (message) => this.#post(member, message),
+      overdrawn: (admission) => this.#post(member, { type: "overdrawn", admission }),
+      requestOf: () => null,
+      onIdle() {},
+    });
+    const member: Member = {
+      thread,
+      state,
+      listening: Promise.withResolvers(),
+      stopped: Promise.withResolvers(),
+      outbox: [],
+      isListening: false,
+    };
+    member.listening.promise.catch(() => {}); // a later start has no reader
+    this.#members.add(member);
+    return member;
+  }
+
+  #startThread(events: WorkerThreadEvents): StateThread {
+    const { entry, store, listen, relay, memoryBytes, count } = this.options;
+    const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits"> = {
+      config: this.#config,
+      discovered: this.#discovered,
+      own: this.#own,
+      listen,
+      relay,
+      memoryBytes: Math.floor(memoryBytes / count),
+    };
+    return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, storeLimits: store.limits, data }, events);
+  }
+
+  #postAll(message: ToIsolate): void {
+    for (const member of this.#members) this.#post(member, message);
+  }
+
+  #post(member: Member, message: ToIsolate): void {
+    if (member.outbox.push(message) > 1) return;
+    queueMicrotask(() => {
+      const messages = member.outbox;
+      member.outbox = [];
+      member.thread.post(messages, []);
+    });
+  }
+
+  #take(member: Member, message: FromIsolate): void {
+    switch (message.type) {
+      case "listening":
+        member.isListening = true;
+        this.#restartMs = MIN_RESTART_MS;
+        return member.listening.resolve();
+      case "unable":
+        return member.listening.reject(new Error(message.reason));
+      case "acknowledged":
+        return this.#acknowledged(member, message.id);
+      case "record":
+        return this.#observe(message);
+      case "stopped":
+        return member.stopped.resolve();
+      case "question":
+        return member.thread.sendResult(member.state.resultOf(message.question));
+      default:
+        return member.state.onMessage(message);
+    }
+  }
+
+  #observe({ arrival, facts, outcome, bodies }: RecordMessage): void {
+    const record = new RequestRecord(arrival, this.options.observer);
+    record.adopt(facts);
+    Object.assign(record, outcome);
+    if (bodies !== null) record.capture = BodyCapture.of(bodies);
+    record.release();
+  }
+
+  #crash(member: Member, reason: string): void {
+    if (!this.#members.has(member)) return;
+    this.options.log.error("worker_crashed", { ref: "isolate", reason });
+    member.listening.reject(new Error(`An isolate ended: ${reason}`));
+    void this.#end(member);
+    if (this.#isStopping) return;
+    const delayMs = this.#restartMs;
+    this.#restartMs = Math.min(2 * this.#restartMs, MAX_RESTART_MS);
+    this.options.clock.after(delayMs, () => void (this.#isStopping || this.#startMember()));
+  }
+
+  async #end(member: Member): Promise<void> {
+    if (!this.#members.delete(member)) return;
+    member.thread.setReferenced(false);
+    member.thread.terminate();
+    member.stopped.resolve();
+    for (const id of [...this.#pending.keys()]) this.#acknowledged(member, id);
+    await member.state.onThreadEnd();
+  }
+}

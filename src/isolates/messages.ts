@@ -1,0 +1,82 @@
+import type { Model } from "../catalog/model.ts";
+import type { Config } from "../config/config.ts";
+import type { ListenAddress } from "../config/server_section.ts";
+import type { CapturedBodies } from "../http/body_capture.ts";
+import type { RecordedArrival, RecordedFacts } from "../http/request_record.ts";
+import type { RequestTrace } from "../lib/trace_context.ts";
+import type { OwnAddress } from "../net/target.ts";
+import type { FromStateThread, StateThreadData, ToStateThread } from "../thread_state/messages.ts";
+
+/**
+ * The messages between the main thread and an isolate. Each message is a list of these values, since one message costs
+ * more than the values in it.
+ */
+
+/** Where the main thread takes the requests that isolates do not answer. */
+export interface RelayAddress {
+  /** At 127.0.0.1. */
+  readonly port: number;
+  /** Proves that a request comes from an isolate. */
+  readonly token: string;
+}
+
+/** What an isolate is started with. */
+export interface IsolateData extends StateThreadData {
+  readonly config: Config;
+  /** The models that providers list now. */
+  readonly discovered: readonly Model[];
+  readonly own: readonly OwnAddress[];
+  /** Where it accepts connections, as all isolates do. */
+  readonly listen: ListenAddress;
+  readonly relay: RelayAddress;
+  /** The memory that its requests may hold, in bytes. */
+  readonly memoryBytes: number;
+}
+
+/** Messages to an isolate. */
+export type ToIsolate =
+  | ToStateThread
+  /** The gateway listens at one more address. Downloads from it are blocked. */
+  | { readonly type: "own-address"; readonly address: OwnAddress }
+  /** The models that providers list. They replace the previous ones. */
+  | { readonly type: "discovered"; readonly models: readonly Model[] }
+  /** Another configuration for later requests. Acknowledged. */
+  | { readonly type: "config"; readonly id: number; readonly config: Config; readonly discovered: readonly Model[] }
+  /** An account or one of its keys was changed. Acknowledged. */
+  | { readonly type: "evict"; readonly id: number; readonly accountId: string }
+  /** Ends all open streams with an error event. */
+  | { readonly type: "abort-streams" }
+  /** Stops accepting connections. The isolate answers with `stopped`. */
+  | { readonly type: "stop"; readonly graceMs: number };
+
+/** A request that an isolate answered, at its end. */
+export interface RecordMessage {
+  readonly type: "record";
+  readonly arrival: RecordedArrival;
+  readonly facts: RecordedFacts;
+  readonly outcome: RecordedOutcome;
+  readonly bodies: CapturedBodies | null;
+}
+
+/** The fields of a request's record that only the request handler sets. */
+export interface RecordedOutcome {
+  readonly trace: RequestTrace | null;
+  readonly endpoint: string | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly respondedAt: number;
+}
+
+/** Messages of an isolate. */
+export type FromIsolate =
+  | FromStateThread
+  /** It accepts connections. */
+  | { readonly type: "listening" }
+  /** It cannot accept connections; the name of the error. */
+  | { readonly type: "unable"; readonly reason: string }
+  /** A message with this id has taken effect. */
+  | { readonly type: "acknowledged"; readonly id: number }
+  | RecordMessage
+  /** It has stopped accepting, and its requests have ended or their time is over. */
+  | { readonly type: "stopped" };

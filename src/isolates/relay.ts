@@ -1,0 +1,77 @@
+import { timingSafeEqual } from "node:crypto";
+import type { RequestHandler } from "../http/request_handler.ts";
+import type { RelayAddress } from "./messages.ts";
+
+/** The header field that tells the main thread from where a relayed request came. */
+const RELAY_FIELD = "x-switchyard-relay";
+
+/** Fields of one connection (RFC 9110, 7.6.1), and those that the HTTP client sets itself. */
+const CONNECTION_FIELDS = [
+  "connection",
+  "content-length",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  RELAY_FIELD,
+];
+
+/**
+ * Sends a request to the main thread, and its response back. Bodies are streamed in both directions.
+ *
+ * @throws {TypeError} If the main thread cannot be reached.
+ */
+export async function relay(
+  request: Request,
+  { remoteAddr }: Deno.ServeHandlerInfo<Deno.NetAddr>,
+  { port, token }: RelayAddress,
+): Promise<Response> {
+  const headers = new Headers(request.headers);
+  const host = headers.get("host") ?? "";
+  for (const name of CONNECTION_FIELDS) headers.delete(name);
+  headers.set(RELAY_FIELD, JSON.stringify({ token, hostname: remoteAddr.hostname, port: remoteAddr.port, host }));
+  const target = request.url.slice(request.url.indexOf("/", "https://".length));
+  const response = await fetch(`http://127.0.0.1:${port}${target}`, {
+    method: request.method,
+    headers,
+    body: request.body,
+    redirect: "manual",
+    signal: request.signal,
+  });
+  const { status, statusText } = response;
+  return new Response(response.body, { status, statusText, headers: response.headers });
+}
+
+/** Where a relayed request came from. */
+interface Origin {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** Returns a handler that takes requests from isolates only, and answers as if they had come from their callers. */
+export function relayedHandler(handler: RequestHandler, token: string): RequestHandler {
+  return async (request, info) => {
+    const origin = originOf(request.headers.get(RELAY_FIELD), token);
+    if (origin === null) return new Response(null, { status: 404 });
+    const { completed } = info;
+    return await handler(request, { remoteAddr: { transport: "tcp", ...origin }, completed });
+  };
+}
+
+function originOf(field: string | null, token: string): Origin | null {
+  if (field === null) return null;
+  try {
+    const { token: sent, hostname, port } = JSON.parse(field);
+    return isEqual(String(sent), token) ? { hostname: String(hostname), port: Number(port) } : null;
+  } catch {
+    return null; // not JSON: sent by somebody else
+  }
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [first, second] = [new TextEncoder().encode(one), new TextEncoder().encode(other)];
+  return first.length === second.length && timingSafeEqual(first, second);
+}

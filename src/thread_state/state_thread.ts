@@ -1,0 +1,45 @@
+import { MessageChannel } from "node:worker_threads";
+import type { StoreLimits } from "../store/store.ts";
+import { threadStarter, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
+import type { StateThreadData } from "./messages.ts";
+
+/** A thread with access to the state on the main thread. */
+export interface StateThread extends WorkerThread {
+  /** Sends the result of a question that blocks the thread. */
+  sendResult(value: unknown): void;
+}
+
+/** How a {@linkcode StateThread} is started. */
+export interface StateThreadOptions {
+  /** The module that the thread runs. It receives `data` and `StateThreadData`. */
+  readonly entry: URL;
+  /** The JavaScript heap limit in megabytes. */
+  readonly heapMegabytes: number;
+  readonly storeLimits: StoreLimits;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Starts a thread with access to the state. */
+export function startStateThread(
+  { entry, heapMegabytes, storeLimits, data }: StateThreadOptions,
+  events: WorkerThreadEvents,
+): StateThread {
+  const { port1, port2 } = new MessageChannel();
+  const resultFlag = new SharedArrayBuffer(4);
+  const flag = new Int32Array(resultFlag);
+  const access: StateThreadData = { results: port2, resultFlag, storeLimits };
+  const thread = threadStarter({ entry, heapMegabytes, data: { ...data, ...access }, ports: [port2] })(events);
+  port1.unref();
+  return {
+    ...thread,
+    sendResult(value) {
+      port1.postMessage(value);
+      Atomics.store(flag, 0, 1);
+      Atomics.notify(flag, 0);
+    },
+    terminate() {
+      thread.terminate();
+      port1.close();
+    },
+  };
+}
