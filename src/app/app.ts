@@ -6,6 +6,7 @@ import { listen, type Listening } from "../http/listen.ts";
 import type { Log } from "../lib/log.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
+import { readCidr } from "../net/address.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import type { GatewayState } from "./features.ts";
@@ -84,7 +85,7 @@ export function createApp(services: OwnedServices): App {
       memory,
       errorOf: toCallerError,
       isDraining: () => state.isDraining,
-      trustedProxies: config.server.trustedProxies,
+      trustedProxies: config.server.trustedProxies.map(readCidr),
       traceOf: tracing?.traceOf ?? null,
       observer,
     });

@@ -15,23 +15,21 @@ import { relay } from "../isolates/relay.ts";
 import { isSurelySmall, isTextRequest } from "../large_requests/large_route.ts";
 import { systemClock } from "../lib/clock.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
+import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
-import { createCircuitBreaker } from "../routing/circuit_breaker.ts";
-import { createCredentialMonitor } from "../routing/credential_monitor.ts";
 import { BoundedMemory } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
 import { traceBySampling } from "../tracing/sampling.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
-import { createTokenWork } from "../workers/token_work.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
 import { createRouter } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 import { toCallerError } from "./storage_error.ts";
 import { threadRoutes } from "./thread_routes.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
-import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import { flaggedBreaker } from "../isolates/flagged_breaker.ts";
 import { nearMemory } from "../thread_state/near_memory.ts";
 
 const data = workerData as IsolateData;
@@ -49,9 +47,9 @@ const reasoning = nearMemory(
   new BoundedMemory<KeptReasoning>(clock),
   state.reasoning as KeptValues<KeptReasoning>,
 );
+const breaker = flaggedBreaker(state.breaker, data.circuitFlag, clock);
 const items = nearMemory(new BoundedMemory<string>(clock), state.items);
-const tokens = createTokenWork({ clock, log });
-useTokenCounter((text) => tokens.count(text));
+useTokenCounter((text) => state.countTokens(text));
 let isDraining = false;
 let listening: Listening | null = null;
 
@@ -59,8 +57,6 @@ let listening: Listening | null = null;
 interface Generation {
   readonly parts: ConfiguredParts;
   readonly router: RequestRouter;
-  readonly credentials: ReturnType<typeof createCredentialMonitor>;
-  readonly breaker: ReturnType<typeof createCircuitBreaker>;
 }
 
 let current = await openGeneration(data, null);
@@ -76,7 +72,7 @@ const handler = createRequestHandler({
   memory,
   errorOf: toCallerError,
   isDraining: () => isDraining,
-  trustedProxies: data.config.server.trustedProxies,
+  trustedProxies: data.config.server.trustedProxies.map(readCidr),
   traceOf: data.config.tracing === null ? null : traceBySampling(data.config.tracing.ratio),
   observer: sendRecord,
 });
@@ -150,15 +146,8 @@ async function openGeneration(
 ): Promise<Generation> {
   const previous = before === null ? {} : { previous: before.parts };
   const parts = await openConfiguredParts(config, { clock, ownAddresses, ...previous });
-  const { providers } = parts;
   parts.catalog.replaceDiscovered(discovered);
   state.setLimits(limitsByProvider(config.providers));
-  const credentials = before?.credentials ?? createCredentialMonitor({ providers, clock, log });
-  const breaker = before?.breaker ?? createCircuitBreaker({ clock, credentials });
-  credentials.replaceProviders(providers);
-  for (const [name, provider] of before?.parts.providers ?? []) {
-    if (providers.get(name) !== provider) breaker.forget(name);
-  }
   const { limits, requestLog } = config;
   const authenticate = createAuthenticate({
     ring: keys,
@@ -170,7 +159,7 @@ async function openGeneration(
   const routes = threadRoutes({
     parts,
     state,
-    breaker: reportingTo(state.breaker, breaker),
+    breaker,
     reasoning,
     items,
     openStreams,
@@ -179,35 +168,13 @@ async function openGeneration(
   });
   const baseUrl = () => config.server.baseUrl ?? "";
   const router = createRouter(routes, routerOptions(baseUrl, { hasAdmin: false }));
-  return { parts, router, credentials, breaker };
-}
-
-/** This thread's circuits decide. The main thread gets the results too, for what it shows to operators. */
-function reportingTo(shared: CircuitBreaker, own: CircuitBreaker): CircuitBreaker {
-  return {
-    availabilityOf: (target, accountId) => own.availabilityOf(target, accountId),
-    onStart(target, accountId) {
-      const [reports, shownReports] = [own.onStart(target, accountId), shared.onStart(target, accountId)];
-      return {
-        succeeded() {
-          reports.succeeded();
-          shownReports.succeeded();
-        },
-        failed(error) {
-          reports.failed(error);
-          shownReports.failed(error);
-        },
-      };
-    },
-    health: () => own.health(),
-  };
+  return { parts, router };
 }
 
 async function stop(graceMs: number): Promise<void> {
   isDraining = true;
   await listening?.shutdown(graceMs);
   openStreams.departures.finish();
-  await tokens.whenIdle();
   post({ type: "stopped" });
 }
 

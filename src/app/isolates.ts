@@ -1,3 +1,4 @@
+import { CircuitFlag } from "../isolates/circuit_flag.ts";
 import { Isolates } from "../isolates/isolates.ts";
 import { relayedHandler } from "../isolates/relay.ts";
 import { listen, type Listening } from "../http/listen.ts";
@@ -33,6 +34,7 @@ export async function listenByIsolates(
   const { features } = gateway;
   const { hostname: address, port } = freeAddress(server);
   const token = crypto.randomUUID();
+  const circuits = new CircuitFlag(services.breaker, services.clock);
   const relay = await listen({ host: "127.0.0.1", port: 0, handler: relayedHandler(handler, token), log });
   const isolates = new Isolates({
     ...services,
@@ -43,6 +45,7 @@ export async function listenByIsolates(
     own: ownAddresses,
     listen: { host: server.host, port },
     relay: { port: relay.port, token },
+    circuitFlag: circuits.buffer,
     memoryBytes: memory.limitBytes,
     observer,
     entry: new URL("./isolate_thread.ts", import.meta.url),
@@ -54,6 +57,7 @@ export async function listenByIsolates(
     throw error;
   }
   gateway.isolates = isolates;
+  services.onAttemptFailed.push(() => circuits.onFailure());
   onKeysEvicted.push((accountId) => isolates.evictAccount(accountId));
   ownAddresses.push({ host: relay.address, port: relay.port });
   return {
@@ -62,6 +66,7 @@ export async function listenByIsolates(
     isolates,
     async shutdown(graceMs) {
       await isolates.stop(graceMs);
+      circuits.close();
       return await relay.shutdown(graceMs);
     },
   };

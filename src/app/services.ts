@@ -57,6 +57,8 @@ export interface Services extends Required<Omit<ServiceOptions, "live">>, Config
   readonly journal: Journal;
   readonly files: FileStores;
   readonly keys: KeyRing;
+  /** Called after each failed attempt at a vendor. */
+  readonly onAttemptFailed: (() => void)[];
   /** Called when an account or one of its keys has changed. Threads add their own. */
   readonly onKeysEvicted: ((accountId: string) => void)[];
   readonly authenticate: Authenticate;
@@ -133,6 +135,7 @@ function buildServices(
     writeGuard: engine.writeGuard,
   });
   const store = settledStore(engine, meter);
+  const onAttemptFailed: Services["onAttemptFailed"] = [];
   const onKeysEvicted: Services["onKeysEvicted"] = [];
   const onEvicted = (accountId: string) => onKeysEvicted.forEach((listener) => listener(accountId));
   const keys = createKeyRing({ store, clock, onEvicted });
@@ -161,7 +164,12 @@ function buildServices(
     openCallLimit,
     usageRollup,
     usage: createUsageReports({ store, rollup: usageRollup, meter }),
-    breaker: createCircuitBreaker({ clock, credentials }),
+    breaker: createCircuitBreaker({
+      clock,
+      credentials,
+      onFailure: () => onAttemptFailed.forEach((listener) => listener()),
+    }),
+    onAttemptFailed,
     credentials,
     slots: createAttemptSlots(limitsByProvider(config.providers), clock),
     memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),

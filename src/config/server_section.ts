@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ADMIN_KEY_NAME_EXPECTATION, type ConfiguredAdminKey, isAdminKeyName } from "../audit/admin_keys.ts";
 import { ADMIN_ROLES, type AdminRole } from "../audit/admin_role.ts";
-import { type Cidr, isCidr, readCidr } from "../net/address.ts";
+import { isCidr } from "../net/address.ts";
 import { boolean, httpAddress, optional, type ReadContext, seconds, secret, wholeNumber } from "../lib/settings.ts";
 
 /** The name of `server.admin_key`. */
@@ -20,7 +20,7 @@ export interface ServerConfig {
   /** 0 selects a free port. Default: 8787. */
   readonly port: number;
   /** Networks of proxies in front of the gateway, whose `X-Forwarded-For` is believed. Default: none. */
-  readonly trustedProxies: readonly Cidr[];
+  readonly trustedProxies: readonly string[];
   /** The start of `polling_url` and `mirror_urls`, without a final slash. Default, as null: the listening address. */
   readonly baseUrl: string | null;
   /**
@@ -99,7 +99,7 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
   host: z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION).default("127.0.0.1"),
   port: wholeNumber(0, 65535).default(8787),
   trusted_proxies: z.array(
-    z.string(NETWORK_EXPECTATION).refine(isCidr, NETWORK_EXPECTATION).transform(readCidr),
+    z.string(NETWORK_EXPECTATION).refine(isCidr, NETWORK_EXPECTATION),
     "a list",
   )
     .default([]),

@@ -22,6 +22,8 @@ export interface IsolatesOptions extends SharedParts {
   readonly relay: IsolateData["relay"];
   /** The memory that the requests of all isolates may hold, in bytes. */
   readonly memoryBytes: number;
+  /** 0 in it means that no circuit is open. */
+  readonly circuitFlag: SharedArrayBuffer;
   /** Receives the record of each request at its end. */
   readonly observer: RequestObserver;
   /** The module that each isolate runs. It receives `IsolateData` and exchanges lists of messages. */
@@ -190,13 +192,14 @@ export class Isolates {
   }
 
   #startThread(events: WorkerThreadEvents): StateThread {
-    const { entry, store, listen, relay, memoryBytes, count } = this.options;
+    const { entry, store, listen, relay, memoryBytes, circuitFlag, count } = this.options;
     const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits"> = {
       config: this.#config,
       discovered: this.#discovered,
       own: this.#own,
       listen,
       relay,
+      circuitFlag,
       memoryBytes: Math.floor(memoryBytes / count),
     };
     return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, storeLimits: store.limits, data }, events);

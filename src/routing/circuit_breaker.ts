@@ -51,6 +51,8 @@ export interface AttemptReport {
 /** Settings; times in milliseconds. */
 export interface CircuitBreakerOptions {
   readonly clock: Clock;
+  /** Called after each failed attempt. Default: nothing is called. */
+  readonly onFailure?: () => void;
   /** Default: credentials are never treated as rejected. */
   readonly credentials?: CredentialMonitor;
   /** Default 5. */
@@ -88,7 +90,7 @@ class Breaker implements ProcessCircuitBreaker {
   constructor(options: CircuitBreakerOptions) {
     const defaults = { failuresToOpen: 5, windowMs: 60_000, restMs: 10_000, maxRestMs: 300_000 };
     const credentials = options.credentials ?? UNMONITORED_CREDENTIALS;
-    this.#options = { ...defaults, ...options, credentials };
+    this.#options = { onFailure() {}, ...defaults, ...options, credentials };
   }
 
   availabilityOf({ provider, model }: AttemptTarget, accountId: string): Availability {
@@ -126,6 +128,11 @@ class Breaker implements ProcessCircuitBreaker {
     state.evidence.clear();
     state.circuit.onSuccess();
     connection.onSuccess();
+  }
+
+  /** Tells that an attempt has failed. */
+  onFailed(): void {
+    this.#options.onFailure();
   }
 
   /** An attempt failed. */
@@ -199,5 +206,6 @@ class Attempt implements AttemptReport {
 
   failed(error: unknown): void {
     this.breaker.onFailure(this.facts, error);
+    this.breaker.onFailed();
   }
 }

@@ -38,6 +38,8 @@ export type Call =
   | { readonly name: "charge"; readonly admission: number; readonly charge: Charge }
   /** Returns a `RatesLeft`, or null. */
   | { readonly name: "rates-left"; readonly caller: LimitedCaller }
+  /** Returns the number of tokens of a text. */
+  | { readonly name: "count-tokens"; readonly text: string }
   /** Delays the error of a wrong key, then fails with it. */
   | { readonly name: "wrong-key"; readonly address: string; readonly error: PlainError }
   /** Returns the slot's number. */

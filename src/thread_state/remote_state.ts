@@ -143,6 +143,11 @@ export class RemoteState {
     return limits === null ? null : this.#rates.get(limits) ?? null;
   }
 
+  /** Counts the tokens of a text, in the main thread's thread for that. */
+  async countTokens(text: string): Promise<number> {
+    return await this.#call({ name: "count-tokens", text }) as number;
+  }
+
   /** Delays the error of a wrong key. Failures are counted on the main thread, for all threads together. */
   readonly wrongKeys: Pick<WrongKeys, "refuse"> = {
     refuse: async (address, error) => {

@@ -24,7 +24,7 @@ import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
-import { estimatedUsage } from "../texts/token_estimate.ts";
+import { countTextTokens, estimatedUsage } from "../texts/token_estimate.ts";
 import type {
   Admitted,
   BlockingCall,
@@ -218,6 +218,8 @@ export class SharedState {
       }
       case "rates-left":
         return this.#ratesLeft(what.caller);
+      case "count-tokens":
+        return await countTextTokens(what.text);
       case "wrong-key":
         return await this.parts.wrongKeys?.refuse(what.address, errorOf(what.error) as GatewayError);
       case "slot":

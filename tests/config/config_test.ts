@@ -78,6 +78,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       adminKey: null,
       adminKeys: [],
       adminListen: null,
+      isolates: 1,
       shutdownGraceMs: 30_000,
     },
     store: "kv:./data/switchyard.db",
