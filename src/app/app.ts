@@ -1,13 +1,19 @@
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { accessLog } from "../http/access_log.ts";
 import { observeAll, type RequestObserver } from "../http/request_record.ts";
-import { createRequestHandler, type RequestHandler, type RequestRouter } from "../http/request_handler.ts";
+import {
+  createRequestHandler,
+  type RequestHandler,
+  type RequestHandlerOptions,
+  type RequestRouter,
+} from "../http/request_handler.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import type { Log } from "../lib/log.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import { readCidr } from "../net/address.ts";
 import type { StoreEngine } from "../store/engine.ts";
+import { urlOf } from "./address_url.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import type { GatewayState } from "./features.ts";
 import { LiveGateway } from "./live_gateway.ts";
@@ -77,7 +83,7 @@ export function createApp(services: OwnedServices): App {
     ...requestLog === null ? [] : [requestLog.observe],
     ...tracing === null ? [] : [tracing.observerOf(() => gateway.services.config.providers)],
   ]);
-  const handlerOf = (router: RequestRouter) =>
+  const handlerOf: HandlerOf = (router, addressOf) =>
     createRequestHandler({
       router,
       log,
@@ -88,16 +94,17 @@ export function createApp(services: OwnedServices): App {
       trustedProxies: config.server.trustedProxies.map(readCidr),
       traceOf: tracing?.traceOf ?? null,
       observer,
+      ...addressOf === undefined ? {} : { addressOf },
     });
   const handler = handlerOf(gateway.router);
   const adminHandler = gateway.adminRouter === null ? null : handlerOf(gateway.adminRouter);
-  return { handler, start: () => start(services, gateway, { handler, adminHandler, observer }, state) };
+  return { handler, start: () => start(services, gateway, { handler, adminHandler, handlerOf, observer }, state) };
 }
 
 async function start(
   services: OwnedServices,
   gateway: LiveGateway,
-  { handler, adminHandler, observer }: Handlers,
+  { handler, adminHandler, handlerOf, observer }: Handlers,
   state: GatewayState,
 ): Promise<RunningApp> {
   const { config: { server }, log, clock, store, memory, createdAccounts, openStreams } = services;
@@ -105,7 +112,7 @@ async function start(
   const changed = afterChanges(gateway);
   const isolated = server.isolates === 1 ? null : await (await import("./isolates.ts")).listenByIsolates(services, {
     gateway,
-    handler: changed(handler),
+    handlerOf: (addressOf) => changed(handlerOf(gateway.router, addressOf)),
     observer,
   });
   const listening = isolated ?? await listen({ host: server.host, port: server.port, handler, log });
@@ -162,10 +169,13 @@ async function start(
   };
 }
 
+type HandlerOf = (router: RequestRouter, addressOf?: RequestHandlerOptions["addressOf"]) => RequestHandler;
+
 interface Handlers {
   readonly handler: RequestHandler;
   /** Of the admin address; null if there is none. */
   readonly adminHandler: RequestHandler | null;
+  readonly handlerOf: HandlerOf;
   readonly observer: RequestObserver;
 }
 
@@ -188,13 +198,4 @@ async function listenForAdmin(
   log: Log,
 ): Promise<Listening | null> {
   return at === null || handler === null ? null : await listen({ ...at, handler, log });
-}
-
-function urlOf({ address, port }: Pick<Listening, "address" | "port">): string {
-  return `http://${hostOf(address)}:${port}`;
-}
-
-/** An address as the host of a URL: an IPv6 address gets brackets. */
-function hostOf(address: string): string {
-  return address.includes(":") ? `[${address}]` : address;
 }

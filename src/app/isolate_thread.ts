@@ -7,6 +7,8 @@ import { createAuthenticate } from "../billing/authenticate.ts";
 import { createKeyRing } from "../billing/key_ring.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import type { CapturedBodies } from "../http/body_capture.ts";
+import { HeaderFields } from "../http/headers.ts";
+import { hostOf, isHost } from "../http/host.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRequestHandler, type RequestRouter } from "../http/request_handler.ts";
 import type { RequestRecord } from "../http/request_record.ts";
@@ -92,7 +94,10 @@ async function open(): Promise<void> {
 }
 
 function answer(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Response | Promise<Response> {
-  if (isOwn(request)) return handler(request, info);
+  // A host with a slash would change the path of the address; the handler refuses it.
+  if (isOwn(request) || !isHost(hostOf(request, new HeaderFields(request.headers)) ?? "")) {
+    return handler(request, info);
+  }
   return relay(request, info, data.relay).catch(() => new Response(null, { status: 503 }));
 }
 
@@ -166,8 +171,7 @@ async function openGeneration(
     authenticate,
     bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
   });
-  const baseUrl = () => config.server.baseUrl ?? "";
-  const router = createRouter(routes, routerOptions(baseUrl, { hasAdmin: false }));
+  const router = createRouter(routes, routerOptions(() => data.baseUrl, { hasAdmin: false }));
   return { parts, router };
 }
 

@@ -1,17 +1,18 @@
 import { CircuitFlag } from "../isolates/circuit_flag.ts";
 import { Isolates } from "../isolates/isolates.ts";
-import { relayedHandler } from "../isolates/relay.ts";
+import { relayedAddressOf, relayedHandler } from "../isolates/relay.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
 import type { RequestObserver } from "../http/request_record.ts";
+import { urlOf } from "./address_url.ts";
 import type { LiveGateway } from "./live_gateway.ts";
 import type { OwnedServices } from "./own.ts";
 
 /** What {@linkcode listenByIsolates} needs besides the services. */
 export interface IsolateParts {
   readonly gateway: LiveGateway;
-  /** Answers the requests that isolates do not answer. */
-  readonly handler: RequestHandler;
+  /** Returns a handler of the requests that isolates do not answer, for a reader of their addresses. */
+  readonly handlerOf: (addressOf: (request: Request) => string) => RequestHandler;
   /** Receives the records of the requests that isolates answer. */
   readonly observer: RequestObserver;
 }
@@ -28,14 +29,15 @@ export interface IsolatedListening extends Pick<Listening, "address" | "port" | 
  */
 export async function listenByIsolates(
   services: OwnedServices,
-  { gateway, handler, observer }: IsolateParts,
+  { gateway, handlerOf, observer }: IsolateParts,
 ): Promise<IsolatedListening> {
   const { config: { server }, log, memory, ownAddresses, onKeysEvicted } = services;
   const { features } = gateway;
   const { hostname: address, port } = freeAddress(server);
   const token = crypto.randomUUID();
   const circuits = new CircuitFlag(services.breaker, services.clock);
-  const relay = await listen({ host: "127.0.0.1", port: 0, handler: relayedHandler(handler, token), log });
+  const handler = relayedHandler(handlerOf(relayedAddressOf), token);
+  const relay = await listen({ host: "127.0.0.1", port: 0, handler, log });
   const isolates = new Isolates({
     ...services,
     reasoning: features.reasoning,
@@ -45,6 +47,7 @@ export async function listenByIsolates(
     own: ownAddresses,
     listen: { host: server.host, port },
     relay: { port: relay.port, token },
+    baseUrl: server.baseUrl ?? urlOf({ address, port }),
     circuitFlag: circuits.buffer,
     memoryBytes: memory.limitBytes,
     observer,

@@ -44,6 +44,8 @@ export interface RequestHandlerOptions {
   readonly trustedProxies?: readonly Cidr[];
   /** Receives the record of each request at its end. Default: none. */
   readonly observer?: RequestObserver;
+  /** Returns the address of a request as it was sent. Default: the request's own. */
+  readonly addressOf?: (request: Request) => string;
   /** Returns the place of a request in a trace, from its header fields. Default: requests have none. */
   readonly traceOf?: ((headers: HeaderReader) => RequestTrace) | null;
 }
@@ -65,6 +67,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     isDraining = () => false,
     observer = null,
     traceOf = null,
+    addressOf = ({ url }) => url,
     trustedProxies = [],
   } = options;
   const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
@@ -93,7 +96,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   function answer(arrival: Arrival): Response | Promise<Response> {
     const { request } = arrival;
     refuseHost(arrival);
-    readAddress(arrival, request.url);
+    readAddress(arrival, addressOf(request));
     const { sentPath } = arrival;
     if (sentPath.length + arrival.query.length > longestUrl) throw tooLong(longestUrl);
     if (isPreflight(request)) return preflightResponse();
@@ -202,6 +205,8 @@ class Arrival implements Inbound, RecordedArrival {
   ) {
     this.requestId = newRequestId(receivedAt);
     this.record = new RequestRecord(this, parts.observer);
+    // Observers need the address at the end, when the platform no longer has it if the caller has disconnected.
+    if (parts.observer !== null) this.#remote = this.#clientAddress();
   }
 
   readonly responseFields = (): Record<string, string> => {

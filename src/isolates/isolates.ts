@@ -20,6 +20,7 @@ export interface IsolatesOptions extends SharedParts {
   readonly own: readonly OwnAddress[];
   readonly listen: IsolateData["listen"];
   readonly relay: IsolateData["relay"];
+  readonly baseUrl: string;
   /** The memory that the requests of all isolates may hold, in bytes. */
   readonly memoryBytes: number;
   /** 0 in it means that no circuit is open. */
@@ -192,13 +193,14 @@ export class Isolates {
   }
 
   #startThread(events: WorkerThreadEvents): StateThread {
-    const { entry, store, listen, relay, memoryBytes, circuitFlag, count } = this.options;
+    const { entry, store, listen, relay, baseUrl, memoryBytes, circuitFlag, count } = this.options;
     const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits"> = {
       config: this.#config,
       discovered: this.#discovered,
       own: this.#own,
       listen,
       relay,
+      baseUrl,
       circuitFlag,
       memoryBytes: Math.floor(memoryBytes / count),
     };

@@ -29,6 +29,8 @@ export interface IsolateData extends StateThreadData {
   /** Where it accepts connections, as all isolates do. */
   readonly listen: ListenAddress;
   readonly relay: RelayAddress;
+  /** The public address of the gateway, without a final slash. */
+  readonly baseUrl: string;
   /** The first number is 0 while no circuit is open. */
   readonly circuitFlag: SharedArrayBuffer;
   /** The memory that its requests may hold, in bytes. */

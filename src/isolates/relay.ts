@@ -30,11 +30,11 @@ export async function relay(
   { port, token }: RelayAddress,
 ): Promise<Response> {
   const headers = new Headers(request.headers);
-  const host = headers.get("host") ?? "";
   for (const name of CONNECTION_FIELDS) headers.delete(name);
-  headers.set(RELAY_FIELD, JSON.stringify({ token, hostname: remoteAddr.hostname, port: remoteAddr.port, host }));
-  const target = request.url.slice(request.url.indexOf("/", "https://".length));
-  const response = await fetch(`http://127.0.0.1:${port}${target}`, {
+  // `fetch` would change a path such as `/v1/../admin`, so the address is in the field.
+  const origin: Origin = { token, hostname: remoteAddr.hostname, port: remoteAddr.port, url: request.url };
+  headers.set(RELAY_FIELD, asciiJson(origin));
+  const response = await fetch(`http://127.0.0.1:${port}/`, {
     method: request.method,
     headers,
     body: request.body,
@@ -47,8 +47,21 @@ export async function relay(
 
 /** Where a relayed request came from. */
 interface Origin {
+  readonly token: string;
   readonly hostname: string;
   readonly port: number;
+  /** The address of the request as it was sent. */
+  readonly url: string;
+}
+
+/** JSON that a header field can hold. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The address of a relayed request as its caller sent it. The request must come from an isolate. */
+export function relayedAddressOf(request: Request): string {
+  return (JSON.parse(request.headers.get(RELAY_FIELD) ?? "{}") as Origin).url;
 }
 
 /** Returns a handler that takes requests from isolates only, and answers as if they had come from their callers. */
@@ -56,16 +69,16 @@ export function relayedHandler(handler: RequestHandler, token: string): RequestH
   return async (request, info) => {
     const origin = originOf(request.headers.get(RELAY_FIELD), token);
     if (origin === null) return new Response(null, { status: 404 });
-    const { completed } = info;
-    return await handler(request, { remoteAddr: { transport: "tcp", ...origin }, completed });
+    const { hostname, port } = origin;
+    return await handler(request, { remoteAddr: { transport: "tcp", hostname, port }, completed: info.completed });
   };
 }
 
 function originOf(field: string | null, token: string): Origin | null {
   if (field === null) return null;
   try {
-    const { token: sent, hostname, port } = JSON.parse(field);
-    return isEqual(String(sent), token) ? { hostname: String(hostname), port: Number(port) } : null;
+    const origin = JSON.parse(field) as Origin;
+    return isEqual(String(origin.token), token) ? origin : null;
   } catch {
     return null; // not JSON: sent by somebody else
   }

@@ -1,9 +1,6 @@
-import { CLIENTS } from "../e2e/clients/all.ts";
-import { FEATURES } from "../e2e/features.ts";
+import { CLIENT_CELLS } from "../e2e/client_cells.ts";
 import { MATRIX_MODELS } from "../e2e/matrix_models.ts";
-import { VENDORS } from "../e2e/vendors.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { itemAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";
 
 /** Every request is large. In a thread it must have the same result as on the main thread. */
@@ -14,17 +11,7 @@ const gateway = await startTestGateway({
 const { address, key, sandbox } = gateway;
 const account = accountMoney(gateway);
 
-/** Each client against one vendor after another, with every third feature. */
-const cells = CLIENTS.flatMap((client, row) =>
-  FEATURES.flatMap((feature, column) => {
-    const isChosen = (row + column) % 3 === 0;
-    return isChosen
-      ? [{ client, feature, vendor: itemAt(VENDORS, (row + Math.floor(column / 3)) % VENDORS.length) }]
-      : [];
-  })
-);
-
-for (const { client, feature, vendor } of cells) {
+for (const { client, feature, vendor } of CLIENT_CELLS) {
   Deno.test({
     name: `in a thread: ${client.name}, ${vendor.model}, ${feature.name}`,
     // Clients keep connections of their own open from test to test.
