@@ -7,13 +7,12 @@ import {
   type RequestHandlerOptions,
   type RequestRouter,
 } from "../http/request_handler.ts";
-import { listen, type Listening } from "../http/listen.ts";
+import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { Log } from "../lib/log.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import { readCidr } from "../net/address.ts";
 import type { StoreEngine } from "../store/engine.ts";
-import { urlOf } from "./address_url.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import type { GatewayState } from "./features.ts";
 import { LiveGateway } from "./live_gateway.ts";

@@ -1,6 +1,6 @@
 /**
- * The entry module of an isolate: a thread that accepts connections. It answers small text requests, and sends all other
- * requests to the main thread, which has the store, the money and the other endpoints.
+ * The entry module of an isolate: a thread that accepts connections. It answers small text requests, and sends all
+ * other requests to the main thread, which has the store, the money and the other endpoints.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { createAuthenticate } from "../billing/authenticate.ts";

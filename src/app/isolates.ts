@@ -1,10 +1,9 @@
 import { CircuitFlag } from "../isolates/circuit_flag.ts";
 import { Isolates } from "../isolates/isolates.ts";
 import { relayedAddressOf, relayedHandler } from "../isolates/relay.ts";
-import { listen, type Listening } from "../http/listen.ts";
+import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
 import type { RequestObserver } from "../http/request_record.ts";
-import { urlOf } from "./address_url.ts";
 import type { LiveGateway } from "./live_gateway.ts";
 import type { OwnedServices } from "./own.ts";
 

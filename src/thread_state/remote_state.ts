@@ -60,8 +60,8 @@ const MAX_ALLOWANCES = 10_000;
 const MAX_ADMISSION_TRIES = 20;
 
 /**
- * Access from a thread that answers requests to the state on the main thread, by messages. Each part has the interface of
- * the object that it represents.
+ * Access from a thread that answers requests to the state on the main thread, by messages. Each part has the interface
+ * of the object that it represents.
  */
 export class RemoteState {
   /** The request that the running code belongs to. */

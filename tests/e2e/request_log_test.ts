@@ -235,3 +235,26 @@ Deno.test("the record of a picture has the vendor's request id and status", asyn
     await gateway.stop();
   }
 });
+
+Deno.test("a stream that its caller left has a row with the caller's address", async () => {
+  await withGateway({}, async (gateway) => {
+    const controller = new AbortController();
+    const response = await fetch(`${gateway.address}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "sandbox/chat-1",
+        stream: true,
+        messages: [{ role: "user", content: "[[pause 20]] one two three four" }],
+      }),
+      signal: controller.signal,
+    });
+    const reader = response.body!.getReader();
+    await reader.read();
+    controller.abort();
+    await reader.cancel().catch(() => {});
+    let rows: Json[] = [];
+    while (rows.length === 0) rows = (await get(gateway, "/admin/v1/requests")).body.data as Json[];
+    assertEquals([rows[0]?.end, rows[0]?.client_address], ["left", "127.0.0.1"]);
+  });
+});

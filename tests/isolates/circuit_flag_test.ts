@@ -21,7 +21,10 @@ function stage() {
     health: () => breaker.health(),
   };
   const flagged = flaggedBreaker(asked, flag.buffer, clock);
-  const fail = () => breaker.onStart(TARGET, "a").failed(new UpstreamFailure("acme", "unreachable", "refused", { status: null, accepted: "no" }));
+  const fail = () =>
+    breaker.onStart(TARGET, "a").failed(
+      new UpstreamFailure("acme", "unreachable", "refused", { status: null, accepted: "no" }),
+    );
   return { clock, flagged, flag, fail, questions: () => questions };
 }
 

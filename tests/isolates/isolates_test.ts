@@ -124,7 +124,6 @@ Deno.test("isolates: a change is applied when every isolate has said so", async 
   second.say({ type: "acknowledged", id });
   await turn();
   assert(isApplied);
-  await isolates.stop(0).catch(() => {});
 });
 
 Deno.test("isolates: a change does not wait for an isolate that ended or does not respond", async () => {

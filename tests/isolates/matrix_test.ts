@@ -6,7 +6,8 @@ import { accountMoney } from "../support/account_money.ts";
 /** An isolate must answer as the main thread does. */
 const gateway = await startTestGateway({
   balance: "1000.00",
-  config: { models: MATRIX_MODELS, server: { port: 0, isolates: 2 } },
+  isolates: 2,
+  config: { models: MATRIX_MODELS },
 });
 const { address, key, sandbox } = gateway;
 const account = accountMoney(gateway);

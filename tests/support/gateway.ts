@@ -25,6 +25,8 @@ export interface TestGatewayOptions {
   readonly balance?: string;
   /** Sections that replace those of the default configuration or are added to it. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Default: 1. */
+  readonly isolates?: number;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly logLevel?: LogLevel;
@@ -69,7 +71,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
 function testConfig(sandbox: Sandbox, key: string, adminKey: string, options: TestGatewayOptions): Config {
   const { openai, anthropic, google } = sandbox.baseUrls;
   const tree = {
-    server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? 1 },
     store: options.store ?? "kv::memory:",
     accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys: [key] }],
     providers: {
