@@ -139,7 +139,7 @@ async function admitted(thread: ScriptedThread, id: number): Promise<number> {
     request: id,
     what: { name: "admit", caller: unlimitedKey("demo"), reserved: RESERVED },
   });
-  const admission = await thread.result() as number;
+  const { admission } = await thread.result() as { admission: number };
   thread.say({ type: "attempt", attempt: 1, request: id, target: TARGET, accountId: "demo" });
   return admission;
 }
