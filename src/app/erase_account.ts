@@ -96,9 +96,9 @@ function valueWithoutAccount(value: JsonObject, account: string): JsonObject {
 async function workOf({ store, meter }: EraseAccountParts, account: string): Promise<string | null> {
   const { held }: { held: Money } = await readAccount(store, account);
   const tasks = await countPendingTasks(store, account);
-  if (tasks > 0) return `${tasks} of its video tasks are pending; cancel them or wait for their end, and repeat`;
+  if (tasks > 0) return `it has pending video tasks (${tasks}); cancel them or wait for their end, and repeat`;
   const calls = meter.openCalls(account);
-  if (calls > 0) return `${calls} of its requests are under way; wait for their end, and repeat`;
+  if (calls > 0) return `it has requests under way (${calls}); wait for their end, and repeat`;
   await meter.settle(account);
   return held > 0n ? `${writeMoney(held)} USD of its balance is held; wait for the end of that work, and repeat` : null;
 }

@@ -71,7 +71,10 @@ export function createLastingFeatures(
     items,
   });
   const videos = createVideoFeature({ ...services, egress }, { ...webhooks, baseUrl: () => state.baseUrl, current });
-  const forgetReplies = (account: string) => reasoning.removeAccount(account) + items.removeAccount(account);
+  const forgetReplies = (account: string) => {
+    services.onRepliesForgotten.forEach((listener) => listener(account));
+    return reasoning.removeAccount(account) + items.removeAccount(account);
+  };
   return { reasoning, items, forgetReplies, webhooks, large, videos };
 }
 

@@ -12,6 +12,7 @@ import { hostOf, isHost } from "../http/host.ts";
 import { listen, type Listening } from "../http/listen.ts";
 import { createRequestHandler, type RequestRouter } from "../http/request_handler.ts";
 import type { RequestRecord } from "../http/request_record.ts";
+import { flaggedBreaker } from "../isolates/flagged_breaker.ts";
 import type { FromIsolate, IsolateData, ToIsolate } from "../isolates/messages.ts";
 import { relay } from "../isolates/relay.ts";
 import { isSurelySmall, isTextRequest } from "../large_requests/large_route.ts";
@@ -19,9 +20,10 @@ import { systemClock } from "../lib/clock.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
 import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
-import { BoundedMemory } from "../texts/bounded_memory.ts";
+import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
+import { nearMemory } from "../thread_state/near_memory.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
 import { traceBySampling } from "../tracing/sampling.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
@@ -30,9 +32,6 @@ import { createRouter } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 import { toCallerError } from "./storage_error.ts";
 import { threadRoutes } from "./thread_routes.ts";
-import type { KeptValues } from "../texts/bounded_memory.ts";
-import { flaggedBreaker } from "../isolates/flagged_breaker.ts";
-import { nearMemory } from "../thread_state/near_memory.ts";
 
 const data = workerData as IsolateData;
 const clock = systemClock;
@@ -45,12 +44,11 @@ const ownAddresses: OwnAddress[] = [...data.own];
 const openStreams = new OpenStreams();
 const keys = createKeyRing({ store, clock });
 const memory = new MemoryBudget(data.memoryBytes);
-const reasoning = nearMemory(
-  new BoundedMemory<KeptReasoning>(clock),
-  state.reasoning as KeptValues<KeptReasoning>,
-);
+const ownReasoning = new BoundedMemory<KeptReasoning>(clock);
+const ownItems = new BoundedMemory<string>(clock);
+const reasoning = nearMemory(ownReasoning, state.reasoning as KeptValues<KeptReasoning>);
+const items = nearMemory(ownItems, state.items);
 const breaker = flaggedBreaker(state.breaker, data.circuitFlag, clock);
-const items = nearMemory(new BoundedMemory<string>(clock), state.items);
 useTokenCounter((text) => state.countTokens(text));
 let isDraining = false;
 let listening: Listening | null = null;
@@ -126,6 +124,10 @@ function take(message: ToIsolate): void {
       return;
     case "evict":
       keys.evictAccount(message.accountId);
+      return post({ type: "acknowledged", id: message.id });
+    case "forget-replies":
+      ownReasoning.removeAccount(message.accountId);
+      ownItems.removeAccount(message.accountId);
       return post({ type: "acknowledged", id: message.id });
     case "abort-streams":
       return openStreams.abortAll();

@@ -57,6 +57,8 @@ export interface Services extends Required<Omit<ServiceOptions, "live">>, Config
   readonly journal: Journal;
   readonly files: FileStores;
   readonly keys: KeyRing;
+  /** Called when the kept replies of an account are removed. */
+  readonly onRepliesForgotten: ((accountId: string) => void)[];
   /** Called after each failed attempt at a vendor. */
   readonly onAttemptFailed: (() => void)[];
   /** Called when an account or one of its keys has changed. Threads add their own. */
@@ -170,6 +172,7 @@ function buildServices(
       onFailure: () => onAttemptFailed.forEach((listener) => listener()),
     }),
     onAttemptFailed,
+    onRepliesForgotten: [],
     credentials,
     slots: createAttemptSlots(limitsByProvider(config.providers), clock),
     memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),

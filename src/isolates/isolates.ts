@@ -119,6 +119,11 @@ export class Isolates {
     this.#change((id) => ({ type: "evict", id, accountId }));
   }
 
+  /** Removes the kept replies of an account. {@linkcode Isolates.changesApplied} resolves when all isolates have. */
+  forgetReplies(accountId: string): void {
+    this.#change((id) => ({ type: "forget-replies", id, accountId }));
+  }
+
   /** Resolves when all isolates apply the changes so far, or have ended. */
   get changesApplied(): Promise<void> {
     return this.#changes;

@@ -48,6 +48,8 @@ export type ToIsolate =
   | { readonly type: "config"; readonly id: number; readonly config: Config; readonly discovered: readonly Model[] }
   /** An account or one of its keys was changed. Acknowledged. */
   | { readonly type: "evict"; readonly id: number; readonly accountId: string }
+  /** The kept reasoning and items of an account must be removed. Acknowledged. */
+  | { readonly type: "forget-replies"; readonly id: number; readonly accountId: string }
   /** Ends all open streams with an error event. */
   | { readonly type: "abort-streams" }
   /** Stops accepting connections. The isolate answers with `stopped`. */

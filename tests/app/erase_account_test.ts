@@ -168,7 +168,7 @@ Deno.test("an erasure waits for requests under way, and says so if they began be
   const refused = await assertRejects(() => eraseAccount(partsOf(store, { meter: meterWith(2) }), "acme"), Error);
   assertEquals(
     refused.message,
-    "Cannot erase the account: 2 of its requests are under way; wait for their end, and repeat",
+    "Cannot erase the account: it has requests under way (2); wait for their end, and repeat",
   );
   assertEquals((await readAccount(store, "acme")).suspendedAt, null);
   const unfinished = await assertRejects(() => eraseAccount(partsOf(store, { meter: meterWith(0, 1) }), "acme"), Error);
@@ -188,7 +188,7 @@ Deno.test("a task that is created between the checks stops an erasure, and a rep
       return await store.commit(operation, commit);
     },
   });
-  await assertRejects(() => eraseAccount(partsOf(racing), "acme"), Error, "1 of its video tasks are pending");
+  await assertRejects(() => eraseAccount(partsOf(racing), "acme"), Error, "it has pending video tasks (1)");
   const entry = await readTask(store, late.id);
   assert(entry !== null);
   await store.commit(null, changeTask({}, entry, { status: "cancelled" }));

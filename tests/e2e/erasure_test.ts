@@ -182,7 +182,7 @@ Deno.test("an erasure is refused while a task is pending, and changes nothing th
     const { json: task } = await call("POST", "/v1/videos", { ...VALID_BODY, ...BUSY });
     const refused = await admin("POST", "/admin/v1/accounts/acme/erase", {});
     assertEquals([refused.status, refused.json.error.code], [409, "conflict"]);
-    assertStringIncludes(refused.json.error.message, "1 of its video tasks are pending; cancel them or wait");
+    assertStringIncludes(refused.json.error.message, "it has pending video tasks (1); cancel them or wait");
     assertEquals((await admin("GET", "/admin/v1/accounts/acme")).json.status, "active");
     assertEquals((await call("DELETE", `/v1/videos/${task.id}`)).status, 200);
     assertEquals((await admin("POST", "/admin/v1/accounts/acme/erase", {})).status, 200);

@@ -41,7 +41,7 @@ class ScriptedIsolate implements StateThread {
 
   /** The ids of the changes that it received. */
   get changes(): number[] {
-    return this.got.flatMap((message) => message.type === "evict" || message.type === "config" ? [message.id] : []);
+    return this.got.flatMap((message) => "id" in message ? [message.id] : []);
   }
 }
 
@@ -133,6 +133,11 @@ Deno.test("isolates: a change does not wait for an isolate that ended or does no
   const [first, second] = [itemAt(threads, 0), itemAt(threads, 1)];
   first.say({ type: "acknowledged", id: itemAt(first.changes, 0) });
   second.events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  await isolates.changesApplied;
+  isolates.forgetReplies("demo");
+  await turn();
+  assertEquals(first.got.at(-1), { type: "forget-replies", id: 2, accountId: "demo" });
+  first.say({ type: "acknowledged", id: 2 });
   await isolates.changesApplied;
   isolates.setConfig(readConfig("{}", "test.json", () => undefined), []);
   const applied = isolates.changesApplied;
