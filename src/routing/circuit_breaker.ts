@@ -140,7 +140,7 @@ class Breaker implements ProcessCircuitBreaker {
     const failure = error instanceof UpstreamFailure ? error : null;
     const { connection, state, credential, accountId, isConnectionProbe, isModelProbe } = facts;
     if (failure?.blame === "credential") credential.rejected();
-    else if (failure?.kind === "forbidden" && failure.facts.status === 403) credential.forbidden();
+    else if (failure?.mayBlameCredential) credential.forbidden();
     else credential.neutral();
     if (failure?.isProvidersFault) {
       state.failed++;

@@ -13,8 +13,8 @@ import { FailureEvidence, type FailureScope } from "./failure_evidence.ts";
  * {@linkcode FailureEvidence} decides. A misconfigured provider is probed again with increasing delays until it accepts
  * the credential. If the probe is inconclusive, one caller's request is let through each time.
  *
- * A 403 is about a model, a region or a content in most cases, and proves less. It only starts the probe. If the probe
- * is rejected, the rules of a 401 apply. If the probe is a 403 too, the key may lack the permission for the probe
+ * A 403 is about a model, a region or a content in most cases, and proves less. One that names a model or a place has
+ * no effect ({@linkcode UpstreamFailure.mayBlameCredential}); any other only starts the probe. If the probe is rejected, the rules of a 401 apply. If the probe is a 403 too, the key may lack the permission for the probe
  * alone: only three 403s in a row and no accepted request mark the credential, which is then tried every ten seconds.
  */
 export interface CredentialMonitor {
@@ -319,7 +319,7 @@ class Credential {
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) return "unknown";
       if (error.kind === "auth") return "rejected";
-      return error.kind === "forbidden" && error.facts.status === 403 ? "forbidden" : "unknown";
+      return error.mayBlameCredential ? "forbidden" : "unknown";
     }
   }
 }

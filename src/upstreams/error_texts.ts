@@ -39,4 +39,6 @@ export const ERROR_TEXTS = {
       "(?:disabled|deactivated|suspended|blocked|archived|banned)\\b",
     "i",
   ),
+  /** Vendors that refuse the place or the model of a request with 403. The key is good for others. Observed. */
+  deniedPlaceOrModel: /(?<![a-z])(?:region|country|territory|location|models?)(?![a-z])/i,
 } as const satisfies Readonly<Record<string, RegExp>>;

@@ -1,4 +1,5 @@
 import { type ErrorCode, type FailureReason, GatewayError } from "../lib/gateway_error.ts";
+import { ERROR_TEXTS } from "./error_texts.ts";
 
 /**
  * The kind of a vendor failure, on which decisions are based.
@@ -86,6 +87,15 @@ export class UpstreamFailure extends Error {
   /** Whether the provider caused the failure, and not this request. */
   get isProvidersFault(): boolean {
     return this.isRetryable && this.kind !== "forbidden";
+  }
+
+  /**
+   * Whether it is a 403 that names neither the place nor the model, such as that of a key which the vendor blocks
+   * without a word. It proves nothing alone.
+   */
+  get mayBlameCredential(): boolean {
+    if (this.kind !== "forbidden" || this.facts.status !== 403) return false;
+    return !ERROR_TEXTS.deniedPlaceOrModel.test(`${this.facts.vendorCode ?? ""} ${this.message}`);
   }
 
   /**

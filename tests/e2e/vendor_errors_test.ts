@@ -89,8 +89,12 @@ const CASES: readonly [what: string, status: number, refusal: Refusal, shown: nu
 ];
 
 let reply = "";
+const MODEL_LIST = answer(200, JSON.stringify({ data: [], models: [] }));
 const vendor = startScriptedUpstream(async (side) => {
-  while (await side.request() !== null) await side.say(reply);
+  for (let request = await side.request(); request !== null; request = await side.request()) {
+    // A probe is answered as by a vendor that accepts the key.
+    await side.say(request.method === "GET" ? MODEL_LIST : reply);
+  }
 });
 const base_url = `http://127.0.0.1:${vendor.port}`;
 const VENDORS = ["openai", "anthropic", "google"] as const;

@@ -65,6 +65,18 @@ for (
   });
 }
 
+Deno.test("a 403 may blame the credential unless it names a model or a region", () => {
+  const mayBlame = (status: number, message: string, vendorCode?: string) =>
+    new UpstreamFailure("acme", "forbidden", message, { accepted: "no", status, vendorCode }).mayBlameCredential;
+  assertEquals(mayBlame(403, "Forbidden"), true);
+  assertEquals(mayBlame(403, "Request not allowed", "forbidden"), true);
+  assertEquals(mayBlame(403, "Country, region, or territory not supported"), false);
+  assertEquals(mayBlame(403, "Forbidden", "unsupported_country_region_territory"), false);
+  assertEquals(mayBlame(403, "No access", "model_not_found"), false);
+  assertEquals(mayBlame(403, "Your account does not have access to this model"), false);
+  assertEquals(mayBlame(404, "Forbidden"), false);
+});
+
 Deno.test("gatewayErrorFor() keeps a vendor's 503 and 529 for callers of its own format only", () => {
   for (const status of [500, 502, 503, 529]) {
     const failure = failureWith("unavailable", { status });
