@@ -14,8 +14,9 @@ import { FailureEvidence, type FailureScope } from "./failure_evidence.ts";
  * the credential. If the probe is inconclusive, one caller's request is let through each time.
  *
  * A 403 is about a model, a region or a content in most cases, and proves less. One that names a model or a place has
- * no effect ({@linkcode UpstreamFailure.mayBlameCredential}); any other only starts the probe. If the probe is rejected, the rules of a 401 apply. If the probe is a 403 too, the key may lack the permission for the probe
- * alone: only three 403s in a row and no accepted request mark the credential, which is then tried every ten seconds.
+ * no effect ({@linkcode UpstreamFailure.mayBlameCredential}); any other only starts the probe. If the probe is
+ * rejected, the rules of a 401 apply. If the probe is a 403 too, the key may lack the permission for the probe alone:
+ * only three 403s in a row and no accepted request mark the credential, which is then tried every ten seconds.
  */
 export interface CredentialMonitor {
   /** Whether the account's requests must not use the provider. */
