@@ -4,7 +4,8 @@ const RESYNC_MS = 50;
 /**
  * The machine's monotonic clock in whole milliseconds. Reading it costs ten times as much as `Date.now`, and a request
  * needs it several times. It is therefore read every {@linkcode RESYNC_MS}, and `Date.now` tells the time since then.
- * So a change of the machine's clock moves this one by less than {@linkcode RESYNC_MS}, and only until the next read.
+ * A change of the machine's clock has an effect only until the next read: this one is ahead by less than
+ * {@linkcode RESYNC_MS}, or behind by what the machine's clock was set back.
  */
 export class MonotonicClock {
   #readAt = NaN;
