@@ -37,6 +37,8 @@ export interface GatewayOptions {
   readonly durability?: "process" | "power";
   /** Whether requests are logged, as by default. */
   readonly logsRequests?: boolean;
+  /** The setting `server.isolates`; without it the default. */
+  readonly isolates?: number;
 }
 
 /** Starts the gateway as in production: a store on disk, a catalog with prices, a log file at level info. */
@@ -74,10 +76,16 @@ async function productionFlags(): Promise<string[]> {
 }
 
 function configOf(options: GatewayOptions): unknown {
-  const { folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability, logsRequests = true } = options;
+  const { folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability, logsRequests = true, isolates } = options;
   const pairs = BENCH_FORMATS.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
   return {
-    server: { host: "127.0.0.1", port: 0, admin_key: ADMIN_KEY, shutdown_grace: 1 },
+    server: {
+      host: "127.0.0.1",
+      port: 0,
+      admin_key: ADMIN_KEY,
+      shutdown_grace: 1,
+      ...(isolates !== undefined && { isolates }),
+    },
     store: `kv:${join(folder, "store.db")}`,
     files: join(folder, "files"),
     accounts: [{ id: ACCOUNT, balance: "100000.00", keys: [CALLER_KEY] }],

@@ -14,7 +14,9 @@ import { createRequestHandler, type RequestRouter } from "../http/request_handle
 import type { RequestRecord } from "../http/request_record.ts";
 import { flaggedBreaker } from "../isolates/flagged_breaker.ts";
 import type { FromIsolate, IsolateData, ToIsolate } from "../isolates/messages.ts";
+import { Outbox } from "../isolates/outbox.ts";
 import { relay } from "../isolates/relay.ts";
+import { readMessages } from "../isolates/wire.ts";
 import { isSurelySmall, isTextRequest } from "../large_requests/large_route.ts";
 import { systemClock } from "../lib/clock.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
@@ -35,10 +37,8 @@ import { threadRoutes } from "./thread_routes.ts";
 
 const data = workerData as IsolateData;
 const clock = systemClock;
-/** Messages that are sent at the end of the turn, together with the buffers that move. */
-let outbox: FromIsolate[] = [];
-let buffers: ArrayBuffer[] = [];
-const state = new RemoteState({ post, flush, onWaiting() {} }, data);
+const outbox = new Outbox<FromIsolate>((messages, transfer) => parentPort!.postMessage(messages, transfer));
+const state = new RemoteState({ post, flush: () => outbox.flush(), onWaiting() {} }, data);
 const { log, store } = state;
 const ownAddresses: OwnAddress[] = [...data.own];
 const openStreams = new OpenStreams();
@@ -77,8 +77,8 @@ const handler = createRequestHandler({
   observer: sendRecord,
 });
 
-parentPort!.on("message", (messages: readonly ToIsolate[]) => {
-  for (const message of messages) take(message);
+parentPort!.on("message", (posted: unknown) => {
+  for (const message of readMessages<ToIsolate>(posted)) take(message);
 });
 await open();
 
@@ -129,6 +129,8 @@ function take(message: ToIsolate): void {
       ownReasoning.removeAccount(message.accountId);
       ownItems.removeAccount(message.accountId);
       return post({ type: "acknowledged", id: message.id });
+    case "send-records":
+      return post({ type: "acknowledged", id: message.id }); // after the records that wait
     case "abort-streams":
       return openStreams.abortAll();
     case "stop":
@@ -186,14 +188,14 @@ async function stop(graceMs: number): Promise<void> {
 
 /** The main thread writes it to the logs and counts it. */
 function sendRecord(record: RequestRecord): void {
-  const { arrival, trace, endpoint, status, code, message, respondedAt, end, capture } = record;
+  const { arrival, trace, endpoint, status, code, message, refusal, respondedAt, end, capture } = record;
   const { requestId, receivedAt, method, sentPath, path, remote } = arrival;
   const bodies = capture?.take(status >= 400 || (end !== null && end !== "completed")) ?? null;
-  post({
+  outbox.postLater({
     type: "record",
     arrival: { requestId, receivedAt, method, sentPath, path, remote },
     facts: record.facts(),
-    outcome: { trace, endpoint, status, code, message, respondedAt },
+    outcome: { trace, endpoint, status, code, message, refusal, respondedAt },
     bodies,
   }, buffersOf(bodies));
 }
@@ -202,15 +204,9 @@ function buffersOf(bodies: CapturedBodies | null): ArrayBuffer[] {
   return [bodies?.request?.buffer, bodies?.response?.buffer].filter((buffer) => buffer !== undefined);
 }
 
-function post(message: FromIsolate, transfer: readonly ArrayBuffer[] = []): void {
-  buffers.push(...transfer);
-  if (outbox.push(message) === 1) queueMicrotask(flush);
-}
-
-function flush(): void {
-  if (outbox.length === 0) return;
-  const [messages, moved] = [outbox, buffers];
-  outbox = [];
-  buffers = [];
-  parentPort!.postMessage(messages, moved);
+/** What the main thread only counts or writes can wait for messages that a request waits for. */
+function post(message: FromIsolate): void {
+  const canWait = message.type === "attempt" || (message.type === "attempted" && message.failure === null);
+  if (canWait) outbox.postLater(message);
+  else outbox.post(message);
 }

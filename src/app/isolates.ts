@@ -61,6 +61,7 @@ export async function listenByIsolates(
   gateway.isolates = isolates;
   services.onAttemptFailed.push(() => circuits.onFailure());
   services.onRepliesForgotten.push((accountId) => isolates.forgetReplies(accountId));
+  services.onRecordsRead.push(() => isolates.recordsSent());
   onKeysEvicted.push((accountId) => isolates.evictAccount(accountId));
   ownAddresses.push({ host: relay.address, port: relay.port });
   return {

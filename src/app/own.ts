@@ -44,7 +44,7 @@ export async function own(services: Services): Promise<OwnedServices> {
   const createdAccounts = await ensureAuditedAccounts({ store, audit, accounts: config.accounts });
   // Code is loaded only for what is on.
   const requestLog = config.requestLog.isEnabled
-    ? await (await import("./request_log.ts")).openRequestLog(services)
+    ? await (await import("./request_log.ts")).openCurrentRequestLog(services)
     : null;
   const tracing = config.tracing === null ? null : (await import("./tracing.ts")).openTracing(config.tracing, services);
   return {

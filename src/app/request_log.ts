@@ -6,6 +6,7 @@ import type { Log } from "../lib/log.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE, restrictPermissions } from "../lib/private_path.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
+import type { Services } from "./services.ts";
 import { openSqliteRequestLog } from "../request_log/sqlite_request_log.ts";
 
 /** What a log of requests belongs to. */
@@ -45,6 +46,30 @@ export async function openRequestLog(
     clock,
     log,
   });
+}
+
+/**
+ * Opens the log of requests of a process that answers requests. What is read includes every request that has ended.
+ *
+ * @throws {UnwritableError} As {@linkcode openRequestLog}.
+ */
+export async function openCurrentRequestLog(
+  owner: RequestLogOwner & Pick<Services, "onRecordsRead">,
+): Promise<RequestLog | null> {
+  const requestLog = await openRequestLog(owner);
+  if (requestLog === null) return null;
+  const allReceived = async () => void await Promise.all(owner.onRecordsRead.map((onRead) => onRead()));
+  return {
+    observe: requestLog.observe,
+    get stats() {
+      return requestLog.stats;
+    },
+    list: (query) => allReceived().then(() => requestLog.list(query)),
+    get: (requestId) => allReceived().then(() => requestLog.get(requestId)),
+    bodies: (requestId) => allReceived().then(() => requestLog.bodies(requestId)),
+    deleteAccount: (account) => allReceived().then(() => requestLog.deleteAccount(account)),
+    close: () => requestLog.close(),
+  };
 }
 
 const MEMORY = ":memory:";

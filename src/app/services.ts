@@ -59,6 +59,8 @@ export interface Services extends Required<Omit<ServiceOptions, "live">>, Config
   readonly keys: KeyRing;
   /** Called when the kept replies of an account are removed. */
   readonly onRepliesForgotten: ((accountId: string) => void)[];
+  /** Awaited before the log of requests is read. Threads send the records that they hold. */
+  readonly onRecordsRead: (() => Promise<void>)[];
   /** Called after each failed attempt at a vendor. */
   readonly onAttemptFailed: (() => void)[];
   /** Called when an account or one of its keys has changed. Threads add their own. */
@@ -173,6 +175,7 @@ function buildServices(
     }),
     onAttemptFailed,
     onRepliesForgotten: [],
+    onRecordsRead: [],
     credentials,
     slots: createAttemptSlots(limitsByProvider(config.providers), clock),
     memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),

@@ -7,6 +7,8 @@ import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
 import { startStateThread, type StateThread } from "../thread_state/state_thread.ts";
 import type { WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { FromIsolate, IsolateData, RecordMessage, ToIsolate } from "./messages.ts";
+import { Outbox } from "./outbox.ts";
+import { readMessages } from "./wire.ts";
 
 /** Options of {@linkcode Isolates}. */
 export interface IsolatesOptions extends SharedParts {
@@ -47,8 +49,7 @@ interface Member {
   readonly state: SharedState;
   readonly listening: PromiseWithResolvers<void>;
   readonly stopped: PromiseWithResolvers<void>;
-  /** Messages that are sent at the end of the turn. */
-  outbox: ToIsolate[];
+  readonly outbox: Outbox<ToIsolate>;
   isListening: boolean;
 }
 
@@ -129,6 +130,11 @@ export class Isolates {
     return this.#changes;
   }
 
+  /** Resolves when the observer has received the records of all requests that have ended. */
+  recordsSent(): Promise<void> {
+    return this.#acknowledgedByAll((id) => ({ type: "send-records", id }));
+  }
+
   /** Ends all open streams with an error event of their protocol. */
   abortStreams(): void {
     this.#postAll({ type: "abort-streams" });
@@ -149,18 +155,22 @@ export class Isolates {
   }
 
   #change(messageOf: (id: number) => ToIsolate): void {
+    this.#changes = Promise.all([this.#changes, this.#acknowledgedByAll(messageOf)]).then(() => {});
+  }
+
+  /** Sends a message to all isolates. Resolves when all have acknowledged it, or have ended. */
+  #acknowledgedByAll(messageOf: (id: number) => ToIsolate): Promise<void> {
     const id = this.#nextId++;
     const waiting = new Set(this.#members);
-    if (waiting.size === 0) return;
+    if (waiting.size === 0) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = this.options.clock.after(PATIENCE_MS, resolve);
     this.#pending.set(id, { waiting, done: resolve });
     this.#postAll(messageOf(id));
-    const applied = promise.then(() => {
+    return promise.then(() => {
       cancel();
       this.#pending.delete(id);
     });
-    this.#changes = Promise.all([this.#changes, applied]).then(() => {});
   }
 
   #acknowledged(member: Member, id: number): void {
@@ -172,8 +182,8 @@ export class Isolates {
   #startMember(): Member {
     const { options } = this;
     const events: WorkerThreadEvents = {
-      onMessage: (messages) => {
-        for (const message of messages as readonly FromIsolate[]) this.#take(member, message);
+      onMessage: (posted) => {
+        for (const message of readMessages<FromIsolate>(posted)) this.#take(member, message);
       },
       onCrash: (reason) => this.#crash(member, reason),
     };
@@ -189,7 +199,7 @@ export class Isolates {
       state,
       listening: Promise.withResolvers(),
       stopped: Promise.withResolvers(),
-      outbox: [],
+      outbox: new Outbox((messages, transfer) => thread.post(messages, transfer)),
       isListening: false,
     };
     member.listening.promise.catch(() => {}); // a later start has no reader
@@ -217,12 +227,7 @@ export class Isolates {
   }
 
   #post(member: Member, message: ToIsolate): void {
-    if (member.outbox.push(message) > 1) return;
-    queueMicrotask(() => {
-      const messages = member.outbox;
-      member.outbox = [];
-      member.thread.post(messages, []);
-    });
+    member.outbox.post(message);
   }
 
   #take(member: Member, message: FromIsolate): void {

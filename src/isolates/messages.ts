@@ -2,7 +2,7 @@ import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { CapturedBodies } from "../http/body_capture.ts";
-import type { RecordedArrival, RecordedFacts } from "../http/request_record.ts";
+import type { RecordedArrival, RecordedFacts, RecordedRefusal } from "../http/request_record.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
 import type { OwnAddress } from "../net/target.ts";
 import type { FromStateThread, StateThreadData, ToStateThread } from "../thread_state/messages.ts";
@@ -50,6 +50,8 @@ export type ToIsolate =
   | { readonly type: "evict"; readonly id: number; readonly accountId: string }
   /** The kept reasoning and items of an account must be removed. Acknowledged. */
   | { readonly type: "forget-replies"; readonly id: number; readonly accountId: string }
+  /** Records that are not sent yet must be sent. Acknowledged. */
+  | { readonly type: "send-records"; readonly id: number }
   /** Ends all open streams with an error event. */
   | { readonly type: "abort-streams" }
   /** Stops accepting connections. The isolate answers with `stopped`. */
@@ -71,6 +73,7 @@ export interface RecordedOutcome {
   readonly status: number;
   readonly code: string | null;
   readonly message: string | null;
+  readonly refusal: RecordedRefusal | null;
   readonly respondedAt: number;
 }
 

@@ -6,6 +6,7 @@ import type { RequestRecord } from "../../src/http/request_record.ts";
 import { unobservedRecord } from "../../src/http/request_record.ts";
 import { Isolates } from "../../src/isolates/isolates.ts";
 import type { FromIsolate, ToIsolate } from "../../src/isolates/messages.ts";
+import { readMessages } from "../../src/isolates/wire.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
@@ -24,7 +25,7 @@ class ScriptedIsolate implements StateThread {
   constructor(readonly events: WorkerThreadEvents) {}
 
   post(messages: unknown): void {
-    this.got.push(...messages as ToIsolate[]);
+    this.got.push(...readMessages<ToIsolate>(messages));
   }
 
   sendResult(): void {}
@@ -177,11 +178,20 @@ Deno.test("isolates: a record of an isolate reaches the observers with its bodie
   const { threads, records } = await listeningStage();
   const { facts, arrival } = { facts: unobservedRecord().facts(), arrival: unobservedRecord().arrival };
   const request = new TextEncoder().encode("question");
+  const refusal = { holder: "key", limit: "rpm", value: "60", resetAt: 9 } as const;
   itemAt(threads, 0).say({
     type: "record",
     arrival: { ...arrival, requestId: "req_1" },
     facts: { ...facts, model: "acme/m" },
-    outcome: { trace: null, endpoint: "/v1/x", status: 502, code: "upstream_error", message: "no", respondedAt: 5 },
+    outcome: {
+      trace: null,
+      endpoint: "/v1/x",
+      status: 429,
+      code: "rate_limited",
+      message: "no",
+      refusal,
+      respondedAt: 5,
+    },
     bodies: { request, response: null, isCut: true },
   });
   const record = itemAt(records, 0);
@@ -189,10 +199,11 @@ Deno.test("isolates: a record of an isolate reaches the observers with its bodie
   assertEquals([record.arrival.requestId, model, status, code, endpoint], [
     "req_1",
     "acme/m",
-    502,
-    "upstream_error",
+    429,
+    "rate_limited",
     "/v1/x",
   ]);
+  assertEquals(record.refusal, refusal);
   assertEquals(record.capture?.take(false), { request, response: null, isCut: true });
 });
 

@@ -1,0 +1,55 @@
+import { assertEquals } from "@std/assert";
+import type { ToIsolate } from "../../src/isolates/messages.ts";
+import { Outbox } from "../../src/isolates/outbox.ts";
+import { readMessages } from "../../src/isolates/wire.ts";
+
+function overdrawn(admission: number): ToIsolate {
+  return { type: "overdrawn", admission };
+}
+
+function stage() {
+  const sent: number[][] = [];
+  let onSent = () => {};
+  const outbox = new Outbox<ToIsolate>((posted) => {
+    const messages = readMessages<ToIsolate & { readonly admission: number }>(posted);
+    sent.push(messages.map(({ admission }) => admission));
+    onSent();
+  });
+  const nextSent = () => new Promise<void>((resolve) => onSent = resolve);
+  return { sent, outbox, nextSent };
+}
+
+Deno.test("outbox: messages of a turn are sent as one, in order, with those that could wait", async () => {
+  const { sent, outbox, nextSent } = stage();
+  const isSent = nextSent();
+  outbox.postLater(overdrawn(1));
+  outbox.post(overdrawn(2));
+  await Promise.resolve();
+  outbox.post(overdrawn(3));
+  assertEquals(sent, []);
+  await isSent;
+  assertEquals(sent, [[1, 2, 3]]);
+});
+
+Deno.test("outbox: a message that can wait is sent without another one too", async () => {
+  const { sent, outbox, nextSent } = stage();
+  for (const admission of [1, 2]) {
+    const isSent = nextSent();
+    outbox.postLater(overdrawn(admission));
+    await isSent;
+  }
+  assertEquals(sent, [[1], [2]]);
+});
+
+Deno.test("outbox: flush() sends at once, and nothing twice", async () => {
+  const { sent, outbox, nextSent } = stage();
+  outbox.postLater(overdrawn(1));
+  outbox.post(overdrawn(2));
+  outbox.flush();
+  outbox.flush();
+  assertEquals(sent, [[1, 2]]);
+  const isSent = nextSent();
+  outbox.postLater(overdrawn(3));
+  await isSent;
+  assertEquals(sent, [[1, 2], [3]]);
+});
