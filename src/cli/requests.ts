@@ -3,9 +3,9 @@ import { systemClock } from "../lib/clock.ts";
 import { type AdminArguments, type AdminOption, readAdminArguments } from "./admin_arguments.ts";
 import { openAdminApi, type SendAdminCall } from "./admin_api.ts";
 import type { AdminCall } from "./admin_call.ts";
-import { explain } from "./explain.ts";
+import { explain } from "../request_log/printed/explain.ts";
 import { isConfigNamed } from "./find_gateway.ts";
-import { type PrintedRequest, requestLine } from "./request_line.ts";
+import { type PrintedRequest, requestLine } from "../request_log/printed/request_line.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { explain } from "../../src/cli/explain.ts";
-import { type PrintedRequest, requestLine } from "../../src/cli/request_line.ts";
+import { explain } from "../../src/request_log/printed/explain.ts";
+import { type PrintedRequest, requestLine } from "../../src/request_log/printed/request_line.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";

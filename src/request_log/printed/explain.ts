@@ -1,5 +1,5 @@
-import { exactCostOf, readRate } from "../lib/money.ts";
-import { ownValue } from "../lib/own_value.ts";
+import { exactCostOf, readRate } from "../../lib/money.ts";
+import { ownValue } from "../../lib/own_value.ts";
 import {
   instantOf,
   plain,
