@@ -30,6 +30,11 @@ export class Histogram {
     this.#sum += value;
   }
 
+  /** The number of values in each range; the last one has those above all bounds. */
+  get counts(): ArrayLike<number> {
+    return this.#counts;
+  }
+
   /** Returns the values in the form of Prometheus: cumulative counts by upper bound, the sum, and the count. */
   samples(name: string, labels: Labels): Sample[] {
     const samples: Sample[] = [];

@@ -2,6 +2,7 @@ import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Histogram, REQUEST_SECONDS } from "../lib/histogram.ts";
 import type { Labels, MetricFamily, Sample } from "../lib/metric_family.ts";
+import type { TrafficTotals } from "./traffic_totals.ts";
 
 /** The facts of all requests of one endpoint that one provider served with one model. */
 interface CallSeries {
@@ -149,6 +150,26 @@ export class RequestMetrics {
     ];
   }
 
+  /** What all requests since the start amount to. */
+  totals(): TrafficTotals {
+    const errors: Record<string, number> = {};
+    const durations = new Array<number>(REQUEST_SECONDS.length + 1).fill(0);
+    const firstBytes = [...durations];
+    let [requests, inputTokens, outputTokens, costUnits] = [0, 0, 0, 0n];
+    for (const series of this.#calls.values()) {
+      for (const { code, count } of series.outcomes.values()) {
+        requests += count;
+        if (code !== "") errors[code] = (errors[code] ?? 0) + count;
+      }
+      inputTokens += series.inputTokens;
+      outputTokens += series.outputTokens;
+      costUnits += series.costUnits;
+      addCounts(durations, series.duration);
+      addCounts(firstBytes, series.firstByte);
+    }
+    return { requests, errors, inputTokens, outputTokens, costUnits, durations, firstBytes };
+  }
+
   #seriesOf({ endpoint, provider, servedModel }: RequestRecord): CallSeries {
     const key = `${endpoint}\n${provider}\n${servedModel}`;
     const known = this.#calls.get(key);
@@ -172,6 +193,10 @@ export class RequestMetrics {
     series.count++;
     if (isFollowed) series.fallbacks++;
   }
+}
+
+function addCounts(sums: number[], { counts }: Histogram): void {
+  for (let range = 0; range < sums.length; range++) sums[range]! += counts[range]!;
 }
 
 function newSeries(labels: Labels): CallSeries {

@@ -1,0 +1,73 @@
+import { invalidField } from "../../lib/gateway_error.ts";
+import { REQUEST_SECONDS } from "../../lib/histogram.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { writeMoney } from "../../lib/money.ts";
+import {
+  TRAFFIC_SPANS,
+  type TrafficHistory,
+  type TrafficSpan,
+  type TrafficStep,
+} from "../../metrics/traffic_history.ts";
+import { quantileOf } from "../../metrics/traffic_totals.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { answerJson } from "./answer.ts";
+
+/** What is under way at the moment. */
+export interface TrafficNow {
+  readonly openStreams: number;
+  /** Memory that requests hold, and may hold, in bytes. */
+  readonly memory: { readonly inUse: number; readonly limitBytes: number };
+  /** Jobs of the store that wait, by their kind. */
+  readonly jobs: Readonly<Record<string, number>>;
+}
+
+/** The dependencies of the traffic endpoint. */
+export interface AdminTrafficOptions {
+  readonly history: () => Promise<Pick<TrafficHistory, "read">>;
+  readonly now: () => Promise<TrafficNow>;
+}
+
+/** `GET /admin/v1/traffic?span`: requests, errors, tokens, cost and latencies in steps of the last hour, day, … */
+export function adminTrafficRoutes({ history, now }: AdminTrafficOptions): AdminRoute[] {
+  return [
+    adminRoutesBelow("/admin/v1/traffic")("GET", "", async ({ query }) => {
+      const span = spanIn(new URLSearchParams(query));
+      const { openStreams, memory, jobs } = await now();
+      const { steps, total } = (await history()).read(span);
+      return answerJson({
+        span,
+        data: steps.map(writeStep),
+        total: writeStep(total),
+        now: { open_streams: openStreams, memory: { in_use: memory.inUse, limit: memory.limitBytes }, jobs },
+      });
+    }, { parameters: ["span"] }),
+  ];
+}
+
+function spanIn(parameters: URLSearchParams): TrafficSpan {
+  const text = parameters.get("span") ?? "hour";
+  const span = TRAFFIC_SPANS.find((each) => each === text);
+  if (span === undefined) throw invalidField("span", `expected one of ${TRAFFIC_SPANS.join(", ")}`);
+  return span;
+}
+
+function writeStep({ from, to, traffic }: TrafficStep): JsonObject {
+  const { requests, errors, inputTokens, outputTokens, costUnits, durations, firstBytes } = traffic;
+  return {
+    from: from / 1_000,
+    to: to / 1_000,
+    requests,
+    errors: { ...errors },
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cost: writeMoney(costUnits),
+    first_byte_ms: writeQuantiles(firstBytes),
+    duration_ms: writeQuantiles(durations),
+  };
+}
+
+/** Null without requests. */
+function writeQuantiles(counts: readonly number[]): JsonObject | null {
+  const ms = (quantile: number) => Math.round((quantileOf(quantile, counts, REQUEST_SECONDS) ?? 0) * 1_000);
+  return counts.every((count) => count === 0) ? null : { p50: ms(0.5), p95: ms(0.95), p99: ms(0.99) };
+}
