@@ -3,6 +3,8 @@
  * a network, set `DENORT_BIN` to a copy of `denort` of exactly the same Deno version.
  */
 
+import { buildConsoleBundle, writeConsoleBundle } from "../src/console/bundle.ts";
+
 const OUTPUT = "dist/switchyard";
 
 /** What the gateway needs at run time: sockets, files at configured paths, the environment and the machine's limits. */
@@ -30,7 +32,8 @@ const THREAD_MODULES = [
 const MISSING_RUNTIME = /denort|download|dl\.deno\.land|base binary|error sending request/i;
 
 async function compile(): Promise<number> {
-  const includes = THREAD_MODULES.flatMap((path) => ["--include", path]);
+  await writeConsoleBundle(await buildConsoleBundle());
+  const includes = [...THREAD_MODULES, "dist/console"].flatMap((path) => ["--include", path]);
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["compile", "--quiet", V8_OPTION, ...PERMISSIONS, ...includes, "--output", OUTPUT, "main.ts"],
     stdout: "inherit",

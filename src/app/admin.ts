@@ -17,6 +17,7 @@ import type { AdminRoute } from "../protocols/admin/admin_route.ts";
 import { adminAuditRoutes } from "../protocols/admin/audit.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
+import { type AdminTrafficOptions, adminTrafficRoutes } from "../protocols/admin/traffic.ts";
 import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
@@ -55,6 +56,8 @@ export interface AdminRouteOptions {
   readonly deliveries: DeliveryAdmin;
   readonly feed: EventFeed;
   readonly usage: UsageReports;
+  /** Null for a gateway that does not run. */
+  readonly traffic: AdminTrafficOptions | null;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
   /** Null if requests are not logged. */
   readonly requestLog: RequestLog | null;
@@ -68,7 +71,7 @@ export interface AdminRouteOptions {
 export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   const { config, access, store, keys, meter, clock, startedAt, breaker } = options;
   const { slots, providers: tested, deliveries, feed, signingKeys, usage, configChanges, baseUrl } = options;
-  const { requestLog, files, forgetReplies } = options;
+  const { requestLog, files, forgetReplies, traffic } = options;
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
@@ -92,6 +95,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminTaskRoutes({ admin: openTaskAdmin(store) }),
     ...adminProviderRoutes({ providers, breaker, slots, startedAt, test, readOptionalJson }),
     ...adminUsageRoutes({ usage }),
+    ...traffic === null ? [] : adminTrafficRoutes(traffic),
     ...adminSigningKeyRoutes({ signingKeys }),
     ...requestRoutes(requestLog),
     ...configChanges === null ? [] : configRoutes({ changes: configChanges, readJson }),

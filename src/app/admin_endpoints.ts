@@ -38,6 +38,7 @@ export const ADMIN_ENDPOINTS: readonly Endpoint[] = endpointsOf({
   "/providers": ["GET"],
   "/providers/:provider/test": ["POST"],
   "/usage": ["GET"],
+  "/traffic": ["GET"],
   "/signing-keys/rotate": ["POST"],
   "/audit": ["GET"],
   "/admin-keys": ["GET", "POST"],
@@ -60,6 +61,15 @@ export const CONFIG_ENDPOINTS: readonly Endpoint[] = endpointsOf({
   "/config/:section/:name*": ["PUT", "PATCH", "DELETE"],
 });
 
-function endpointsOf(methods: Methods): Endpoint[] {
-  return Object.entries(methods).flatMap(([path, each]) => each.map((method) => ({ method, path: ROOT + path })));
+/** The addresses of the web console. */
+export const CONSOLE_ENDPOINTS: readonly Endpoint[] = endpointsOf({
+  "": ["GET"],
+  "/:path*": ["GET"],
+  "/assets/:name": ["GET"],
+  "/session": ["GET", "POST", "DELETE"],
+  "/api/:path*": ["GET", "POST", "PUT", "PATCH", "DELETE"],
+}, "/console");
+
+function endpointsOf(methods: Methods, root = ROOT): Endpoint[] {
+  return Object.entries(methods).flatMap(([path, each]) => each.map((method) => ({ method, path: root + path })));
 }

@@ -45,6 +45,8 @@ export interface RunningApp {
   readonly createdAccounts: EnsuredAccounts;
   /** Loads the changes of the configuration; null if it is not changed while the gateway runs. */
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
+  /** Creates a link that signs in to the console once, as an operator; null if there is none to sign in to. */
+  createConsoleLink(): Promise<string | null>;
   /** Ends all open streams with an error event of the caller's protocol. */
   abortStreams(): void;
   /**
@@ -147,6 +149,8 @@ async function start(
     memory,
     createdAccounts,
     configChanges: gateway.configChanges,
+    createConsoleLink: () =>
+      gateway.features.console.createLink({ config: gateway.services.config, address: adminAddress }),
     abortStreams,
     async stop() {
       state.isDraining = true;

@@ -6,6 +6,7 @@ import type { TextService } from "../texts/text_service.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import { type CacheFeature, createCacheFeature } from "./caches.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
+import { ConsoleState } from "./console.ts";
 import type { OwnedServices } from "./own.ts";
 import { createTextService } from "./text.ts";
 import { createVideoFeature, type VideoFeature } from "./videos.ts";
@@ -23,6 +24,7 @@ export interface LastingFeatures {
   readonly large: LargeRequests;
   readonly webhooks: Webhooks;
   readonly videos: VideoFeature;
+  readonly console: ConsoleState;
   /** Reasoning of earlier replies, by tool call. */
   readonly reasoning: KeptValues<KeptReasoning>;
   /** Output items that later requests can refer to. */
@@ -75,7 +77,8 @@ export function createLastingFeatures(
     services.onRepliesForgotten.forEach((listener) => listener(account));
     return reasoning.removeAccount(account) + items.removeAccount(account);
   };
-  return { reasoning, items, forgetReplies, webhooks, large, videos };
+  const console = new ConsoleState(clock, services.counts.requests);
+  return { reasoning, items, forgetReplies, webhooks, large, videos, console };
 }
 
 /** Builds the features of one configuration. */

@@ -9,6 +9,7 @@ import { startCacheJobs } from "./caches.ts";
 import type { ChangedGateway, ConfigChanges } from "./config_changes.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { openConfiguredParts } from "./configured_parts.ts";
+import { hasConsole } from "./console.ts";
 import { createFeatures, createLastingFeatures, type Features, type GatewayState } from "./features.ts";
 import { joinRunners } from "./job_runners.ts";
 import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts";
@@ -81,10 +82,11 @@ export class LiveGateway {
 
   /** Starts the jobs and the reading of vendors' lists. Called once, after the gateway listens. */
   startJobs(): JobRunner {
-    const { services, features: { videos, webhooks } } = this.#current;
+    const { services, features: { videos, webhooks, console } } = this.#current;
     const { store, clock, log, usageRollup, config: { retention } } = services;
     this.#isStarted = true;
     this.#current.lists.lists.start();
+    if (hasConsole(services.config)) void console.history();
     return joinRunners([
       videos.startJobs(),
       webhooks.startJobs(),
@@ -130,6 +132,7 @@ export class LiveGateway {
     const { features, lists, services } = this.#current;
     await lists.lists.close();
     await features.large.close();
+    await features.console.close();
     services.openedProviders.close();
   }
 

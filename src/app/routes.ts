@@ -9,6 +9,7 @@ import { contentModelRoutes } from "../protocols/content/models.ts";
 import { guarded } from "../protocols/admin/admin_access.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import { adminMetricsRoutes } from "../protocols/admin/metrics.ts";
+import type { TrafficNow } from "../protocols/admin/traffic.ts";
 import { renderContentError } from "../protocols/content/error.ts";
 import { deliveryRoutes } from "../protocols/default/deliveries.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
@@ -27,6 +28,7 @@ import { callerCatalog } from "./caller_catalog.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import { type AdminAccess, openAdminAccess } from "./admin_access.ts";
 import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "./admin_endpoints.ts";
+import { createConsoleRoutes, hasConsole } from "./console.ts";
 import type { Features, GatewayState } from "./features.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
@@ -67,12 +69,14 @@ export function createGatewayRouters(
   const detailsWithKey = healthRoutes(services, state, needsAdminKey(access));
   if (services.config.server.adminListen === null) {
     const admin = adminRoutesOf({ ...adminParts, metrics });
-    const routes = [...forCallers, ...admin, ...detailsWithKey];
+    const routes = [...forCallers, ...admin, ...detailsWithKey, ...consoleRoutesOf(adminParts, admin, forCallers)];
     return { main: createRouter(routes, routerOptions(() => state.baseUrl, { hasAdmin: true })), admin: null };
   }
   // At an address of their own, metrics and details of the state need no key.
+  const forOperators = adminRoutesOf({ ...adminParts, metrics: null });
   const admin = [
-    ...adminRoutesOf({ ...adminParts, metrics: null }),
+    ...forOperators,
+    ...consoleRoutesOf(adminParts, forOperators, forCallers),
     ...adminMetricsRoutes({ families: metrics }),
     ...healthRoutes(services, state, null),
   ];
@@ -130,10 +134,24 @@ function callerRoutes(services: OwnedServices, features: Features): Route[] {
   ];
 }
 
-interface AdminParts extends GatewayParts {
+interface ConsoleParts extends GatewayParts {
   readonly services: OwnedServices;
   readonly features: Features;
   readonly access: AdminAccess | null;
+}
+
+/** The console; none if it is off. */
+function consoleRoutesOf(
+  { services: { config, authenticate }, features, access, state }: ConsoleParts,
+  forOperators: readonly Route[],
+  forCallers: readonly Route[],
+): Route[] {
+  if (!hasConsole(config)) return [];
+  const baseUrl = () => state.baseUrl;
+  return createConsoleRoutes({ state: features.console, access, authenticate, forOperators, forCallers, baseUrl });
+}
+
+interface AdminParts extends ConsoleParts {
   readonly metrics: ReturnType<typeof gatewayMetrics> | null;
 }
 
@@ -154,12 +172,22 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
       deliveries: webhooks.deliveries,
       feed: webhooks.feed,
       forgetReplies: features.forgetReplies,
+      traffic: { history: () => features.console.history(), now: () => trafficNow(services) },
       configChanges,
       baseUrl: () => state.baseUrl,
     });
   });
   const measured = metrics === null ? [] : adminMetricsRoutes({ families: metrics });
   return [...routes, ...measured.map((route) => guarded(route, access))];
+}
+
+async function trafficNow({ openStreams, memory, store }: OwnedServices): Promise<TrafficNow> {
+  const jobs = (await store.metrics()).find(({ name }) => name === "switchyard_jobs")?.samples ?? [];
+  return {
+    openStreams: openStreams.count,
+    memory,
+    jobs: Object.fromEntries(jobs.map(({ labels, value }) => [String(labels.kind), value])),
+  };
 }
 
 /** @param authorize Passes a request that may see details; null if all may. */

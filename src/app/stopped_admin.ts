@@ -52,6 +52,7 @@ export function createStoppedAdmin(
     keys: createKeyRing({ store, clock }),
     meter,
     usage: createUsageReports({ store, rollup, meter }),
+    traffic: null,
     clock,
     startedAt: clock.now(),
     files: openFileStores(config, log, { clock, caCerts: [], proxies: config.proxies }),

@@ -29,7 +29,7 @@ export async function dev(args: readonly string[]): Promise<number> {
   const code = await runUntilSignal(output, async () => {
     const app = await startGateway({ config, showSecrets: true }, output);
     await storeWebhookSecret(config, app);
-    output.print(devGreeting(app.address, key));
+    output.print(devGreeting({ address: app.address, key, consoleLink: await app.createConsoleLink() }));
     return app;
   });
   await sandbox.stop();
@@ -54,10 +54,21 @@ async function storeWebhookSecret({ store }: Config, { createdAccounts }: Runnin
   }
 }
 
-function devGreeting(address: string, key: string): string {
+interface Greeting {
+  readonly address: string;
+  /** Of the demo account. */
+  readonly key: string;
+  /** Null without a console. */
+  readonly consoleLink: string | null;
+}
+
+function devGreeting({ address, key, consoleLink }: Greeting): string {
+  const signIn = consoleLink === null
+    ? ""
+    : `\nThe console, signed in once within 15 minutes by this link: ${consoleLink}\n`;
   const curl = (path: string) =>
     `  curl ${address}${path} -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`;
-  return `
+  return `${signIn}
 Vendors are simulated: no request leaves this machine and nothing is billed. The demo account has 25 USD.
 An API key that is ready to use: ${key}
 

@@ -22,6 +22,7 @@ import {
   type BillingConfig,
   type LogsConfig,
   readBillingSection,
+  readConsoleSection,
   readLogsSection,
   readTracingSection,
   readWebhooksSection,
@@ -66,6 +67,8 @@ export interface Config {
   readonly logs: LogsConfig;
   /** Whether requests are logged, where, and how long. */
   readonly requestLog: RequestLogConfig;
+  /** Whether the web console is served. Default, as null: if there is an admin key. */
+  readonly console: boolean | null;
   /** Where spans are exported, and which; null, the default, for none. */
   readonly tracing: TracingConfig | null;
   /** The proxies for requests to vendors; only from the environment. Default: none. */
@@ -91,6 +94,7 @@ const SECTIONS = [
   "logs",
   "request_log",
   "tracing",
+  "console",
 ] as const;
 
 /**
@@ -174,6 +178,7 @@ export function readTree(tree: Section, problems: Problems): Config {
     logs: problems.read(["logs"], tree.logs ?? {}, readLogsSection),
     requestLog: problems.read(["request_log"], tree.request_log ?? {}, readRequestLogSection),
     tracing: problems.read(["tracing"], tree.tracing ?? null, readTracingSection),
+    console: problems.read(["console"], tree.console ?? null, readConsoleSection),
   };
   const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
   const models = config.models ?? builtInModels(providerNames);

@@ -86,3 +86,10 @@ const tracing: z.ZodType<TracingConfig | null> = optional(
 export function readTracingSection(value: unknown, context?: ReadContext): TracingConfig | null {
   return tracing.parse(value, context);
 }
+
+const console: z.ZodType<boolean | null> = optional(boolean());
+
+/** The setting `console`; null if it is not set. Throws {@linkcode z.ZodError} if it is not a boolean. */
+export function readConsoleSection(value: unknown, context?: ReadContext): boolean | null {
+  return console.parse(value, context);
+}

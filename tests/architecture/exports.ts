@@ -18,8 +18,8 @@ export type SourceTrees = ReadonlyMap<string, ts.SourceFile>;
 
 /** Parses source texts that are given by their paths from the root. */
 export function parsed(texts: ReadonlyMap<string, string>): SourceTrees {
-  const parse = (text: string) => ts.createSourceFile("file.ts", text, ts.ScriptTarget.Latest);
-  return new Map([...texts].map(([file, text]) => [file, parse(text)]));
+  const parse = (file: string, text: string) => ts.createSourceFile(file, text, ts.ScriptTarget.Latest);
+  return new Map([...texts].map(([file, text]) => [file, parse(file, text)]));
 }
 
 /**

@@ -5,7 +5,8 @@ export const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Every TypeScript file below a folder of the repository, by its path from the root. */
 export async function sourceFiles(folder: string): Promise<string[]> {
-  return await filesOf(folder, ".ts");
+  const found = await Promise.all([".ts", ".tsx"].map((ending) => filesOf(folder, ending)));
+  return found.flat().sort();
 }
 
 /**

@@ -18,6 +18,7 @@ const LAZY: readonly RegExp[] = [
   /^src\/upstreams\/(?!openai\/)[^/]+\//,
   /^src\/images\//,
   /^src\/app\/admin\.ts$/,
+  /^src\/console\/(?!security_headers)/,
   /^src\/tracing\//,
   /^src\/workers\/media_job\.ts$/,
   /^src\/app\/large_request_thread\.ts$/,

@@ -12,7 +12,7 @@ async function allTexts(): Promise<string> {
     const folder = file.split("/").slice(0, -1).slice(0, 2).join("/") || ".";
     const texts = byFolder.get(folder) ?? new Set();
     byFolder.set(folder, texts);
-    for (const text of textsIn(await Deno.readTextFile(join(ROOT, file)))) texts.add(text);
+    for (const text of textsIn(await Deno.readTextFile(join(ROOT, file)), file)) texts.add(text);
   }
   const sections = [...byFolder].filter(([, texts]) => texts.size > 0).sort(([a], [b]) => a < b ? -1 : 1);
   return sections.map(([folder, texts]) => `# ${folder}\n\n${[...texts].sort().join("\n")}\n`).join("\n");

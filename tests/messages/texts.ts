@@ -6,9 +6,11 @@ const PROSE = /[A-Za-z]{2,}[,;:]? [a-z]{2,}/;
 /**
  * The texts in a source file that a caller or an operator can read: every string and template with two words in a row.
  * Pieces joined with `+` make one text. A value in a template is written `{name}`, or `{…}` when it is an expression.
+ *
+ * @param name Of the file; its ending names the language.
  */
-export function textsIn(source: string): string[] {
-  const file = ts.createSourceFile("source.ts", source, ts.ScriptTarget.ESNext, true);
+export function textsIn(source: string, name = "source.ts"): string[] {
+  const file = ts.createSourceFile(name, source, ts.ScriptTarget.ESNext, true);
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isLiteralTypeNode(node)) return;

@@ -1,0 +1,107 @@
+import type { Authenticate } from "../billing/authenticate.ts";
+import type { Config } from "../config/config.ts";
+import { commandKeyOf, configuredAdminKeys } from "../config/server_section.ts";
+import { withSecurityHeaders } from "../console/security_headers.ts";
+import type { ConsoleSessions } from "../console/sessions.ts";
+import type { ErrorRenderer, Route } from "../http/inbound.ts";
+import { lazyRoutes } from "../http/lazy_routes.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { RequestMetrics } from "../metrics/request_metrics.ts";
+import type { TrafficHistory } from "../metrics/traffic_history.ts";
+import { renderAdminError } from "../protocols/admin/answer.ts";
+import type { AdminAccess } from "./admin_access.ts";
+import { CONSOLE_ENDPOINTS } from "./admin_endpoints.ts";
+import { createRouter } from "./router.ts";
+
+/** Whether a gateway serves the console: as `console` sets, else if it has an admin key. */
+export function hasConsole({ console, server }: Pick<Config, "console" | "server">): boolean {
+  return console ?? configuredAdminKeys(server).length > 0;
+}
+
+/** The parts of the console that last longer than a configuration. Their code is loaded when they are used. */
+export class ConsoleState {
+  #sessions: Promise<ConsoleSessions> | null = null;
+  #history: Promise<TrafficHistory> | null = null;
+  #isClosed = false;
+
+  constructor(readonly clock: Clock, readonly requests: Pick<RequestMetrics, "totals">) {}
+
+  /** The people who have signed in. */
+  sessions(): Promise<ConsoleSessions> {
+    return this.#sessions ??= import("../console/sessions.ts").then(({ ConsoleSessions }) =>
+      new ConsoleSessions(this.clock)
+    );
+  }
+
+  /** The traffic since the first call. */
+  history(): Promise<TrafficHistory> {
+    return this.#history ??= this.#startHistory();
+  }
+
+  /** Creates a link that signs in once with the highest admin key of a configuration; null if there is none. */
+  async createLink({ config, address }: { readonly config: Config; readonly address: string }): Promise<string | null> {
+    const key = hasConsole(config) ? commandKeyOf(config.server) : null;
+    // Browsers do not send the part behind the number sign, so no log has it.
+    return key === null ? null : `${address}/console#link=${(await this.sessions()).createLink(key)}`;
+  }
+
+  /** Stops counting. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    (await this.#history)?.stop();
+  }
+
+  async #startHistory(): Promise<TrafficHistory> {
+    const { TrafficHistory } = await import("../metrics/traffic_history.ts");
+    const history = new TrafficHistory(() => this.requests.totals(), this.clock);
+    if (!this.#isClosed) history.start();
+    return history;
+  }
+}
+
+/** Options of {@linkcode createConsoleRoutes}. */
+export interface ConsoleRouteOptions {
+  readonly state: ConsoleState;
+  /** Null without an admin key; then only API keys sign in. */
+  readonly access: Pick<AdminAccess, "keys"> | null;
+  readonly authenticate: Authenticate;
+  readonly forOperators: readonly Route[];
+  readonly forCallers: readonly Route[];
+  /** Gives the gateway's own address without a final slash. */
+  readonly baseUrl: () => string;
+}
+
+/** What the owner of an API key sees: only reads, and only of the own account. */
+const CALLER_PATHS: ReadonlySet<string> = new Set([
+  "/v1/credits",
+  "/v1/key",
+  "/v1/models",
+  "/v1/requests",
+  "/v1/requests/:id",
+  "/v1/usage",
+]);
+
+/** The addresses of the console. The first request to one of them loads its code. */
+export function createConsoleRoutes(options: ConsoleRouteOptions): Route[] {
+  const { state, access, authenticate, forOperators, forCallers, baseUrl } = options;
+  const routes = lazyRoutes(CONSOLE_ENDPOINTS, renderConsoleError, async () => {
+    const { consoleRoutes } = await import("../console/console.ts");
+    const { loadConsoleAssets } = await import("../console/bundle.ts");
+    const own = forCallers.filter(({ method, path }) => method === "GET" && CALLER_PATHS.has(path));
+    const rules = { sections: [], renderError: renderConsoleError };
+    return consoleRoutes({
+      sessions: await state.sessions(),
+      keys: access?.keys ?? { identify: () => Promise.resolve(null) },
+      authenticate,
+      operatorRouter: createRouter(forOperators, rules),
+      callerRouter: createRouter(own, rules),
+      assets: loadConsoleAssets,
+      renderError: renderConsoleError,
+      baseUrl,
+    });
+  });
+  // An open page reads again and again, which would fill the log of requests. Failures are logged.
+  return routes.map((route) => ({ ...route, isProbe: route.method === "GET" }));
+}
+
+const renderConsoleError: ErrorRenderer = (error, requestId) => withSecurityHeaders(renderAdminError(error, requestId));

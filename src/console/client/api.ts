@@ -1,0 +1,74 @@
+import { endSession, sessionToken } from "./session_state.ts";
+
+/** A failed call of the gateway's API. */
+export class ApiError extends Error {
+  /**
+   * Creates an error.
+   *
+   * @param status The HTTP status; 0 if there was no response.
+   * @param code The gateway's code of the error.
+   * @param requestId The id of the failed request; null if there was no response.
+   */
+  constructor(message: string, readonly status: number, readonly code: string, readonly requestId: string | null) {
+    super(message);
+  }
+}
+
+/** Parameters of a query. Empty ones are left out. */
+export type Query = Readonly<Record<string, string | number | null | undefined>>;
+
+/** The address of an endpoint of the gateway's API for this session, such as `/admin/v1/providers`. */
+export function apiAddress(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `/console/api${path}${text === "" ? "" : `?${text}`}`;
+}
+
+/**
+ * Reads from the gateway's API.
+ *
+ * @throws {ApiError}
+ */
+export async function read<T>(path: string, query: Query = {}, signal: AbortSignal | null = null): Promise<T> {
+  return await send<T>(apiAddress(path, query), { signal });
+}
+
+/**
+ * Changes something by the gateway's API.
+ *
+ * @param body Null for none.
+ * @throws {ApiError}
+ */
+export async function change<T>(
+  method: "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  body: Readonly<Record<string, unknown>> | null = null,
+): Promise<T> {
+  return await send<T>(apiAddress(path), changeRequest(method, body));
+}
+
+/** A request that changes something, with the token of the session. */
+export function changeRequest(method: string, body: Readonly<Record<string, unknown>> | null): RequestInit {
+  const headers = { "x-console-token": sessionToken(), ...body !== null && { "content-type": "application/json" } };
+  return { method, headers, body: body === null ? null : JSON.stringify(body) };
+}
+
+/**
+ * Sends a request and reads its JSON. The session ends with a 401.
+ *
+ * @throws {ApiError}
+ */
+export async function send<T>(address: string, init: RequestInit): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(address, init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiError("The gateway cannot be reached", 0, "unreachable", null);
+  }
+  const body = await response.json().catch(() => null);
+  if (response.ok) return body as T;
+  if (response.status === 401 && address.startsWith("/console/api/")) endSession();
+  const { code = "unknown", message = `The gateway answered with status ${response.status}` } = body?.error ?? {};
+  throw new ApiError(message, response.status, code, response.headers.get("x-service-request-id"));
+}

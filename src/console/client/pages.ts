@@ -1,0 +1,24 @@
+import type { Page } from "./page.ts";
+import { accountsPage } from "./pages/accounts/accounts_page.tsx";
+import { overviewPage } from "./pages/overview/overview_page.tsx";
+import { ownPage } from "./pages/own/own_page.tsx";
+import { providersPage } from "./pages/providers/providers_page.tsx";
+import { requestsPage } from "./pages/requests/requests_page.tsx";
+import { usagePage } from "./pages/usage/usage_page.tsx";
+import type { SignedIn } from "./session_state.ts";
+
+/** All pages, in the order of the navigation. A further page is a line here and a folder in `pages`. */
+const PAGES: readonly Page[] = [
+  overviewPage,
+  ownPage,
+  requestsPage,
+  usagePage,
+  accountsPage,
+  providersPage,
+];
+
+/** The pages that a person sees; the first one is the start. */
+export function pagesFor({ kind }: Pick<SignedIn, "kind">): readonly Page[] {
+  const own = kind === "operator" ? "operators" : "callers";
+  return PAGES.filter(({ audience }) => audience === "all" || audience === own);
+}

@@ -1,0 +1,108 @@
+import { useState } from "preact/hooks";
+import { change, read } from "../../api.ts";
+import { ActionForm, Field } from "../../components/action_form.tsx";
+import { Card } from "../../components/card.tsx";
+import { ErrorNotice } from "../../components/error_notice.tsx";
+import { Loading } from "../../components/loading.tsx";
+import { PageHead } from "../../components/page_head.tsx";
+import { Stat } from "../../components/stat.tsx";
+import { dollars } from "../../format.ts";
+import { hrefOf } from "../../navigation.ts";
+import { usePolled } from "../../polled.ts";
+import { canWrite } from "../../session_state.ts";
+import type { Account } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+import { AccountKeys } from "./account_keys.tsx";
+import { AccountLedger } from "./account_ledger.tsx";
+import { AccountStatus } from "./account_status.tsx";
+import { limitsText } from "./limits_text.ts";
+
+const REFRESH_MS = 15_000;
+
+/** One account: its money, its keys and its ledger. */
+export function AccountDetails({ id }: { readonly id: string }) {
+  const address = `/admin/v1/accounts/${encodeURIComponent(id)}`;
+  const { data, error, reload } = usePolled(id, (signal) => read<Account>(address, {}, signal), REFRESH_MS);
+  return (
+    <>
+      <p class="back">
+        <a href={hrefOf("accounts")}>← {TEXTS.accounts.back}</a>
+      </p>
+      <PageHead title={data?.name ?? id}>
+        {data !== null && <AccountStatus status={data.status} />}
+        <a class="button" href={hrefOf("requests", { account: id })}>{TEXTS.accounts.requests}</a>
+      </PageHead>
+      {error !== null && <ErrorNotice error={error} />}
+      {data === null && error === null && <Loading />}
+      {data !== null && (
+        <div class="grid">
+          <Money account={data} />
+          <AccountKeys account={data} />
+          {canWrite() && data.status !== "erased" && <Actions account={data} onChanged={reload} />}
+          <AccountLedger account={data} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Money({ account }: { readonly account: Account }) {
+  const limits = limitsText(account);
+  return (
+    <dl class="stats wide">
+      <Stat name={TEXTS.accounts.balance}>{dollars(account.balance)}</Stat>
+      <Stat name={TEXTS.accounts.held}>{dollars(account.held)}</Stat>
+      <Stat name={TEXTS.accounts.overdraft}>{dollars(account.overdraft)}</Stat>
+      {limits !== "" && <Stat name={TEXTS.accounts.limits}>{limits}</Stat>}
+    </dl>
+  );
+}
+
+interface ChangeProps {
+  readonly account: Account;
+  readonly onChanged: () => void;
+}
+
+function Actions({ account: { id, status }, onChanged }: ChangeProps) {
+  const address = `/admin/v1/accounts/${encodeURIComponent(id)}`;
+  const [isReplayed, setReplayed] = useState(false);
+  const credit = async (fields: FormData) => {
+    const reference = String(fields.get("reference") ?? "").trim();
+    const { replayed } = await change<{ replayed: boolean }>("POST", `${address}/credit`, {
+      amount: String(fields.get("amount") ?? "").trim(),
+      ...reference !== "" && { reference },
+    });
+    setReplayed(replayed);
+    onChanged();
+  };
+  const isActive = status === "active";
+  const switchState = async () => {
+    await change("POST", `${address}/${isActive ? "suspend" : "resume"}`);
+    onChanged();
+  };
+  return (
+    <>
+      <Card title={TEXTS.accounts.creditTitle}>
+        {isReplayed && <p class="notice" role="status">{TEXTS.accounts.replayed}</p>}
+        <ActionForm submit={TEXTS.accounts.credit} onSubmit={credit}>
+          <Field name={TEXTS.accounts.amount}>
+            <input name="amount" required inputMode="decimal" autocomplete="off" />
+          </Field>
+          <Field name={TEXTS.accounts.reference}>
+            <input name="reference" maxLength={200} autocomplete="off" />
+          </Field>
+          <p class="hint">{TEXTS.accounts.referenceHint}</p>
+        </ActionForm>
+      </Card>
+      {status !== "erasing" && (
+        <Card title={TEXTS.accounts.state}>
+          <ActionForm
+            submit={isActive ? TEXTS.accounts.suspend : TEXTS.accounts.resume}
+            isDangerous={isActive}
+            onSubmit={switchState}
+          />
+        </Card>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+import { useState } from "preact/hooks";
+import { type ApiError, change, read } from "../../api.ts";
+import { ActionForm, Field } from "../../components/action_form.tsx";
+import { Badge } from "../../components/badge.tsx";
+import { Card } from "../../components/card.tsx";
+import { DataTable } from "../../components/data_table.tsx";
+import { EmptyState } from "../../components/empty_state.tsx";
+import { ErrorNotice } from "../../components/error_notice.tsx";
+import { Instant } from "../../components/instant.tsx";
+import { Loading } from "../../components/loading.tsx";
+import { SecretShown } from "../../components/secret_shown.tsx";
+import { usePolled } from "../../polled.ts";
+import { canWrite } from "../../session_state.ts";
+import type { Account, AccountKey, ListAnswer } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+import { limitsText } from "./limits_text.ts";
+
+const PAGE_SIZE = 100;
+const PERIODS = ["day", "week", "month", "total"] as const;
+
+/** The keys of an account, and the form that creates one. */
+export function AccountKeys({ account: { id, status } }: { readonly account: Account }) {
+  const address = `/admin/v1/accounts/${encodeURIComponent(id)}/keys`;
+  const [secret, setSecret] = useState<string | null>(null);
+  const [revokeError, setRevokeError] = useState<ApiError | null>(null);
+  const { data, error, reload } = usePolled(
+    `keys ${id}`,
+    (signal) => read<ListAnswer<AccountKey>>(address, { limit: PAGE_SIZE }, signal),
+  );
+  const mayChange = canWrite() && status === "active";
+  const create = async (fields: FormData) => {
+    const created = await change<{ secret: string }>("POST", address, keyIn(fields));
+    setSecret(created.secret);
+    reload();
+  };
+  const revoke = async (key: AccountKey) => {
+    if (!confirm(TEXTS.accounts.confirmRevoke(key.prefix))) return;
+    setRevokeError(null);
+    try {
+      await change("DELETE", `${address}/${encodeURIComponent(key.id)}`);
+    } catch (failure) {
+      setRevokeError(failure as ApiError);
+    }
+    reload();
+  };
+  return (
+    <Card title={TEXTS.accounts.keys} isWide>
+      {secret !== null && <SecretShown title={TEXTS.accounts.newKey} secret={secret} onClose={() => setSecret(null)} />}
+      {error !== null && <ErrorNotice error={error} />}
+      {revokeError !== null && <ErrorNotice error={revokeError} />}
+      {data === null && error === null && <Loading />}
+      {data !== null && (data.data.length === 0
+        ? <EmptyState title={TEXTS.accounts.noKeysTitle}>{TEXTS.accounts.noKeys}</EmptyState>
+        : <Keys keys={data.data} onRevoke={mayChange ? (key) => void revoke(key) : null} />)}
+      {mayChange && <CreateKey onCreate={create} />}
+    </Card>
+  );
+}
+
+/** What the form of a new key asks for, as the API reads it. */
+function keyIn(fields: FormData): Record<string, unknown> {
+  const text = (name: string) => String(fields.get(name) ?? "").trim();
+  return {
+    ...text("name") !== "" && { name: text("name") },
+    ...text("rpm") !== "" && { rpm: Number(text("rpm")) },
+    ...text("budget") !== "" && { budget: { amount: text("budget"), per: text("per") } },
+  };
+}
+
+function Keys({ keys, onRevoke }: {
+  readonly keys: readonly AccountKey[];
+  /** Null if keys may not be revoked. */
+  readonly onRevoke: ((key: AccountKey) => void) | null;
+}) {
+  return (
+    <DataTable
+      label={TEXTS.accounts.keysTable}
+      rows={keys}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: TEXTS.accounts.key, cell: ({ prefix }) => <code>{prefix}…</code> },
+        { title: TEXTS.accounts.name, cell: ({ name }) => name ?? "" },
+        {
+          title: TEXTS.accounts.status,
+          cell: ({ revoked_at }) =>
+            revoked_at === null
+              ? <Badge tone="good">{TEXTS.accounts.valid}</Badge>
+              : <Badge tone="plain">{TEXTS.accounts.revoked}</Badge>,
+        },
+        { title: TEXTS.accounts.limits, cell: limitsText },
+        { title: TEXTS.accounts.created, cell: ({ created_at }) => <Instant at={created_at} /> },
+        {
+          title: TEXTS.accounts.lastUsed,
+          cell: ({ last_used_at }) => last_used_at === null ? TEXTS.accounts.never : <Instant at={last_used_at} />,
+        },
+        {
+          title: TEXTS.accounts.expires,
+          cell: ({ expires_at }) => expires_at === null ? TEXTS.accounts.never : <Instant at={expires_at} />,
+        },
+        ...onRevoke === null ? [] : [{
+          title: "",
+          cell: (key: AccountKey) =>
+            key.revoked_at === null && (
+              <button
+                type="button"
+                class="danger small"
+                aria-label={TEXTS.accounts.revokeLabel(key.prefix)}
+                onClick={() => onRevoke(key)}
+              >
+                {TEXTS.accounts.revoke}
+              </button>
+            ),
+        }],
+      ]}
+    />
+  );
+}
+
+function CreateKey({ onCreate }: { readonly onCreate: (fields: FormData) => Promise<void> }) {
+  return (
+    <ActionForm submit={TEXTS.accounts.createKey} onSubmit={onCreate}>
+      <Field name={TEXTS.accounts.name}>
+        <input name="name" maxLength={100} autocomplete="off" />
+      </Field>
+      <Field name={TEXTS.accounts.rpm}>
+        <input name="rpm" inputMode="numeric" pattern="[0-9]+" autocomplete="off" />
+      </Field>
+      <Field name={TEXTS.accounts.budgetAmount}>
+        <input name="budget" inputMode="decimal" autocomplete="off" />
+      </Field>
+      <Field name={TEXTS.accounts.budgetPer}>
+        <select name="per">
+          {PERIODS.map((each) => <option key={each} value={each}>{TEXTS.accounts.periods[each]}</option>)}
+        </select>
+      </Field>
+    </ActionForm>
+  );
+}

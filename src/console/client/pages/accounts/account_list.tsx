@@ -1,0 +1,100 @@
+import { useState } from "preact/hooks";
+import { change, read } from "../../api.ts";
+import { ActionForm, Field } from "../../components/action_form.tsx";
+import { Card } from "../../components/card.tsx";
+import { DataTable } from "../../components/data_table.tsx";
+import { EmptyState } from "../../components/empty_state.tsx";
+import { ErrorNotice } from "../../components/error_notice.tsx";
+import { Instant } from "../../components/instant.tsx";
+import { Loading } from "../../components/loading.tsx";
+import { PageHead } from "../../components/page_head.tsx";
+import { SecretShown } from "../../components/secret_shown.tsx";
+import { dollars } from "../../format.ts";
+import { hrefOf, query, setQuery } from "../../navigation.ts";
+import { usePolled } from "../../polled.ts";
+import { canWrite } from "../../session_state.ts";
+import type { Account, ListAnswer } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+import { AccountStatus } from "./account_status.tsx";
+import { limitsText } from "./limits_text.ts";
+
+const PAGE_SIZE = 100;
+
+/** All accounts, and the form that creates one. */
+export function AccountList() {
+  const after = query.value.get("after") ?? "";
+  const { data, error, reload } = usePolled(
+    `accounts ${after}`,
+    (signal) => read<ListAnswer<Account>>("/admin/v1/accounts", { limit: PAGE_SIZE, after }, signal),
+  );
+  const next = data?.next ?? null;
+  return (
+    <>
+      <PageHead title={TEXTS.accounts.title} />
+      {error !== null && <ErrorNotice error={error} />}
+      {data === null && error === null && <Loading />}
+      {data !== null && (data.data.length === 0 ? <NoAccounts /> : <Accounts accounts={data.data} />)}
+      {next !== null && (
+        <button type="button" class="more" onClick={() => setQuery({ after: next })}>{TEXTS.app.more}</button>
+      )}
+      {canWrite() && <CreateAccount onCreated={reload} />}
+    </>
+  );
+}
+
+function NoAccounts() {
+  const { emptyTitle, empty, emptyForReaders } = TEXTS.accounts;
+  return <EmptyState title={emptyTitle}>{canWrite() ? empty : emptyForReaders}</EmptyState>;
+}
+
+function Accounts({ accounts }: { readonly accounts: readonly Account[] }) {
+  return (
+    <DataTable
+      label={TEXTS.accounts.table}
+      rows={accounts}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => hrefOf(`accounts/${encodeURIComponent(id)}`)}
+      columns={[
+        { title: TEXTS.accounts.account, cell: ({ id }) => id },
+        { title: TEXTS.accounts.name, cell: ({ name }) => name ?? "" },
+        { title: TEXTS.accounts.status, cell: ({ status }) => <AccountStatus status={status} /> },
+        { title: TEXTS.accounts.balance, isNumeric: true, cell: ({ balance }) => dollars(balance) },
+        { title: TEXTS.accounts.held, isNumeric: true, cell: ({ held }) => dollars(held) },
+        { title: TEXTS.accounts.limits, cell: limitsText },
+        { title: TEXTS.accounts.created, cell: ({ created_at }) => <Instant at={created_at} /> },
+      ]}
+    />
+  );
+}
+
+function CreateAccount({ onCreated }: { readonly onCreated: () => void }) {
+  const [secret, setSecret] = useState<string | null>(null);
+  const create = async (fields: FormData) => {
+    const balance = String(fields.get("balance") ?? "").trim();
+    const created = await change<{ webhook_secret: string }>("POST", "/admin/v1/accounts", {
+      id: String(fields.get("id") ?? "").trim(),
+      ...balance !== "" && { balance },
+    });
+    setSecret(created.webhook_secret);
+    onCreated();
+  };
+  return (
+    <Card title={TEXTS.accounts.createTitle}>
+      {secret !== null && (
+        <SecretShown
+          title={TEXTS.accounts.webhookSecret}
+          secret={secret}
+          onClose={() => setSecret(null)}
+        />
+      )}
+      <ActionForm submit={TEXTS.accounts.create} onSubmit={create}>
+        <Field name={TEXTS.accounts.id}>
+          <input name="id" required maxLength={100} autocomplete="off" />
+        </Field>
+        <Field name={TEXTS.accounts.startBalance}>
+          <input name="balance" inputMode="decimal" placeholder="0.00" autocomplete="off" />
+        </Field>
+      </ActionForm>
+    </Card>
+  );
+}

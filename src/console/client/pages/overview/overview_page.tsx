@@ -1,0 +1,75 @@
+import { read } from "../../api.ts";
+import { Card } from "../../components/card.tsx";
+import { Choice } from "../../components/choice.tsx";
+import { EmptyState } from "../../components/empty_state.tsx";
+import { ErrorNotice } from "../../components/error_notice.tsx";
+import { Loading } from "../../components/loading.tsx";
+import { PageHead } from "../../components/page_head.tsx";
+import { hrefOf, query, setQuery } from "../../navigation.ts";
+import type { Page } from "../../page.ts";
+import { usePolled } from "../../polled.ts";
+import type { TrafficAnswer } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+import { ErrorsCard } from "./errors_card.tsx";
+import { ProvidersCard } from "./providers_card.tsx";
+import { TrafficCharts } from "./traffic_charts.tsx";
+import { TrafficStats } from "./traffic_stats.tsx";
+
+const SPANS = ["hour", "day", "week", "month"] as const;
+const REFRESH_MS = 5_000;
+
+/** The state of the gateway at a glance. */
+export const overviewPage: Page = {
+  path: "overview",
+  title: TEXTS.overview.title,
+  icon: "overview",
+  audience: "operators",
+  View: Overview,
+};
+
+function Overview() {
+  const span = SPANS.find((each) => each === query.value.get("span")) ?? "hour";
+  const { data, error } = usePolled(
+    span,
+    (signal) => read<TrafficAnswer>("/admin/v1/traffic", { span }, signal),
+    REFRESH_MS,
+  );
+  return (
+    <>
+      <PageHead title={TEXTS.overview.title}>
+        <Choice
+          label={TEXTS.overview.span}
+          values={SPANS}
+          titles={TEXTS.app.spans}
+          value={span}
+          onChange={(value) => setQuery({ span: value })}
+        />
+      </PageHead>
+      {error !== null && <ErrorNotice error={error} />}
+      {data === null ? error === null && <Loading /> : <Traffic answer={data} />}
+    </>
+  );
+}
+
+function Traffic({ answer }: { readonly answer: TrafficAnswer }) {
+  return (
+    <div class="grid">
+      <TrafficStats answer={answer} />
+      {answer.total.requests === 0
+        ? (
+          <section class="card wide">
+            <EmptyState title={TEXTS.overview.emptyTitle}>
+              {TEXTS.overview.empty} <a href={hrefOf("requests")}>{TEXTS.overview.emptyLink}</a>
+            </EmptyState>
+          </section>
+        )
+        : <TrafficCharts steps={answer.data} />}
+      <Card title={TEXTS.overview.errors}>
+        <ErrorsCard errors={answer.total.errors} />
+      </Card>
+      <Card title={TEXTS.overview.providers}>
+        <ProvidersCard />
+      </Card>
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+import { useState } from "preact/hooks";
+import { type ApiError, change, read } from "../../api.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Card } from "../../components/card.tsx";
+import { DataTable } from "../../components/data_table.tsx";
+import { EmptyState } from "../../components/empty_state.tsx";
+import { ErrorNotice } from "../../components/error_notice.tsx";
+import { Instant } from "../../components/instant.tsx";
+import { Loading } from "../../components/loading.tsx";
+import { PageHead } from "../../components/page_head.tsx";
+import { CircuitBadge, ProviderBadge } from "../../components/provider_badge.tsx";
+import { duration, number } from "../../format.ts";
+import type { Page, PageProps } from "../../page.ts";
+import { usePolled } from "../../polled.ts";
+import { canWrite } from "../../session_state.ts";
+import type { ListedProvider, ProviderHealth, ProvidersAnswer, ProviderTest } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+
+const REFRESH_MS = 5_000;
+
+/** The health of the providers. */
+export const providersPage: Page = {
+  path: "providers",
+  title: TEXTS.providers.title,
+  icon: "providers",
+  audience: "operators",
+  View: Providers,
+};
+
+/** @param props With the name of a provider in the address, only that one is shown. */
+function Providers({ rest }: PageProps) {
+  const { data, error } = usePolled(
+    "providers",
+    (signal) => read<ProvidersAnswer>("/admin/v1/providers", {}, signal),
+    REFRESH_MS,
+  );
+  const shown = data?.data.filter(({ name }) => rest === "" || name === rest) ?? [];
+  return (
+    <>
+      <PageHead title={TEXTS.providers.title}>
+        {data !== null && (
+          <span class="hint">
+            {TEXTS.providers.since} <Instant at={data.since} />
+          </span>
+        )}
+      </PageHead>
+      {error !== null && <ErrorNotice error={error} />}
+      {data === null && error === null && <Loading />}
+      {data !== null && shown.length === 0 && (
+        <EmptyState title={TEXTS.providers.emptyTitle}>{TEXTS.providers.empty}</EmptyState>
+      )}
+      <div class="grid">{shown.map((provider) => <ProviderCard key={provider.name} provider={provider} />)}</div>
+    </>
+  );
+}
+
+function ProviderCard({ provider }: { readonly provider: ListedProvider }) {
+  const { name, kind, limits, credentials, last_failure_at, models } = provider;
+  return (
+    <Card
+      title={name}
+      actions={
+        <span class="actions">
+          <ProviderBadge provider={provider} />
+          <Badge tone="plain">{kind}</Badge>
+        </span>
+      }
+    >
+      <dl class="facts">
+        <dt>{TEXTS.providers.succeeded}</dt>
+        <dd>{number(provider.succeeded)}</dd>
+        <dt>{TEXTS.providers.failed}</dt>
+        <dd>{number(provider.failed)}</dd>
+        <dt>{TEXTS.providers.lastFailure}</dt>
+        <dd>{last_failure_at === null ? TEXTS.providers.never : <Instant at={last_failure_at} />}</dd>
+        {limits !== null && (
+          <>
+            <dt>{TEXTS.providers.limits}</dt>
+            <dd>{TEXTS.providers.limitsText(number(limits.open), number(limits.waiting))}</dd>
+          </>
+        )}
+      </dl>
+      {models.length === 0 ? <p class="hint">{TEXTS.providers.unused}</p> : <Models label={name} models={models} />}
+      {credentials.length > 0 && (
+        <DataTable
+          label={TEXTS.providers.credential}
+          rows={credentials}
+          keyOf={(credential) => credential.name}
+          columns={[
+            { title: TEXTS.providers.credential, cell: (credential) => credential.name },
+            { title: TEXTS.providers.state, cell: (credential) => <ProviderBadge provider={credential} /> },
+            { title: TEXTS.providers.succeeded, isNumeric: true, cell: ({ succeeded }) => number(succeeded) },
+            { title: TEXTS.providers.failed, isNumeric: true, cell: ({ failed }) => number(failed) },
+          ]}
+        />
+      )}
+      {canWrite() && <TestButton name={name} />}
+    </Card>
+  );
+}
+
+function Models({ label, models }: { readonly label: string; readonly models: ProviderHealth["models"] }) {
+  return (
+    <DataTable
+      label={label}
+      rows={models}
+      keyOf={({ model }) => model}
+      columns={[
+        { title: TEXTS.providers.model, cell: ({ model }) => <code>{model}</code> },
+        {
+          title: TEXTS.providers.circuit,
+          cell: ({ circuit, open_for, rests_until }) => (
+            <>
+              <CircuitBadge circuit={circuit} />
+              {rests_until !== null && (
+                <div class="hint">
+                  {TEXTS.providers.restsUntil} <Instant at={rests_until} />
+                </div>
+              )}
+              {open_for !== null && <div class="hint">{TEXTS.providers.openFor} {open_for}</div>}
+            </>
+          ),
+        },
+        { title: TEXTS.providers.succeeded, isNumeric: true, cell: ({ succeeded }) => number(succeeded) },
+        { title: TEXTS.providers.failed, isNumeric: true, cell: ({ failed }) => number(failed) },
+      ]}
+    />
+  );
+}
+
+function TestButton({ name }: { readonly name: string }) {
+  const [isBusy, setBusy] = useState(false);
+  const [result, setResult] = useState<ProviderTest | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const test = () => {
+    setBusy(true);
+    setError(null);
+    change<ProviderTest>("POST", `/admin/v1/providers/${encodeURIComponent(name)}/test`)
+      .then(setResult, setError).finally(() => setBusy(false));
+  };
+  return (
+    <div class="provider-test">
+      <button type="button" disabled={isBusy} aria-label={TEXTS.providers.testLabel(name)} onClick={test}>
+        {isBusy ? TEXTS.providers.testing : TEXTS.providers.test}
+      </button>
+      {error !== null && <ErrorNotice error={error} />}
+      {result?.data.map(({ credential, ok, message, latency_ms }) => (
+        <p key={credential ?? ""} class={ok ? "notice good" : "notice bad"} role="status">
+          {credential !== null && <strong>{credential}:</strong>} {message}{" "}
+          {TEXTS.providers.latency(duration(latency_ms))}
+        </p>
+      ))}
+    </div>
+  );
+}

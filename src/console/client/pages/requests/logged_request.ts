@@ -1,0 +1,21 @@
+import { session } from "../../session_state.ts";
+import type { PrintedRequest } from "../../../../request_log/printed/request_line.ts";
+
+/** A request of the log. Its owner does not see how it was routed. */
+export type LoggedRequest =
+  & Omit<PrintedRequest, "account" | "position" | "routes" | "attempts">
+  & {
+    readonly endpoint: string | null;
+    readonly routes?: PrintedRequest["routes"];
+    readonly account?: string | null;
+    readonly attempts: readonly (Omit<PrintedRequest["attempts"][number], "model"> & {
+      readonly model?: string;
+      /** Unix seconds. */
+      readonly started_at: number;
+    })[];
+  };
+
+/** The log that the session may read. */
+export function requestsEndpoint(): string {
+  return session.value?.kind === "caller" ? "/v1/requests" : "/admin/v1/requests";
+}

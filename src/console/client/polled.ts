@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ApiError } from "./api.ts";
+
+/** Data that is read again and again. */
+export interface Polled<T> {
+  /** Null until it was read. */
+  readonly data: T | null;
+  /** Why the last read failed; null if it did not. */
+  readonly error: ApiError | null;
+  /** Reads at once. */
+  readonly reload: () => void;
+}
+
+/**
+ * Reads data, again whenever its name changes, and every `everyMs` while the page is visible.
+ *
+ * @param name Names what is read. Data of an earlier name is not shown.
+ * @param load Reads it.
+ * @param everyMs Null to read once.
+ */
+export function usePolled<T>(
+  name: string,
+  load: (signal: AbortSignal) => Promise<T>,
+  everyMs: number | null = null,
+): Polled<T> {
+  const [state, setState] = useState<{ name: string; data: T | null; error: ApiError | null }>(
+    { name, data: null, error: null },
+  );
+  const [round, setRound] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+  useEffect(() => {
+    const ended = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const run = async () => {
+      if (!document.hidden) {
+        try {
+          const data = await latest.current(ended.signal);
+          if (!ended.signal.aborted) setState({ name, data, error: null });
+        } catch (error) {
+          if (ended.signal.aborted) return;
+          setState((before) => ({ name, data: before.name === name ? before.data : null, error: error as ApiError }));
+        }
+      }
+      if (everyMs !== null && !ended.signal.aborted) timer = setTimeout(run, everyMs);
+    };
+    void run();
+    return () => {
+      ended.abort();
+      clearTimeout(timer);
+    };
+  }, [name, everyMs, round]);
+  const isCurrent = state.name === name;
+  return {
+    data: isCurrent ? state.data : null,
+    error: isCurrent ? state.error : null,
+    reload: () => setRound((before) => before + 1),
+  };
+}

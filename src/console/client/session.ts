@@ -1,0 +1,49 @@
+import { changeRequest, send } from "./api.ts";
+import { hasEnded, session, type SignedIn } from "./session_state.ts";
+
+interface SessionAnswer {
+  readonly session: SignedIn | null;
+}
+
+const ADDRESS = "/console/session";
+const LINK = /^#link=([0-9A-Za-z]+)$/;
+
+/**
+ * Reads the session, or signs in by the link in the address.
+ *
+ * @throws {ApiError} If the link is not valid. The session is known then.
+ */
+export async function openSession(): Promise<void> {
+  const link = LINK.exec(location.hash)?.[1];
+  if (link !== undefined) history.replaceState(null, "", location.pathname + location.search);
+  try {
+    session.value = link === undefined
+      ? (await send<SessionAnswer>(ADDRESS, {})).session
+      : (await send<SessionAnswer>(ADDRESS, changeRequest("POST", { link }))).session;
+  } catch (error) {
+    session.value = null;
+    throw error;
+  }
+}
+
+/**
+ * Signs in with an admin key or an API key.
+ *
+ * @throws {ApiError} If the key is not valid.
+ */
+export async function signIn(key: string): Promise<void> {
+  const answer = await send<SessionAnswer>(ADDRESS, changeRequest("POST", { key }));
+  hasEnded.value = false;
+  session.value = answer.session;
+}
+
+/**
+ * Signs out.
+ *
+ * @throws {ApiError}
+ */
+export async function signOut(): Promise<void> {
+  await send<SessionAnswer>(ADDRESS, changeRequest("DELETE", null));
+  hasEnded.value = false;
+  session.value = null;
+}

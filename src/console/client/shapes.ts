@@ -1,0 +1,186 @@
+/** What the gateway's API answers, as far as pages show it. Source: docs/api/admin.md. */
+
+/** A page of a list. */
+export interface ListAnswer<T> {
+  readonly data: readonly T[];
+  /** The `after` of the next page; null on the last one. */
+  readonly next: string | null;
+}
+
+/** Estimated quantiles of durations in milliseconds. */
+export interface Quantiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+/** The traffic of a span of time. */
+export interface Traffic {
+  /** Unix seconds. */
+  readonly from: number;
+  /** Unix seconds. */
+  readonly to: number;
+  readonly requests: number;
+  /** By code. */
+  readonly errors: Readonly<Record<string, number>>;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost: string;
+  readonly first_byte_ms: Quantiles | null;
+  readonly duration_ms: Quantiles | null;
+}
+
+/** The answer of `GET /admin/v1/traffic`. */
+export interface TrafficAnswer {
+  readonly data: readonly Traffic[];
+  readonly total: Traffic;
+  readonly now: {
+    readonly open_streams: number;
+    readonly memory: { readonly in_use: number; readonly limit: number };
+    /** By kind. */
+    readonly jobs: Readonly<Record<string, number>>;
+  };
+}
+
+interface Circuit {
+  readonly circuit: "closed" | "half_open" | "open";
+  readonly failures_in_a_row: number;
+  /** Unix seconds. */
+  readonly rests_until: number | null;
+}
+
+/** What is known about a provider, or about one of its credentials. */
+export interface ProviderHealth extends Circuit {
+  readonly name: string;
+  readonly state: "ready" | "degraded" | "resting" | "misconfigured";
+  readonly models: readonly (Circuit & {
+    readonly model: string;
+    readonly open_for: string | null;
+    readonly succeeded: number;
+    readonly failed: number;
+  })[];
+  /** Unix seconds. */
+  readonly last_failure_at: number | null;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly limits: {
+    readonly rpm: number | null;
+    readonly tpm: number | null;
+    readonly concurrency: number | null;
+    readonly open: number;
+    readonly waiting: number;
+  } | null;
+}
+
+/** A provider of `GET /admin/v1/providers`. */
+export interface ListedProvider extends ProviderHealth {
+  readonly kind: string;
+  readonly credentials: readonly ProviderHealth[];
+}
+
+/** The answer of `GET /admin/v1/providers`. */
+export interface ProvidersAnswer {
+  readonly data: readonly ListedProvider[];
+  /** Unix seconds. */
+  readonly since: number;
+}
+
+/** The answer of a test of a provider. */
+export interface ProviderTest {
+  readonly ok: boolean;
+  readonly data: readonly {
+    readonly credential: string | null;
+    readonly ok: boolean;
+    readonly message: string;
+    readonly latency_ms: number;
+  }[];
+}
+
+/** The limits of an account or a key. */
+export interface Limits {
+  readonly name: string | null;
+  readonly models: readonly string[] | null;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+  readonly budget: { readonly amount: string; readonly per: string } | null;
+}
+
+/** An account of `GET /admin/v1/accounts`. */
+export interface Account extends Limits {
+  readonly id: string;
+  readonly status: "active" | "suspended" | "erasing" | "erased";
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly balance: string;
+  readonly held: string;
+  readonly overdraft: string;
+}
+
+/** A key of an account. */
+export interface AccountKey extends Limits {
+  readonly id: string;
+  readonly prefix: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+  readonly revoked_at: number | null;
+  readonly expires_at: number | null;
+}
+
+/** An entry of a ledger. Source: docs/api/money.md#ledger. */
+export interface LedgerEntry {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly operation: string;
+  readonly reference: string | null;
+  /** Changes, signed. */
+  readonly balance: string;
+  readonly held: string;
+}
+
+/** Sums of usage. Source: docs/api/money.md#usage. */
+export interface UsageSums {
+  readonly cost: string;
+  readonly requests: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly images: number;
+  readonly video_seconds: number;
+}
+
+/** Usage of a group, whose values are named by its dimensions. */
+export type UsageGroup = UsageSums & { readonly [dimension: string]: string | number | null };
+
+/** The answer of a usage endpoint. */
+export interface UsageAnswer extends ListAnswer<UsageGroup> {
+  readonly total: UsageSums;
+}
+
+/** The answer of `GET /v1/key`, as far as it is shown. Source: docs/api/limits.md#own-limits-and-credits. */
+export interface OwnKey {
+  readonly id: string;
+  readonly name: string | null;
+  readonly prefix: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly left: OwnLimits;
+  readonly account: { readonly id: string; readonly name: string | null; readonly left: OwnLimits };
+}
+
+/** What limits have left; those without a limit are absent. */
+export interface OwnLimits {
+  readonly rpm?: { readonly left: number };
+  readonly tpm?: { readonly left: number };
+  readonly concurrency?: { readonly left: number };
+  readonly budget?: { readonly left: string; readonly resets_at: number | null };
+}
+
+/** The answer of `GET /v1/credits`. */
+export interface OwnCredits {
+  readonly balance: string;
+  readonly held: string;
+  readonly reserved: string;
+}

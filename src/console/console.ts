@@ -1,0 +1,219 @@
+import type { AdminKeys } from "../audit/admin_keys.ts";
+import type { Authenticate } from "../billing/authenticate.ts";
+import type { ErrorRenderer, Handler, Inbound, Route } from "../http/inbound.ts";
+import { readJsonObject } from "../http/json_body.ts";
+import type { RequestRouter } from "../http/request_handler.ts";
+import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import { secondsOf } from "../lib/clock.ts";
+import { answerAsset, type ConsoleAssets } from "./assets.ts";
+import { forwardCall, forwardedInbound } from "./forward.ts";
+import { requireSameOrigin } from "./same_origin.ts";
+import { withSecurityHeaders } from "./security_headers.ts";
+import { readSessionCookie, writeSessionCookie } from "./session_cookie.ts";
+import { type ConsoleSessions, hasCsrfToken, type Session } from "./sessions.ts";
+
+/** The dependencies of the console. */
+export interface ConsoleOptions {
+  readonly sessions: ConsoleSessions;
+  readonly keys: Pick<AdminKeys, "identify">;
+  /** Authenticates API keys, and delays the errors of wrong keys. */
+  readonly authenticate: Authenticate;
+  /** The endpoints for operators. */
+  readonly operatorRouter: RequestRouter;
+  /** The endpoints for callers that the console shows. */
+  readonly callerRouter: RequestRouter;
+  readonly assets: () => Promise<ConsoleAssets>;
+  readonly renderError: ErrorRenderer;
+  /** Gives the gateway's public address without a final slash. */
+  readonly baseUrl: () => string;
+}
+
+const API = "/console/api";
+const CSRF_FIELD = "x-console-token";
+const BODY_LIMITS = { capBytes: 4_096, idleMs: 10_000 };
+/** The endpoint by whose rules an API key signs in; it is open to every valid key. */
+const KEY_PATH = "/v1/key";
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** A session, and who it is now. */
+interface SignedIn {
+  readonly session: Session;
+  readonly identity: JsonObject;
+}
+
+/**
+ * The web console: its page and files, sessions at `/console/session`, and the gateway's own API below `/console/api`,
+ * which a session's cookie opens. No other endpoint accepts the cookie. Source: docs/console.md#security.
+ */
+export function consoleRoutes(options: ConsoleOptions): Route[] {
+  const { renderError } = options;
+  const route = (method: Route["method"], path: string, handler: Handler): Route => ({
+    method,
+    path,
+    handler: async (inbound) => {
+      try {
+        return withSecurityHeaders(await handler(inbound));
+      } catch (error) {
+        inbound.record.isProbe = false;
+        throw error;
+      }
+    },
+    renderError,
+  });
+  return [
+    route("GET", "/console", pageHandler(options)),
+    route("GET", "/console/:path*", pageHandler(options)),
+    route("GET", "/console/assets/:name", assetHandler(options)),
+    route("GET", "/console/session", showHandler(options)),
+    route("POST", "/console/session", signInHandler(options)),
+    route("DELETE", "/console/session", signOutHandler(options)),
+    ...METHODS.map((method) => route(method, `${API}/:path*`, apiHandler(options))),
+  ];
+}
+
+/** The page, which is the same for every path below `/console`: the browser's part reads the path. */
+function pageHandler({ assets }: ConsoleOptions): Handler {
+  return async ({ request }) => answerAsset(request, (await assets()).page);
+}
+
+function assetHandler({ assets }: ConsoleOptions): Handler {
+  return async ({ request, params }) => {
+    const asset = (await assets()).files.get(params.name ?? "");
+    if (asset === undefined) throw new GatewayError("not_found", "The console has no such file: reload the page");
+    return answerAsset(request, asset);
+  };
+}
+
+function showHandler(options: ConsoleOptions): Handler {
+  return async (inbound) => {
+    requireSameOrigin(inbound.request.headers, options.baseUrl());
+    return answer({ session: writeSession(await findSignedIn(inbound, options)) });
+  };
+}
+
+/** `POST /console/session` with `{key}`, or with the `{link}` that the gateway has printed. */
+function signInHandler(options: ConsoleOptions): Handler {
+  const { sessions } = options;
+  return async (inbound) => {
+    requireSameOrigin(inbound.request.headers, options.baseUrl());
+    const { body } = await readJsonObject(inbound, BODY_LIMITS);
+    const key = keyIn(body, sessions);
+    const identity = await identify(inbound, key, options);
+    const { session, token } = sessions.start({ key, isOperator: identity.kind === "operator" });
+    const replaced = readSessionCookie(inbound.request.headers.get("cookie"));
+    if (replaced !== null) sessions.end(replaced);
+    const response = answer({ session: writeSession({ session, identity }) }, 201);
+    response.headers.set("set-cookie", writeSessionCookie(token, isSecure(inbound, options)));
+    return response;
+  };
+}
+
+function keyIn({ key, link }: JsonObject, sessions: ConsoleSessions): string {
+  if (typeof link === "string") {
+    const linked = sessions.useLink(link);
+    if (linked !== null) return linked;
+    throw new GatewayError("unauthorized", "Cannot sign in: the link was used before or is too old", { field: "link" });
+  }
+  if (typeof key === "string" && /^[\x21-\x7e]{1,512}$/.test(key)) return key;
+  throw invalidField("key", "expected an admin key or an API key");
+}
+
+function signOutHandler(options: ConsoleOptions): Handler {
+  return async (inbound) => {
+    const { session, token } = requireSession(inbound, options);
+    requireToken(inbound, session);
+    options.sessions.end(token);
+    await inbound.request.body?.cancel();
+    const response = answer({ session: null });
+    response.headers.set("set-cookie", writeSessionCookie(null, isSecure(inbound, options)));
+    return response;
+  };
+}
+
+/** Any endpoint of the gateway's API, with the key of the session. */
+function apiHandler(options: ConsoleOptions): Handler {
+  const { sessions, operatorRouter, callerRouter } = options;
+  return async (inbound) => {
+    const { session, token } = requireSession(inbound, options);
+    if (inbound.method !== "GET") requireToken(inbound, session);
+    const { key, isOperator } = session;
+    if (isOperator && await options.keys.identify(key) === null) {
+      sessions.end(token);
+      throw ended();
+    }
+    const path = inbound.path.slice(API.length);
+    try {
+      return await forwardCall(isOperator ? operatorRouter : callerRouter, inbound, {
+        path,
+        key,
+        hasBody: inbound.method !== "GET",
+      });
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== "invalid_api_key") throw error;
+      sessions.end(token);
+      throw ended();
+    }
+  };
+}
+
+function requireSession(
+  { request: { headers } }: Inbound,
+  { sessions, baseUrl }: ConsoleOptions,
+): { session: Session; token: string } {
+  requireSameOrigin(headers, baseUrl());
+  const token = readSessionCookie(headers.get("cookie"));
+  const session = token === null ? null : sessions.find(token);
+  if (token === null || session === null) throw ended();
+  return { session, token };
+}
+
+function requireToken({ request: { headers } }: Inbound, session: Session): void {
+  if (hasCsrfToken(session, headers.get(CSRF_FIELD))) return;
+  throw new GatewayError("permission_denied", "Cannot accept this change: reload the page", { field: CSRF_FIELD });
+}
+
+function ended(): GatewayError {
+  return new GatewayError("unauthorized", "The session has ended: sign in again");
+}
+
+/** The session of a request and its holder; null without one, or if its key is no longer valid. */
+async function findSignedIn(inbound: Inbound, options: ConsoleOptions): Promise<SignedIn | null> {
+  const token = readSessionCookie(inbound.request.headers.get("cookie"));
+  const session = token === null ? null : options.sessions.find(token);
+  if (token === null || session === null) return null;
+  try {
+    return { session, identity: await identify(inbound, session.key, options) };
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.status >= 500) throw error;
+    options.sessions.end(token);
+    return null;
+  }
+}
+
+/**
+ * Who a key is: an operator, or the owner of an API key.
+ *
+ * @throws {GatewayError} `invalid_api_key`, later and later for a client that sends many wrong keys.
+ */
+async function identify(inbound: Inbound, key: string, { keys, authenticate }: ConsoleOptions): Promise<JsonObject> {
+  const operator = await keys.identify(key);
+  if (operator !== null) return { kind: "operator", name: operator.name, role: operator.role };
+  const { accountId, keyId } = await authenticate(forwardedInbound(inbound, { path: KEY_PATH, key, hasBody: false }));
+  return { kind: "caller", account: accountId, key: keyId };
+}
+
+function writeSession(signedIn: SignedIn | null): JsonObject | null {
+  if (signedIn === null) return null;
+  const { session: { csrfToken, expiresAt }, identity } = signedIn;
+  return { ...identity, token: csrfToken, expires_at: secondsOf(expiresAt) };
+}
+
+/** A client that claims TLS falsely gets a cookie that its own browser does not send. */
+function isSecure({ request: { headers } }: Inbound, { baseUrl }: ConsoleOptions): boolean {
+  return baseUrl().startsWith("https:") || headers.get("x-forwarded-proto") === "https";
+}
+
+function answer(body: JsonObject, status = 200): Response {
+  return Response.json(body, { status, headers: { "cache-control": "no-store" } });
+}

@@ -1,0 +1,83 @@
+import { assert, assertEquals } from "@std/assert";
+import { render } from "preact-render-to-string";
+import { ApiError } from "../../../src/console/client/api.ts";
+import { StatusBadge } from "../../../src/console/client/components/badge.tsx";
+import { DataTable } from "../../../src/console/client/components/data_table.tsx";
+import { ErrorNotice } from "../../../src/console/client/components/error_notice.tsx";
+import { Instant } from "../../../src/console/client/components/instant.tsx";
+import { ErrorsCard } from "../../../src/console/client/pages/overview/errors_card.tsx";
+import { TrafficStats } from "../../../src/console/client/pages/overview/traffic_stats.tsx";
+import { Timeline } from "../../../src/console/client/pages/requests/timeline.tsx";
+import { pagesFor } from "../../../src/console/client/pages.ts";
+import { session } from "../../../src/console/client/session_state.ts";
+import { SignIn } from "../../../src/console/client/sign_in.tsx";
+import { LOGGED_REQUEST, TRAFFIC } from "./samples.ts";
+
+const SCRIPT = '<img src=x onerror="alert(1)">';
+
+Deno.test("console: an error has its message and the id of the request, as text", () => {
+  const error = new ApiError(SCRIPT, 500, "internal_error", "req_1");
+  const html = render(<ErrorNotice error={error} />);
+  assert(html.includes('role="alert"') && html.includes("<code>req_1</code>"));
+  assert(!html.includes("<img") && html.includes("&lt;img"));
+});
+
+Deno.test("console: an instant is in the viewer's zone, with UTC on hover", () => {
+  const html = render(<Instant at={1_795_349_563.25} />);
+  assert(html.includes('datetime="2026-11-22T12:12:43.250Z"'), html);
+  assert(html.includes('title="2026-11-22 12:12:43.250 UTC"'), html);
+});
+
+Deno.test("console: a table has a label, heads of columns, and texts of callers without markup", () => {
+  const html = render(
+    <DataTable
+      label="Models"
+      rows={[{ id: SCRIPT }]}
+      keyOf={({ id }) => id}
+      hrefOf={() => "/console/requests/req_1"}
+      columns={[{ title: "Model", cell: ({ id }) => id }]}
+    />,
+  );
+  assert(html.includes('aria-label="Models"') && html.includes('<th scope="col">Model</th>'));
+  assert(html.includes('href="/console/requests/req_1"') && !html.includes("<img"));
+});
+
+Deno.test("console: a status is green, yellow or red by its class", () => {
+  const toneOf = (status: number) => /badge (\w+)/.exec(render(<StatusBadge status={status} />))?.[1];
+  assertEquals([200, 302, 404, 429, 500, 503].map(toneOf), ["good", "good", "warn", "warn", "bad", "bad"]);
+});
+
+Deno.test("console: the overview has the rate, the failures, the spend and the latencies of a span", () => {
+  const html = render(<TrafficStats answer={TRAFFIC} />);
+  for (const text of ["0.5", "10%", "$1.25", "1.5K", "120 ms", "p95 800 ms", "1.2 s", "512 KiB"]) {
+    assert(html.includes(`>${text}`) || html.includes(text), text);
+  }
+});
+
+Deno.test("console: each code of errors leads to its requests, and no errors say so", () => {
+  const html = render(<ErrorsCard errors={{ not_found: 2, rate_limited: 5 }} />);
+  assert(html.indexOf("rate_limited") < html.indexOf("not_found"));
+  assert(html.includes('href="/console/requests?code=rate_limited"'));
+  assert(render(<ErrorsCard errors={{}} />).includes("No request failed"));
+});
+
+Deno.test("console: the timeline shows each attempt at its time, and why it failed", () => {
+  const html = render(<Timeline request={LOGGED_REQUEST} />);
+  assert(html.includes("1. openai") && html.includes("2. azure"));
+  assert(html.includes("unavailable: The engine is overloaded"));
+  assert(html.includes("left:10%") || html.includes("left: 10%"), html);
+});
+
+Deno.test("console: the sign-in page has one labelled field that keeps its key hidden", () => {
+  const html = render(<SignIn problem={null} />);
+  assert(
+    html.includes('type="password"') && html.includes("<label") && html.includes('aria-describedby="sign-in-hint"'),
+  );
+});
+
+Deno.test("console: operators and callers have different pages, with different paths", () => {
+  const pathsOf = (kind: "operator" | "caller") => pagesFor({ kind }).map(({ path }) => path);
+  assertEquals(pathsOf("operator"), ["overview", "requests", "usage", "accounts", "providers"]);
+  assertEquals(pathsOf("caller"), ["account", "requests", "usage"]);
+  assertEquals(session.value, undefined);
+});

@@ -1,0 +1,74 @@
+import { assertEquals } from "@std/assert";
+import * as fc from "fast-check";
+import { bytes, dollars, duration } from "../../../src/console/client/format.ts";
+import { joinedNewest } from "../../../src/console/client/pages/requests/newest.ts";
+import { timelineOf } from "../../../src/console/client/pages/requests/timeline_phases.ts";
+import { costByDay, lastDays } from "../../../src/console/client/pages/usage/cost_by_day.ts";
+import { stacked } from "../../../src/console/client/stacked.ts";
+import type { UsageGroup } from "../../../src/console/client/shapes.ts";
+import { LOGGED_REQUEST } from "./samples.ts";
+
+const listOf = (ids: readonly number[], next: string | null = null) => ({
+  data: ids.map((id) => ({ id: String(id) })),
+  next,
+});
+const idsOf = ({ data }: { readonly data: readonly { readonly id: string }[] }) => data.map(({ id }) => Number(id));
+
+Deno.test("joinedNewest() puts new entries before the known ones, each once", () => {
+  assertEquals(idsOf(joinedNewest(listOf([3, 2, 1]), listOf([5, 4, 3]))), [5, 4, 3, 2, 1]);
+  assertEquals(idsOf(joinedNewest(listOf([]), listOf([2, 1]))), [2, 1]);
+  const same = listOf([2, 1]);
+  assertEquals(joinedNewest(same, listOf([2, 1])) === same, true);
+});
+
+Deno.test("joinedNewest() starts again where entries between two readings are missing", () => {
+  const newest = listOf([9, 8, 7], "7");
+  assertEquals(joinedNewest(listOf([3, 2, 1]), newest), newest);
+});
+
+Deno.test("stacked() adds the values of the series before, and the last one has the sums", () => {
+  assertEquals(stacked([[1, 2], [3, null], [0, 1]]), [[1, 2], [4, 2], [4, 3]]);
+  fc.assert(fc.property(fc.array(fc.tuple(fc.nat(99), fc.nat(99)), { minLength: 1 }), (series) => {
+    const sums = [0, 1].map((place) => series.reduce((sum, values) => sum + (values[place] ?? 0), 0));
+    assertEquals(stacked(series).at(-1), sums);
+  }));
+});
+
+Deno.test("timelineOf() keeps every phase within the request", () => {
+  assertEquals(timelineOf(LOGGED_REQUEST).map(({ kind, startMs, lengthMs }) => [kind, startMs, lengthMs]), [
+    ["admission", 0, 20],
+    ["failed", 20, 30],
+    ["attempt", 50, 100],
+    ["response", 150, 50],
+  ]);
+  const late = { ...LOGGED_REQUEST, first_byte_ms: 900, duration_ms: 10 };
+  for (const { startMs, lengthMs } of timelineOf(late)) assertEquals(startMs >= 0 && startMs + lengthMs <= 10, true);
+});
+
+Deno.test("costByDay() names the groups with the highest cost and sums up the others", () => {
+  const days = ["2026-11-22", "2026-11-23"];
+  const groups = Array.from({ length: 10 }, (_, index) => ({
+    model: `m${index}`,
+    day: days[index % 2],
+    cost: String(index),
+  })) as unknown as UsageGroup[];
+  const series = costByDay({ groups, dimension: "model", days });
+  assertEquals(series.map(({ name }) => name), ["m9", "m8", "m7", "m6", "m5", "m4", "m3", "others"]);
+  assertEquals(series.at(-1)?.values, [2, 1]);
+});
+
+Deno.test("lastDays() ends with the UTC day of now", () => {
+  assertEquals(lastDays(2, Date.parse("2026-03-01T00:00:00Z")), ["2026-02-28", "2026-03-01"]);
+});
+
+Deno.test("amounts, durations and sizes have few digits", () => {
+  assertEquals(["25.0000000000", "0.0000130000", "-1.5", "0", "1234.5"].map(dollars), [
+    "$25.00",
+    "$0.000013",
+    "−$1.50",
+    "$0.00",
+    "$1,234.50",
+  ]);
+  assertEquals([0, 999, 1_500, 61_000].map(duration), ["0 ms", "999 ms", "1.5 s", "1 min 1 s"]);
+  assertEquals([0, 1_023, 1_536, 3 * 2 ** 30].map(bytes), ["0 B", "1023 B", "1.5 KiB", "3 GiB"]);
+});
