@@ -94,6 +94,7 @@ function timesOf(seconds: readonly number[]): string[] {
 }
 
 function optionsFor({ element, names, format, isStacked }: DrawnChart): UPlot.Options {
+  const labels = names.split("\n");
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const axis = {
@@ -107,15 +108,17 @@ function optionsFor({ element, names, format, isStacked }: DrawnChart): UPlot.Op
     height: HEIGHT,
     padding: [8, 8, 0, 0],
     legend: { show: false },
+    // Each area ends at the series below it.
+    ...isStacked && { bands: labels.slice(1).map((_, index) => ({ series: [index + 2, index + 1] })) },
     cursor: { y: false, points: { show: !isStacked } },
     scales: { y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
     axes: [
-      { ...axis, space: 70, values: (_chart, splits) => timesOf(splits) },
+      { ...axis, space: 70, size: 28, values: (_chart, splits) => timesOf(splits) },
       { ...axis, size: 64, space: 36, values: (_chart, splits) => splits.map(format) },
     ],
     series: [
       {},
-      ...names.split("\n").map((label, index): UPlot.Series => {
+      ...labels.map((label, index): UPlot.Series => {
         const stroke = colour(`--series-${index % COLOURS + 1}`);
         return { label, stroke, width: 1.5, points: { show: false }, ...isStacked && { fill: `${stroke}40` } };
       }),
