@@ -5,7 +5,7 @@ import { ownValue } from "../lib/own_value.ts";
 import { providerIdOf } from "../lib/provider_name.ts";
 import type { ProviderTest } from "../protocols/admin/providers.ts";
 import type { Provider } from "../upstreams/provider.ts";
-import { checkProvider } from "../upstreams/provider_check.ts";
+import { checkProvider, type ProviderCheck } from "../upstreams/provider_check.ts";
 import { openConfiguredParts } from "./configured_parts.ts";
 
 /** What a test needs. */
@@ -37,9 +37,15 @@ export async function testProvider(
   const results: ProviderTest[] = [];
   for (const each of tested) {
     const provider = providers.get(providerIdOf(name, each))!;
-    results.push({ credential: each, ...await checkProvider(provider, settings, clock) });
+    results.push(testOf(each, await checkProvider(provider, settings, clock)));
   }
   return results;
+}
+
+function testOf(credential: string | null, { fault, latencyMs, models }: ProviderCheck): ProviderTest {
+  const listed = models === null ? "" : ` and lists ${models.length} models`;
+  const message = fault === null ? `The vendor accepts the credential${listed}` : `${fault.text}: ${fault.advice}`;
+  return { credential, isOk: fault === null, message, latencyMs, models: models?.length ?? null };
 }
 
 /**

@@ -9,12 +9,15 @@ import { checkListedModels, checkPrices } from "../doctor/catalog_checks.ts";
 import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
 import { checkDescriptors, checkDisk, checkFiles, checkFilesBucket, checkVersion } from "../doctor/host_checks.ts";
 import { checkClock, checkHosts } from "../doctor/network_checks.ts";
-import { checkProvider } from "../doctor/provider_checks.ts";
+import { providerFinding } from "../doctor/provider_checks.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
+import { ownValue } from "../lib/own_value.ts";
 import { StoreMissingError } from "../store/kv/database_file.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { StoreUnusableError } from "../store/store_unusable_error.ts";
+import { idOf } from "../upstreams/provider.ts";
+import { checkProvider } from "../upstreams/provider_check.ts";
 import { findGateway, isConfigNamed, pathOf } from "./find_gateway.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -120,11 +123,12 @@ async function checkVendors(config: Config, report: (...found: readonly Finding[
   try {
     // The first of several credentials is there twice: by its id and by the provider's name.
     const checked = await Promise.all([...new Set(providers.values())].map(async (provider) => {
-      const { finding, listed } = await checkProvider(provider);
-      return { name: provider.name, finding, listed };
+      const settings = ownValue(config.providers, provider.name)!;
+      const test = await checkProvider(provider, settings, systemClock);
+      return { name: provider.name, finding: providerFinding(idOf(provider), test), models: test.models };
     }));
     report(...checked.map(({ finding }) => finding));
-    const lists = checked.flatMap(({ name, listed }) => listed === null ? [] : [[name, listed] as const]);
+    const lists = checked.flatMap(({ name, models }) => models === null ? [] : [[name, new Set(models)] as const]);
     report(checkListedModels(config.models, new Map(lists)));
   } finally {
     openedProviders.close();

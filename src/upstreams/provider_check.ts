@@ -1,19 +1,27 @@
 import type { Clock } from "../lib/clock.ts";
 import { BASE_URLS } from "./provider_config.ts";
-import { UpstreamFailure } from "./failure.ts";
+import { type FailureKind, UpstreamFailure } from "./failure.ts";
 import type { ProviderKind } from "./kinds.ts";
 import type { Provider } from "./provider.ts";
 
 /** The result of a test of one provider with one credential. */
 export interface ProviderCheck {
-  /** Whether the vendor accepts the credential. */
-  readonly isOk: boolean;
-  /** What was found, in one sentence without secrets. */
-  readonly message: string;
+  /** Null if the vendor accepts the credential. */
+  readonly fault: ProviderFault | null;
   /** Milliseconds until the vendor's response was read; null without a response. */
   readonly latencyMs: number | null;
-  /** The number of models that the vendor lists; null if it was not read. */
-  readonly models: number | null;
+  /** The ids of the models that the vendor lists; null if its list was not read. */
+  readonly models: readonly string[] | null;
+}
+
+/** What is wrong with a provider. */
+export interface ProviderFault {
+  /** `untestable`: the kind has no request without cost that needs a credential. */
+  readonly kind: FailureKind | "untestable";
+  /** What was found, in one sentence without secrets and without a final point. */
+  readonly text: string;
+  /** What to change. */
+  readonly advice: string;
 }
 
 /** A provider's settings, for messages. */
@@ -25,8 +33,8 @@ export interface CheckedAddress {
 const MAX_CHECK_MS = 30_000;
 
 /**
- * Tests a provider by its vendor's cheapest request that needs a credential, and counts the models if the vendor lists
- * them. Never rejects with an `UpstreamFailure`.
+ * Tests a provider by its vendor's cheapest request that needs a credential, and lists the models if the vendor does.
+ * Never rejects with an `UpstreamFailure`.
  */
 export async function checkProvider(
   provider: Provider,
@@ -34,74 +42,89 @@ export async function checkProvider(
   clock: Clock,
 ): Promise<ProviderCheck> {
   const request = provider.probe ?? provider.check;
-  if (request === undefined) {
-    return failed(`Cannot test provider "${provider.name}": its kind "${address.kind}" has no request for that`);
-  }
+  if (request === undefined) return { fault: untestable(address), latencyMs: null, models: null };
   const late = new AbortController();
   const stop = clock.after(MAX_CHECK_MS, () => late.abort());
   const startedAt = clock.monotonicMs();
+  const elapsedMs = () => Math.round(clock.monotonicMs() - startedAt);
   try {
     await request(late.signal);
-    const latencyMs = Math.round(clock.monotonicMs() - startedAt);
-    const models = await countModels(provider, late.signal);
-    const listed = models === null ? "" : ` and lists ${models} models`;
-    return { isOk: true, message: `The vendor accepts the credential${listed}`, latencyMs, models };
+    const latencyMs = elapsedMs();
+    return { fault: null, latencyMs, models: await listedModels(provider, late.signal) };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    const isAnswered = error.facts.status !== null;
-    const latencyMs = isAnswered ? Math.round(clock.monotonicMs() - startedAt) : null;
-    return { ...failed(problemOf(error, address, late.signal.aborted)), latencyMs };
+    const latencyMs = error.facts.status === null ? null : elapsedMs();
+    return { fault: faultOf(error, address, late.signal.aborted), latencyMs, models: null };
   } finally {
     stop();
   }
 }
 
-function failed(message: string): ProviderCheck {
-  return { isOk: false, message, latencyMs: null, models: null };
-}
-
 /** The credential was accepted, so a list that cannot be read is no failure. */
-async function countModels({ listModels }: Provider, signal: AbortSignal): Promise<number | null> {
+async function listedModels({ listModels }: Provider, signal: AbortSignal): Promise<readonly string[] | null> {
   try {
-    return listModels === undefined ? null : (await listModels(signal)).length;
+    return listModels === undefined ? null : (await listModels(signal)).map(({ id }) => id);
   } catch (error) {
     if (error instanceof UpstreamFailure) return null;
     throw error;
   }
 }
 
+function untestable({ kind }: CheckedAddress): ProviderFault {
+  return {
+    kind: "untestable",
+    text: `The kind "${kind}" has no request without cost that needs a credential`,
+    advice: "send a request to one of its models",
+  };
+}
+
 const BILLING = /insufficient[_ ]quota|billing|credit balance|insufficient (?:balance|credits?|funds)|payment|arrears/i;
 const REGION = /\b(?:region|country|territory|location)\b/i;
 
 /** What is wrong and what to change, from the vendor's response or the lack of one. */
-function problemOf(failure: UpstreamFailure, address: CheckedAddress, isLate: boolean): string {
+function faultOf(failure: UpstreamFailure, address: CheckedAddress, isLate: boolean): ProviderFault {
+  const [text, advice] = problemOf(failure, address, isLate);
+  return { kind: isLate ? "timeout" : failure.kind, text, advice };
+}
+
+type Problem = readonly [text: string, advice: string];
+
+function problemOf(failure: UpstreamFailure, address: CheckedAddress, isLate: boolean): Problem {
   const { kind, message, facts: { status, vendorCode = "" } } = failure;
   const said = status === null ? "" : ` (status ${status}: ${message.slice(0, MAX_VENDOR_CHARACTERS)})`;
   const text = `${vendorCode} ${message}`;
   if (isLate || kind === "timeout") return timeoutProblem(failure, address);
   if (kind === "unreachable") return connectionProblem(failure, address);
   if (status !== null && status >= 300 && status < 400) {
-    return `The vendor redirects to another address, which is not followed${said}: ${expectedAddress(address)}`;
+    return [`The vendor redirects to another address, which is not followed${said}`, expectedAddress(address)];
   }
   if (status === 402 || (status !== 401 && BILLING.test(text))) {
-    return `The account at the vendor has no balance or quota left${said}: check its billing`;
+    return [`The account at the vendor has no balance or quota left${said}`, "check its billing"];
   }
-  if (kind !== "auth" && REGION.test(text)) return `The vendor does not serve this region${said}`;
+  if (kind !== "auth" && REGION.test(text)) {
+    return [`The vendor does not serve this region${said}`, "use a credential or an address of another region"];
+  }
   switch (kind) {
     case "auth":
-      return `The vendor rejects the key${said}: check api_key and headers, and that the key belongs to this vendor`;
+      return [
+        `The vendor rejects the key${said}`,
+        "check api_key and headers, and that the key belongs to this vendor",
+      ];
     case "forbidden":
-      return `The vendor forbids the request${said}: the key lacks a permission, or its project or region is not enabled`;
+      return [
+        `The vendor forbids the request${said}`,
+        "give the key the permission, or enable it for its project or region",
+      ];
     case "rate_limited":
-      return `The vendor's rate limit is exceeded${said}: the key works; try again later`;
+      return [`The vendor's rate limit is exceeded${said}`, "the key works; try again later, or raise the quota"];
     case "unavailable":
-      return `The vendor fails at the moment${said}: try again later`;
+      return [`The vendor fails at the moment${said}`, "try again later"];
     case "broken":
-      return `The response is not that of a vendor of kind "${address.kind}"${said}: ${expectedAddress(address)}`;
+      return [`The response is not that of a vendor of kind "${address.kind}"${said}`, expectedAddress(address)];
     default:
       return status === 404 || status === 405
-        ? `The address has no such vendor API${said}: ${expectedAddress(address)}`
-        : `The vendor refuses the request${said}`;
+        ? [`The address has no such vendor API${said}`, expectedAddress(address)]
+        : [`The vendor refuses the request${said}`, expectedAddress(address)];
   }
 }
 
@@ -112,26 +135,37 @@ function expectedAddress({ kind, baseUrl }: CheckedAddress): string {
   return `base_url is "${baseUrl}"; for kind "${kind}" it looks like "${usual}"`;
 }
 
-function timeoutProblem({ facts: { status } }: UpstreamFailure, { baseUrl }: CheckedAddress): string {
+function timeoutProblem({ facts: { status } }: UpstreamFailure, { baseUrl }: CheckedAddress): Problem {
   const what = status === null ? "does not respond in time" : "does not complete its response in time";
-  return `${originOf(baseUrl)} ${what}: check base_url, proxies and firewalls, and timeouts`;
+  return [`${originOf(baseUrl)} ${what}`, "check base_url, proxies and firewalls, and timeouts"];
 }
 
-function connectionProblem(failure: UpstreamFailure, { baseUrl }: CheckedAddress): string {
+function connectionProblem(failure: UpstreamFailure, { baseUrl }: CheckedAddress): Problem {
   const origin = originOf(baseUrl);
   const causes = causesOf(failure);
   const text = causes.map((cause) => `${cause.name}: ${cause.message}`).join("; ");
   if (/lookup|name or service|nodename|dns|resolve|name resolution/i.test(text)) {
-    return `The name of ${origin} cannot be resolved by DNS: check the spelling of base_url, and the DNS of this machine`;
+    return [
+      `The name of ${origin} cannot be resolved by DNS`,
+      "check the spelling of base_url, and the DNS of this machine",
+    ];
   }
-  if (/refused/i.test(text)) return `${origin} refuses the connection: check the port of base_url, and that it runs`;
+  if (/refused/i.test(text)) {
+    return [`${origin} refuses the connection`, "check the port of base_url, and that it runs"];
+  }
   if (/certificate|tls|handshake|InvalidContentType|corrupt message/i.test(text)) {
-    return `The TLS connection to ${origin} fails: check http or https in base_url, and egress.ca_file for a private ` +
-      "certificate";
+    return [
+      `The TLS connection to ${origin} fails`,
+      "check http or https in base_url, and egress.ca_file for a private certificate",
+    ];
   }
-  if (/timed out/i.test(text)) return `${origin} cannot be connected to in time: check base_url, proxies and firewalls`;
-  if (/proxy/i.test(text)) return `The proxy refuses the connection to ${origin}: check its address and credentials`;
-  return `${origin} cannot be reached, or closes the connection: check base_url, proxies and firewalls`;
+  if (/timed out/i.test(text)) {
+    return [`${origin} cannot be connected to in time`, "check base_url, proxies and firewalls"];
+  }
+  if (/proxy/i.test(text)) {
+    return [`The proxy refuses the connection to ${origin}`, "check its address and credentials"];
+  }
+  return [`${origin} cannot be reached, or closes the connection`, "check base_url, proxies and firewalls"];
 }
 
 function originOf(baseUrl: string): string {

@@ -32,7 +32,7 @@ Deno.test("doctor says what works and what to do, and ends with 1 if there is a 
         "does not exist yet; the start creates it",
         "ok       provider good: the vendor accepts the credential, and lists",
         "problem  provider wrong:",
-        "→ replace the api_key: the vendor does not accept it",
+        "→ check api_key and headers, and that the key belongs to this vendor",
         "problem  host of away:",
         "warning  models: vendors no longer list a/b (no-such-model at good)",
       ]

@@ -49,8 +49,14 @@ export interface AdminProviderOptions {
 export type TestProvider = (name: string, credential: string | null) => Promise<readonly ProviderTest[]>;
 
 /** The result of a test with one credential; null without named credentials. */
-export interface ProviderTest extends ProviderCheck {
+export interface ProviderTest extends Pick<ProviderCheck, "latencyMs"> {
   readonly credential: string | null;
+  /** Whether the vendor accepts the credential. */
+  readonly isOk: boolean;
+  /** What was found and what to change, in one sentence without secrets. */
+  readonly message: string;
+  /** The number of models that the vendor lists; null if it was not read. */
+  readonly models: number | null;
 }
 
 /** The provider endpoints of the admin API. */
