@@ -1,7 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { eventually } from "../support/account_money.ts";
+import { startSandbox } from "../../src/sandbox/mod.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { callerOf } from "../support/gateway_call.ts";
+import { startVideoGateway } from "../support/video_gateway.ts";
 
 /** A vendor that answers a request when it is let go. */
 function heldVendor() {
@@ -201,4 +204,77 @@ Deno.test("a failed attempt returns its slot, also to the same call's next candi
     assertEquals((await load()).limits.open, 0);
   }
   await stop();
+});
+
+Deno.test("pictures and cached contents take places of a provider, as texts do", async () => {
+  const sandbox = await startSandbox({ port: 0 });
+  const { openai, google } = sandbox.baseUrls;
+  const limits = { rpm: 1, max_wait: 0 };
+  const gateway = await startTestGateway({
+    config: {
+      providers: {
+        pictures: { kind: "openai", base_url: openai, api_key: "sandbox-key-openai", ...limits },
+        caches: { kind: "google", base_url: google, api_key: "sandbox-key-google", ...limits },
+      },
+      models: [
+        textModel("sandbox/chat-1", ["pictures"]),
+        textModel("sandbox/content-1", ["caches"]),
+        {
+          id: "sandbox/image-1",
+          image: {},
+          pricing: { per_image: "0.04" },
+          serves: [{ provider: "pictures", model: "gpt-image-1.5" }],
+        },
+      ],
+    },
+  });
+  const call = callerOf(gateway.address, { authorization: `Bearer ${gateway.key}` });
+  const contents = [{ role: "user", parts: [{ text: "word ".repeat(2_000) }] }];
+  for (
+    const [first, second] of [
+      [
+        ["/v1/images/generations", { model: "sandbox/image-1", prompt: "a cat", quality: "low" }],
+        ["/v1/chat/completions", { model: "sandbox/chat-1", messages: [{ role: "user", content: "hello" }] }],
+      ],
+      [
+        ["/gencompat/v1beta/cachedContents", { model: "sandbox/content-1", contents, ttl: "600s" }],
+        ["/gencompat/v1beta/models/sandbox/content-1:generateContent", { contents }],
+      ],
+    ] as const
+  ) {
+    const taken = await call("POST", first[0], first[1]);
+    assertEquals(taken.status, 200, taken.text);
+    const refused = await call("POST", second[0], second[1]);
+    assertEquals(refused.status, 429, refused.text);
+    assertStringIncludes(refused.json.error.message, "has no free place within its limit of requests per minute");
+  }
+  await gateway.stop();
+  await sandbox.stop();
+});
+
+Deno.test("a video without a place at its provider stays pending, and is not sent", async () => {
+  const created: string[] = [];
+  const onRequest = ({ method, path }: { readonly method: string; readonly path: string }) => {
+    if (method === "POST") created.push(path);
+  };
+  const sandbox = await startSandbox({ port: 0, onRequest });
+  const gateway = await startVideoGateway({
+    config: {
+      providers: {
+        ark: { kind: "ark", base_url: sandbox.baseUrls.ark, api_key: "sandbox-key-ark", rpm: 1, max_wait: 0 },
+      },
+      models: [{
+        id: "sandbox/video-1",
+        video: { modes: ["text2video"], price_per_second: { default: "0.01" } },
+        serves: [{ provider: "ark" }],
+      }],
+    },
+  });
+  const [first, second] = [await gateway.create(), await gateway.create()];
+  const stateOf = async (id: string) => (await gateway.call("GET", `/v1/videos/${id}`)).json.status;
+  await eventually(async () => [await stateOf(first), await stateOf(second)].includes("completed"));
+  const states = [await stateOf(first), await stateOf(second)].sort();
+  assertEquals([states, created.length], [["completed", "pending"], 1]);
+  await gateway.stop();
+  await sandbox.stop();
 });
