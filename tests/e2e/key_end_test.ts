@@ -44,10 +44,11 @@ async function newKey(fields: Record<string, unknown>): Promise<{ readonly id: s
   return created.json;
 }
 
-function chat(secret: string, stream = false): Promise<Response> {
+function chat(secret: string, stream = false, signal: AbortSignal | null = null): Promise<Response> {
   const messages = [{ role: "user", content: "hello" }];
   return fetch(`${gateway.address}/v1/chat/completions`, {
     method: "POST",
+    signal,
     headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
     body: JSON.stringify({ model: "acme/m", max_tokens: 5, messages, stream }),
   });
@@ -88,9 +89,12 @@ for (
 Deno.test("a stream takes a place of its key until it ends or its caller leaves", async () => {
   const { secret } = await newKey({ concurrency: 1 });
   letGo = Promise.withResolvers();
-  const open = await chat(secret, true);
+  const left = new AbortController();
+  const open = await chat(secret, true, left.signal);
+  const text = assertRejects(() => open.text());
   assertEquals(await statusOf(secret), 429);
-  await open.body?.cancel();
+  left.abort();
+  await text;
   await eventually(async () => await statusOf(secret) === 200);
   const second = await chat(secret, true);
   letGo.resolve();
