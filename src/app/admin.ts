@@ -7,6 +7,7 @@ import { readJsonObject, readOptionalJsonObject } from "../http/json_body.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { ReadJson } from "../protocols/admin/accounts.ts";
 import { adminDeliveryRoutes } from "../protocols/admin/deliveries.ts";
+import { adminModelRoutes } from "../protocols/admin/models.ts";
 import { PAGE_PARAMETERS } from "../protocols/admin/fields.ts";
 import { adminEventRoutes } from "../protocols/admin/events.ts";
 import { adminProviderRoutes, type TestProvider } from "../protocols/admin/providers.ts";
@@ -22,6 +23,7 @@ import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
@@ -39,6 +41,7 @@ import type { EventFeed } from "../webhooks/event_feed.ts";
 export interface AdminRouteOptions {
   readonly config: Config;
   readonly access: AdminAccess;
+  readonly catalog: Pick<Catalog, "models">;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly meter: LedgerMeter;
@@ -94,6 +97,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminEventRoutes({ feed, readJson, baseUrl, now: () => clock.now() }),
     ...adminTaskRoutes({ admin: openTaskAdmin(store) }),
     ...adminProviderRoutes({ providers, breaker, slots, startedAt, test, readOptionalJson }),
+    ...adminModelRoutes({ catalog: options.catalog, aliases: config.aliases }),
     ...adminUsageRoutes({ usage }),
     ...traffic === null ? [] : adminTrafficRoutes(traffic),
     ...adminSigningKeyRoutes({ signingKeys }),

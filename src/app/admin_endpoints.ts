@@ -35,6 +35,7 @@ export const ADMIN_ENDPOINTS: readonly Endpoint[] = endpointsOf({
   "/tasks": ["GET"],
   "/tasks/:task": ["GET"],
   "/tasks/:task/mirror": ["POST"],
+  "/models": ["GET"],
   "/providers": ["GET"],
   "/providers/:provider/test": ["POST"],
   "/usage": ["GET"],

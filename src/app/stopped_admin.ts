@@ -53,6 +53,7 @@ export function createStoppedAdmin(
     meter,
     usage: createUsageReports({ store, rollup, meter }),
     traffic: null,
+    catalog: { models: config.models },
     clock,
     startedAt: clock.now(),
     files: openFileStores(config, log, { clock, caCerts: [], proxies: config.proxies }),

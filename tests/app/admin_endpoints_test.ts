@@ -28,6 +28,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     config,
     access: adminAccessWith([], { config, store, clock, wrongKeys: new WrongKeys(clock) }),
     store,
+    catalog: { models: config.models },
     keys: createKeyRing({ store, clock }),
     meter,
     usage: createUsageReports({ store, rollup, meter }),

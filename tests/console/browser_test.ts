@@ -11,9 +11,9 @@ const pictures = Deno.env.get("SWITCHYARD_WRITE_PICTURES");
 const options = { ignore: !isWanted, sanitizeOps: false, sanitizeResources: false };
 
 /** The pages for operators, by their paths. `{id}` is the id of a request. */
-const PAGES = ["overview", "requests", "requests/{id}", "usage", "accounts", "accounts/demo", "providers"];
+const PAGES = ["overview", "requests", "requests/{id}", "usage", "accounts", "accounts/demo", "models", "providers"];
 /** The pages for callers. */
-const CALLER_PAGES = ["account", "requests", "usage"];
+const CALLER_PAGES = ["account", "requests", "usage", "models"];
 const LOOKS = [
   { colorScheme: "light", width: 1_280, height: 860, name: "light" },
   { colorScheme: "dark", width: 1_280, height: 860, name: "dark" },

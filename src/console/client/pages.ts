@@ -1,5 +1,6 @@
 import type { Page } from "./page.ts";
 import { accountsPage } from "./pages/accounts/accounts_page.tsx";
+import { modelsPage } from "./pages/models/models_page.tsx";
 import { overviewPage } from "./pages/overview/overview_page.tsx";
 import { ownPage } from "./pages/own/own_page.tsx";
 import { providersPage } from "./pages/providers/providers_page.tsx";
@@ -14,6 +15,7 @@ const PAGES: readonly Page[] = [
   requestsPage,
   usagePage,
   accountsPage,
+  modelsPage,
   providersPage,
 ];
 

@@ -96,6 +96,26 @@ export interface ProviderTest {
   }[];
 }
 
+/** A model of `GET /admin/v1/models` or, for callers, of `GET /v1/models`. */
+export interface ListedModel {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** Tokens; 0 if unknown. */
+  readonly context_length: number;
+  readonly architecture: {
+    readonly modality: string;
+    readonly input_modalities: readonly string[];
+    readonly output_modalities: readonly string[];
+  };
+  /** USD by what they apply to. */
+  readonly pricing: Readonly<Record<string, string>>;
+  /** For operators only. */
+  readonly providers?: readonly { readonly provider: string; readonly model: string; readonly weight: number }[];
+  readonly aliases?: readonly string[];
+  readonly fallbacks?: readonly string[];
+}
+
 /** The limits of an account or a key. */
 export interface Limits {
   readonly name: string | null;

@@ -1,11 +1,12 @@
 import { assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import { bytes, dollars, duration } from "../../../src/console/client/format.ts";
+import { matchesText, perMillionTokens, sharesOf } from "../../../src/console/client/pages/models/model_facts.ts";
 import { joinedNewest } from "../../../src/console/client/pages/requests/newest.ts";
 import { timelineOf } from "../../../src/console/client/pages/requests/timeline_phases.ts";
 import { costByDay, lastDays } from "../../../src/console/client/pages/usage/cost_by_day.ts";
 import { stacked } from "../../../src/console/client/stacked.ts";
-import type { UsageGroup } from "../../../src/console/client/shapes.ts";
+import type { ListedModel, UsageGroup } from "../../../src/console/client/shapes.ts";
 import { LOGGED_REQUEST } from "./samples.ts";
 
 const listOf = (ids: readonly number[], next: string | null = null) => ({
@@ -71,4 +72,25 @@ Deno.test("amounts, durations and sizes have few digits", () => {
   ]);
   assertEquals([0, 999, 1_500, 61_000].map(duration), ["0 ms", "999 ms", "1.5 s", "1 min 1 s"]);
   assertEquals([0, 1_023, 1_536, 3 * 2 ** 30].map(bytes), ["0 B", "1023 B", "1.5 KiB", "3 GiB"]);
+});
+
+Deno.test("matchesText() finds every word in names, outputs, providers and aliases", () => {
+  const model: ListedModel = {
+    id: "openai/gpt-5-mini",
+    name: "GPT-5 mini",
+    description: "",
+    context_length: 0,
+    architecture: { modality: "text->text", input_modalities: ["text"], output_modalities: ["text"] },
+    pricing: {},
+    providers: [{ provider: "azure-eu", model: "mini", weight: 3 }, { provider: "openai", model: "mini", weight: 1 }],
+    aliases: ["fast"],
+  };
+  for (const text of ["", "MINI", "azure mini", "fast", " text "]) assertEquals(matchesText(model, text), true, text);
+  for (const text of ["image", "azure-us", "mini large"]) assertEquals(matchesText(model, text), false, text);
+  assertEquals(sharesOf(model.providers ?? []), [0.75, 0.25]);
+  assertEquals(sharesOf([{ provider: "one", model: "m", weight: 0 }]), [0]);
+});
+
+Deno.test("perMillionTokens() is a million times the price of one", () => {
+  assertEquals(["0.00000025", "0.000002", undefined].map(perMillionTokens), ["$0.25", "$2.00", ""]);
 });

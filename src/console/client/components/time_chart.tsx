@@ -86,11 +86,15 @@ interface DrawnChart extends Pick<TimeChartOptions, "format"> {
 
 const DAY_SECONDS = 86_400;
 
+/** Shorter spans have seconds at the axis. */
+const MIN_SPAN_SECONDS = 240;
+
 /** Times at the axis, in the viewer's zone: hours and minutes, or days if they are further apart. */
 function timesOf(seconds: readonly number[]): string[] {
   const [first = 0] = seconds;
-  const isLong = (seconds.at(-1) ?? first) - first > 2 * DAY_SECONDS;
-  return seconds.map((at) => isLong ? localTime(at).slice(5, 10) : localTime(at).slice(11, 16));
+  const span = (seconds.at(-1) ?? first) - first;
+  if (span > 2 * DAY_SECONDS) return seconds.map((at) => localTime(at).slice(5, 10));
+  return seconds.map((at) => localTime(at).slice(11, span < MIN_SPAN_SECONDS ? 19 : 16));
 }
 
 function optionsFor({ element, names, format, isStacked }: DrawnChart): UPlot.Options {

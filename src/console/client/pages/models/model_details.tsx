@@ -1,0 +1,105 @@
+import { Card } from "../../components/card.tsx";
+import { DataTable } from "../../components/data_table.tsx";
+import { EmptyState } from "../../components/empty_state.tsx";
+import { PageHead } from "../../components/page_head.tsx";
+import { number, percent } from "../../format.ts";
+import { hrefOf } from "../../navigation.ts";
+import type { ListedModel } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+import { sharesOf } from "./model_facts.ts";
+
+/** One model: what it does, what it costs, and who serves it. */
+export function ModelDetails({ model }: {
+  /** Null if the catalog has no such model. */
+  readonly model: ListedModel | null;
+}) {
+  return (
+    <>
+      <p class="back">
+        <a href={hrefOf("models")}>← {TEXTS.models.back}</a>
+      </p>
+      {model === null
+        ? <EmptyState title={TEXTS.models.missingTitle}>{TEXTS.models.missing}</EmptyState>
+        : <Details model={model} />}
+    </>
+  );
+}
+
+function Details({ model }: { readonly model: ListedModel }) {
+  const { id, name, description, context_length, architecture, pricing, providers, aliases = [], fallbacks = [] } =
+    model;
+  return (
+    <>
+      <PageHead title={id} />
+      <div class="grid">
+        <Card title={name}>
+          {description !== "" && <p>{description}</p>}
+          <dl class="facts">
+            <dt>{TEXTS.models.modality}</dt>
+            <dd>{architecture.modality}</dd>
+            {context_length > 0 && (
+              <>
+                <dt>{TEXTS.models.context}</dt>
+                <dd>{TEXTS.models.tokens(number(context_length))}</dd>
+              </>
+            )}
+            {aliases.length > 0 && (
+              <>
+                <dt>{TEXTS.models.names}</dt>
+                <dd>{aliases.join(", ")}</dd>
+              </>
+            )}
+            {fallbacks.length > 0 && (
+              <>
+                <dt>{TEXTS.models.fallbacks}</dt>
+                <dd>{fallbacks.join(", ")}</dd>
+              </>
+            )}
+          </dl>
+        </Card>
+        <Card title={TEXTS.models.prices}>
+          <Prices pricing={pricing} />
+        </Card>
+        {providers !== undefined && (
+          <Card title={TEXTS.models.providers} isWide>
+            <Providers providers={providers} />
+          </Card>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Prices({ pricing }: Pick<ListedModel, "pricing">) {
+  const rows = Object.entries(pricing);
+  if (rows.length === 0) return <p class="hint">{TEXTS.models.free}</p>;
+  return (
+    <DataTable
+      label={TEXTS.models.prices}
+      rows={rows}
+      keyOf={([price]) => price}
+      columns={[
+        { title: TEXTS.models.price, cell: ([price]) => <code>{price}</code> },
+        { title: TEXTS.models.rate, isNumeric: true, cell: ([, rate]) => rate },
+      ]}
+    />
+  );
+}
+
+function Providers({ providers }: { readonly providers: NonNullable<ListedModel["providers"]> }) {
+  const shares = sharesOf(providers);
+  return (
+    <DataTable
+      label={TEXTS.models.providers}
+      rows={providers.map((provider, place) => ({ ...provider, share: shares[place] ?? 0 }))}
+      keyOf={({ provider, model }) => `${provider} ${model}`}
+      hrefOf={({ provider }) => hrefOf(`providers/${encodeURIComponent(provider)}`)}
+      columns={[
+        { title: TEXTS.providers.provider, cell: ({ provider }) => provider },
+        { title: TEXTS.models.vendorModel, cell: ({ model }) => <code>{model}</code> },
+        { title: TEXTS.models.weight, isNumeric: true, cell: ({ weight }) => number(weight) },
+        { title: TEXTS.models.share, isNumeric: true, cell: ({ share }) => percent(share) },
+      ]}
+    />
+  );
+}

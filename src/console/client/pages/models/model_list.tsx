@@ -1,0 +1,69 @@
+import { Field } from "../../components/action_form.tsx";
+import { DataTable } from "../../components/data_table.tsx";
+import { EmptyState } from "../../components/empty_state.tsx";
+import { PageHead } from "../../components/page_head.tsx";
+import { compact } from "../../format.ts";
+import { hrefOf, query, setQuery } from "../../navigation.ts";
+import { session } from "../../session_state.ts";
+import type { ListedModel } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+import { matchesText, perMillionTokens } from "./model_facts.ts";
+
+/** All models, which can be searched. */
+export function ModelList({ models }: { readonly models: readonly ListedModel[] }) {
+  const text = query.value.get("q") ?? "";
+  const found = models.filter((model) => matchesText(model, text));
+  return (
+    <>
+      <PageHead title={TEXTS.models.title} />
+      <search class="filters card">
+        <Field name={TEXTS.models.search}>
+          <input
+            type="text"
+            value={text}
+            placeholder={TEXTS.models.searchHint}
+            onInput={(event) => setQuery({ q: event.currentTarget.value })}
+          />
+        </Field>
+      </search>
+      {found.length === 0 ? <NoModels hasModels={models.length > 0} /> : <Table models={found} />}
+    </>
+  );
+}
+
+function NoModels({ hasModels }: { readonly hasModels: boolean }) {
+  const { emptyTitle, empty, noneFoundTitle, noneFound } = TEXTS.models;
+  return hasModels
+    ? <EmptyState title={noneFoundTitle}>{noneFound}</EmptyState>
+    : <EmptyState title={emptyTitle}>{empty}</EmptyState>;
+}
+
+function Table({ models }: { readonly models: readonly ListedModel[] }) {
+  const isOperator = session.value?.kind === "operator";
+  const price = (key: string) => ({ pricing }: ListedModel) => perMillionTokens(pricing[key]);
+  return (
+    <DataTable
+      label={TEXTS.models.table}
+      rows={models}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => hrefOf(`models/${encodeURIComponent(id)}`)}
+      columns={[
+        { title: TEXTS.models.model, cell: ({ id }) => id },
+        { title: TEXTS.models.outputs, cell: ({ architecture }) => architecture.output_modalities.join(", ") },
+        {
+          title: TEXTS.models.context,
+          isNumeric: true,
+          cell: ({ context_length }) => context_length === 0 ? "" : compact(context_length),
+        },
+        { title: TEXTS.models.perMillion(TEXTS.models.input), isNumeric: true, cell: price("prompt") },
+        { title: TEXTS.models.perMillion(TEXTS.models.output), isNumeric: true, cell: price("completion") },
+        ...isOperator
+          ? [{
+            title: TEXTS.models.providers,
+            cell: ({ providers = [] }: ListedModel) => providers.map(({ provider }) => provider).join(", "),
+          }]
+          : [],
+      ]}
+    />
+  );
+}

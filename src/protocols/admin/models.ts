@@ -1,0 +1,47 @@
+import type { Alias } from "../../catalog/alias.ts";
+import type { Model } from "../../catalog/model.ts";
+import { writeArchitecture, writePricing } from "../../catalog/written.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { answerJson } from "./answer.ts";
+import { PAGE_PARAMETERS, readPage } from "./fields.ts";
+
+/** The dependencies of the models endpoint. */
+export interface AdminModelOptions {
+  /** The catalog as it is now, in the operator's order. */
+  readonly catalog: { readonly models: readonly Model[] };
+  readonly aliases: readonly Alias[];
+}
+
+/** `GET /admin/v1/models?limit&after`: every model with its prices, its providers and its other names. */
+export function adminModelRoutes({ catalog, aliases }: AdminModelOptions): AdminRoute[] {
+  return [
+    adminRoutesBelow("/admin/v1/models")("GET", "", ({ query }) => {
+      const { limit, after = "0" } = readPage(query);
+      if (!/^\d{1,9}$/.test(after)) throw invalidField("after", 'expected the "next" of an earlier page');
+      const [start, { models }] = [Number(after), catalog];
+      const data = models.slice(start, start + limit).map((model) => writeModel(model, aliases));
+      return answerJson({ data, next: start + limit < models.length ? String(start + limit) : null });
+    }, { parameters: PAGE_PARAMETERS }),
+  ];
+}
+
+function writeModel(model: Model, aliases: readonly Alias[]): JsonObject {
+  const { id, canonicalSlug, name, description, contextLength, architecture, serves, fallbacks } = model;
+  return {
+    id,
+    name,
+    description,
+    context_length: contextLength,
+    architecture: writeArchitecture(architecture),
+    pricing: writePricing(model),
+    providers: serves.map((serving) => ({
+      provider: serving.provider,
+      model: serving.model,
+      weight: serving.weight,
+    })),
+    aliases: aliases.filter((alias) => alias.model === id || alias.model === canonicalSlug).map((alias) => alias.name),
+    fallbacks: [...fallbacks],
+  };
+}
