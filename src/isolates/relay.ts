@@ -31,6 +31,8 @@ export async function relay(
 ): Promise<Response> {
   const headers = new Headers(request.headers);
   for (const name of CONNECTION_FIELDS) headers.delete(name);
+  // `fetch` would decode a body, and leave the field that says how it is coded.
+  headers.set("accept-encoding", "identity");
   // `fetch` would change a path such as `/v1/../admin`, so the address is in the field.
   const origin: Origin = { token, hostname: remoteAddr.hostname, port: remoteAddr.port, url: request.url };
   headers.set(RELAY_FIELD, asciiJson(origin));
