@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { GatewayError } from "../lib/gateway_error.ts";
 import type { ConsoleAsset, ConsoleAssets } from "./assets.ts";
 
 /** The browser's part of the console as text. */
@@ -21,13 +22,14 @@ let loaded: Promise<ConsoleAssets> | null = null;
  * Loads the files of the console, once: an executable contains them, and a gateway that runs from its source bundles
  * them when somebody opens the console.
  *
- * @throws {Error} If the bundler fails, which is a fault of the source. The next call tries again.
+ * @throws {GatewayError} `internal_error` if the bundler fails. The next call tries again.
  */
 export function loadConsoleAssets(): Promise<ConsoleAssets> {
   const read = Deno.build.standalone ? readBundle : buildConsoleBundle;
   return loaded ??= read().then(consoleAssets).catch((error) => {
     loaded = null;
-    throw error;
+    const message = "Cannot load the console: its files cannot be bundled; the first time needs the npm registry";
+    throw new GatewayError("internal_error", message, { status: 503, cause: error });
   });
 }
 

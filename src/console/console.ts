@@ -87,7 +87,7 @@ function assetHandler({ assets }: ConsoleOptions): Handler {
 
 function showHandler(options: ConsoleOptions): Handler {
   return async (inbound) => {
-    requireSameOrigin(inbound.request.headers, options.baseUrl());
+    requireSameOrigin(inbound, options.baseUrl());
     return answer({ session: writeSession(await findSignedIn(inbound, options)) });
   };
 }
@@ -96,7 +96,7 @@ function showHandler(options: ConsoleOptions): Handler {
 function signInHandler(options: ConsoleOptions): Handler {
   const { sessions } = options;
   return async (inbound) => {
-    requireSameOrigin(inbound.request.headers, options.baseUrl());
+    requireSameOrigin(inbound, options.baseUrl());
     const { body } = await readJsonObject(inbound, BODY_LIMITS);
     const key = keyIn(body, sessions);
     const identity = await identify(inbound, key, options);
@@ -158,11 +158,11 @@ function apiHandler(options: ConsoleOptions): Handler {
 }
 
 function requireSession(
-  { request: { headers } }: Inbound,
+  inbound: Inbound,
   { sessions, baseUrl }: ConsoleOptions,
 ): { session: Session; token: string } {
-  requireSameOrigin(headers, baseUrl());
-  const token = readSessionCookie(headers.get("cookie"));
+  requireSameOrigin(inbound, baseUrl());
+  const token = readSessionCookie(inbound.request.headers.get("cookie"));
   const session = token === null ? null : sessions.find(token);
   if (token === null || session === null) throw ended();
   return { session, token };

@@ -1,3 +1,4 @@
+import type { Inbound } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 
 /**
@@ -7,7 +8,10 @@ import { GatewayError } from "../lib/gateway_error.ts";
  * @param baseUrl The gateway's public address, as a proxy in front of it can have another host.
  * @throws {GatewayError} `permission_denied`.
  */
-export function requireSameOrigin(headers: Pick<Headers, "get">, baseUrl: string): void {
+export function requireSameOrigin(
+  { request: { headers, url }, address = url }: Pick<Inbound, "request" | "address">,
+  baseUrl: string,
+): void {
   const site = headers.get("sec-fetch-site");
   if (site !== null) {
     if (site !== "same-origin") throw refusal();
@@ -16,7 +20,7 @@ export function requireSameOrigin(headers: Pick<Headers, "get">, baseUrl: string
   const origin = headers.get("origin");
   if (origin === null) return;
   const host = hostOf(origin);
-  if (host === null || (host !== headers.get("host")?.toLowerCase() && host !== hostOf(baseUrl))) throw refusal();
+  if (host === null || (host !== hostOf(address) && host !== hostOf(baseUrl))) throw refusal();
 }
 
 function hostOf(address: string): string | null {

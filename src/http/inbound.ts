@@ -21,6 +21,8 @@ export interface Inbound {
   readonly received?: ReceivedBody;
   /** The method as sent, in upper case. */
   readonly method: string;
+  /** The address as sent, with the host that the client asked for. Absent if the request is in memory. */
+  readonly address?: string;
   /** The path without the query, as sent except for corrected addresses; `%XX` unchanged. */
   readonly path: string;
   /** The query without its question mark. It may contain a credential and is never logged. */

@@ -181,6 +181,7 @@ interface ArrivalParts {
 /** A request while it is handled. Costly properties are computed on demand. */
 class Arrival implements Inbound, RecordedArrival {
   readonly requestId: string;
+  address = "";
   sentPath = "";
   /** As sent, until the router has matched it. */
   path = "";
@@ -275,6 +276,7 @@ function refuseHost({ request, headers }: Arrival): void {
 
 /** Path and query as sent: `url` is the scheme, the authority and the unchanged request target. */
 function readAddress(arrival: Arrival, url: string): void {
+  arrival.address = url;
   const start = url.indexOf("/", "http://".length + 1);
   if (start < 0) return;
   const mark = url.indexOf("?", start);

@@ -124,3 +124,20 @@ Deno.test("console: reads of an open page are not counted as requests, and failu
   assertEquals([after.requests, after.errors.not_found], [before.requests + 1, 1]);
   await gateway.stop();
 });
+
+Deno.test("console: it is served and signed in to through isolates, also over plain HTTP", async () => {
+  const gateway = await startTestGateway({ isolates: 2 });
+  const visitor = new ConsoleBrowser(gateway.address);
+  const page = await visitor.send("GET", "/console");
+  for (const [path] of page.text.matchAll(/\/console\/assets\/[\w.-]+/g)) {
+    const file = await visitor.send("GET", path);
+    assertEquals([file.status, file.text.length > 1_000], [200, true]);
+  }
+  const plainHttp = { headers: { "sec-fetch-site": null } };
+  const signedIn = await visitor.send("POST", "/console/session", { body: { key: gateway.adminKey }, ...plainHttp });
+  assertEquals(signedIn.status, 201);
+  assertEquals((await visitor.send("GET", "/console/api/admin/v1/accounts", plainHttp)).status, 200);
+  const other = { headers: { "sec-fetch-site": null, origin: "http://127.0.0.1:1" } };
+  assertEquals((await visitor.send("GET", "/console/api/admin/v1/accounts", other)).status, 403);
+  await gateway.stop();
+});
