@@ -11,7 +11,18 @@ const pictures = Deno.env.get("SWITCHYARD_WRITE_PICTURES");
 const options = { ignore: !isWanted, sanitizeOps: false, sanitizeResources: false };
 
 /** The pages for operators, by their paths. `{id}` is the id of a request. */
-const PAGES = ["overview", "requests", "requests/{id}", "usage", "accounts", "accounts/demo", "models", "providers"];
+const PAGES = [
+  "overview",
+  "requests",
+  "requests/{id}",
+  "usage",
+  "accounts",
+  "accounts/demo",
+  "models",
+  "providers",
+  "audit",
+  "videos",
+];
 /** The pages for callers. */
 const CALLER_PAGES = ["account", "requests", "usage", "models"];
 const LOOKS = [

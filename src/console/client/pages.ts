@@ -1,11 +1,13 @@
 import type { Page } from "./page.ts";
 import { accountsPage } from "./pages/accounts/accounts_page.tsx";
+import { auditPage } from "./pages/audit/audit_page.tsx";
 import { modelsPage } from "./pages/models/models_page.tsx";
 import { overviewPage } from "./pages/overview/overview_page.tsx";
 import { ownPage } from "./pages/own/own_page.tsx";
 import { providersPage } from "./pages/providers/providers_page.tsx";
 import { requestsPage } from "./pages/requests/requests_page.tsx";
 import { usagePage } from "./pages/usage/usage_page.tsx";
+import { videosPage } from "./pages/videos/videos_page.tsx";
 import type { SignedIn } from "./session_state.ts";
 
 /** All pages, in the order of the navigation. A further page is a line here and a folder in `pages`. */
@@ -13,10 +15,12 @@ const PAGES: readonly Page[] = [
   overviewPage,
   ownPage,
   requestsPage,
+  videosPage,
   usagePage,
   accountsPage,
   modelsPage,
   providersPage,
+  auditPage,
 ];
 
 /** The pages that a person sees; the first one is the start. */

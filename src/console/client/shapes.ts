@@ -96,6 +96,50 @@ export interface ProviderTest {
   }[];
 }
 
+/** A video task of `GET /admin/v1/tasks`. Source: docs/api/admin.md#tasks. */
+export interface VideoTask {
+  readonly id: string;
+  readonly account: string;
+  readonly key: string | null;
+  readonly model: string;
+  readonly mode: string;
+  readonly status: string;
+  readonly step: string | null;
+  /** Unix seconds. */
+  readonly step_since: number | null;
+  readonly provider: string | null;
+  readonly upstream_model: string | null;
+  readonly upstream_task: string | null;
+  readonly attempts: number | null;
+  readonly created_at: number;
+  readonly deadline_at: number | null;
+  readonly ended_at: number | null;
+  readonly estimate: string | null;
+  readonly hold: { readonly amount: string; readonly state: string; readonly captured: string } | null;
+  readonly charge: string | null;
+  readonly video_seconds: number | null;
+  readonly failure: string | null;
+  readonly results: number;
+  readonly copies: number;
+  readonly is_copying: boolean;
+}
+
+/** An entry of `GET /admin/v1/audit`. Source: docs/api/admin.md#audit. */
+export interface AuditEntry {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly actor: string;
+  readonly address: string | null;
+  readonly request_id: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly account: string | null;
+  readonly state: "begun" | "done";
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
 /** A model of `GET /admin/v1/models` or, for callers, of `GET /v1/models`. */
 export interface ListedModel {
   readonly id: string;

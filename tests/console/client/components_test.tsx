@@ -77,7 +77,16 @@ Deno.test("console: the sign-in page has one labelled field that keeps its key h
 
 Deno.test("console: operators and callers have different pages, with different paths", () => {
   const pathsOf = (kind: "operator" | "caller") => pagesFor({ kind }).map(({ path }) => path);
-  assertEquals(pathsOf("operator"), ["overview", "requests", "usage", "accounts", "models", "providers"]);
+  assertEquals(pathsOf("operator"), [
+    "overview",
+    "requests",
+    "videos",
+    "usage",
+    "accounts",
+    "models",
+    "providers",
+    "audit",
+  ]);
   assertEquals(pathsOf("caller"), ["account", "requests", "usage", "models"]);
   assertEquals(session.value, undefined);
 });

@@ -7,6 +7,8 @@ const PATHS = {
     "M16 19a4 4 0 0 0-8 0M12 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6M3 5v14a2 2 0 0 0 2 2h14a2 2 0 0 0 2-2V5a2 2 0 0 0-2-2H5a2 2 0 0 0-2 2",
   providers: "M5 4h14v6H5zM5 14h14v6H5zM8 7h.01M8 17h.01",
   models: "M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12v9M12 12L4 7.5",
+  videos: "M4 6h11v12H4zM15 10l5-3v10l-5-3",
+  audit: "M9 4h6v3H9zM9 5H6v15h12V5h-3M9 12h6M9 16h4",
   key: "M15 9a4 4 0 1 0-3.9 5L14 11m0 0 6-6m-3 3 2.5 2.5",
   "sign-out": "M14 4h5v16h-5M10 12H3m0 0 3-3m-3 3 3 3",
   menu: "M4 7h16M4 12h16M4 17h16",
