@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { localPathOf } from "../config/store_address.ts";
+import { localPathOf, storeAddressOf } from "../config/store_address.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -23,7 +23,8 @@ export interface OpenRequestLogOptions {
 }
 
 /**
- * Opens the log of requests beside an open store. Returns null if it is missing and not to be created.
+ * Opens the log of requests beside an open store: in a file, or in the database of the store. Returns null if its file
+ * is missing and not to be created.
  *
  * @throws {UnwritableError} If this process cannot write its file; it names the setting.
  */
@@ -32,6 +33,11 @@ export async function openRequestLog(
   { isCreated = true }: OpenRequestLogOptions = {},
 ): Promise<RequestLog | null> {
   const { retentionMs, maxBytes, capture } = config.requestLog;
+  const store = storeAddressOf(config.store);
+  if (store.engine === "postgres" && config.requestLog.path === null) {
+    const { openPostgresRequestLog } = await import("../request_log/postgres_request_log.ts");
+    return openPostgresRequestLog({ url: store.url, retentionMs, maxBytes, bodies: capture, clock, log });
+  }
   const path = await pathOf(config);
   if (path !== MEMORY && !isCreated && await Deno.stat(path).catch(() => null) === null) return null;
   if (path !== MEMORY) await makePrivateFile(path, log);

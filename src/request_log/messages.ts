@@ -12,10 +12,8 @@ export type LogQuestion =
   | { readonly type: "trim" }
   | { readonly type: "close" };
 
-/** Where captured bodies are kept, and for how long. */
+/** How captured bodies are kept. */
 export interface BodySettings {
-  /** The file. */
-  readonly path: string;
   /** The operator's secret, from which the key is derived. */
   readonly secret: string;
   /** How long bodies are kept. */
@@ -58,16 +56,28 @@ export interface ListAnswer extends Pick<RequestPage, "next"> {
   readonly rows: readonly StoredRow[];
 }
 
-/** What the thread is started with. */
-export interface LogThreadData {
-  /** The file, or `:memory:`. */
-  readonly path: string;
+/** What a log keeps. */
+export interface LogLimits {
   /** How long rows are kept. */
   readonly retentionMs: number;
   /** The most bytes of all rows and their indexes. */
   readonly maxBytes: number;
+}
+
+/** What the thread of a log in a file is started with. */
+export interface LogThreadData extends LogLimits {
+  /** The file, or `:memory:`. */
+  readonly path: string;
   /** The log takes no rows while the disk has fewer free bytes. */
   readonly minFreeBytes: number;
+  /** Captured bodies and their file; null if none are kept. */
+  readonly bodies: BodySettings & { readonly path: string } | null;
+}
+
+/** What the thread of a log in a database is started with. */
+export interface DatabaseLogData extends LogLimits {
+  /** The address of the database, as in the setting `store`. */
+  readonly url: string;
   /** Captured bodies; null if none are kept. */
   readonly bodies: BodySettings | null;
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { LogFile } from "../../src/request_log/sqlite/log_file.ts";
-import { search } from "../../src/request_log/sqlite/search.ts";
+import { search } from "../../src/request_log/search.ts";
 import { eventually } from "../support/account_money.ts";
 import { textModel } from "../support/gateway.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";

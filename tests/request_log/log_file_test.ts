@@ -5,7 +5,7 @@ import { appendRow, type RowValue } from "../../src/request_log/row.ts";
 import { LogFile } from "../../src/request_log/sqlite/log_file.ts";
 import { LogTasks } from "../../src/request_log/sqlite/log_tasks.ts";
 import { LaterSchemaError } from "../../src/request_log/sqlite/schema.ts";
-import { search } from "../../src/request_log/sqlite/search.ts";
+import { search } from "../../src/request_log/search.ts";
 import { deleteAccount, trim } from "../../src/request_log/sqlite/trim.ts";
 import type { FromLogThread } from "../../src/request_log/messages.ts";
 import { openTestLog, recordOf } from "./support.ts";

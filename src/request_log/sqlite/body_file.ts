@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { withoutCredentials } from "../../lib/redact.ts";
 import type { BodyMessage, BodySettings } from "../messages.ts";
 import type { StoredBodies } from "../request_log.ts";
-import { BodyCipher } from "./body_cipher.ts";
+import { BodyCipher } from "../body_cipher.ts";
 
 const SCHEMA = `CREATE TABLE IF NOT EXISTS bodies (
   request_id TEXT PRIMARY KEY,
@@ -35,7 +35,7 @@ export class BodyFile {
    *
    * @throws {Error} If it cannot be opened or is damaged.
    */
-  constructor(readonly settings: BodySettings) {
+  constructor(readonly settings: BodySettings & { readonly path: string }) {
     this.#cipher = new BodyCipher(settings.secret);
     this.#database = new DatabaseSync(settings.path, { timeout: BUSY_MS });
     this.#database.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");

@@ -1,9 +1,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { ROW_COLUMNS, type RowValue, type StoredRow } from "../row.ts";
+import { type Condition, POSITIONS_PER_MS, type SearchedRows } from "../search.ts";
 import { migrate } from "./schema.ts";
-
-/** Positions per millisecond. A position is when the request ended, and rises even if the clock does not. */
-export const POSITIONS_PER_MS = 1_000;
 
 /** Rows of one insert: a statement costs more than a row. */
 const ROWS_PER_INSERT = 16;
@@ -17,14 +15,10 @@ const KEY_COLUMN = ROW_COLUMNS.indexOf("key_id");
 /** A value that a statement takes. */
 type Bound = string | number | bigint | null;
 
-/** A condition of a query, and the values of its parameters. */
-export interface Condition {
-  readonly sql: string;
-  readonly values: readonly Bound[];
-}
-
 /** The file of the log: SQLite in WAL mode. All calls block; it belongs into a thread. */
-export class LogFile {
+export class LogFile implements SearchedRows {
+  /** See {@linkcode SearchedRows}. */
+  readonly dialect = { placeOf: "instr", like: "LIKE" } as const;
   readonly #database: DatabaseSync;
   readonly #insertMany: StatementSync;
   readonly #insertOne: StatementSync;

@@ -2,9 +2,9 @@ import { dirname } from "node:path";
 import { freeSpaceAt } from "../../store/free_space.ts";
 import type { BodyMessage, FromLogThread, LogQuestion, LogThreadData, ToLogThread } from "../messages.ts";
 import { ROW_COLUMNS, type RowValue } from "../row.ts";
+import { search } from "../search.ts";
 import { BodyFile } from "./body_file.ts";
 import { LogFile } from "./log_file.ts";
-import { search } from "./search.ts";
 import { deleteAccount, trim } from "./trim.ts";
 
 /** Time between two checks of the disk's free space. */

@@ -1,4 +1,5 @@
-import { type LogFile, POSITIONS_PER_MS } from "./log_file.ts";
+import { POSITIONS_PER_MS } from "../search.ts";
+import type { LogFile } from "./log_file.ts";
 
 /** Rows that one step removes: a few milliseconds. */
 const ROWS_PER_DELETION = 500;

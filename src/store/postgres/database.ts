@@ -13,6 +13,8 @@ export interface ConnectOptions {
   readonly maxConnections: number;
   /** The limit of one statement. A migration has none. */
   readonly statementTimeoutMs: number;
+  /** The schema of names without one. Default: the server's. */
+  readonly schema?: string;
 }
 
 const CONNECT_TIMEOUT_SECONDS = 5;
@@ -20,7 +22,7 @@ const LOCK_TIMEOUT_MS = 4_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 
 /** Makes a pool. It connects with the first statement, and again after a connection was lost. */
-export function connect({ url, maxConnections, statementTimeoutMs }: ConnectOptions): Database {
+export function connect({ url, maxConnections, statementTimeoutMs, schema }: ConnectOptions): Database {
   return postgres(url, {
     max: maxConnections,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
@@ -29,6 +31,7 @@ export function connect({ url, maxConnections, statementTimeoutMs }: ConnectOpti
     fetch_types: false, // a connection that breaks while they are read would reject a promise that no one holds
     connection: {
       application_name: "switchyard",
+      ...(schema !== undefined && { search_path: schema }),
       statement_timeout: statementTimeoutMs,
       lock_timeout: statementTimeoutMs === 0 ? 0 : LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,

@@ -19,19 +19,24 @@ async function schemaVersion(sql: Database): Promise<number> {
   return Number(row?.version);
 }
 
-/** Runs the steps that are missing, in one transaction. */
-async function applySteps(sql: Database, steps: readonly string[]): Promise<Migrated> {
+/**
+ * Runs the steps that are missing, in one transaction.
+ *
+ * @param schema The schema of the tables; its table `schema` has the versions. Default: that of the store.
+ */
+export async function applySteps(sql: Database, steps: readonly string[], schema = "switchyard"): Promise<Migrated> {
   return await sql.begin(async (transaction): Promise<Migrated> => {
+    const versions = sql(`${schema}.schema`);
     await transaction`select pg_advisory_xact_lock(${MIGRATION_LOCK})`;
-    await transaction`create schema if not exists switchyard`;
-    await transaction`create table if not exists switchyard.schema (
+    await transaction`create schema if not exists ${sql(schema)}`;
+    await transaction`create table if not exists ${versions} (
       version int primary key, applied_at timestamptz not null default now()
     )`;
-    const [row] = await transaction`select coalesce(max(version), 0)::int as version from switchyard.schema`;
+    const [row] = await transaction`select coalesce(max(version), 0)::int as version from ${versions}`;
     const from = Number(row?.version);
     for (let version = from + 1; version <= steps.length; version++) {
       await transaction.unsafe(steps[version - 1] ?? "");
-      await transaction`insert into switchyard.schema (version) values (${version})`;
+      await transaction`insert into ${versions} (version) values (${version})`;
     }
     return { from, to: Math.max(from, steps.length) };
   });

@@ -63,6 +63,27 @@ function registerTests(server: PostgresServer): void {
     });
   });
 
+  Deno.test("gateway on PostgreSQL: a request is found in the log of the database, also after a restart", async () => {
+    await withFiles(async (files) => {
+      const options = { store, config: { files } };
+      const gateway = await startTestGateway(options);
+      assertEquals(await chat(gateway), 200);
+      const list = async ({ address, adminKey }: TestGateway) => {
+        const headers = { authorization: `Bearer ${adminKey}` };
+        const listed = await fetch(`${address}/admin/v1/requests?account=demo&limit=1`, { headers });
+        return (await listed.json()).data[0];
+      };
+      const row = await list(gateway);
+      assertEquals([row.status, row.model], [200, "sandbox/chat-1"]);
+      await gateway.stop();
+      const again = await startTestGateway(options);
+      assertEquals((await list(again)).id, row.id);
+      await again.stop();
+      const left = [...Deno.readDirSync(files.slice(0, files.lastIndexOf("/")))].map(({ name }) => name);
+      assertEquals(left.filter((name) => name.includes("requests")), []);
+    });
+  });
+
   Deno.test("gateway on PostgreSQL: after a crash of the server requests are served again", async () => {
     await withFiles(async (files) => {
       const gateway = await startTestGateway({ store, config: { files } });

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { concatBytes } from "../../lib/concat_bytes.ts";
+import { concatBytes } from "../lib/concat_bytes.ts";
 
 const VERSION = 1;
 const NONCE_BYTES = 12;

@@ -1,7 +1,34 @@
-import type { ListAnswer } from "../messages.ts";
-import type { RequestQuery } from "../request_log.ts";
-import type { StoredRow } from "../row.ts";
-import { type Condition, type LogFile, POSITIONS_PER_MS } from "./log_file.ts";
+import type { ListAnswer } from "./messages.ts";
+import type { RequestQuery } from "./request_log.ts";
+import type { StoredRow } from "./row.ts";
+
+/** Positions per millisecond. A position is when the request ended, and rises even if the clock does not. */
+export const POSITIONS_PER_MS = 1_000;
+
+/** A condition of a query in SQL with `?`, and the values of its parameters. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** The rows of a log, in a database that understands the conditions. */
+export interface SearchedRows {
+  /** The words of SQL that differ. */
+  readonly dialect: {
+    /** The function that returns the place of a text in another one, above 0 if it is there. */
+    readonly placeOf: "instr" | "strpos";
+    /** The operator that ignores the case of letters. */
+    readonly like: "LIKE" | "ILIKE";
+  };
+  /** The position of the row that `offset` rows precede; null if there are fewer. */
+  positionAt(condition: Condition, order: "asc" | "desc", offset: number): number | null | Promise<number | null>;
+  /** The rows that match, in the order of `order`. */
+  select(
+    condition: Condition,
+    order: "asc" | "desc",
+    limit: number,
+  ): readonly StoredRow[] | Promise<readonly StoredRow[]>;
+}
 
 /** The time after which a query returns what it has found. */
 const QUERY_MS = 5_000;
@@ -19,20 +46,24 @@ export interface SearchOptions {
 
 /**
  * Lists requests step by step. A step visits at most {@linkcode ROWS_PER_STEP} rows, since SQLite cannot be interrupted
- * in this runtime.
+ * in this runtime, and so that a query returns what it has found at its deadline.
  */
-export async function search(file: LogFile, query: RequestQuery, { now, pause }: SearchOptions): Promise<ListAnswer> {
+export async function search(
+  log: SearchedRows,
+  query: RequestQuery,
+  { now, pause }: SearchOptions,
+): Promise<ListAnswer> {
   const { order, limit } = query;
   const until = now() + QUERY_MS;
   const indexed = indexedConditions(query);
-  const others = otherConditions(query);
+  const others = otherConditions(query, log.dialect);
   const rows: StoredRow[] = [];
   let after = query.after ?? null;
   while (true) {
     const range = [...indexed, ...rangeOf(query, after)];
-    const end = file.positionAt(all(range), order, ROWS_PER_STEP - 1);
+    const end = await log.positionAt(all(range), order, ROWS_PER_STEP - 1);
     const bound = end === null ? [] : [condition(order === "desc" ? "position >= ?" : "position <= ?", end)];
-    rows.push(...file.select(all([...range, ...bound, ...others]), order, limit - rows.length));
+    rows.push(...await log.select(all([...range, ...bound, ...others]), order, limit - rows.length));
     const last = rows.at(-1);
     if (rows.length === limit && last !== undefined) return { rows, next: Number(last.position) };
     if (end === null) return { rows, next: null };
@@ -60,7 +91,7 @@ function rangeOf({ order, from, to }: RequestQuery, after: number | null): Condi
   return conditions;
 }
 
-function otherConditions(query: RequestQuery): Condition[] {
+function otherConditions(query: RequestQuery, { placeOf, like }: SearchedRows["dialect"]): Condition[] {
   const { key, model, provider, status, code, text } = query;
   const conditions: Condition[] = [];
   if (key !== undefined) conditions.push(condition("key_id = ?", key));
@@ -69,13 +100,13 @@ function otherConditions(query: RequestQuery): Condition[] {
   if (model !== undefined) conditions.push(condition("(model = ? OR served_model = ?)", model, model));
   if (provider !== undefined) {
     const attempted = `[${JSON.stringify(provider)},`;
-    conditions.push(condition("(provider = ? OR instr(attempts, ?))", provider, attempted));
+    conditions.push(condition(`(provider = ? OR ${placeOf}(attempts, ?) > 0)`, provider, attempted));
   }
   if (text !== undefined) {
     const pattern = likePattern(text);
     const inAttempts = likePattern(JSON.stringify(text).slice(1, -1));
-    const sql = "(request_id LIKE ? ESCAPE '\\' OR message LIKE ? ESCAPE '\\' OR attempts LIKE ? ESCAPE '\\')";
-    conditions.push(condition(sql, pattern, pattern, inAttempts));
+    const sql = ["request_id", "message", "attempts"].map((column) => `${column} ${like} ? ESCAPE '\\'`).join(" OR ");
+    conditions.push(condition(`(${sql})`, pattern, pattern, inAttempts));
   }
   return conditions;
 }
