@@ -22,6 +22,7 @@ const PAGES = [
   "providers",
   "audit",
   "videos",
+  "webhooks",
 ];
 /** The pages for callers. */
 const CALLER_PAGES = ["account", "requests", "usage", "models"];

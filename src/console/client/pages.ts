@@ -8,6 +8,7 @@ import { providersPage } from "./pages/providers/providers_page.tsx";
 import { requestsPage } from "./pages/requests/requests_page.tsx";
 import { usagePage } from "./pages/usage/usage_page.tsx";
 import { videosPage } from "./pages/videos/videos_page.tsx";
+import { webhooksPage } from "./pages/webhooks/webhooks_page.tsx";
 import type { SignedIn } from "./session_state.ts";
 
 /** All pages, in the order of the navigation. A further page is a line here and a folder in `pages`. */
@@ -16,6 +17,7 @@ const PAGES: readonly Page[] = [
   ownPage,
   requestsPage,
   videosPage,
+  webhooksPage,
   usagePage,
   accountsPage,
   modelsPage,

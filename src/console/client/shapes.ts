@@ -124,6 +124,37 @@ export interface VideoTask {
   readonly is_copying: boolean;
 }
 
+/** A delivery of `GET /admin/v1/deliveries`. Source: docs/api/admin.md#deliveries. */
+export interface Delivery {
+  /** The id of the video task. */
+  readonly task: string;
+  readonly account: string;
+  readonly event: string;
+  /** Without its query. */
+  readonly url: string;
+  readonly state: "pending" | "delivered" | "exhausted";
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly attempts: number;
+  readonly next_attempt_at: number | null;
+  readonly settled_at: number | null;
+  readonly body_bytes: number;
+}
+
+/** A delivery with its attempts. */
+export interface DeliveryWithAttempts extends Delivery {
+  readonly attempt_log: readonly {
+    readonly number: number;
+    /** Unix seconds. */
+    readonly started_at: number;
+    readonly duration_ms: number;
+    readonly status: number | null;
+    readonly failure: string | null;
+    readonly reason: string | null;
+    readonly answer_bytes: number | null;
+  }[];
+}
+
 /** An entry of `GET /admin/v1/audit`. Source: docs/api/admin.md#audit. */
 export interface AuditEntry {
   readonly id: string;

@@ -81,6 +81,7 @@ Deno.test("console: operators and callers have different pages, with different p
     "overview",
     "requests",
     "videos",
+    "webhooks",
     "usage",
     "accounts",
     "models",
