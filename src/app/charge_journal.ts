@@ -10,12 +10,17 @@ import { keepDamagedSegment, readJournal, removeSegment } from "../store/journal
 import { journalThread, threadSink } from "../store/journal/thread_sink.ts";
 import type { Store } from "../store/store.ts";
 
-/** What a journal belongs to. */
-export interface JournalOwner {
-  readonly config: Pick<Config, "store" | "files" | "billing">;
+/** What a journal that is replayed belongs to. */
+export interface ReplayOwner {
+  readonly config: Pick<Config, "store" | "files">;
   /** The open store of `config`. */
   readonly store: Store;
   readonly log: Log;
+}
+
+/** What a journal belongs to. */
+export interface JournalOwner extends ReplayOwner {
+  readonly config: Pick<Config, "store" | "files" | "billing">;
 }
 
 /**
@@ -44,7 +49,7 @@ export async function openJournal(journal: Journal, owner: JournalOwner): Promis
  * @returns The next free number for a segment.
  * @throws {StoreWriteError} If the store takes no writes. The journal stays.
  */
-export async function replayJournal({ config, store, log }: JournalOwner): Promise<number> {
+export async function replayJournal({ config, store, log }: ReplayOwner): Promise<number> {
   const folder = await journalFolderOf(config);
   if (folder === null) return 1;
   await restrictPermissions(folder, log);
@@ -67,7 +72,7 @@ export async function replayJournal({ config, store, log }: JournalOwner): Promi
 }
 
 /** The folder of the journal; null for a store in memory. As for the lock of a file, the path is real. */
-async function journalFolderOf(config: JournalOwner["config"]): Promise<string | null> {
+async function journalFolderOf(config: ReplayOwner["config"]): Promise<string | null> {
   const path = await localPathOf(config);
   return path === null ? null : `${path}.charges`;
 }

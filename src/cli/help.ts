@@ -15,6 +15,8 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
                                          the settings in the store
   switchyard store migrate [--config FILE]
                                          add to the tables in PostgreSQL what this version needs
+  switchyard store copy kv:PATH [postgres://…] [--config FILE]
+                                         copy the store of a stopped gateway into an empty PostgreSQL database
   switchyard doctor [--offline] [--json] check the configuration, the machine, the store and the providers, and say
                                          what to do
 

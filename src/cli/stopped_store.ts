@@ -30,7 +30,14 @@ export async function openStoppedStore(
   }
 }
 
-async function withReplayedJournal(config: Config, store: StoreEngine): Promise<StoreEngine> {
+/**
+ * Writes the charges in the journal of a store to its ledger. Records that cannot be charged are named in the error
+ * output. If it fails, the store is closed.
+ */
+export async function withReplayedJournal<T extends StoreEngine>(
+  config: Pick<Config, "store" | "files">,
+  store: T,
+): Promise<T> {
   const log: Log = {
     ...silentLog,
     error: (event, { path, reason } = {}) => console.error(`${event}: ${path}: ${reason}`),

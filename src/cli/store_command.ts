@@ -5,12 +5,14 @@ import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
 /**
- * Runs `store migrate [--config FILE]`: adds to the tables of a PostgreSQL database what this version needs.
+ * Runs `store migrate [--config FILE]`, which adds to the tables of a PostgreSQL database what this version needs, or
+ * `store copy`.
  *
  * @returns The exit code.
  */
 export async function storeCommand([subcommand, ...rest]: readonly string[]): Promise<number> {
-  if (subcommand !== "migrate") throw new UsageError("switchyard store: expected the subcommand migrate");
+  if (subcommand === "copy") return await (await import("./store_copy.ts")).storeCopyCommand(rest);
+  if (subcommand !== "migrate") throw new UsageError("switchyard store: expected the subcommand migrate or copy");
   const address = storeAddressOf(loadConfig({ path: configPathIn(rest), env: (name) => Deno.env.get(name) }).store);
   if (address.engine !== "postgres") {
     print("There is nothing to migrate: a store in a file is migrated by the start of the gateway");
