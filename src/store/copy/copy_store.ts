@@ -3,7 +3,6 @@ import type { Money } from "../../lib/money.ts";
 import { encodeKey } from "../key_encoding.ts";
 import { bytesOf, checkServer, connect, type Database, placeOf, reasonOf } from "../postgres/database.ts";
 import { prepareSchema } from "../postgres/migrate.ts";
-import { takeExclusiveLock } from "../postgres/open_postgres_store.ts";
 import type { Store } from "../store.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
 import {
@@ -60,15 +59,14 @@ const PROGRESS_ROWS = 100_000;
 export async function copyStore({ store, kv, url, onProgress }: StoreCopyOptions): Promise<StoreCopy> {
   const place = placeOf(url);
   const sql = connect({ url, maxConnections: 1, statementTimeoutMs: 0 });
-  const lock = connect({ url, maxConnections: 1, statementTimeoutMs: 0 });
   try {
     await checkServer(sql, place);
-    await takeExclusiveLock(lock, place);
     await prepareSchema(sql, place);
     const id = await idOf(store);
     return await sql.begin(async (transaction): Promise<StoreCopy> => {
       await transaction`set local idle_in_transaction_session_timeout = 0`;
       const target: Target = { sql: transaction as unknown as Database, place };
+      await lockStore(target);
       const isRepeated = await makeRoom(target, id);
       const counts = new Map<string, number>();
       for (const table of COPIED_TABLES) {
@@ -84,13 +82,23 @@ export async function copyStore({ store, kv, url, onProgress }: StoreCopyOptions
     if (error instanceof StoreUnusableError) throw error;
     throw new StoreUnusableError(`Cannot copy to the store at ${place}: ${reasonOf(error)}; nothing was written`);
   } finally {
-    await Promise.all([sql.end({ timeout: 1 }), lock.end({ timeout: 1 })]);
+    await sql.end({ timeout: 1 });
   }
 }
 
 interface Target {
   readonly sql: Database;
   readonly place: string;
+}
+
+/** The lock of a gateway that uses a database, among the advisory locks of the database. */
+const EXCLUSIVE_LOCK = 1_937_205_604;
+
+/** Takes the lock of a gateway until the end of the transaction, so that it cannot be lost before. */
+async function lockStore({ sql, place }: Target): Promise<void> {
+  const [row] = await sql`select pg_try_advisory_xact_lock(${EXCLUSIVE_LOCK}) as taken`;
+  if (row?.taken === true) return;
+  throw new StoreUnusableError(`Cannot copy to the store at ${place}: another process uses it. Stop its gateway first`);
 }
 
 /** The id of a store. A store gets one with its first copy. */

@@ -45,7 +45,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const release = () => lock.end({ timeout: 1 });
   try {
     await checkServer(sql, place);
-    if (options.isExclusive) await takeExclusiveLock(lock, place);
+    if (options.isExclusive) await takeLock(lock, place);
     await prepareSchema(sql, place);
     const clockEpoch = await startClock(sql, clock);
     return new PostgresStore({ sql, clock, log, clockEpoch, release, ...(space && { space }) });
@@ -59,13 +59,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 /** The lock of a process that uses a database alone, among the advisory locks of the database. */
 const EXCLUSIVE_LOCK = 1_937_205_604;
 
-/**
- * Takes the lock of a process that uses a database alone. It ends with the connection.
- *
- * @param lock A pool of one connection.
- * @throws {StoreUnusableError} If another process has it.
- */
-export async function takeExclusiveLock(lock: Database, place: string): Promise<void> {
+async function takeLock(lock: Database, place: string): Promise<void> {
   const [row] = await lock`select pg_try_advisory_lock(${EXCLUSIVE_LOCK}) as taken`;
   if (row?.taken === true) return;
   throw new StoreUnusableError(
