@@ -27,7 +27,7 @@ import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts
 import { type LiveSettings, startConfig, type StartedConfig } from "./start_config.ts";
 import { type FileStores, openFileStores } from "./file_stores.ts";
 import { createCounts, type GatewayCounts } from "./counts.ts";
-import { openStore } from "./store.ts";
+import { openStore, type OpenStoreOptions } from "./store.ts";
 
 /** Options of {@linkcode openServices}. */
 export interface ServiceOptions {
@@ -41,10 +41,15 @@ export interface ServiceOptions {
   readonly live?: LiveSettings & { readonly loaded: LoadedConfig };
   /** Returns the number of log lines that could not be written. Default: none. */
   readonly droppedLogLines?: () => number;
+  /** How the store is shared with other gateways. Default: another one that uses it is an error. */
+  readonly sharing?: Pick<OpenStoreOptions, "isStandby" | "onLost">;
 }
 
+/** Options of {@linkcode openServices} that the open services need no more. */
+type OpeningOptions = "live" | "sharing";
+
 /** The parts that all endpoints and jobs share. */
-export interface Services extends Required<Omit<ServiceOptions, "live">>, ConfiguredParts {
+export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>, ConfiguredParts {
   /** How the configuration is changed while the gateway runs; null if it is not. */
   readonly started: StartedConfig | null;
   /** The configuration in force. */
@@ -100,7 +105,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0 } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
-  const engine = await openStore(options.config, { clock, log });
+  const engine = await openStore(options.config, { clock, log, ...options.sharing });
   try {
     const started = options.live ? await startConfig(options.live, options.live.loaded, { store: engine, log }) : null;
     const config = started?.loaded.config ?? options.config;
@@ -121,7 +126,7 @@ interface OpenedParts {
 }
 
 function buildServices(
-  options: Required<Omit<ServiceOptions, "live">> & Pick<Services, "counts" | "started">,
+  options: Required<Omit<ServiceOptions, OpeningOptions>> & Pick<Services, "counts" | "started">,
   { engine: plainEngine, configured, ownAddresses }: OpenedParts,
 ): Services {
   const { config, clock, log } = options;

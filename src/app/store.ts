@@ -14,6 +14,10 @@ export interface OpenStoreOptions {
   readonly log: Log;
   /** Whether the store must exist already. Default false: an empty store is created when it is missing. */
   readonly mustExist?: boolean;
+  /** Whether to wait while another process uses the store in PostgreSQL. Default false: it is an error. */
+  readonly isStandby?: boolean;
+  /** Called once, when another process uses the store in PostgreSQL because this one lost its lock. */
+  readonly onLost?: () => void;
 }
 
 /**

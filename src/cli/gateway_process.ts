@@ -13,6 +13,8 @@ export interface GatewayCommand {
   readonly live?: ServiceOptions["live"];
   /** Whether the webhook secrets of new accounts are printed. */
   readonly showSecrets: boolean;
+  /** How the store is shared with other gateways. Default: another one that uses it is an error. */
+  readonly sharing?: ServiceOptions["sharing"];
 }
 
 /**
@@ -20,10 +22,10 @@ export interface GatewayCommand {
  * @throws What {@linkcode startApp} throws.
  */
 export async function startGateway(
-  { config, live, showSecrets }: GatewayCommand,
+  { config, live, showSecrets, sharing }: GatewayCommand,
   { log, print, droppedLogLines }: ProcessOutput,
 ): Promise<RunningApp> {
-  const app = await startApp({ config, log, droppedLogLines, ...live && { live } });
+  const app = await startApp({ config, log, droppedLogLines, ...live && { live }, ...sharing && { sharing } });
   // Jobs start by an alarm. This finds due jobs whose alarm was lost.
   Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs());
   for (const { id, generatedWebhookSecret: secret } of app.createdAccounts.created) {
@@ -42,27 +44,56 @@ export async function startGateway(
 
 /**
  * Starts the gateway and stops it at the first signal. A second signal ends the process immediately. A signal during
- * the start takes effect after it.
+ * the start takes effect after it, or at once if the start waits for another gateway.
  *
- * @returns The exit code.
+ * @param standby How a gateway that shares a database waits and ends. Default: it does neither.
+ * @returns The exit code: 1 if another gateway has taken the store over.
  */
-export async function runUntilSignal({ log, flush }: ProcessOutput, start: () => Promise<RunningApp>): Promise<number> {
+export async function runUntilSignal(
+  { log, flush }: ProcessOutput,
+  start: () => Promise<RunningApp>,
+  standby: Standby = { isWaiting: false, lost: new Promise(() => {}) },
+): Promise<number> {
   let onHangup = () => log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the gateway is not ready" });
   const stopSignal = listenForStop({
     onSecond: () => void flush().then(() => Deno.exit(1)),
     onHangup: () => onHangup(),
   });
   try {
-    const app = await start();
+    const starting = start();
+    const app = standby.isWaiting ? await startedUnless(stopSignal, starting) : await starting;
+    if (app === null) return 0;
     onHangup = () => reload(app, log);
     const stopMemoryReturn = startMemoryReturn();
-    log.info("stopping", { signal: await stopSignal });
+    const signal = await Promise.race([stopSignal, standby.lost.then(() => null)]);
+    log.info("stopping", signal === null ? { reason: "another gateway uses the store" } : { signal });
     stopMemoryReturn();
     await app.stop();
     log.info("stopped");
-    return 0;
+    return signal === null ? 1 : 0;
   } finally {
     await flush();
+  }
+}
+
+/** How a gateway waits for the store, and how it learns that another one has taken it over. */
+export interface Standby {
+  /** Whether the start may wait for another gateway. */
+  readonly isWaiting: boolean;
+  /** Resolves when another gateway has taken the store over. */
+  readonly lost: Promise<void>;
+}
+
+const KEPT_ALIVE_MS = 60_000;
+
+/** The gateway; null if a signal comes before it is ready. The process ends then, as after a kill. */
+async function startedUnless(stopSignal: Promise<unknown>, starting: Promise<RunningApp>): Promise<RunningApp | null> {
+  // While the database is away, no connection keeps the process alive.
+  const timer = setInterval(() => {}, KEPT_ALIVE_MS);
+  try {
+    return await Promise.race([starting, stopSignal.then(() => null)]);
+  } finally {
+    clearInterval(timer);
   }
 }
 

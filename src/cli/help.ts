@@ -5,6 +5,7 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
 
   switchyard serve [--config FILE]       start the gateway
     [--show-secrets]                     print the webhook secrets of accounts that it creates
+    [--standby]                          with PostgreSQL: wait until the gateway that uses the database has ended
   switchyard dev                         start the gateway with simulated vendors; no keys needed
   switchyard config check [FILE]         check a configuration and print its problems
   switchyard config apply FILE           put a file in force without a restart: the gateway's own file, or settings

@@ -1,33 +1,53 @@
 import { parseArgs } from "node:util";
 import { openConfigSource } from "../config/load_config.ts";
+import { storeAddressOf } from "../config/store_address.ts";
 import type { LogLevel } from "../lib/log.ts";
 import { runUntilSignal, startGateway } from "./gateway_process.ts";
 import { openProcessOutput } from "./process_output.ts";
 import { UsageError } from "./usage_error.ts";
 
 /**
- * Runs `serve [--config FILE] [--show-secrets]`: the gateway, until a signal stops it.
+ * Runs `serve [--config FILE] [--show-secrets] [--standby]`: the gateway, until a signal stops it.
  *
  * @returns The exit code.
+ * @throws {UsageError} If an option is unknown, or `--standby` is given for a store that is not in PostgreSQL.
  */
 export async function serve(args: readonly string[]): Promise<number> {
-  const { config: path, showSecrets } = readServeOptions(args);
+  const { config: path, showSecrets, isStandby } = readServeOptions(args);
   const source = openConfigSource({ path, env: (name) => Deno.env.get(name) });
   const loaded = source.load({});
   const { config } = loaded;
+  if (isStandby && storeAddressOf(config.store).engine !== "postgres") {
+    throw new UsageError("switchyard serve: --standby expects a store in PostgreSQL (store: postgres://…)");
+  }
   const output = openProcessOutput(config);
   const live = { source, loaded, setLogLevel: (level: LogLevel) => void (output.log.level = level) };
   if (config.models.length === 0) {
     output.log.warn("catalog_empty", { reason: "no vendor key is set and the configuration has no models" });
   }
-  return await runUntilSignal(output, () => startGateway({ config, live, showSecrets }, output));
+  const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
+  const sharing = { isStandby, onLost };
+  const start = () => startGateway({ config, live, showSecrets, sharing }, output);
+  return await runUntilSignal(output, start, { isWaiting: isStandby, lost });
 }
 
-function readServeOptions(args: readonly string[]): { config: string | undefined; showSecrets: boolean } {
+interface ServeOptions {
+  readonly config: string | undefined;
+  readonly showSecrets: boolean;
+  /** Whether to wait while another gateway uses the database. */
+  readonly isStandby: boolean;
+}
+
+function readServeOptions(args: readonly string[]): ServeOptions {
   try {
-    const options = { config: { type: "string" }, "show-secrets": { type: "boolean" } } as const;
+    const options = {
+      config: { type: "string" },
+      "show-secrets": { type: "boolean" },
+      standby: { type: "boolean" },
+    } as const;
     const { values } = parseArgs({ args: [...args], options });
-    return { config: values.config, showSecrets: values["show-secrets"] ?? false };
+    const { config, "show-secrets": showSecrets = false, standby: isStandby = false } = values;
+    return { config, showSecrets, isStandby };
   } catch (error) {
     throw new UsageError(`switchyard serve: ${(error as Error).message}`);
   }

@@ -1,4 +1,5 @@
 import { type RunningApp, startApp } from "../../src/app/app.ts";
+import type { ServiceOptions } from "../../src/app/services.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
@@ -32,6 +33,8 @@ export interface TestGatewayOptions {
   readonly logLevel?: LogLevel;
   /** Default `kv::memory:`. */
   readonly store?: string;
+  /** How the store is shared with other gateways. */
+  readonly sharing?: ServiceOptions["sharing"];
   /** The environment variables of the configuration. Default: none. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -52,8 +55,14 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const logLines: string[] = [];
   const config = testConfig(sandbox, key, adminKey, options);
   const log = jsonLog(options.logLevel ?? "debug", (line) => void logLines.push(line));
-  const { clock, random } = options;
-  const app = await startApp({ config, log, ...(clock && { clock }), ...(random && { random }) });
+  const { clock, random, sharing } = options;
+  const app = await startApp({
+    config,
+    log,
+    ...(clock && { clock }),
+    ...(random && { random }),
+    ...(sharing && { sharing }),
+  });
   return {
     app,
     sandbox,

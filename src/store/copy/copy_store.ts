@@ -2,6 +2,7 @@ import { deserialize, serialize } from "node:v8";
 import type { Money } from "../../lib/money.ts";
 import { encodeKey } from "../key_encoding.ts";
 import { bytesOf, checkServer, connect, type Database, placeOf, reasonOf } from "../postgres/database.ts";
+import { EXCLUSIVE_LOCK } from "../postgres/exclusive_lock.ts";
 import { prepareSchema } from "../postgres/migrate.ts";
 import type { Store } from "../store.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
@@ -90,9 +91,6 @@ interface Target {
   readonly sql: Database;
   readonly place: string;
 }
-
-/** The lock of a gateway that uses a database, among the advisory locks of the database. */
-const EXCLUSIVE_LOCK = 1_937_205_604;
 
 /** Takes the lock of a gateway until the end of the transaction, so that it cannot be lost before. */
 async function lockStore({ sql, place }: Target): Promise<void> {

@@ -15,6 +15,8 @@ export interface ConnectOptions {
   readonly statementTimeoutMs: number;
   /** The schema of names without one. Default: the server's. */
   readonly schema?: string;
+  /** Whether connections are kept until they break, for locks. Default false: each is replaced after about an hour. */
+  readonly isLasting?: boolean;
 }
 
 const CONNECT_TIMEOUT_SECONDS = 5;
@@ -22,9 +24,12 @@ const LOCK_TIMEOUT_MS = 4_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 
 /** Makes a pool. It connects with the first statement, and again after a connection was lost. */
-export function connect({ url, maxConnections, statementTimeoutMs, schema }: ConnectOptions): Database {
+export function connect(
+  { url, maxConnections, statementTimeoutMs, schema, isLasting = false }: ConnectOptions,
+): Database {
   return postgres(url, {
     max: maxConnections,
+    ...isLasting && { max_lifetime: null },
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
     onnotice: () => {},

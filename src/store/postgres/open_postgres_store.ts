@@ -5,6 +5,7 @@ import { StoreUnusableError } from "../store_unusable_error.ts";
 import type { WriteHealthOptions } from "../write_health.ts";
 import { checkServer, connect, type Database, placeOf, reasonOf } from "./database.ts";
 import { EngineClock } from "./engine_clock.ts";
+import { ExclusiveLock } from "./exclusive_lock.ts";
 import { prepareSchema } from "./migrate.ts";
 import { PostgresStore } from "./postgres_store.ts";
 
@@ -18,10 +19,13 @@ export interface PostgresStoreOptions {
   /** The most connections; one more listens. Default 8. */
   readonly maxConnections?: number;
   /**
-   * Whether no other process may use the database at the same time. It is checked at the start, by a lock of a
-   * connection. Default false.
+   * Whether no other process may use the database at the same time, by the lock of a connection. Default false.
    */
   readonly isExclusive?: boolean;
+  /** Whether to wait while another process uses the database alone. Default false: it is an error. */
+  readonly isStandby?: boolean;
+  /** Called once, when another process uses the database because this one lost its lock. Writes are refused then. */
+  readonly onLost?: () => void;
   /** The free space on the disk of the files and the minimum. Default: not checked. */
   readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
   /** Whether `clock` is the engine's clock too, in place of the server's, so that a test can move it. Default false. */
@@ -41,31 +45,26 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const place = placeOf(url);
   const clock = new EngineClock(options.clock, options.isEngineClock ?? false);
   const sql = connect({ url, maxConnections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
-  const lock = connect({ url, maxConnections: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
-  const release = () => lock.end({ timeout: 1 });
+  const lock = options.isExclusive
+    ? new ExclusiveLock({
+      sql: connect({ url, maxConnections: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, isLasting: true }),
+      clock: options.clock,
+      log,
+      place,
+      onLost: options.onLost ?? (() => {}),
+    })
+    : null;
   try {
     await checkServer(sql, place);
-    if (options.isExclusive) await takeLock(lock, place);
+    await lock?.take(options.isStandby ?? false);
     await prepareSchema(sql, place);
     const clockEpoch = await startClock(sql, clock);
-    return new PostgresStore({ sql, clock, log, clockEpoch, release, ...(space && { space }) });
+    return new PostgresStore({ sql, clock, log, clockEpoch, lock, ...(space && { space }) });
   } catch (error) {
-    await Promise.all([sql.end({ timeout: 1 }), release()]);
+    await Promise.all([sql.end({ timeout: 1 }), lock?.release()]);
     if (error instanceof StoreUnusableError) throw error;
     throw new StoreUnusableError(`Cannot use the store at ${place}: ${reasonOf(error)}`);
   }
-}
-
-/** The lock of a process that uses a database alone, among the advisory locks of the database. */
-const EXCLUSIVE_LOCK = 1_937_205_604;
-
-async function takeLock(lock: Database, place: string): Promise<void> {
-  const [row] = await lock`select pg_try_advisory_lock(${EXCLUSIVE_LOCK}) as taken`;
-  if (row?.taken === true) return;
-  throw new StoreUnusableError(
-    `Cannot use the store at ${place}: another process uses it. Select its gateway with --gateway URL, or stop it; ` +
-      "two gateways on one database are not supported yet",
-  );
 }
 
 /** Reads the time of the server, and moves due times if it was set back since they were written. */

@@ -9,10 +9,11 @@ import { decodeKey } from "../key_encoding.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry, StoreLimits } from "../store.ts";
 import { StoreWriteError } from "../store_write_error.ts";
 import { type DueTime, WakeListeners } from "../wake_listeners.ts";
-import { type WriteGuard, WriteHealth, type WriteHealthOptions } from "../write_health.ts";
+import { storageUnavailable, type WriteGuard, WriteHealth, type WriteHealthOptions } from "../write_health.ts";
 import { commitText } from "./commit_text.ts";
 import { type Database, encodedOf, read, reasonOf, withoutValues } from "./database.ts";
 import type { EngineClock } from "./engine_clock.ts";
+import type { ExclusiveLock } from "./exclusive_lock.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { claimJobs, dueTimesOf, firstDueTimes, renewJobs } from "./jobs.ts";
 import { POSTGRES_LIMITS } from "./limits.ts";
@@ -28,8 +29,8 @@ export interface OpenDatabase {
   readonly log: Log;
   /** How often the clock of the server was found set back. */
   readonly clockEpoch: number;
-  /** Releases the lock on the database, if it has one. */
-  readonly release: () => Promise<void>;
+  /** The lock of a process that uses the database alone; null if others may use it. */
+  readonly lock: ExclusiveLock | null;
   /** The free space on the disk of the files and the minimum. Default: not checked. */
   readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
 }
@@ -54,7 +55,8 @@ export class PostgresStore implements StoreEngine {
   readonly #messages: WakeMessages;
   readonly #buckets = new RateBuckets();
   readonly #rollback: ClockRollbackDetector;
-  readonly #release: () => Promise<void>;
+  readonly #lock: ExclusiveLock | null;
+  readonly #guard: WriteGuard;
   readonly #background = new Set<Promise<unknown>>();
   /** Ends when due times are moved after the clock was set back. */
   #moving: Promise<unknown> = Promise.resolve();
@@ -65,9 +67,9 @@ export class PostgresStore implements StoreEngine {
   #closing: Promise<void> | null = null;
 
   /** Use `openPostgresStore`. Takes over the database and closes it in the end. */
-  constructor({ sql, clock, log, clockEpoch, release, space = {} }: OpenDatabase) {
+  constructor({ sql, clock, log, clockEpoch, lock, space = {} }: OpenDatabase) {
     this.#sql = sql;
-    this.#release = release;
+    this.#lock = lock;
     this.#clock = clock;
     this.#log = log;
     this.#clockEpoch = clockEpoch;
@@ -75,6 +77,7 @@ export class PostgresStore implements StoreEngine {
     this.#messages = new WakeMessages(sql, clock, log);
     this.#rollback = new ClockRollbackDetector(clock);
     this.#health = new WriteHealth({ clock, log, probe: () => this.#probe(), ...space });
+    this.#guard = lock === null ? this.#health : guardOf(lock, this.#health);
     this.#group = new GroupCommit({
       sql,
       timeParameter: () => clock.parameter,
@@ -86,7 +89,7 @@ export class PostgresStore implements StoreEngine {
   }
 
   get writeGuard(): WriteGuard {
-    return this.#health;
+    return this.#guard;
   }
 
   /** Nothing: commands need not find a gateway, as they can use the database beside it. */
@@ -111,6 +114,7 @@ export class PostgresStore implements StoreEngine {
 
   async commit(operation: string | null, commit: Commit): Promise<CommitResult> {
     this.#assertOpen();
+    this.#assertLocked();
     const text = commitText(operation, commit, () => newSortableId(this.#clock.now()));
     const result = await this.#run(this.#group.submit(text));
     if (result.ok && !result.replayed && text.due.length > 0) this.#noteDue(text.due);
@@ -129,6 +133,7 @@ export class PostgresStore implements StoreEngine {
 
   async claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]> {
     this.#assertOpen();
+    this.#assertLocked();
     this.#checkClock();
     return await this.#run(
       this.#moving.then(() => claimJobs(this.#readable(), kinds, { limit, leaseMs })).catch((error) => {
@@ -189,7 +194,7 @@ export class PostgresStore implements StoreEngine {
       this.#assertOpen();
       if (this.#health.failure !== null) await this.#probe().then(() => this.#health.noteSuccess());
       else await this.#run(read(() => this.#sql`select 1`));
-      return this.#health.failure === null;
+      return this.#guard.failure === null;
     } catch {
       return false;
     }
@@ -208,7 +213,7 @@ export class PostgresStore implements StoreEngine {
     await Promise.allSettled([...this.#background]);
     this.#wakes.close();
     await this.#sql.end({ timeout: CLOSE_TIMEOUT_SECONDS });
-    await this.#release();
+    await this.#lock?.release();
   }
 
   #readable(): Readable {
@@ -305,4 +310,22 @@ export class PostgresStore implements StoreEngine {
   #assertOpen(): void {
     if (this.#closing) throw new Error("Cannot use the store: it is closed");
   }
+
+  #assertLocked(): void {
+    const failure = this.#lock?.failure ?? null;
+    if (failure !== null) throw new StoreWriteError(new Error(failure));
+  }
+}
+
+/** A guard that also needs the lock. */
+function guardOf(lock: ExclusiveLock, health: WriteHealth): WriteGuard {
+  return {
+    get failure() {
+      return lock.failure ?? health.failure;
+    },
+    check() {
+      if (lock.failure !== null) throw storageUnavailable();
+      return health.check();
+    },
+  };
 }

@@ -1,15 +1,24 @@
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { type Clock, systemClock } from "../../../src/lib/clock.ts";
+import { GatewayError } from "../../../src/lib/gateway_error.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { EXCLUSIVE_LOCK } from "../../../src/store/postgres/exclusive_lock.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
 import { StoreUnusableError } from "../../../src/store/store_unusable_error.ts";
 import { run } from "../../../src/cli/run.ts";
-import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
+import { startTestGateway, type TestGateway, textModel } from "../../support/gateway.ts";
+import { callerOf, type GatewayCall } from "../../support/gateway_call.ts";
+import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";
+import { itemAt } from "../../support/items.ts";
+import { always, chatReply, startScriptedUpstream } from "../../support/scripted_upstream.ts";
 import { startLiveGateway } from "../../support/live_gateway.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
-import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
+import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 import { ROOT } from "../../webhooks/certificates.ts";
 import { respondWith, startReceiver } from "../../webhooks/receiver.ts";
+
+const ADMIN_KEY = "admin-key-of-the-operator-1";
+const START_KEY = "sk-anna-0123456789abcdef";
 
 if (isPostgresWanted) {
   const server = await startPostgres();
@@ -42,6 +51,25 @@ async function balanceOf({ address, adminKey }: Pick<TestGateway, "address" | "a
     headers: { authorization: `Bearer ${adminKey}` },
   });
   return Number((await response.json()).balance);
+}
+
+/** The system's clock, whose durations pass more quickly. */
+function quickClock(factor: number): Clock {
+  return {
+    now: systemClock.now,
+    monotonicMs: () => systemClock.monotonicMs() * factor,
+    after: (delayMs, callback) => systemClock.after(delayMs / factor, callback),
+  };
+}
+
+/** The sessions of a database that wait for the exclusive lock. */
+function waitersFor(url: string): Promise<number> {
+  return withConnection(url, async (sql) => {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int as count from pg_locks
+      where locktype = 'advisory' and not granted and objid = ${EXCLUSIVE_LOCK}::bigint::oid`;
+    return row?.count ?? 0;
+  });
 }
 
 function registerTests(server: PostgresServer): void {
@@ -82,6 +110,126 @@ function registerTests(server: PostgresServer): void {
       const left = [...Deno.readDirSync(files.slice(0, files.lastIndexOf("/")))].map(({ name }) => name);
       assertEquals(left.filter((name) => name.includes("requests")), []);
     });
+  });
+
+  Deno.test("gateway on PostgreSQL: a second gateway waits as standby, then has the keys, balances and tasks", async () => {
+    await server.run("create database standby");
+    await withFiles(async (files) => {
+      const options = { store: server.url("standby"), config: { files } };
+      const gateway = await startTestGateway(options);
+      assertEquals(await chat(gateway), 200);
+      const charged = await balanceOf(gateway);
+      let isStarted = false;
+      const waiting = startTestGateway({ ...options, sharing: { isStandby: true } }).then((second) => {
+        isStarted = true;
+        return second;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      assertEquals(isStarted, false);
+      assertEquals(await chat(gateway), 200);
+      await gateway.stop();
+      const second = await waiting;
+      assertEquals(await chat({ ...second, key: gateway.key }), 200);
+      assert(await balanceOf(second) < charged);
+      await second.stop();
+    });
+  });
+
+  Deno.test("serve --standby: after kill -9 the next process has the balance and the revocations; a signal ends the wait", async () => {
+    await server.run("create database killed");
+    const folder = await Deno.makeTempDir();
+    const vendor = startScriptedUpstream(always(chatReply("hello", { prompt: 10, completion: 5 })));
+    const config = {
+      server: { port: 0, admin_key: ADMIN_KEY },
+      accounts: [{ id: "demo", balance: "25.00", keys: [START_KEY] }],
+      providers: { acme: { kind: "openai", base_url: vendor.baseUrl, api_key: "key-of-the-provider", speaks: "chat" } },
+      models: [textModel("acme/m", ["acme"])],
+      store: server.url("killed"),
+    };
+    const start = async (name: string) => {
+      const file = `${folder}/${name}.json`;
+      await Deno.writeTextFile(file, JSON.stringify({ ...config, files: `${folder}/${name}` }));
+      return startGatewayProcess({ args: ["serve", "--config", file, "--standby"], folder });
+    };
+    const callOf = async (child: GatewayProcess) =>
+      callerOf(itemAt(await child.until(/is ready at (\S+)/), 1), { authorization: `Bearer ${ADMIN_KEY}` });
+    const body = { model: "acme/m", max_tokens: 5, messages: [{ role: "user", content: "hello" }] };
+    const statusFor = async (call: GatewayCall, key: string) =>
+      (await call("POST", "/v1/chat/completions", body, { authorization: `Bearer ${key}` })).status;
+
+    const first = await start("first");
+    const call = await callOf(first);
+    const second = await start("second");
+    const third = await start("third");
+    const living = new Set([first, second, third]);
+    const end = (child: GatewayProcess, signal: Deno.Signal) => {
+      living.delete(child);
+      child.kill(signal);
+      return child.ended;
+    };
+    try {
+      for (let i = 0; i < 5; i++) assertEquals(await statusFor(call, START_KEY), 200);
+      const created = await call("POST", "/admin/v1/accounts/demo/keys", { name: "ci" });
+      assertEquals(await statusFor(call, created.json.secret), 200);
+      assertEquals((await call("DELETE", `/admin/v1/accounts/demo/keys/${created.json.id}`)).status, 200);
+      const { balance } = (await call("GET", "/admin/v1/accounts/demo")).json;
+      assertEquals(Number(balance), 25 - 6 * 20 / 1e6);
+      while (!second.log().includes('"standby"') || !third.log().includes('"standby"')) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      assertEquals((await end(third, "SIGTERM")).code, 0);
+      await end(first, "SIGKILL");
+      const next = await callOf(second);
+      assertEquals((await next("GET", "/admin/v1/accounts/demo")).json.balance, balance);
+      assertEquals(await statusFor(next, created.json.secret), 401);
+      assertEquals(await statusFor(next, START_KEY), 200);
+    } finally {
+      await Promise.all([...living].map((child) => end(child, "SIGKILL")));
+      await vendor.stop();
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+
+  Deno.test("gateway on PostgreSQL: the lock is taken again after a crash of the server", async () => {
+    await server.run("create database relocked");
+    const options = { url: server.url("relocked"), clock: quickClock(20), log: silentLog, isExclusive: true };
+    const first = await openPostgresStore(options);
+    await server.crash();
+    while (!await first.isReady()) await new Promise((resolve) => setTimeout(resolve, 5));
+    await assertRejects(() => openPostgresStore(options), StoreUnusableError, "another process uses it");
+    assertEquals((await first.commit(null, { set: [{ key: ["a"], value: 1 }] })).ok, true);
+    await first.close();
+  });
+
+  Deno.test("gateway on PostgreSQL: one that lost its lock to another changes nothing, and says so once", async () => {
+    await server.run("create database lost");
+    const url = server.url("lost");
+    const lost = Promise.withResolvers<void>();
+    let losses = 0;
+    const onLost = () => {
+      losses++;
+      lost.resolve();
+    };
+    const options = { url, clock: quickClock(20), log: silentLog, isExclusive: true };
+    const first = await openPostgresStore({ ...options, onLost });
+    await withConnection(url, async (other) => {
+      const taking = other`select pg_advisory_lock(${EXCLUSIVE_LOCK}::bigint)`.execute();
+      while (await waitersFor(url) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await server.run(
+        "select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database " +
+          `where locktype = 'advisory' and granted and objid = ${EXCLUSIVE_LOCK} and datname = 'lost'`,
+      );
+      await taking;
+      await lost.promise;
+      await assertRejects(() => first.commit(null, { set: [{ key: ["a"], value: 1 }] }), Error, "another gateway");
+      await assertRejects(() => first.claim(["job"], 1, 1_000), Error, "another gateway");
+      assertThrows(() => void first.writeGuard.check(), GatewayError);
+      assertEquals(await first.isReady(), false);
+    });
+    // The other one has ended, but what this one holds in memory can be outdated.
+    await assertRejects(() => first.commit(null, { set: [{ key: ["a"], value: 1 }] }), Error, "another gateway");
+    assertEquals(losses, 1);
+    await first.close();
   });
 
   Deno.test("gateway on PostgreSQL: after a crash of the server requests are served again", async () => {
