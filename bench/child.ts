@@ -89,7 +89,7 @@ async function pinned(command: readonly string[], core: number | null): Promise<
 }
 
 /** The port that a server prints; null when it ends or prints none. Later output is dropped. */
-async function portPrinted(stdout: ReadableStream<Uint8Array>): Promise<number | null> {
+async function portPrinted(stdout: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
   const timer = setTimeout(() => resolve(null), READY_MS);
   let said = "";

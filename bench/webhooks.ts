@@ -63,7 +63,7 @@ async function startReceivers(certificate: string, key: string): Promise<Receive
   };
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
   let text = "";
   for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
     text += chunk;

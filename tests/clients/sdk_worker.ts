@@ -93,7 +93,7 @@ function startWorker(program: SdkProgram, cache: Cache): Worker {
   };
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string, void> {
   let rest = "";
   for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + chunk).split("\n");
@@ -103,7 +103,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 }
 
 /** The last two lines of a program's output, once it has ended. */
-async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function lastWords(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
   let end = "";
   for await (const chunk of stream.pipeThrough(new TextDecoderStream())) end = (end + chunk).slice(-2000);
   return end.trim().split("\n").slice(-2).join(" ");
