@@ -52,6 +52,12 @@ const breaker = flaggedBreaker(state.breaker, data.circuitFlag, clock);
 useTokenCounter((text) => state.countTokens(text));
 let isDraining = false;
 let listening: Listening | null = null;
+/** The number of own requests whose record is not sent. */
+let openRecords = 0;
+let onNoRecords: () => void = () => {};
+
+/** How long a stop waits for the records of the last requests. They follow the charges. */
+const LAST_RECORDS_MS = 1_000;
 
 /** What follows from one configuration. A request uses the one in force when it arrived. */
 interface Generation {
@@ -94,6 +100,7 @@ async function open(): Promise<void> {
 function answer(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Response | Promise<Response> {
   // A host with a slash would change the path of the address; the handler refuses it.
   if (isOwn(request) || !isHost(hostOf(request, new HeaderFields(request.headers)) ?? "")) {
+    openRecords++;
     return handler(request, info);
   }
   return relay(request, info, data.relay).catch(() => new Response(null, { status: 503 }));
@@ -183,7 +190,16 @@ async function stop(graceMs: number): Promise<void> {
   isDraining = true;
   await listening?.shutdown(graceMs);
   openStreams.departures.finish();
+  if (openRecords > 0) await recordsEnded();
   post({ type: "stopped" });
+}
+
+async function recordsEnded(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  onNoRecords = resolve;
+  const cancel = clock.after(LAST_RECORDS_MS, resolve);
+  await promise;
+  cancel();
 }
 
 /** The main thread writes it to the logs and counts it. */
@@ -198,6 +214,8 @@ function sendRecord(record: RequestRecord): void {
     outcome: { trace, endpoint, status, code, message, refusal, respondedAt },
     bodies,
   }, buffersOf(bodies));
+  openRecords--;
+  if (openRecords === 0) onNoRecords();
 }
 
 function buffersOf(bodies: CapturedBodies | null): ArrayBuffer[] {

@@ -39,8 +39,8 @@ const MAX_OPEN_PER_THREAD = 1_000;
 const DIGEST_MS = 60_000;
 /** The additional maximum time for the start of a new thread, which compiles the gateway's code first. */
 const START_MS = 60_000;
-/** How long a shutdown waits for pending charges. */
-const LAST_CHARGES_MS = 5_000;
+/** How long a shutdown waits for pending charges and records. */
+const LAST_RECORDS_MS = 5_000;
 const HEAP_MEGABYTES = 2_048;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -50,6 +50,8 @@ interface Member {
   readonly open: Map<number, LargeRequest>;
   /** The records of the requests that have not ended in the thread. */
   readonly records: Map<number, RequestRecord>;
+  /** Called when the last record has ended. */
+  onNoRecords: () => void;
   /** The request whose values the thread is parsing. Until that is done, the thread accepts no other. */
   digesting: number | null;
   stopDigestTimer: () => void;
@@ -136,14 +138,14 @@ export class LargeRequests {
     for (const { thread } of this.#members) post(thread, { type: "config", config, discovered });
   }
 
-  /** Ends all threads after pending charges are durable, or after five seconds. */
+  /** Ends all threads after pending charges are durable and all records have ended, or after five seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
     const { promise: waited, resolve } = Promise.withResolvers<void>();
-    const stop = this.options.clock.after(LAST_CHARGES_MS, resolve);
-    const charged = Promise.all([...this.#members].map(({ state }) => state.whenIdle()));
-    await Promise.race([charged, waited]);
+    const stop = this.options.clock.after(LAST_RECORDS_MS, resolve);
+    const settled = Promise.all([...this.#members].map((member) => whenSettled(member)));
+    await Promise.race([settled, waited]);
     stop();
     await Promise.all([...this.#members].map((member) => this.#end(member)));
   }
@@ -185,6 +187,7 @@ export class LargeRequests {
       state,
       open: new Map(),
       records: new Map(),
+      onNoRecords() {},
       digesting: null,
       stopDigestTimer: () => {},
       hasStarted: false,
@@ -312,12 +315,23 @@ export class LargeRequests {
 }
 
 /** @param facts What the thread collected; null if the thread ended before. */
-function endRecord({ records }: Member, id: number, facts: RecordedFacts | null): void {
+function endRecord(member: Member, id: number, facts: RecordedFacts | null): void {
+  const { records } = member;
   const record = records.get(id);
   if (record === undefined) return;
   records.delete(id);
   if (facts !== null) record.adopt(facts);
   record.release();
+  if (records.size === 0) member.onNoRecords();
+}
+
+/** Resolves when a thread has charged all its calls and sent all its records. A record can follow its response. */
+async function whenSettled(member: Member): Promise<void> {
+  await member.state.whenIdle();
+  if (member.records.size === 0) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  member.onNoRecords = resolve;
+  await promise;
 }
 
 function post(thread: WorkerThread, message: ToThread): void {

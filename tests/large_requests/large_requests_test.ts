@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import type { Inbound } from "../../src/http/inbound.ts";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { RequestRecord, unobservedRecord } from "../../src/http/request_record.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
@@ -105,8 +105,16 @@ async function stage({ maxThreads = 1 } = {}) {
       return thread;
     },
   });
-  const ask = (options: { account?: string; bytes?: number; signal?: AbortSignal; codec?: typeof chat } = {}) => {
-    const { account = "demo", bytes = 400, signal, codec = chat } = options;
+  const ask = (
+    options: {
+      account?: string;
+      bytes?: number;
+      signal?: AbortSignal;
+      codec?: typeof chat;
+      record?: RequestRecord;
+    } = {},
+  ) => {
+    const { account = "demo", bytes = 400, signal, codec = chat, record = unobservedRecord() } = options;
     const request = new Request("http://gateway/v1/chat/completions", {
       method: "POST",
       body: "x",
@@ -122,13 +130,19 @@ async function stage({ maxThreads = 1 } = {}) {
       receivedAt: clock.now(),
       remote: "127.0.0.1",
       memory: UNLIMITED_MEMORY.lease(account),
-      record: unobservedRecord(),
+      record,
     };
     const credential: Credential = { accountId: account, keyId: "key", limits: null, capture: null };
     return large.handle(inbound, credential, new Uint8Array(bytes), codec.caller);
   };
   const available = async () => (await store.balance("demo")).available;
-  return { clock, lines, store, meter, live, large, threads, ask, available };
+  /** Closes without records of the script. */
+  const close = async () => {
+    const closed = large.close();
+    clock.advance(5_000);
+    await closed;
+  };
+  return { clock, lines, store, meter, live, large, threads, ask, available, close };
 }
 
 /** Admits a call of a request in a thread and starts to serve it. */
@@ -154,7 +168,7 @@ const head = (id: number, body: ArrayBuffer | null = null, type = "text/event-st
 const bufferOf = (text: string) => new TextEncoder().encode(text).buffer;
 
 Deno.test("LargeRequests gives a thread one request to parse at a time, and is fair between accounts", async () => {
-  const { threads, ask, large } = await stage();
+  const { threads, ask, close } = await stage();
   const answers = ["heavy", "heavy", "heavy", "light"].map((account) => ask({ account }));
   const thread = itemAt(threads, 0);
   const order: number[] = [];
@@ -166,21 +180,21 @@ Deno.test("LargeRequests gives a thread one request to parse at a time, and is f
   assertEquals(order, [1, 2, 4, 3]);
   for (const id of order) thread.say(head(id, bufferOf("{}"), "application/json"));
   assertEquals(await Promise.all(answers.map(async (answer) => (await answer).text())), ["{}", "{}", "{}", "{}"]);
-  await large.close();
+  await close();
 });
 
 Deno.test("LargeRequests rejects an account's request with 503 if many of that account are queued", async () => {
-  const { ask, large } = await stage();
+  const { ask, close } = await stage();
   const waiting = Array.from({ length: 129 }, () => assertRejects(() => ask(), GatewayError));
   const refusal = await assertRejects(() => ask(), GatewayError);
   assertEquals([refusal.status, refusal.details.retryAfterSeconds], [503, 5]);
   const other = assertRejects(() => ask({ account: "other" }), GatewayError, "ended");
-  await large.close();
+  await close();
   await Promise.all([...waiting, other]);
 });
 
 Deno.test("LargeRequests streams a body chunk by chunk, each when the caller can receive it", async () => {
-  const { threads, ask, live, large } = await stage();
+  const { threads, ask, live, close } = await stage();
   const asked = ask();
   const thread = itemAt(threads, 0);
   thread.say(head(1));
@@ -193,11 +207,11 @@ Deno.test("LargeRequests streams a body chunk by chunk, each when the caller can
   const last = reader.read();
   thread.say({ type: "piece", id: 1, piece: null });
   assertEquals([(await last).done, live.count], [true, 0]);
-  await large.close();
+  await close();
 });
 
 Deno.test("a crash fails requests without a head and ends streams with an error event of their protocol", async () => {
-  const { threads, ask, large } = await stage();
+  const { threads, ask, close } = await stage();
   const streamed = ask();
   itemAt(threads, 0).say(head(1));
   const listed = ask({ codec: content });
@@ -214,11 +228,11 @@ Deno.test("a crash fails requests without a head and ends streams with an error 
   const next = ask();
   itemAt(threads, 1).say(head(4, bufferOf("{}"), "application/json"));
   assertEquals((await next).status, 200);
-  await large.close();
+  await close();
 });
 
 Deno.test("after a crash, a call that was being served is charged by a rough count", async () => {
-  const { threads, ask, meter, available, lines, large } = await stage();
+  const { threads, ask, meter, available, lines, close } = await stage();
   const served = ask({ bytes: 4_000 });
   const thread = itemAt(threads, 0);
   await admitted(thread, 1);
@@ -227,7 +241,7 @@ Deno.test("after a crash, a call that was being served is charged by a rough cou
   thread.say({ type: "piece", id: 1, piece: bufferOf("d".repeat(400)) });
   thread.events.onCrash("it ended");
   await text;
-  await large.close();
+  await close();
   await meter.flush();
   // 1,000 tokens in and 100 out at the model's prices.
   assertEquals(10_000_000_000n - await available(), 1_000n * 10_000n + 100n * 20_000n);
@@ -235,7 +249,7 @@ Deno.test("after a crash, a call that was being served is charged by a rough cou
 });
 
 Deno.test("after a crash before any provider served it, a call is released and nothing is charged", async () => {
-  const { threads, ask, meter, available, large } = await stage();
+  const { threads, ask, meter, available, close } = await stage();
   const failed = assertRejects(() => ask(), GatewayError);
   const thread = itemAt(threads, 0);
   await admitted(thread, 1);
@@ -252,13 +266,13 @@ Deno.test("after a crash before any provider served it, a call is released and n
   });
   thread.events.onCrash("it ended");
   await failed;
-  await large.close();
+  await close();
   await meter.flush();
   assertEquals(await available(), 10_000_000_000n);
 });
 
 Deno.test("a charge is exact and made once, even if the thread ends right after it", async () => {
-  const { threads, ask, meter, available, large } = await stage();
+  const { threads, ask, meter, available, close } = await stage();
   const asked = ask();
   const thread = itemAt(threads, 0);
   const admission = await admitted(thread, 1);
@@ -275,13 +289,13 @@ Deno.test("a charge is exact and made once, even if the thread ends right after 
   thread.say({ type: "call", call: 9, request: 1, what: { name: "charge", admission, charge } });
   thread.events.onCrash("it ended");
   await assertRejects(() => asked, GatewayError);
-  await large.close();
+  await close();
   await meter.flush();
   assertEquals(10_000_000_000n - await available(), 1_234_567n);
 });
 
 Deno.test("a disconnection is sent to the thread, or removes a queued request", async () => {
-  const { threads, ask, large } = await stage();
+  const { threads, ask, close } = await stage();
   const [first, second] = [new AbortController(), new AbortController()];
   const running = assertRejects(() => ask({ signal: first.signal }), GatewayError);
   const queued = assertRejects(() => ask({ signal: second.signal }), GatewayError);
@@ -292,7 +306,7 @@ Deno.test("a disconnection is sent to the thread, or removes a queued request", 
   const thread = itemAt(threads, 0);
   assertEquals(thread.got.filter(({ type }) => type === "left"), [{ type: "left", id: 1 }]);
   assertEquals(thread.requests, [1]);
-  await large.close();
+  await close();
 });
 
 Deno.test("a shutdown ends the threads' streams, and waits for pending charges", async () => {
@@ -311,6 +325,7 @@ Deno.test("a shutdown ends the threads' streams, and waits for pending charges",
   await new Promise((resolve) => setTimeout(resolve, 0));
   assertEquals(isClosed, false);
   thread.say({ type: "release", admission, tokens: 0 });
+  thread.say({ type: "record", id: 1, facts: unobservedRecord().facts() });
   await closing;
   assertEquals([thread.terminated, clock.waiting], [true, 0]);
 });
@@ -327,7 +342,7 @@ Deno.test("an idle thread ends after 45 seconds", async () => {
 });
 
 Deno.test("a thread has one minute to parse a request, and one more to start", async () => {
-  const { threads, ask, clock, large } = await stage();
+  const { threads, ask, clock, close } = await stage();
   const first = ask();
   clock.advance(119_000);
   itemAt(threads, 0).say(head(1, bufferOf("{}"), "application/json"));
@@ -335,5 +350,22 @@ Deno.test("a thread has one minute to parse a request, and one more to start", a
   const second = assertRejects(() => ask(), GatewayError, "send it again");
   clock.advance(61_000);
   await second;
-  await large.close();
+  await close();
+});
+
+Deno.test("a stop waits for the record of a request, which can follow its response", async () => {
+  const { threads, ask, large } = await stage();
+  const observed: (string | null)[] = [];
+  const record = new RequestRecord(unobservedRecord().arrival, ({ provider }) => void observed.push(provider));
+  const asked = ask({ record });
+  const thread = itemAt(threads, 0);
+  thread.say(head(1, bufferOf("{}"), "application/json"));
+  await (await asked).text();
+  record.release();
+  const closed = large.close();
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 0))]);
+  assertEquals([thread.terminated, observed], [false, []]);
+  thread.say({ type: "record", id: 1, facts: { ...record.facts(), provider: "acme" } });
+  await closed;
+  assertEquals([thread.terminated, observed], [true, ["acme"]]);
 });
