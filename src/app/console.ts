@@ -1,6 +1,7 @@
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { Config } from "../config/config.ts";
 import { commandKeyOf, configuredAdminKeys } from "../config/server_section.ts";
+import type { AccountKeys } from "../console/account_keys.ts";
 import { withSecurityHeaders } from "../console/security_headers.ts";
 import type { ConsoleSessions } from "../console/sessions.ts";
 import type { ErrorRenderer, Route } from "../http/inbound.ts";
@@ -21,6 +22,7 @@ export function hasConsole({ console, server }: Pick<Config, "console" | "server
 /** The parts of the console that last longer than a configuration. Their code is loaded when they are used. */
 export class ConsoleState {
   #sessions: Promise<ConsoleSessions> | null = null;
+  #accountKeys: Promise<AccountKeys> | null = null;
   #history: Promise<TrafficHistory> | null = null;
   #isClosed = false;
 
@@ -30,6 +32,13 @@ export class ConsoleState {
   sessions(): Promise<ConsoleSessions> {
     return this.#sessions ??= import("../console/sessions.ts").then(({ ConsoleSessions }) =>
       new ConsoleSessions(this.clock)
+    );
+  }
+
+  /** The keys by which operators send requests as an account. */
+  accountKeys(): Promise<AccountKeys> {
+    return this.#accountKeys ??= import("../console/account_keys.ts").then(({ AccountKeys }) =>
+      new AccountKeys(this.clock)
     );
   }
 
@@ -71,14 +80,27 @@ export interface ConsoleRouteOptions {
   readonly baseUrl: () => string;
 }
 
-/** What the owner of an API key sees: only reads, and only of the own account. */
-const CALLER_PATHS: ReadonlySet<string> = new Set([
-  "/v1/credits",
-  "/v1/key",
-  "/v1/models",
-  "/v1/requests",
-  "/v1/requests/:id",
-  "/v1/usage",
+/**
+ * The endpoints for callers that the console uses: those that show the account of a key, and those of the playground.
+ */
+const CALLER_ENDPOINTS: ReadonlySet<string> = new Set([
+  "GET /v1/credits",
+  "GET /v1/key",
+  "GET /v1/models",
+  "GET /v1/requests",
+  "GET /v1/requests/:id",
+  "GET /v1/usage",
+  "POST /v1/chat/completions",
+  "POST /v1/responses",
+  "POST /msgcompat/v1/messages",
+  "POST /gencompat/v1beta/models/:model*:generateContent",
+  "POST /gencompat/v1beta/models/:model*:streamGenerateContent",
+  "POST /v1/images/generations",
+  "POST /v1/images/edits",
+  "POST /v1/videos",
+  "GET /v1/videos/:id",
+  "DELETE /v1/videos/:id",
+  "GET /files/:name",
 ]);
 
 /** The addresses of the console. The first request to one of them loads its code. */
@@ -87,10 +109,11 @@ export function createConsoleRoutes(options: ConsoleRouteOptions): Route[] {
   const routes = lazyRoutes(CONSOLE_ENDPOINTS, renderConsoleError, async () => {
     const { consoleRoutes } = await import("../console/console.ts");
     const { loadConsoleAssets } = await import("../console/bundle.ts");
-    const own = forCallers.filter(({ method, path }) => method === "GET" && CALLER_PATHS.has(path));
+    const own = forCallers.filter(({ method, path }) => CALLER_ENDPOINTS.has(`${method} ${path}`));
     const rules = { sections: [], renderError: renderConsoleError };
     return consoleRoutes({
       sessions: await state.sessions(),
+      accountKeys: await state.accountKeys(),
       keys: access?.keys ?? { identify: () => Promise.resolve(null) },
       authenticate,
       operatorRouter: createRouter(forOperators, rules),

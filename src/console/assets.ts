@@ -19,6 +19,8 @@ export interface ConsoleAssets {
   readonly page: ConsoleAsset;
   /** By the last segment of their path, which has a hash of their content. */
   readonly files: ReadonlyMap<string, ConsoleAsset>;
+  /** The names of the files that every page needs. Others are loaded when they are used. */
+  readonly firstLoad: readonly string[];
 }
 
 /** Answers with a file, or with 304 if the browser has it already. */

@@ -6,12 +6,14 @@ import type { ConsoleAsset, ConsoleAssets } from "./assets.ts";
 
 /** The browser's part of the console as text. */
 export interface ConsoleBundle {
+  /** The script that the page loads. */
   readonly script: string;
+  /** The scripts that others import, by their names, which have a hash of their content. */
+  readonly parts: Readonly<Record<string, string>>;
   readonly style: string;
 }
 
-const SCRIPT = "console.js";
-const STYLE = "console.css";
+const BUNDLE = "console.json";
 /** Where `deno task compile` puts the bundle, which executables contain. */
 const BUILT = new URL("../../dist/console/", import.meta.url);
 const CLIENT = new URL("./client/", import.meta.url);
@@ -43,47 +45,76 @@ export async function buildConsoleBundle(): Promise<ConsoleBundle> {
     entrypoints: [new URL("main.tsx", CLIENT).pathname],
     outputDir: BUILT.pathname,
     platform: "browser",
+    codeSplitting: true,
     minify: true,
     write: false,
   });
-  const script = outputFiles.find(({ path }) => path.endsWith(".js"))?.text();
+  const scripts = new Map(outputFiles.map((file) => [file.path.slice(file.path.lastIndexOf("/") + 1), file.text()]));
+  const script = scripts.get("main.js");
   if (!success || script === undefined) {
     throw new Error(`The console cannot be bundled: ${errors.map(({ text }) => text).join("; ")}`);
   }
+  scripts.delete("main.js");
   const style = await Deno.readTextFile(new URL("styles.css", CLIENT));
-  return { script, style: style.replace(/\/\*[^]*?\*\/|^ +|\n/gm, "") };
+  return { script, parts: Object.fromEntries(scripts), style: style.replace(/\/\*[^]*?\*\/|^ +|\n/gm, "") };
 }
 
 /** Writes the bundle where an executable is compiled from. */
-export async function writeConsoleBundle({ script, style }: ConsoleBundle): Promise<void> {
+export async function writeConsoleBundle(bundle: ConsoleBundle): Promise<void> {
   await Deno.mkdir(BUILT, { recursive: true });
-  await Deno.writeTextFile(new URL(SCRIPT, BUILT), script);
-  await Deno.writeTextFile(new URL(STYLE, BUILT), style);
+  await Deno.writeTextFile(new URL(BUNDLE, BUILT), JSON.stringify(bundle));
 }
 
 async function readBundle(): Promise<ConsoleBundle> {
-  const [script, style] = await Promise.all([SCRIPT, STYLE].map((name) => Deno.readTextFile(new URL(name, BUILT))));
-  return { script: script ?? "", style: style ?? "" };
+  return JSON.parse(await Deno.readTextFile(new URL(BUNDLE, BUILT)));
 }
 
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
+const SCRIPT_FACTS = { mediaType: "text/javascript; charset=utf-8", cacheControl: IMMUTABLE };
+
 /** Compresses the files and names them by their content. */
-export async function consoleAssets({ script, style }: ConsoleBundle): Promise<ConsoleAssets> {
-  const [scriptFile, styleFile] = await Promise.all([
-    assetOf(script, { mediaType: "text/javascript; charset=utf-8", cacheControl: IMMUTABLE }),
+export async function consoleAssets({ script, parts, style }: ConsoleBundle): Promise<ConsoleAssets> {
+  const [scriptFile, styleFile, partFiles] = await Promise.all([
+    assetOf(script, SCRIPT_FACTS),
     assetOf(style, { mediaType: "text/css; charset=utf-8", cacheControl: IMMUTABLE }),
+    Promise.all(Object.entries(parts).map(async ([name, text]) => [name, await assetOf(text, SCRIPT_FACTS)] as const)),
   ]);
-  const [scriptName, styleName] = [`console-${scriptFile.hash}.js`, `console-${styleFile.hash}.css`];
-  const page = await assetOf(pageWith(scriptName, styleName), {
+  const scriptName = `console-${scriptFile.hash}.js`;
+  const styleName = `console-${styleFile.hash}.css`;
+  const imported = importedBy(script, parts);
+  const page = await assetOf(pageWith({ script: scriptName, style: styleName, imported }), {
     mediaType: "text/html; charset=utf-8",
     cacheControl: "no-cache",
   });
-  return { page, files: new Map([[scriptName, scriptFile], [styleName, styleFile]]) };
+  const files = new Map([[scriptName, scriptFile], [styleName, styleFile], ...partFiles]);
+  return { page, files, firstLoad: [scriptName, styleName, ...imported] };
+}
+
+/** Matches imports that a script waits for, not those of `import()`. */
+const STATIC_IMPORT = /(?:\bfrom|\bimport)\s*"\.\/([\w.-]+)"/g;
+
+/** The names of the parts that a script imports, directly or not. */
+function importedBy(script: string, parts: ConsoleBundle["parts"], found = new Set<string>()): string[] {
+  for (const [, name = ""] of script.matchAll(STATIC_IMPORT)) {
+    const part = parts[name];
+    if (part === undefined || found.has(name)) continue;
+    found.add(name);
+    importedBy(part, parts, found);
+  }
+  return [...found];
+}
+
+interface PageFiles {
+  readonly script: string;
+  readonly style: string;
+  /** What the script imports, which browsers then load at the same time. */
+  readonly imported: readonly string[];
 }
 
 /** The page has no data: the script reads everything by the API. */
-function pageWith(script: string, style: string): string {
+function pageWith({ script, style, imported }: PageFiles): string {
+  const preloads = imported.map((name) => `<link rel="modulepreload" href="/console/assets/${name}">\n`).join("");
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -94,7 +125,7 @@ function pageWith(script: string, style: string): string {
 <title>Switchyard</title>
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="/console/assets/${style}">
-<script type="module" src="/console/assets/${script}"></script>
+${preloads}<script type="module" src="/console/assets/${script}"></script>
 </head>
 <body>
 <div id="console"><noscript>The console needs JavaScript.</noscript></div>

@@ -1,4 +1,5 @@
-import type { AdminKeys } from "../audit/admin_keys.ts";
+import type { AdminIdentity, AdminKeys } from "../audit/admin_keys.ts";
+import { includesRole } from "../audit/admin_role.ts";
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { ErrorRenderer, Handler, Inbound, Route } from "../http/inbound.ts";
 import { readJsonObject } from "../http/json_body.ts";
@@ -6,8 +7,9 @@ import type { RequestRouter } from "../http/request_handler.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { secondsOf } from "../lib/clock.ts";
+import type { AccountKeys, Acting } from "./account_keys.ts";
 import { answerAsset, type ConsoleAssets } from "./assets.ts";
-import { forwardCall, forwardedInbound } from "./forward.ts";
+import { forwardCall, type ForwardedCall, forwardedInbound, sendOwnCall } from "./forward.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 import { withSecurityHeaders } from "./security_headers.ts";
 import { readSessionCookie, writeSessionCookie } from "./session_cookie.ts";
@@ -16,12 +18,14 @@ import { type ConsoleSessions, hasCsrfToken, type Session } from "./sessions.ts"
 /** The dependencies of the console. */
 export interface ConsoleOptions {
   readonly sessions: ConsoleSessions;
+  /** The keys by which operators send requests as an account. */
+  readonly accountKeys: AccountKeys;
   readonly keys: Pick<AdminKeys, "identify">;
   /** Authenticates API keys, and delays the errors of wrong keys. */
   readonly authenticate: Authenticate;
   /** The endpoints for operators. */
   readonly operatorRouter: RequestRouter;
-  /** The endpoints for callers that the console shows. */
+  /** The endpoints for callers that the console uses. */
   readonly callerRouter: RequestRouter;
   readonly assets: () => Promise<ConsoleAssets>;
   readonly renderError: ErrorRenderer;
@@ -31,6 +35,10 @@ export interface ConsoleOptions {
 
 const API = "/console/api";
 const CSRF_FIELD = "x-console-token";
+/** Names the account as which an operator sends a request to an endpoint for callers. */
+const ACCOUNT_FIELD = "x-console-account";
+/** Addresses of files are signed, so every session may open those that it has. */
+const FILES = "/files/";
 const BODY_LIMITS = { capBytes: 4_096, idleMs: 10_000 };
 /** The endpoint by whose rules an API key signs in; it is open to every valid key. */
 const KEY_PATH = "/v1/key";
@@ -88,7 +96,7 @@ function assetHandler({ assets }: ConsoleOptions): Handler {
 function showHandler(options: ConsoleOptions): Handler {
   return async (inbound) => {
     requireSameOrigin(inbound, options.baseUrl());
-    return answer({ session: writeSession(await findSignedIn(inbound, options)) });
+    return answer({ session: writeSession(await findSignedIn(inbound, options), options) });
   };
 }
 
@@ -103,7 +111,7 @@ function signInHandler(options: ConsoleOptions): Handler {
     const { session, token } = sessions.start({ key, isOperator: identity.kind === "operator" });
     const replaced = readSessionCookie(inbound.request.headers.get("cookie"));
     if (replaced !== null) sessions.end(replaced);
-    const response = answer({ session: writeSession({ session, identity }) }, 201);
+    const response = answer({ session: writeSession({ session, identity }, options) }, 201);
     response.headers.set("set-cookie", writeSessionCookie(token, isSecure(inbound, options)));
     return response;
   };
@@ -131,30 +139,81 @@ function signOutHandler(options: ConsoleOptions): Handler {
   };
 }
 
-/** Any endpoint of the gateway's API, with the key of the session. */
+/** Any endpoint of the gateway's API, with the key of the session, or with that of the account an operator acts as. */
 function apiHandler(options: ConsoleOptions): Handler {
-  const { sessions, operatorRouter, callerRouter } = options;
+  const { sessions, callerRouter } = options;
   return async (inbound) => {
     const { session, token } = requireSession(inbound, options);
     if (inbound.method !== "GET") requireToken(inbound, session);
     const { key, isOperator } = session;
-    if (isOperator && await options.keys.identify(key) === null) {
-      sessions.end(token);
-      throw ended();
+    const call = { path: inbound.path.slice(API.length), key, hasBody: inbound.method !== "GET" };
+    if (isOperator) {
+      const operator = await options.keys.identify(key);
+      if (operator !== null) return await answerOperator(inbound, operator, call, options);
+    } else {
+      const response = await unlessInvalidKey(forwardCall(callerRouter, inbound, call));
+      if (response !== null) return response;
     }
-    const path = inbound.path.slice(API.length);
-    try {
-      return await forwardCall(isOperator ? operatorRouter : callerRouter, inbound, {
-        path,
-        key,
-        hasBody: inbound.method !== "GET",
-      });
-    } catch (error) {
-      if (!(error instanceof GatewayError) || error.code !== "invalid_api_key") throw error;
-      sessions.end(token);
-      throw ended();
-    }
+    sessions.end(token);
+    throw ended();
   };
+}
+
+async function answerOperator(
+  inbound: Inbound,
+  { name, role }: AdminIdentity,
+  call: ForwardedCall,
+  options: ConsoleOptions,
+): Promise<Response> {
+  const { operatorRouter, callerRouter, accountKeys } = options;
+  const account = inbound.request.headers.get(ACCOUNT_FIELD);
+  if (account === null) {
+    return await forwardCall(call.path.startsWith(FILES) ? callerRouter : operatorRouter, inbound, call);
+  }
+  if (!includesRole(role, "write")) {
+    throw new GatewayError(
+      "permission_denied",
+      `Cannot send a request as an account: the role of the admin key is "${role}", and this request needs "write"`,
+      { field: ACCOUNT_FIELD },
+    );
+  }
+  const acting = { operator: name, account };
+  const key = await keyFor(inbound, acting, { ...options, adminKey: call.key });
+  const response = await unlessInvalidKey(forwardCall(callerRouter, inbound, { ...call, key }));
+  if (response !== null) return response;
+  accountKeys.drop(acting);
+  throw new GatewayError(
+    "conflict",
+    `Cannot send a request as the account "${account}": it is suspended, or the console's key was revoked`,
+    { field: ACCOUNT_FIELD },
+  );
+}
+
+/** Null if the key of a call is not valid any more. */
+async function unlessInvalidKey(call: Promise<Response>): Promise<Response | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "invalid_api_key") return null;
+    throw error;
+  }
+}
+
+/**
+ * The key by which an operator sends requests as an account. A new one is created by the admin API with the operator's
+ * own key, so that its role is checked, and the audit log has it.
+ */
+function keyFor(
+  inbound: Inbound,
+  acting: Acting,
+  { accountKeys, operatorRouter, adminKey }: ConsoleOptions & { readonly adminKey: string },
+): Promise<string> {
+  return accountKeys.secretFor(acting, async (expiresAt) => {
+    const path = `/admin/v1/accounts/${encodeURIComponent(acting.account)}/keys`;
+    const body = { name: `console: ${acting.operator}`, expires_at: Math.floor(expiresAt / 1_000) };
+    const { secret } = await (await sendOwnCall(operatorRouter, inbound, { path, key: adminKey, body })).json();
+    return secret;
+  });
 }
 
 function requireSession(
@@ -203,10 +262,10 @@ async function identify(inbound: Inbound, key: string, { keys, authenticate }: C
   return { kind: "caller", account: accountId, key: keyId };
 }
 
-function writeSession(signedIn: SignedIn | null): JsonObject | null {
+function writeSession(signedIn: SignedIn | null, { baseUrl }: Pick<ConsoleOptions, "baseUrl">): JsonObject | null {
   if (signedIn === null) return null;
   const { session: { csrfToken, expiresAt }, identity } = signedIn;
-  return { ...identity, token: csrfToken, expires_at: secondsOf(expiresAt) };
+  return { ...identity, token: csrfToken, expires_at: secondsOf(expiresAt), base_url: baseUrl() };
 }
 
 /** A client that claims TLS falsely gets a cookie that its own browser does not send. */

@@ -1,8 +1,18 @@
 import type { RequestRouter } from "../http/request_handler.ts";
 import type { Inbound } from "../http/inbound.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 
 /** The header fields of a browser's request that an endpoint gets. Cookies and credentials are not among them. */
-const FORWARDED_FIELDS = ["accept", "content-length", "content-type", "idempotency-key"];
+const FORWARDED_FIELDS = [
+  "accept",
+  "anthropic-version",
+  "content-length",
+  "content-type",
+  "idempotency-key",
+  "if-range",
+  "range",
+  "x-service-dry-run",
+];
 
 /** A request to another endpoint of the gateway. */
 export interface ForwardedCall {
@@ -16,36 +26,62 @@ export interface ForwardedCall {
 
 /** The request as one to another endpoint, with the key of the session in place of its cookie. */
 export function forwardedInbound(inbound: Inbound, { path, key, hasBody }: ForwardedCall): Inbound {
-  const { request, method, query, requestId, receivedAt, remote, record, memory, peerPort, responseFields } = inbound;
+  const { request } = inbound;
   const headers = new Headers({ authorization: `Bearer ${key}` });
   for (const name of FORWARDED_FIELDS) {
     const value = request.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
+  const { peerPort, responseFields } = inbound;
   return {
-    request: hasBody ? new Request(request, { headers }) : new Request(request.url, { headers }),
-    method,
-    path,
-    query,
-    params: {},
-    requestId,
-    receivedAt,
-    remote,
-    record,
-    memory,
+    ...withRequest(inbound, path, hasBody ? new Request(request, { headers }) : new Request(request.url, { headers })),
     ...peerPort !== undefined && { peerPort },
     ...responseFields !== undefined && { responseFields },
   };
 }
 
+function withRequest(inbound: Inbound, path: string, request: Request): Inbound {
+  const { method, query, requestId, receivedAt, remote, record, memory } = inbound;
+  return { request, method, path, query, params: {}, requestId, receivedAt, remote, record, memory };
+}
+
 /**
- * Calls an endpoint of the gateway with the key of a session.
+ * Calls an endpoint of the gateway with the key of a session. The log of requests has the endpoint in place of the
+ * console's own.
  *
  * @throws {GatewayError} What the router and the endpoint throw.
  */
 export async function forwardCall(router: RequestRouter, inbound: Inbound, call: ForwardedCall): Promise<Response> {
   const forwarded = forwardedInbound(inbound, call);
-  const match = router.match(forwarded.method, call.path, forwarded.request.headers);
-  if (match.route === null) throw match.error;
+  const match = matchOf(router, forwarded);
+  inbound.record.endpoint = match.route.path;
   return await match.route.handler({ ...forwarded, path: match.address, params: match.params });
+}
+
+/** A request of the console itself. */
+export interface OwnCall extends Pick<ForwardedCall, "path" | "key"> {
+  readonly body: JsonObject;
+}
+
+/**
+ * Sends a POST of the console itself, on behalf of a request.
+ *
+ * @throws {GatewayError} What the router and the endpoint throw.
+ */
+export async function sendOwnCall(router: RequestRouter, inbound: Inbound, call: OwnCall): Promise<Response> {
+  const { path, key, body } = call;
+  const request = new Request(inbound.request.url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const own = { ...withRequest(inbound, path, request), method: "POST", query: "" };
+  const match = matchOf(router, own);
+  return await match.route.handler({ ...own, path: match.address, params: match.params });
+}
+
+function matchOf(router: RequestRouter, { method, path, request }: Inbound) {
+  const match = router.match(method, path, request.headers);
+  if (match.route === null) throw match.error;
+  return match;
 }

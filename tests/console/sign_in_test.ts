@@ -23,7 +23,8 @@ Deno.test("console: an admin key signs in, and the session has its name and role
   assertEquals((await visitor.send("GET", "/console/session")).json, { session: null });
   const signedIn = await visitor.signIn(READ);
   assertEquals(signedIn.status, 201);
-  const { token, expires_at: expiresAt, ...session } = signedIn.json.session;
+  const { token, expires_at: expiresAt, base_url: baseUrl, ...session } = signedIn.json.session;
+  assertEquals(baseUrl, gateway.address);
   assertEquals(session, { kind: "operator", name: "dashboard", role: "read" });
   assert(token.length >= 32 && expiresAt > Date.now() / 1_000);
   assertEquals((await visitor.send("GET", "/console/session")).json, signedIn.json);
@@ -136,7 +137,7 @@ Deno.test("console: a role allows what it allows in the admin API", async () => 
   await gateway.stop();
 });
 
-Deno.test("console: an API key shows its own account and changes nothing", async () => {
+Deno.test("console: an API key shows its own account, and calls the endpoints of the playground alone", async () => {
   const { gateway, browser } = await start({ accounts: [{ id: "other", balance: "1" }] });
   const owner = browser();
   await owner.signIn(OWNER);
@@ -152,12 +153,21 @@ Deno.test("console: an API key shows its own account and changes nothing", async
     assertEquals(await statusOf("GET", path), 200);
   }
   for (
-    const path of ["/admin/v1/accounts", "/admin/v1/requests", "/metrics", "/v1/videos", "/console/session", "/healthz"]
+    const path of [
+      "/admin/v1/accounts",
+      "/admin/v1/requests",
+      "/metrics",
+      "/v1/video-callbacks/1",
+      "/console/session",
+      "/healthz",
+    ]
   ) {
     assertEquals(await statusOf("GET", path), 404, path);
   }
   const chat = { model: "sandbox/chat-1", messages: [{ role: "user", content: "hello" }] };
-  assertEquals(await statusOf("POST", "/v1/chat/completions", chat), 404);
+  assertEquals(await statusOf("POST", "/v1/chat/completions", chat), 200);
+  assertEquals(await statusOf("POST", "/v1/videos/x/deliveries", chat), 404);
+  assertEquals(await statusOf("POST", "/gencompat/v1beta/cachedContents", chat), 404);
   await gateway.stop();
 });
 

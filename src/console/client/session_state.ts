@@ -8,6 +8,8 @@ interface SessionFields {
   readonly token: string;
   /** Unix seconds. */
   readonly expires_at: number;
+  /** The gateway's public address for callers, without a final slash. */
+  readonly base_url: string;
 }
 
 /** An operator, by an admin key. */
