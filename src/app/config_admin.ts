@@ -78,7 +78,11 @@ function shownConfig(changes: ConfigChanges): JsonObject {
   for (const [section, within] of Object.entries(tree.sections)) {
     const entries: Record<string, JsonObject> = settings[section] = {};
     for (const [name, value, path] of namedEntries(section, within)) {
-      entries[name] = { value: withoutSecrets(value, path, tree), owner: ownerText(section, name) };
+      entries[name] = {
+        value: withoutSecrets(value, path, tree),
+        owner: ownerText(section, name),
+        ...tree.ownerOf(section, name) === "file" && { path: tree.pathOf(section, name) },
+      };
     }
   }
   for (const [section, fields] of Object.entries(defaultSettings(config))) {

@@ -1,14 +1,5 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { AxeResults } from "axe-core";
-import type { BrowserContext, Page } from "playwright-core";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type RunningBrowser, startChromium } from "./chromium.ts";
-
-/** Set by `deno task test:console`, because the tests may install a browser. */
-const isWanted = Deno.env.has("SWITCHYARD_TEST_CONSOLE");
-/** Where pictures of the pages are written; none are without it. */
-const pictures = Deno.env.get("SWITCHYARD_WRITE_PICTURES");
-const options = { ignore: !isWanted, sanitizeOps: false, sanitizeResources: false };
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { checkPage, endBrowser, stageTest } from "./stage.ts";
 
 /** The pages for operators, by their paths. `{id}` is the id of a request. */
 const PAGES = [
@@ -20,88 +11,15 @@ const PAGES = [
   "accounts/demo",
   "models",
   "providers",
+  "configuration",
+  "configuration/providers/sandbox-openai",
   "audit",
   "videos",
   "webhooks",
 ];
 /** The pages for callers. */
 const CALLER_PAGES = ["account", "requests", "usage", "models"];
-const LOOKS = [
-  { colorScheme: "light", width: 1_280, height: 860, name: "light" },
-  { colorScheme: "dark", width: 1_280, height: 860, name: "dark" },
-  { colorScheme: "light", width: 360, height: 740, name: "light-narrow" },
-  { colorScheme: "dark", width: 360, height: 740, name: "dark-narrow" },
-] as const;
 const MARKUP = '<img src=x onerror="document.title=1">';
-
-/** A gateway with some requests, and a window of a browser in which nothing may go wrong. */
-interface Stage {
-  readonly gateway: TestGateway;
-  readonly page: Page;
-  readonly context: BrowserContext;
-  /** Shows a page of the console. */
-  open(path: string): Promise<void>;
-  /** Sends a chat request, and returns the id of the request. */
-  chat(model: string, key?: string): Promise<string>;
-  signIn(key: string): Promise<void>;
-}
-
-let running: Promise<RunningBrowser> | null = null;
-
-function stageTest(name: string, test: (stage: Stage) => Promise<void>): void {
-  Deno.test(`console in a browser: ${name}`, options, async () => {
-    const gateway = await startTestGateway({ config: { request_log: { enabled: true } } });
-    const { browser } = await (running ??= startChromium());
-    const context = await browser.newContext({ viewport: { width: 1_280, height: 860 } });
-    const page = await context.newPage();
-    const problems: string[] = [];
-    page.on("pageerror", (error) => problems.push(error.message));
-    page.on("dialog", (dialog) => void dialog.accept());
-    page.on("console", (message) => {
-      // A refused request is shown by the page, and also noted by the browser.
-      if (message.type() === "error" && !message.text().includes("status of 4")) problems.push(message.text());
-    });
-    page.on("request", (request) => {
-      const { protocol, origin } = new URL(request.url());
-      if (protocol !== "data:" && origin !== gateway.address) problems.push(`request to ${request.url()}`);
-    });
-    try {
-      await test(stageOf(gateway, page, context));
-      assertEquals(problems, []);
-    } finally {
-      await context.close();
-      await gateway.stop();
-    }
-  });
-}
-
-function stageOf(gateway: TestGateway, page: Page, context: BrowserContext): Stage {
-  const open = async (path: string) => {
-    await page.goto(`${gateway.address}/console/${path}`);
-    await page.waitForSelector("h1");
-  };
-  return {
-    gateway,
-    page,
-    context,
-    open,
-    async chat(model, key = gateway.key) {
-      const response = await fetch(`${gateway.address}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ model, messages: [{ role: "user", content: "Say hello" }] }),
-      });
-      await response.body?.cancel();
-      return response.headers.get("x-service-request-id") ?? "";
-    },
-    async signIn(key) {
-      await open("");
-      await page.fill("input[name=key]", key);
-      await page.keyboard.press("Enter");
-      await page.waitForSelector(".side");
-    },
-  };
-}
 
 stageTest("every page is accessible, fits into the window and shows no error", async (stage) => {
   const { gateway, page, chat, signIn } = stage;
@@ -118,31 +36,6 @@ stageTest("every page is accessible, fits into the window and shows no error", a
   await signIn(gateway.key);
   for (const path of CALLER_PAGES) await checkPage(stage, path, `caller-${path}`);
 });
-
-async function checkPage({ page, open }: Stage, path: string, name: string): Promise<void> {
-  for (const { colorScheme, width, height, name: look } of LOOKS) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height });
-    await open(path);
-    await page.waitForSelector(".loading", { state: "detached" });
-    assertEquals(await page.locator("[role=alert]").count(), 0, `${path}: an error is shown`);
-    const widest = await page.evaluate("document.documentElement.scrollWidth");
-    assert(Number(widest) <= width, `${path} is ${widest} pixels wide, in a window of ${width}`);
-    assertEquals(await faultsOf(page), [], `${path}, ${look}`);
-    if (pictures !== undefined) {
-      await page.screenshot({ path: `${pictures}/${name.replaceAll("/", "-")}-${look}.png` });
-    }
-  }
-}
-
-/** Serious faults of accessibility. */
-async function faultsOf(page: Page): Promise<string[]> {
-  const { default: axe } = await import("axe-core");
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate("axe.run()") as AxeResults;
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-}
 
 stageTest(
   "a wrong key is refused with the id of the request, and the right one signs in",
@@ -214,6 +107,4 @@ stageTest("a session that has ended leads to the sign-in page", async ({ gateway
   await page.getByText("Your session has ended").waitFor();
 });
 
-Deno.test("console in a browser: it ends", options, async () => {
-  await (await running)?.stop();
-});
+endBrowser();

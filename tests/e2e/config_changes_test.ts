@@ -191,6 +191,7 @@ Deno.test("settings of the store: set, patched, shown, restored and removed, as 
     assertEquals(settings.providers.second.owner, "store version 4");
     assertEquals(settings.providers.second.value.api_key, "(set)");
     assertStringIncludes(settings.providers.first.owner, "live.json");
+    assertEquals(settings.models["acme/one"].path, "models[0]");
     assertEquals(settings.limits.text_body, { value: 5_000, owner: "store version 4" });
     assertEquals(settings.limits.body_idle, { value: 15, owner: "default" });
 

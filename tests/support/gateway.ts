@@ -1,7 +1,7 @@
 import { type RunningApp, startApp } from "../../src/app/app.ts";
 import type { ServiceOptions } from "../../src/app/services.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
-import { type Config, readConfig } from "../../src/config/config.ts";
+import { openConfigSource } from "../../src/config/load_config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog, type LogLevel } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
@@ -37,6 +37,8 @@ export interface TestGatewayOptions {
   readonly sharing?: ServiceOptions["sharing"];
   /** The environment variables of the configuration. Default: none. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether the configuration can change while the gateway runs. Default: false. */
+  readonly isLive?: boolean;
 }
 
 /** Prices with simple sums: a millionth of a dollar for an input token, two for an output token. */
@@ -53,12 +55,15 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const key = newApiKey();
   const adminKey = newApiKey();
   const logLines: string[] = [];
-  const config = testConfig(sandbox, key, adminKey, options);
+  const text = JSON.stringify(testTree(sandbox, key, adminKey, options));
+  const source = openConfigSource({ path: "test.json", env: (name) => options.env?.[name], readFile: () => text });
+  const loaded = source.load({});
   const log = jsonLog(options.logLevel ?? "debug", (line) => void logLines.push(line));
   const { clock, random, sharing } = options;
   const app = await startApp({
-    config,
+    config: loaded.config,
     log,
+    ...options.isLive && { live: { source, loaded, setLogLevel: (level) => void (log.level = level) } },
     ...(clock && { clock }),
     ...(random && { random }),
     ...(sharing && { sharing }),
@@ -77,9 +82,14 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   };
 }
 
-function testConfig(sandbox: Sandbox, key: string, adminKey: string, options: TestGatewayOptions): Config {
+function testTree(
+  sandbox: Sandbox,
+  key: string,
+  adminKey: string,
+  options: TestGatewayOptions,
+): Record<string, unknown> {
   const { openai, anthropic, google } = sandbox.baseUrls;
-  const tree = {
+  return {
     server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? 1 },
     store: options.store ?? "kv::memory:",
     accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys: [key] }],
@@ -103,7 +113,6 @@ function testConfig(sandbox: Sandbox, key: string, adminKey: string, options: Te
     egress: { allow: ["127.0.0.1/32"] },
     ...options.config,
   };
-  return readConfig(JSON.stringify(tree), "test.json", (name) => options.env?.[name]);
 }
 
 /** A priced text model served by these providers with equal weight. */

@@ -17,7 +17,7 @@ export function hrefOf(page: string, parameters: Readonly<Record<string, string>
 }
 
 /** Shows the page of an address. */
-function navigate(href: string): void {
+export function navigate(href: string): void {
   history.pushState(null, "", href);
   address.value = currentAddress();
   scrollTo(0, 0);

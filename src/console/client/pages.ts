@@ -1,6 +1,7 @@
 import type { Page } from "./page.ts";
 import { accountsPage } from "./pages/accounts/accounts_page.tsx";
 import { auditPage } from "./pages/audit/audit_page.tsx";
+import { configurationPage } from "./pages/configuration/configuration_page.tsx";
 import { modelsPage } from "./pages/models/models_page.tsx";
 import { overviewPage } from "./pages/overview/overview_page.tsx";
 import { ownPage } from "./pages/own/own_page.tsx";
@@ -22,6 +23,7 @@ const PAGES: readonly Page[] = [
   accountsPage,
   modelsPage,
   providersPage,
+  configurationPage,
   auditPage,
 ];
 

@@ -171,6 +171,52 @@ export interface AuditEntry {
   readonly after: unknown;
 }
 
+/** A setting of `GET /admin/v1/config`. Source: docs/api/admin.md#configuration. */
+export interface ConfigSetting {
+  /** Without secrets. */
+  readonly value: unknown;
+  /** `file …`, `environment`, `store version N`, `built in` or `default`. */
+  readonly owner: string;
+  /** Where it is in the file; absent for other owners. */
+  readonly path?: string;
+}
+
+/** The answer of `GET /admin/v1/config`. */
+export interface ConfigInForce {
+  /** The path of the file; null without one. */
+  readonly file: string | null;
+  /** The version of the settings in the store; 0 for none. */
+  readonly version: number;
+  /** Settings of the store without effect. */
+  readonly shadowed: readonly string[];
+  /** By section, then by name. */
+  readonly settings: Readonly<Record<string, Readonly<Record<string, ConfigSetting>>>>;
+}
+
+/** The difference of two configurations. */
+export interface ConfigDifference {
+  /** Names by section. */
+  readonly added: Readonly<Record<string, readonly string[]>>;
+  readonly removed: Readonly<Record<string, readonly string[]>>;
+  /** By section, then by name, then by field. */
+  readonly changed: Readonly<
+    Record<string, Readonly<Record<string, Readonly<Record<string, "changed" | { before: unknown; after: unknown }>>>>>
+  >;
+  /** Settings that take effect at the next start. */
+  readonly restart: readonly string[];
+  /** Ids of keys; absent in versions. */
+  readonly revoked_keys?: readonly string[];
+}
+
+/** A version of `GET /admin/v1/config/versions`. */
+export interface ConfigVersion extends ConfigDifference {
+  readonly version: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** The name of the admin key. */
+  readonly by: string;
+}
+
 /** A model of `GET /admin/v1/models` or, for callers, of `GET /v1/models`. */
 export interface ListedModel {
   readonly id: string;

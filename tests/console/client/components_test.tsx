@@ -86,6 +86,7 @@ Deno.test("console: operators and callers have different pages, with different p
     "accounts",
     "models",
     "providers",
+    "configuration",
     "audit",
   ]);
   assertEquals(pathsOf("caller"), ["account", "requests", "usage", "models"]);

@@ -4,7 +4,7 @@ import type { ApiError } from "../api.ts";
 import { ErrorNotice } from "./error_notice.tsx";
 
 /** A form that changes something. It shows the error of a refused change, and is emptied after a change. */
-export function ActionForm({ submit, onSubmit, children, isDangerous = false }: {
+export function ActionForm({ submit, onSubmit, children, isDangerous = false, isKept = false }: {
   /** The text of its button. */
   readonly submit: string;
   /** Rejects with an `ApiError` if the change is refused. */
@@ -12,6 +12,8 @@ export function ActionForm({ submit, onSubmit, children, isDangerous = false }: 
   readonly children?: ComponentChildren;
   /** Whether the change takes something away. Default: false. */
   readonly isDangerous?: boolean;
+  /** Whether its fields stay as they are after a change. Default: false. */
+  readonly isKept?: boolean;
 }) {
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -22,7 +24,7 @@ export function ActionForm({ submit, onSubmit, children, isDangerous = false }: 
     setError(null);
     try {
       await onSubmit(new FormData(form));
-      form.reset();
+      if (!isKept) form.reset();
     } catch (failure) {
       setError(failure as ApiError);
     } finally {

@@ -1,0 +1,129 @@
+import { useState } from "preact/hooks";
+import { ApiError } from "../../api.ts";
+import { ActionForm, Field } from "../../components/action_form.tsx";
+import { Card } from "../../components/card.tsx";
+import { PageHead } from "../../components/page_head.tsx";
+import { hrefOf } from "../../navigation.ts";
+import { isOwner } from "../../session_state.ts";
+import type { ConfigInForce, ConfigSetting } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+import {
+  type ConfigRequest,
+  editedValue,
+  entryPath,
+  hasObjects,
+  STORED_SECTIONS,
+  storeRequest,
+} from "./config_change.ts";
+import { useConfirmedChange } from "./confirmed_change.tsx";
+import { isJsonObject } from "./merge_patch.ts";
+import { OwnerBadge, ownerOf } from "./owner_badge.tsx";
+
+const INDENT = 2;
+
+/** One setting: its value and its owner. Owners change it if the store may own it. */
+export function ConfigEntryDetails({ config, section, name, onChanged }: {
+  readonly config: ConfigInForce;
+  readonly section: string;
+  readonly name: string;
+  readonly onChanged: () => void;
+}) {
+  const setting = config.settings[section]?.[name];
+  const reason = readOnlyReason(setting, section, config.file);
+  return (
+    <>
+      <p class="back">
+        <a href={hrefOf("configuration")}>← {TEXTS.configuration.back}</a>
+      </p>
+      <PageHead title={<code class="title-code">{name === "" ? section : `${section}.${name}`}</code>}>
+        {setting !== undefined && <OwnerBadge setting={setting} />}
+      </PageHead>
+      <div class="grid">
+        {reason === null
+          ? <Editor setting={setting} section={section} name={name} onChanged={onChanged} />
+          : (
+            <Card title={TEXTS.configuration.value} isWide>
+              <p class="hint">{reason}</p>
+              {setting !== undefined && <pre tabIndex={0}>{JSON.stringify(setting.value, null, INDENT)}</pre>}
+            </Card>
+          )}
+      </div>
+    </>
+  );
+}
+
+/** Why a setting cannot be changed here; null if it can be. */
+function readOnlyReason(setting: ConfigSetting | undefined, section: string, file: string | null): string | null {
+  const { ownedByFile, ownedByEnvironment, onlyOwners, onlyRestart } = TEXTS.configuration;
+  const owner = setting === undefined ? null : ownerOf(setting);
+  if (owner === "file") return ownedByFile(`${file ?? ""} ${setting?.path ?? section}`.trim());
+  if (owner === "environment") return ownedByEnvironment;
+  if (!STORED_SECTIONS.some((each) => each === section)) return onlyRestart;
+  return isOwner() ? null : onlyOwners;
+}
+
+function Editor({ setting, section, name, onChanged }: {
+  /** Undefined for a new entry. */
+  readonly setting: ConfigSetting | undefined;
+  readonly section: string;
+  readonly name: string;
+  readonly onChanged: () => void;
+}) {
+  const before = setting === undefined ? undefined : editedValue(section, setting.value);
+  const initial = before === undefined ? hasObjects(section) ? "{}" : '""' : JSON.stringify(before, null, INDENT);
+  const [text, setText] = useState(initial);
+  const [applied, setApplied] = useState<number | null>(null);
+  const { preview, steps } = useConfirmedChange(({ version }) => {
+    setApplied(version);
+    onChanged();
+  });
+  const tryChange = async (request: ConfigRequest) => {
+    setApplied(null);
+    await preview(request);
+  };
+  const submit = async (fields: FormData) => {
+    const after = readValue(String(fields.get("value") ?? ""), section);
+    await tryChange(storeRequest({ section, name, before, after }));
+  };
+  return (
+    <Card title={setting === undefined ? TEXTS.configuration.newTitle : TEXTS.configuration.edit} isWide>
+      {initial.includes("(set)") && <p class="hint">{TEXTS.configuration.secretsHint}</p>}
+      <ActionForm submit={TEXTS.configuration.preview} onSubmit={submit} isKept>
+        <Field name={TEXTS.configuration.valueLabel}>
+          <textarea
+            name="value"
+            class="code"
+            rows={Math.min(Math.max(text.split("\n").length + 1, 4), 30)}
+            spellcheck={false}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </Field>
+      </ActionForm>
+      {steps}
+      {applied !== null && <p class="notice good" role="status">{TEXTS.configuration.applied(String(applied))}</p>}
+      {setting !== undefined && ownerOf(setting) === "store" && (
+        <button
+          type="button"
+          class="danger"
+          onClick={() => void tryChange({ method: "DELETE", path: entryPath(section, name), body: null })}
+        >
+          {TEXTS.configuration.remove}
+        </button>
+      )}
+    </Card>
+  );
+}
+
+/** @throws {ApiError} If the text is not the JSON that the section needs. */
+function readValue(text: string, section: string): unknown {
+  const refuse = (message: string) => new ApiError(message, 0, "invalid_json", null);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw refuse(TEXTS.configuration.badJson((error as Error).message));
+  }
+  if (hasObjects(section) && !isJsonObject(value)) throw refuse(TEXTS.configuration.needsObject);
+  return value;
+}

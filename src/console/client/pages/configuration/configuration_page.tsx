@@ -1,0 +1,44 @@
+import { read } from "../../api.ts";
+import { EmptyState } from "../../components/empty_state.tsx";
+import { ErrorNotice } from "../../components/error_notice.tsx";
+import { Loading } from "../../components/loading.tsx";
+import { PageHead } from "../../components/page_head.tsx";
+import type { Page, PageProps } from "../../page.ts";
+import { usePolled } from "../../polled.ts";
+import type { ConfigInForce } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+import { ConfigList } from "./config_list.tsx";
+import { ConfigEntryDetails } from "./config_entry_details.tsx";
+
+/** The configuration in force, its history, and a page for each setting. */
+export const configurationPage: Page = {
+  path: "configuration",
+  title: TEXTS.configuration.title,
+  icon: "configuration",
+  audience: "operators",
+  View: Configuration,
+};
+
+const NOT_FOUND = 404;
+
+function Configuration({ rest }: PageProps) {
+  const { data, error, reload } = usePolled(
+    "configuration",
+    (signal) => read<ConfigInForce>("/admin/v1/config", {}, signal),
+  );
+  if (data !== null) {
+    const [section = "", ...name] = rest.split("/");
+    return rest === ""
+      ? <ConfigList config={data} onChanged={reload} />
+      : <ConfigEntryDetails key={rest} config={data} section={section} name={name.join("/")} onChanged={reload} />;
+  }
+  return (
+    <>
+      <PageHead title={TEXTS.configuration.title} />
+      {error === null && <Loading />}
+      {error !== null && (error.status === NOT_FOUND
+        ? <EmptyState title={TEXTS.configuration.unavailableTitle}>{TEXTS.configuration.unavailable}</EmptyState>
+        : <ErrorNotice error={error} />)}
+    </>
+  );
+}

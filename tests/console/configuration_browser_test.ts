@@ -1,0 +1,84 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { checkPage, endBrowser, stageTest } from "./stage.ts";
+
+stageTest("a setting is stored after its difference was shown, and rolled back", async (stage) => {
+  const { gateway, page, open, chat, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("configuration");
+  await page.selectOption("select[name=section]", "aliases");
+  await page.fill("input[name=name]", "quick");
+  await page.click("text=Write it");
+  await page.fill("textarea", '"sandbox/chat-1"');
+  await page.click("text=Show the difference");
+  await page.getByText("aliases.quick").nth(1).waitFor();
+  assertEquals(await statusOf(gateway, "quick"), 404, "it was only tried");
+  await page.click("text=Apply");
+  await page.getByText("In force, as version 1").waitFor();
+  assertEquals(await statusOf(gateway, "quick"), 200);
+
+  await page.fill("textarea", '"sandbox/messages-1"');
+  await page.click("text=Show the difference");
+  await page.getByText('"sandbox/chat-1"').waitFor();
+  await page.click("text=Apply");
+  await page.getByText("In force, as version 2").waitFor();
+  await chat("quick");
+  await checkPage(stage, "configuration/aliases/quick", "configuration-setting");
+
+  await open("configuration");
+  await page.click("[aria-label='Roll back to version 1']");
+  await page.click("text=Apply");
+  await page.getByText("In force, as version 3").waitFor();
+  await checkPage(stage, "configuration", "configuration");
+});
+
+stageTest("a setting with mistakes is refused with its problems, and changes nothing", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("configuration/providers/acme");
+  await page.fill("textarea", '{"kind": "<b>nonsense</b>"}');
+  await page.click("text=Show the difference");
+  const notice = page.locator("[role=alert]");
+  await notice.waitFor();
+  assertStringIncludes(await notice.innerText(), "providers.acme.kind");
+  assertEquals(await page.getByText("Apply").count(), 0);
+  await page.fill("textarea", "{");
+  await page.click("text=Show the difference");
+  await page.getByText("This is not JSON").waitFor();
+});
+
+stageTest("what the file owns is shown with its place, and not changed", async ({ gateway, page, open, signIn }) => {
+  await signIn(gateway.adminKey);
+  await open("configuration?view=file");
+  await page.click("a[href$='/configuration/providers/sandbox-openai']");
+  await page.getByText("declares it at").waitFor();
+  assertStringIncludes(await page.locator("main").innerText(), "test.json providers.sandbox-openai");
+  assertEquals(await page.locator("textarea").count(), 0);
+  const secrets = await page.content();
+  assertEquals(secrets.includes("sandbox-key-openai"), false);
+});
+
+stageTest("other roles see the configuration, and cannot change it", async ({ gateway, page, open, signIn }) => {
+  const created = await fetch(`${gateway.address}/admin/v1/admin-keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "writer", role: "write" }),
+  });
+  await signIn((await created.json()).secret);
+  await open("configuration");
+  await page.getByText("sandbox-openai").first().waitFor();
+  assertEquals(await page.getByText("Read the file again").count(), 0);
+  await open("configuration/aliases/quick");
+  await page.getByText("An operator with the role owner changes it").waitFor();
+});
+
+async function statusOf(gateway: { readonly address: string; readonly key: string }, model: string): Promise<number> {
+  const response = await fetch(`${gateway.address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Say hello" }] }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+endBrowser();
