@@ -16,6 +16,8 @@ export function randomBase62(length: number): string {
   return text;
 }
 
+const REQUEST_ID_PREFIX = "req_";
+const MS_DIGITS = 12;
 const RANDOM_REQUEST_DIGITS = 12;
 const REQUEST_IDS_PER_DRAW = 256;
 
@@ -39,9 +41,16 @@ export function newRequestId(nowMs: number): string {
   }
   if (nowMs !== lastMs) {
     lastMs = nowMs;
-    msPrefix = `req_${Math.floor(nowMs).toString(16).padStart(12, "0")}`;
+    msPrefix = REQUEST_ID_PREFIX + Math.floor(nowMs).toString(16).padStart(MS_DIGITS, "0");
   }
   return msPrefix + randomDigits.slice(usedDigits, usedDigits += RANDOM_REQUEST_DIGITS);
+}
+
+/** The millisecond in which the id of a request was created, in Unix time; 0 for a text that is not such an id. */
+export function requestTimeOf(requestId: string): number {
+  if (!requestId.startsWith(REQUEST_ID_PREFIX)) return 0;
+  const digits = requestId.slice(REQUEST_ID_PREFIX.length, REQUEST_ID_PREFIX.length + MS_DIGITS);
+  return /^[\da-f]{12}$/.test(digits) ? Number.parseInt(digits, 16) : 0;
 }
 
 /**

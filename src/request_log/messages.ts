@@ -1,5 +1,5 @@
 import type { RequestPage, RequestQuery } from "./request_log.ts";
-import type { RowValue, StoredRow } from "./row.ts";
+import type { StoredRow } from "./row.ts";
 
 /** What a thread of the log is asked. */
 export type LogQuestion =
@@ -37,8 +37,8 @@ export interface BodyMessage {
 
 /** A message to the thread. */
 export type ToLogThread =
-  /** The values of some rows, one row after the other. */
-  | { readonly type: "append"; readonly values: readonly RowValue[] }
+  /** Rows, as {@linkcode joinRows} writes them. */
+  | { readonly type: "append"; readonly rows: number; readonly text: string }
   | BodyMessage
   | { readonly type: "question"; readonly id: number; readonly question: LogQuestion };
 

@@ -1,5 +1,5 @@
 import type { RequestRecord } from "../http/request_record.ts";
-import { appendRow, type RowValue } from "./row.ts";
+import { appendRow, joinRows, type RowValue } from "./row.ts";
 
 /** Rows that wait or are being written. Further ones are dropped. */
 export const MAX_QUEUED_ROWS = 20_000;
@@ -8,8 +8,8 @@ const MAX_QUEUED_CHARACTERS = 33_554_432;
 
 /** Rows for one transaction. */
 export interface RowBatch {
-  /** The values of the rows, one row after the other. */
-  readonly values: readonly RowValue[];
+  /** As {@linkcode joinRows} writes them. */
+  readonly text: string;
   readonly rows: number;
 }
 
@@ -52,7 +52,7 @@ export class QueuedRows {
 
   /** Takes the next batch, which counts as being written from now on. */
   take(): RowBatch {
-    const batch = { values: this.#values, rows: this.#rows };
+    const batch = { text: joinRows(this.#values), rows: this.#rows };
     this.#sent.push({ rows: this.#rows, characters: this.#characters });
     this.#sentRows += this.#rows;
     this.#sentCharacters += this.#characters;

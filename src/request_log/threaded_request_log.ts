@@ -185,7 +185,7 @@ class ThreadedRequestLog {
     if (this.#queue.waiting === 0) return;
     const thread = this.#runningThread();
     if (thread === null) return this.#flushLater();
-    this.#send(thread, { type: "append", values: this.#queue.take().values });
+    this.#send(thread, { type: "append", ...this.#queue.take() });
   }
 
   #send(thread: WorkerThread, message: ToLogThread, transfer: readonly ArrayBuffer[] = []): void {

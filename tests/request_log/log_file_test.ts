@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import { appendRow, type RowValue } from "../../src/request_log/row.ts";
+import { newRequestId } from "../../src/lib/ids.ts";
+import { appendRow, joinRows, type RowValue } from "../../src/request_log/row.ts";
 import { LogFile } from "../../src/request_log/sqlite/log_file.ts";
 import { LogTasks } from "../../src/request_log/sqlite/log_tasks.ts";
 import { LaterSchemaError } from "../../src/request_log/sqlite/schema.ts";
@@ -26,6 +27,7 @@ function rowsOf(ids: readonly string[], endedAt: number): RowValue[] {
 }
 
 const pause = () => Promise.resolve();
+const NOW = 1_800_000_000_000;
 const EVERYTHING = { order: "asc", limit: 1_000 } as const;
 
 async function idsIn(file: LogFile): Promise<unknown[]> {
@@ -79,6 +81,45 @@ Deno.test("a query that reaches its deadline returns where to continue", async (
   file.close();
 });
 
+Deno.test("a request is found by its id, also if it took long or the clock went backwards", () => {
+  const file = new LogFile(":memory:");
+  const ids = [0, 1_999, 2_000, 90_000_000].map((ageMs) => ({ id: newRequestId(NOW - ageMs), endedAt: NOW }));
+  const later = { id: newRequestId(NOW + 60_000), endedAt: NOW }; // The clock was ahead when it arrived.
+  for (const { id, endedAt } of [...ids, later]) file.append(rowsOf([id], endedAt));
+  const early = newRequestId(NOW - 7_200_000); // The clock is behind.
+  file.append(rowsOf([early], NOW - 7_200_000));
+  const all = [...ids.map(({ id }) => id), later.id, early];
+  assertEquals(all.map((id) => file.get(id)?.request_id), all);
+  for (const id of [newRequestId(NOW), "req_ffffffffffff000000000000", "req_", "é", ""]) {
+    assertEquals(file.get(id), null);
+  }
+  file.close();
+});
+
+Deno.test("requests in a file of the first schema are found by their ids", async () => {
+  await withFolder((path) => {
+    const ids = [newRequestId(NOW - 1), newRequestId(NOW - 5_000)];
+    const file = new LogFile(path);
+    file.append(rowsOf(ids, NOW));
+    file.close();
+    const database = new DatabaseSync(path);
+    // As the first version left it.
+    database.exec(`DROP INDEX requests_by_slow_id; ALTER TABLE requests DROP COLUMN is_slow;
+      CREATE INDEX requests_by_id ON requests (request_id);
+      UPDATE requests SET facts = json_set(facts, '$[0]', ${NOW - 1}) WHERE request_id = '${ids[0]}';
+      UPDATE requests SET facts = json_set(facts, '$[0]', ${NOW - 5_000}) WHERE request_id = '${ids[1]}';
+      PRAGMA user_version = 1`);
+    database.close();
+    const migrated = new LogFile(path);
+    assertEquals(ids.map((id) => migrated.get(id)?.request_id), ids);
+    migrated.append(rowsOf([newRequestId(NOW)], NOW));
+    migrated.close();
+    const again = new DatabaseSync(path);
+    assertEquals(again.prepare("SELECT count(*) AS count FROM requests WHERE is_slow = 1").get()?.count, 1);
+    again.close();
+  });
+});
+
 Deno.test("a file of a later version is left as it is", async () => {
   await withFolder((path) => {
     const database = new DatabaseSync(path);
@@ -95,10 +136,10 @@ Deno.test("a log that cannot be opened drops its rows with the reason, and write
     const tasks = new LogTasks({ path, retentionMs: 1e9, maxBytes: 1e9, minFreeBytes: 0, bodies: null }, (message) => {
       answers.push(message);
     });
-    await tasks.run({ type: "append", values: rowsOf(["req_1"], 1) });
+    await tasks.run({ type: "append", rows: 1, text: joinRows(rowsOf(["req_1"], 1)) });
     assertEquals(answers, [{ type: "appended", rows: 1, failure: "file is not a database" }]);
     await Deno.remove(path);
-    await tasks.run({ type: "append", values: rowsOf(["req_2"], Date.now()) });
+    await tasks.run({ type: "append", rows: 1, text: joinRows(rowsOf(["req_2"], Date.now())) });
     assertEquals(answers.at(-1), { type: "appended", rows: 1, failure: null });
     await tasks.run({ type: "question", id: 1, question: { type: "close" } });
   });
@@ -111,7 +152,7 @@ Deno.test("a log leaves the free space that the store needs", async () => {
     const tasks = new LogTasks({ path, retentionMs: 1e9, maxBytes: 1e9, minFreeBytes, bodies: null }, (message) => {
       answers.push(message);
     });
-    await tasks.run({ type: "append", values: rowsOf(["req_1"], 1) });
+    await tasks.run({ type: "append", rows: 1, text: joinRows(rowsOf(["req_1"], 1)) });
     assertEquals(answers, [{ type: "appended", rows: 1, failure: "the disk is almost full" }]);
   });
 });

@@ -1,6 +1,6 @@
 import { isLost } from "../../store/postgres/database.ts";
 import type { BodyMessage, DatabaseLogData, FromLogThread, LogQuestion, ToLogThread } from "../messages.ts";
-import { ROW_COLUMNS, type RowValue } from "../row.ts";
+import { splitRows } from "../row.ts";
 import { POSITIONS_PER_MS, search } from "../search.ts";
 import { BodyTable } from "./body_table.ts";
 import { endOf, logFailureOf, LogTables } from "./log_tables.ts";
@@ -27,7 +27,7 @@ export class DatabaseLogTasks {
 
   /** Runs a message. Never rejects. */
   async run(message: ToLogThread): Promise<void> {
-    if (message.type === "append") return await this.#afterWrites(() => this.#append(message.values));
+    if (message.type === "append") return await this.#afterWrites(() => this.#append(message));
     if (message.type === "bodies") return await this.#afterWrites(() => this.#keep(message));
     const { id, question } = message;
     await this.#written;
@@ -42,9 +42,9 @@ export class DatabaseLogTasks {
     return this.#written = this.#written.then(write);
   }
 
-  async #append(values: readonly RowValue[]): Promise<void> {
-    const failure = await this.#tried(async (isRepeat) => await (await this.#open()).append(values, isRepeat));
-    this.post({ type: "appended", rows: values.length / ROW_COLUMNS.length, failure });
+  async #append({ rows, text }: ToLogThread & { readonly type: "append" }): Promise<void> {
+    const failure = await this.#tried(async (isRepeat) => await (await this.#open()).append(splitRows(text), isRepeat));
+    this.post({ type: "appended", rows, failure });
   }
 
   async #keep(message: BodyMessage): Promise<void> {

@@ -1,16 +1,19 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { ROW_COLUMNS, type RowValue, type StoredRow } from "../row.ts";
+import { requestTimeOf } from "../../lib/ids.ts";
 import { type Condition, POSITIONS_PER_MS, type SearchedRows } from "../search.ts";
-import { migrate } from "./schema.ts";
+import { migrate, QUICK_POSITIONS } from "./schema.ts";
 
 /** Rows of one insert: a statement costs more than a row. */
 const ROWS_PER_INSERT = 16;
 
-const COLUMNS = ["position", ...ROW_COLUMNS];
-const SELECTED = COLUMNS.join(", ");
+const SELECTED = ["position", ...ROW_COLUMNS].join(", ");
+/** The written columns. */
+const COLUMNS = ["position", "is_slow", ...ROW_COLUMNS];
 const WIDTH = ROW_COLUMNS.length;
 const ACCOUNT_COLUMN = ROW_COLUMNS.indexOf("account_id");
 const KEY_COLUMN = ROW_COLUMNS.indexOf("key_id");
+const ID_COLUMN = ROW_COLUMNS.indexOf("request_id");
 
 /** A value that a statement takes. */
 type Bound = string | number | bigint | null;
@@ -62,7 +65,7 @@ export class LogFile implements SearchedRows {
       const bound: Bound[] = [];
       for (let at = 0; at < values.length; at += WIDTH) {
         last = Math.max(last + 1, Number(values[at]) * POSITIONS_PER_MS);
-        bound.push(last);
+        bound.push(last, isQuick(last, String(values[at + ID_COLUMN])) ? null : 1);
         this.#rememberKey(values[at + KEY_COLUMN] ?? null, values[at + ACCOUNT_COLUMN] ?? null);
         for (let column = at; column < at + WIDTH; column++) bound.push(values[column] ?? null);
         if (bound.length < ROWS_PER_INSERT * COLUMNS.length) continue;
@@ -77,8 +80,12 @@ export class LogFile implements SearchedRows {
 
   /** The request with this id; null if there is none. */
   get(requestId: string): StoredRow | null {
-    const statement = this.#prepared(`SELECT ${SELECTED} FROM requests WHERE request_id = ? LIMIT 1`);
-    return (statement.get(requestId) as StoredRow | undefined) ?? null;
+    const from = arrivalOf(requestId);
+    const found = this.#prepared(
+      `SELECT ${SELECTED} FROM requests WHERE position >= ? AND position < ? AND request_id = ? LIMIT 1`,
+    ).get(from, from + QUICK_POSITIONS, requestId) ??
+      this.#prepared(`SELECT ${SELECTED} FROM requests WHERE is_slow = 1 AND request_id = ? LIMIT 1`).get(requestId);
+    return (found as StoredRow | undefined) ?? null;
   }
 
   /** The rows that match, in the order of `order`. */
@@ -197,6 +204,17 @@ export class LogFile implements SearchedRows {
     }
     return statement;
   }
+}
+
+/** The position of a request's arrival, from its id; 0 for a text that is not the id of a request. */
+function arrivalOf(requestId: string): number {
+  return requestTimeOf(requestId) * POSITIONS_PER_MS;
+}
+
+/** Whether {@linkcode LogFile.get} finds a row by the time in its id. */
+function isQuick(position: number, requestId: string): boolean {
+  const after = position - arrivalOf(requestId);
+  return after >= 0 && after < QUICK_POSITIONS;
 }
 
 /** Another process, such as a command, may hold the file for the time of a transaction. */

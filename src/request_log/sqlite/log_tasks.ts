@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { freeSpaceAt } from "../../store/free_space.ts";
 import type { BodyMessage, FromLogThread, LogQuestion, LogThreadData, ToLogThread } from "../messages.ts";
-import { ROW_COLUMNS, type RowValue } from "../row.ts";
+import { splitRows } from "../row.ts";
 import { search } from "../search.ts";
 import { BodyFile } from "./body_file.ts";
 import { LogFile } from "./log_file.ts";
@@ -36,7 +36,7 @@ export class LogTasks {
 
   /** Runs a message. Never rejects. */
   async run(message: ToLogThread): Promise<void> {
-    if (message.type === "append") return this.#append(message.values);
+    if (message.type === "append") return this.#append(message);
     if (message.type === "bodies") return this.#keep(message);
     const { id, question } = message;
     try {
@@ -46,12 +46,11 @@ export class LogTasks {
     }
   }
 
-  #append(values: readonly RowValue[]): void {
-    const rows = values.length / ROW_COLUMNS.length;
+  #append({ rows, text }: ToLogThread & { readonly type: "append" }): void {
     let failure: string | null = null;
     try {
       this.#requireSpace();
-      this.#open().append(values);
+      this.#open().append(splitRows(text));
       this.#trimSoon(rows);
     } catch (error) {
       failure = reasonOf(error);

@@ -1,6 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /**
+ * The positions after the arrival of a request in which its row is found without an index: those of two seconds. A
+ * released step contains the number.
+ */
+export const QUICK_POSITIONS = 2_000_000;
+
+/**
  * The steps to the newest schema. `user_version` counts the steps that a file has taken. A step is never changed once
  * it is released; a change of the schema is another step.
  */
@@ -24,6 +30,12 @@ const STEPS: readonly string[] = [
   CREATE INDEX requests_by_account ON requests (account_id, position);
   CREATE INDEX requests_by_failure ON requests (status, position) WHERE status >= 400;
   CREATE TABLE keys (key_id TEXT PRIMARY KEY, account_id TEXT) STRICT, WITHOUT ROWID;`,
+  // An index of all ids took a quarter of the time of a write. The id of a request begins with its arrival.
+  `ALTER TABLE requests ADD COLUMN is_slow INTEGER;
+  UPDATE requests SET is_slow = 1
+    WHERE position - 1000 * CAST(facts ->> 0 AS INTEGER) NOT BETWEEN 0 AND ${QUICK_POSITIONS - 1};
+  DROP INDEX requests_by_id;
+  CREATE INDEX requests_by_slow_id ON requests (request_id) WHERE is_slow = 1;`,
 ];
 
 /** The file was written by a later version. */
