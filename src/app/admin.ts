@@ -5,7 +5,10 @@ import type { Config } from "../config/config.ts";
 import type { Route } from "../http/inbound.ts";
 import { readJsonObject, readOptionalJsonObject } from "../http/json_body.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
 import type { ReadJson } from "../protocols/admin/accounts.ts";
+import { openCacheAdmin } from "../caches/cache_admin.ts";
+import { adminCacheRoutes } from "../protocols/admin/caches.ts";
 import { adminDeliveryRoutes } from "../protocols/admin/deliveries.ts";
 import { adminModelRoutes } from "../protocols/admin/models.ts";
 import { PAGE_PARAMETERS } from "../protocols/admin/fields.ts";
@@ -46,6 +49,7 @@ export interface AdminRouteOptions {
   readonly keys: KeyRing;
   readonly meter: LedgerMeter;
   readonly clock: Clock;
+  readonly log: Log;
   /** The start of this process in Unix milliseconds. */
   readonly startedAt: number;
   readonly breaker: Pick<CircuitBreaker, "health">;
@@ -74,7 +78,7 @@ export interface AdminRouteOptions {
 export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   const { config, access, store, keys, meter, clock, startedAt, breaker } = options;
   const { slots, providers: tested, deliveries, feed, signingKeys, usage, configChanges, baseUrl } = options;
-  const { requestLog, files, forgetReplies, traffic } = options;
+  const { requestLog, files, forgetReplies, traffic, log } = options;
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
@@ -95,6 +99,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminRoutes({ store, keys, meter, readJson, readOptionalJson, accounts: config.accounts, erase }),
     ...adminDeliveryRoutes({ admin: deliveries, readJson }),
     ...adminEventRoutes({ feed, readJson, baseUrl, now: () => clock.now() }),
+    ...adminCacheRoutes({ admin: openCacheAdmin(store, log) }),
     ...adminTaskRoutes({ admin: openTaskAdmin(store) }),
     ...adminProviderRoutes({ providers, breaker, slots, startedAt, test, readOptionalJson }),
     ...adminModelRoutes({ catalog: options.catalog, aliases: config.aliases }),

@@ -54,6 +54,7 @@ export function createStoppedAdmin(
     usage: createUsageReports({ store, rollup, meter }),
     traffic: null,
     catalog: { models: config.models },
+    log,
     clock,
     startedAt: clock.now(),
     files: openFileStores(config, log, { clock, caCerts: [], proxies: config.proxies }),

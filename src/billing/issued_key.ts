@@ -132,6 +132,52 @@ export async function revokeKey(store: Store, account: string, id: string): Prom
   return withoutHash(revoked);
 }
 
+/** A key in place of another one. */
+export interface ReplacedKey extends NewKey {
+  /** The key before, which is revoked, or expires when the overlap ends. */
+  readonly replaced: IssuedKey;
+}
+
+/** More lost races for one key indicate a programming error. */
+const MAX_RACES = 8;
+
+/**
+ * Issues a key with the settings of another one, which ends. Both happen in one commit.
+ *
+ * @param overlapMs How long the key before stays valid; 0 revokes it at once.
+ * @throws {GatewayError} `not_found` if the account has no such key; `conflict` if it is revoked or has expired, or if
+ * it changes all the time.
+ */
+export async function rotateKey(store: Store, account: string, id: string, overlapMs: number): Promise<ReplacedKey> {
+  for (let race = 0; race < MAX_RACES; race++) {
+    const [entry] = KEY_ID.test(id) ? await store.get<KeyRecord>([keyKey(account, id)]) : [null];
+    if (!entry) throw new GatewayError("not_found", "Cannot rotate the key: no such key");
+    const { key, version, value: before } = entry;
+    const now = store.now();
+    const { name, metadata, limits, capture, expiresAt = Infinity } = before;
+    if (before.revokedAt !== null || expiresAt <= now) {
+      throw new GatewayError("conflict", "Cannot rotate the key: it is no longer valid");
+    }
+    const replaced: KeyRecord = overlapMs === 0
+      ? { ...before, revokedAt: now }
+      : { ...before, expiresAt: Math.min(expiresAt, now + overlapMs) };
+    const secret = newApiKey();
+    const record: KeyRecord = {
+      ...keyRecordOf(secret, account, now),
+      ...name !== undefined && { name },
+      ...metadata && { metadata },
+      ...limits && { limits },
+      ...capture && { capture },
+      ...expiresAt !== Infinity && { expiresAt },
+    };
+    const commit = addKey({ check: [{ key, version }], set: [{ key, value: replaced }] }, record);
+    if ((await store.commit(null, commit)).ok) {
+      return { key: withoutHash(record), secret, replaced: withoutHash(replaced) };
+    }
+  }
+  throw new GatewayError("conflict", "Cannot rotate the key: too many concurrent changes");
+}
+
 function withoutHash({ hash: _, ...key }: KeyRecord): IssuedKey {
   return key;
 }

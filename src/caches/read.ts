@@ -21,7 +21,8 @@ export async function readUsableCache(store: Store, keyId: string, name: string,
   });
 }
 
-function isUsable({ state, expiresAt }: CachedContent, now: number): boolean {
+/** Whether a cache can be read and referenced. */
+export function isUsable({ state, expiresAt }: CachedContent, now: number): boolean {
   return state === "ready" && expiresAt > now;
 }
 

@@ -51,6 +51,19 @@ export async function readOwnUse(
   return { count: others.length, bytes };
 }
 
+/**
+ * Caches of all credentials in any state, newest first.
+ *
+ * @param page `after` is the id to continue after; null for the first page.
+ */
+export async function scanCaches(
+  store: Store,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<CacheEntry[]> {
+  const place = after === null ? {} : { after: cacheKey(after) };
+  return await store.scan<CachedContent>(CACHES, { ...place, limit, reverse: true });
+}
+
 const PAGE = 100;
 
 /** All caches in any state, read in pages in the order of their ids. */

@@ -27,6 +27,7 @@ const OPTIONS = [
   "name",
   "order",
   "overdraft",
+  "overlap",
   "provider",
   "providers",
   "q",

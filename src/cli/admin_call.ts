@@ -80,6 +80,13 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
   },
   "keys list": (args) => ({ method: "GET", path: `${accountPath(args)}/keys${args.query("limit", "after")}` }),
   "keys revoke": (args) => ({ method: "DELETE", path: keyPath(args) }),
+  "keys rotate": (args) => {
+    const path = `${keyPath(args)}/rotate`;
+    const overlap = args.option("overlap");
+    return { method: "POST", path, body: { overlap: overlap === undefined ? undefined : numberOr(overlap) } };
+  },
+  "caches list": (args) => ({ method: "GET", path: `${ROOT}/caches${args.query("limit", "after", "account")}` }),
+  "caches delete": (args) => ({ method: "DELETE", path: `${ROOT}/caches/${segment(args, "cache ID")}` }),
   "ledger list": (args) => ({
     method: "GET",
     path: `${accountPath(args)}/ledger${args.query("limit", "after", "order")}`,

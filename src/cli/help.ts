@@ -35,6 +35,8 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
                                          create an API key and show it once
   switchyard keys set ACCOUNT KEY …      change its settings; "none" removes one
   switchyard keys list ACCOUNT | show ACCOUNT KEY | revoke ACCOUNT KEY
+  switchyard keys rotate ACCOUNT KEY [--overlap SECONDS]
+                                         replace a key by one with the same settings, at once or after a time
     LIMITS: --models "openai/*,ID" --endpoints LIST --providers LIST --ip-allow LIST --rpm N --tpm N --concurrency N
             --budget 20/day|week|month|total --capture none|errors|all
   switchyard admin-keys create NAME --role read|write|owner
@@ -44,6 +46,8 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
                                          show who changed what, newest first
   switchyard webhook-secrets rotate ACCOUNT
                                          create a webhook secret and show it once; the old one stays valid for a day
+  switchyard caches list [--account ID] [--limit N] [--after NEXT] | delete ID
+                                         show cached contents of callers, newest first, or delete one
   switchyard ledger list ACCOUNT [--order desc] [--limit N] [--after NEXT]
   switchyard ledger verify               check balances and usage against their entries; the gateway must not run
 

@@ -29,6 +29,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     access: adminAccessWith([], { config, store, clock, wrongKeys: new WrongKeys(clock) }),
     store,
     catalog: { models: config.models },
+    log: silentLog,
     keys: createKeyRing({ store, clock }),
     meter,
     usage: createUsageReports({ store, rollup, meter }),

@@ -5,6 +5,7 @@ import { readAdminArguments } from "../../src/cli/admin_arguments.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
 import type { Route } from "../../src/http/inbound.ts";
 import { adminAuditRoutes } from "../../src/protocols/admin/audit.ts";
+import { adminCacheRoutes } from "../../src/protocols/admin/caches.ts";
 import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";
 import { adminProviderRoutes } from "../../src/protocols/admin/providers.ts";
 import { adminRoutes } from "../../src/protocols/admin/routes.ts";
@@ -66,6 +67,10 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
   }],
   ["keys list acme --limit 3 --after a", "GET /accounts/acme/keys?limit=3&after=a"],
   ["keys revoke acme key_1", "DELETE /accounts/acme/keys/key_1"],
+  ["keys rotate acme key_1", "POST /accounts/acme/keys/key_1/rotate", { overlap: undefined }],
+  ["keys rotate acme key_1 --overlap 60", "POST /accounts/acme/keys/key_1/rotate", { overlap: 60 }],
+  ["caches list --limit 3 --after a --account b", "GET /caches?limit=3&after=a&account=b"],
+  ["caches delete c", "DELETE /caches/c"],
   ["ledger list acme --order desc --limit 3 --after a", "GET /accounts/acme/ledger?limit=3&after=a&order=desc"],
   [
     "tasks list --limit 3 --after a --order asc --account b --status failed --model c --from 1 --to 2",
@@ -179,6 +184,7 @@ function everyRoute(): Route[] {
       accounts: [],
       erase: nothing,
     }),
+    ...adminCacheRoutes({ admin: nothing }),
     ...adminDeliveryRoutes({ admin: nothing, readJson: nothing }),
     ...adminTaskRoutes({ admin: nothing }),
     ...adminProviderRoutes({

@@ -201,3 +201,30 @@ inGateway("the dropped fields of a cache are named", async (gateway) => {
   const asked = await gateway.send("sandbox/messages-1", created.json.name);
   assertEquals(asked.headers.get("x-service-dropped"), "tools.googleSearch");
 });
+
+inGateway("an operator lists the caches of all keys by account, page by page, and deletes one", async (gateway) => {
+  const admin = async (method: string, path: string) => {
+    const headers = { authorization: `Bearer ${gateway.adminKey}` };
+    const response = await fetch(`${gateway.address}/admin/v1/caches${path}`, { method, headers });
+    return { status: response.status, body: await response.json() };
+  };
+  const names = [await gateway.create(), await gateway.create(), await gateway.create()].toReversed();
+  const listed: string[] = [];
+  for (let after: string | null = ""; after !== null;) {
+    const { body } = await admin("GET", `?limit=2&account=demo${after === "" ? "" : `&after=${after}`}`);
+    listed.push(...body.data.map(({ name }: { name: string }) => name));
+    after = body.next;
+  }
+  assertEquals(listed, names);
+  const { body: { data: [first] } } = await admin("GET", "?limit=1");
+  const { id, key, created_at, ...facts } = first;
+  assertEquals(`cachedContents/${id}`, names[0]);
+  assertEquals([facts.account, facts.tokens, facts.expires_at - created_at], ["demo", CONTENT_TOKENS, 600]);
+  assertStringIncludes(key, "key_");
+  assertEquals(JSON.stringify(first).includes("sky"), false);
+  assertEquals((await admin("GET", "?account=nobody")).body, { data: [], next: null });
+  assertEquals((await admin("DELETE", `/${id}`)).status, 200);
+  assertEquals((await admin("DELETE", `/${id}`)).status, 404);
+  assertEquals((await admin("DELETE", "/x")).status, 404);
+  assertEquals((await gateway.send(facts.model, names[0] ?? "")).status, 404);
+});

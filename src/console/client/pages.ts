@@ -1,6 +1,7 @@
 import type { Page } from "./page.ts";
 import { accountsPage } from "./pages/accounts/accounts_page.tsx";
 import { auditPage } from "./pages/audit/audit_page.tsx";
+import { cachesPage } from "./pages/caches/caches_page.tsx";
 import { configurationPage } from "./pages/configuration/configuration_page.tsx";
 import { modelsPage } from "./pages/models/models_page.tsx";
 import { overviewPage } from "./pages/overview/overview_page.tsx";
@@ -19,6 +20,7 @@ const PAGES: readonly Page[] = [
   requestsPage,
   videosPage,
   webhooksPage,
+  cachesPage,
   usagePage,
   accountsPage,
   modelsPage,

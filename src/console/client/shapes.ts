@@ -241,6 +241,11 @@ export interface ListedModel {
 export interface Limits {
   readonly name: string | null;
   readonly models: readonly string[] | null;
+  readonly endpoints: readonly string[] | null;
+  readonly providers: readonly string[] | null;
+  readonly ip_allow: readonly string[] | null;
+  /** Which requests have their bodies kept; null as by default. */
+  readonly capture: string | null;
   readonly rpm: number | null;
   readonly tpm: number | null;
   readonly concurrency: number | null;
@@ -261,12 +266,34 @@ export interface Account extends Limits {
 /** A key of an account. */
 export interface AccountKey extends Limits {
   readonly id: string;
+  readonly account: string;
+  readonly metadata: Readonly<Record<string, string>>;
   readonly prefix: string;
   /** Unix seconds. */
   readonly created_at: number;
   readonly last_used_at: number | null;
   readonly revoked_at: number | null;
   readonly expires_at: number | null;
+}
+
+/** A key with what is left of its limits and of those of its account. */
+export interface KeyWithLeft extends AccountKey {
+  readonly left: { readonly key: OwnLimits; readonly account: OwnLimits };
+}
+
+/** A cached content of `GET /admin/v1/caches`. Source: docs/api/admin.md#caches. */
+export interface CachedContent {
+  readonly id: string;
+  /** `cachedContents/…`. */
+  readonly name: string;
+  readonly account: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly stored_at: "vendor" | "gateway";
+  readonly tokens: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly expires_at: number;
 }
 
 /** An entry of a ledger. Source: docs/api/money.md#ledger. */

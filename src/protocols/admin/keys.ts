@@ -1,12 +1,15 @@
 import * as z from "zod";
 import { readAccount, refuseErased } from "../../billing/account.ts";
 import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
-import { changeKey, type IssuedKey, issueKey, listKeys, readKey } from "../../billing/issued_key.ts";
+import { changeKey, type IssuedKey, issueKey, listKeys, readKey, rotateKey } from "../../billing/issued_key.ts";
 import { KEY_FIELDS } from "../../billing/key_settings.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import { keyKey, type KeyRecord } from "../../billing/records.ts";
 import { type Handler, pathParam } from "../../http/inbound.ts";
+import type { LedgerMeter } from "../../billing/meter.ts";
+import { effectiveLimitsOf } from "../../limits/access_limits.ts";
 import { writeLimits } from "../../limits/access_settings.ts";
+import { writeLeft } from "../../limits/written_left.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Store } from "../../store/store.ts";
@@ -30,10 +33,48 @@ export function issueKeyHandler(store: Store, readOptionalJson: ReadJson): Handl
   };
 }
 
-/** `GET /admin/v1/accounts/:account/keys/:key`: the key. */
-export function getKeyHandler(store: Store): Handler {
+/** `GET /admin/v1/accounts/:account/keys/:key`: the key, and what its limits and those of its account have left. */
+export function getKeyHandler(store: Store, meter: Pick<LedgerMeter, "limitsLeft">): Handler {
   return async ({ params }) => {
-    return answerJson(writeKey(await readKey(store, pathParam(params, "account"), pathParam(params, "key"))));
+    const key = await readKey(store, pathParam(params, "account"), pathParam(params, "key"));
+    const account = await readAccount(store, key.account);
+    const limits = effectiveLimitsOf(key, account);
+    const caller = { keyId: key.id, accountId: key.account, limits };
+    const left = limits === null ? null : await meter.limitsLeft(caller);
+    const now = store.now();
+    return answerJson({
+      ...writeKey(key),
+      left: { key: writeLeft(left?.key, now), account: writeLeft(left?.account, now) },
+    });
+  };
+}
+
+const MAX_OVERLAP_SECONDS = 30 * 86_400;
+const OVERLAP_EXPECTATION = `whole seconds from 0 to ${MAX_OVERLAP_SECONDS}`;
+const Rotation = z.strictObject({
+  overlap: z.int(OVERLAP_EXPECTATION).min(0, OVERLAP_EXPECTATION).max(MAX_OVERLAP_SECONDS, OVERLAP_EXPECTATION)
+    .default(0),
+});
+
+/** The dependencies of {@linkcode rotateKeyHandler}. */
+export interface RotateKeyOptions extends Pick<ChangeKeyOptions, "store" | "keys" | "declared"> {
+  /** Also accepts an empty body. */
+  readonly readOptionalJson: ReadJson;
+}
+
+/**
+ * `POST /admin/v1/accounts/:account/keys/:key/rotate` `{overlap?}`: 201 with a new key of the same settings and its
+ * secret, and the key before as `replaced`, which is revoked, or expires after `overlap` seconds.
+ */
+export function rotateKeyHandler({ store, keys, declared, readOptionalJson }: RotateKeyOptions): Handler {
+  return async (inbound) => {
+    const { overlap } = readFields(Rotation, await readOptionalJson(inbound));
+    const [account, id] = [pathParam(inbound.params, "account"), pathParam(inbound.params, "key")];
+    refuseErased(await readAccount(store, account));
+    await declared.refuseRevocation(account, id);
+    const { key, secret, replaced } = await rotateKey(store, account, id, overlap * 1_000);
+    keys.evictAccount(account);
+    return answerJson({ ...writeKey(key), secret, replaced: writeKey(replaced) }, 201);
   };
 }
 

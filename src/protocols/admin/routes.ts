@@ -1,7 +1,7 @@
 import { DeclaredAccounts } from "../../billing/declared_accounts.ts";
 import type { ConfiguredAccount } from "../../billing/configured_accounts.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
-import type { Meter } from "../../billing/meter.ts";
+import type { LedgerMeter } from "../../billing/meter.ts";
 import type { Store } from "../../store/store.ts";
 import {
   accountSnapshot,
@@ -25,6 +25,7 @@ import {
   keySnapshot,
   listKeysHandler,
   revokeKeyHandler,
+  rotateKeyHandler,
 } from "./keys.ts";
 import { type EraseAccount, eraseHandler } from "./erasure.ts";
 import { PAGE_PARAMETERS } from "./fields.ts";
@@ -34,7 +35,7 @@ import { ledgerHandler } from "./ledger.ts";
 export interface AdminOptions {
   readonly store: Store;
   readonly keys: KeyRing;
-  readonly meter: Pick<Meter, "invalidate">;
+  readonly meter: Pick<LedgerMeter, "invalidate" | "limitsLeft">;
   readonly readJson: ReadJson;
   /** Also accepts an empty body. */
   readonly readOptionalJson: ReadJson;
@@ -67,9 +68,10 @@ export function adminRoutes(options: AdminOptions): AdminRoute[] {
     route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),
     route("POST", "/:account/keys", issueKeyHandler(store, readOptionalJson)),
     route("GET", "/:account/keys", listKeysHandler(store), paged),
-    route("GET", "/:account/keys/:key", getKeyHandler(store)),
+    route("GET", "/:account/keys/:key", getKeyHandler(store, meter)),
     route("PATCH", "/:account/keys/:key", changeKeyHandler({ store, keys, declared, readJson }), ofKey),
     route("DELETE", "/:account/keys/:key", revokeKeyHandler(store, keys, declared), ofKey),
+    route("POST", "/:account/keys/:key/rotate", rotateKeyHandler({ store, keys, declared, readOptionalJson }), ofKey),
     route("GET", "/:account/ledger", ledgerHandler(store), { parameters: [...PAGE_PARAMETERS, "order"] }),
   ];
 }

@@ -8,7 +8,7 @@ import { type Clock, secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { writeLimits } from "../../limits/access_settings.ts";
-import type { LimitsLeft, RateLeft } from "../../limits/account_limiter.ts";
+import { writeLeft } from "../../limits/written_left.ts";
 import type { Store } from "../../store/store.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
@@ -59,26 +59,6 @@ async function showKey(credential: Credential, { store, meter, clock }: KeyRoute
       left: writeLeft(left?.account, now),
     },
   };
-}
-
-/** What limits have left, by their names; those without a limit are absent. */
-function writeLeft({ requests, tokens, concurrency, budget }: LimitsLeft = {}, now: number): JsonObject {
-  return {
-    ...requests && { rpm: writeRate(requests, now) },
-    ...tokens && { tpm: writeRate(tokens, now) },
-    ...concurrency && { concurrency: { left: concurrency.left } },
-    ...budget && {
-      budget: {
-        left: writeMoney(budget.left > 0n ? budget.left : 0n),
-        resets_at: budget.resetAt === null ? null : secondsOf(budget.resetAt),
-      },
-    },
-  };
-}
-
-/** `resets_at` is when everything is left, if nothing else is sent, rounded up to a second. */
-function writeRate({ left, fullInMs }: RateLeft, now: number): JsonObject {
-  return { left, resets_at: Math.ceil((now + fullInMs) / 1_000) };
 }
 
 async function showCredits({ accountId }: Credential, { store, meter }: KeyRouteParts): Promise<JsonObject> {

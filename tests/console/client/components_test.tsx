@@ -82,6 +82,7 @@ Deno.test("console: operators and callers have different pages, with different p
     "requests",
     "videos",
     "webhooks",
+    "caches",
     "usage",
     "accounts",
     "models",

@@ -85,7 +85,9 @@ Deno.test("POST …/keys sets every limit, and GET shows the key without its sec
   const { status, body: { secret: _, ...key } } = await call("POST", "/acme/keys", written);
   assertEquals(status, 201);
   assertEquals({ ...key, ...SETTINGS }, key);
-  assertEquals((await call("GET", `/acme/keys/${key.id}`)).body, key);
+  const { left, ...shown } = (await call("GET", `/acme/keys/${key.id}`)).body;
+  assertEquals(shown, key);
+  assertEquals(left.key.budget.left, "20.0000000000");
   assertEquals((await call("GET", "/acme/keys")).body.data, [key]);
   assertEquals((await call("GET", "/acme/keys/key_1")).status, 404);
 });
@@ -151,4 +153,52 @@ Deno.test("the admin API refuses unknown fields with the nearest known one, and 
     assertEquals(answer.body.error.message.includes(message), true, answer.body.error.message);
   }
   assertEquals((await call("GET", "/acme/keys")).body.data.length, 1);
+});
+
+Deno.test("GET …/keys/:key shows what the limits of the key and its account have left", async () => {
+  const { call, meter, clock } = await openTestAdmin();
+  await call("POST", "", { id: "acme", balance: "5.00", concurrency: 3 });
+  const { id } = (await call("POST", "/acme/keys", { rpm: 60, concurrency: 4 })).body;
+  const minute = clock.now() / 1000;
+  assertEquals((await call("GET", `/acme/keys/${id}`)).body.left, {
+    key: { rpm: { left: 60, resets_at: minute }, concurrency: { left: 4 } },
+    account: { concurrency: { left: 3 } },
+  });
+  const limits = { key: { rpm: 60, concurrency: 4 }, account: { concurrency: 3 }, expiresAt: null };
+  await meter.admitFree({ keyId: id, accountId: "acme", limits });
+  const { left } = (await call("GET", `/acme/keys/${id}`)).body;
+  assertEquals([left.key.rpm.left, left.key.concurrency.left, left.account.concurrency.left], [59, 3, 2]);
+  const unlimited = (await call("POST", "/acme/keys")).body.id;
+  assertEquals((await call("GET", `/acme/keys/${unlimited}`)).body.left.key, {});
+});
+
+Deno.test("POST …/keys/:key/rotate issues a key with the same settings and revokes the one before at once", async () => {
+  const { call, keys, clock } = await openTestAdmin();
+  await call("POST", "", { id: "acme" });
+  const settings = { name: "ci", rpm: 5, models: ["acme/*"], metadata: { team: "search" }, expires_at: "2999-01-01" };
+  const { secret: old, ...before } = (await call("POST", "/acme/keys", settings)).body;
+  await keys.resolve(old);
+  clock.advance(1_000);
+  const { status, body: { secret, replaced, ...key } } = await call("POST", `/acme/keys/${before.id}/rotate`);
+  assertEquals(status, 201);
+  const { id, prefix, created_at } = key;
+  assertEquals(key, { ...before, id, prefix, created_at });
+  assertEquals([id === before.id, prefix === before.prefix, created_at], [false, false, clock.now() / 1000]);
+  assertEquals(replaced, { ...before, last_used_at: replaced.last_used_at, revoked_at: clock.now() / 1000 });
+  assertEquals((await Promise.try(() => keys.resolve(secret))).keyId, id);
+  assertEquals(await Promise.try(() => keys.resolve(old)).catch((error) => error.code), "invalid_api_key");
+  assertEquals((await call("POST", `/acme/keys/${before.id}/rotate`)).status, 409);
+});
+
+Deno.test("POST …/keys/:key/rotate with an overlap leaves the key before valid until its end", async () => {
+  const { call, keys, clock } = await openTestAdmin();
+  await call("POST", "", { id: "acme" });
+  const { id, secret: old } = (await call("POST", "/acme/keys")).body;
+  assertEquals((await call("POST", `/acme/keys/${id}/rotate`, { overlap: -1 })).body.error.field, "overlap");
+  const { replaced } = (await call("POST", `/acme/keys/${id}/rotate`, { overlap: 60 })).body;
+  assertEquals([replaced.revoked_at, replaced.expires_at], [null, clock.now() / 1000 + 60]);
+  assertEquals((await Promise.try(() => keys.resolve(old))).keyId, id);
+  clock.advance(60_000);
+  assertEquals(await Promise.try(() => keys.resolve(old)).catch((error) => error.code), "invalid_api_key");
+  assertEquals((await call("POST", "/acme/keys/key_1/rotate")).status, 404);
 });

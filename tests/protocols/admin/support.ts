@@ -1,7 +1,7 @@
 import { AdminKeys } from "../../../src/audit/admin_keys.ts";
 import { AuditLog } from "../../../src/audit/audit_log.ts";
 import { createKeyRing, type KeyRing } from "../../../src/billing/key_ring.ts";
-import { createMeter, type Meter } from "../../../src/billing/meter.ts";
+import { createMeter, type LedgerMeter } from "../../../src/billing/meter.ts";
 import type { Route } from "../../../src/http/inbound.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { guarded } from "../../../src/protocols/admin/admin_access.ts";
@@ -31,7 +31,7 @@ export interface TestAdmin {
   readonly store: Store;
   readonly clock: ManualClock;
   readonly keys: KeyRing;
-  readonly meter: Meter;
+  readonly meter: LedgerMeter;
   /** Calls an endpoint below `/admin/v1/accounts` with the admin key, or with the given headers. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -55,7 +55,8 @@ export async function openTestAdmin(): Promise<TestAdmin> {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });
   const keys = createKeyRing({ store, clock });
-  const meter = createMeter({ store, clock, log: silentLog });
+  const readSpent = () => Promise.resolve({ charged: 0n, held: 0n });
+  const meter = createMeter({ store, clock, log: silentLog, readSpent });
   const readJson = async ({ request }: { request: Request }) => JSON.parse(await request.text() || "{}") as JsonObject;
   const reads = { readJson, readOptionalJson: readJson };
   const erase = () => Promise.reject(new UnfinishedChangeError(UNFINISHED));

@@ -10,6 +10,8 @@ const PATHS = {
   videos: "M4 6h11v12H4zM15 10l5-3v10l-5-3",
   webhooks: "M12 4a8 8 0 1 0 8 8M12 9a3 3 0 1 0 3 3M12 12l8-8m-5 0h5v5",
   audit: "M9 4h6v3H9zM9 5H6v15h12V5h-3M9 12h6M9 16h4",
+  caches:
+    "M12 3c4.4 0 8 1.3 8 3s-3.6 3-8 3-8-1.3-8-3 3.6-3 8-3M4 6v12c0 1.7 3.6 3 8 3s8-1.3 8-3V6M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3",
   configuration: "M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4M4 12h16",
   key: "M15 9a4 4 0 1 0-3.9 5L14 11m0 0 6-6m-3 3 2.5 2.5",
   "sign-out": "M14 4h5v16h-5M10 12H3m0 0 3-3m-3 3 3 3",

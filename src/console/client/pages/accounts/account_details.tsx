@@ -5,11 +5,12 @@ import { Card } from "../../components/card.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
+import { SecretShown } from "../../components/secret_shown.tsx";
 import { Stat } from "../../components/stat.tsx";
 import { dollars } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
-import { canWrite } from "../../session_state.ts";
+import { canWrite, isOwner } from "../../session_state.ts";
 import type { Account } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { AccountKeys } from "./account_keys.tsx";
@@ -30,6 +31,9 @@ export function AccountDetails({ id }: { readonly id: string }) {
       </p>
       <PageHead title={data?.name ?? id}>
         {data !== null && <AccountStatus status={data.status} />}
+        {canWrite() && data !== null && data.status !== "erased" && (
+          <a class="button" href={hrefOf(`accounts/${encodeURIComponent(id)}/limits`)}>{TEXTS.accounts.changeLimits}</a>
+        )}
         <a class="button" href={hrefOf("requests", { account: id })}>{TEXTS.accounts.requests}</a>
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
@@ -39,6 +43,8 @@ export function AccountDetails({ id }: { readonly id: string }) {
           <Money account={data} />
           <AccountKeys account={data} />
           {canWrite() && data.status !== "erased" && <Actions account={data} onChanged={reload} />}
+          {canWrite() && data.status === "active" && <WebhookSecret account={data} />}
+          {isOwner() && data.status !== "erased" && <Erase account={data} onChanged={reload} />}
           <AccountLedger account={data} />
         </div>
       )}
@@ -104,5 +110,62 @@ function Actions({ account: { id, status }, onChanged }: ChangeProps) {
         </Card>
       )}
     </>
+  );
+}
+
+function WebhookSecret({ account: { id } }: Pick<ChangeProps, "account">) {
+  const [secret, setSecret] = useState<string | null>(null);
+  const rotate = async () => {
+    if (!confirm(TEXTS.accounts.confirmWebhookSecret)) return;
+    const address = `/admin/v1/accounts/${encodeURIComponent(id)}/webhook-secret`;
+    setSecret((await change<{ webhook_secret: string }>("POST", address)).webhook_secret);
+  };
+  return (
+    <Card title={TEXTS.accounts.webhookTitle}>
+      <p class="hint">{TEXTS.accounts.webhookHint}</p>
+      {secret !== null && (
+        <SecretShown
+          title={TEXTS.accounts.newWebhookSecret}
+          secret={secret}
+          onClose={() => setSecret(null)}
+        />
+      )}
+      <ActionForm submit={TEXTS.accounts.rotateWebhookSecret} onSubmit={rotate} />
+    </Card>
+  );
+}
+
+interface ErasureAnswer {
+  /** Numbers by what was removed; null where there is nothing of the kind. */
+  readonly removed: Readonly<Record<string, number | null>>;
+}
+
+function Erase({ account: { id }, onChanged }: ChangeProps) {
+  const [typed, setTyped] = useState("");
+  const [removed, setRemoved] = useState<ErasureAnswer["removed"] | null>(null);
+  const erase = async () => {
+    const answer = await change<ErasureAnswer>("POST", `/admin/v1/accounts/${encodeURIComponent(id)}/erase`);
+    setRemoved(answer.removed);
+    onChanged();
+  };
+  return (
+    <Card title={TEXTS.accounts.eraseTitle}>
+      <p class="hint">{TEXTS.accounts.eraseHint}</p>
+      {removed !== null && (
+        <p class="notice good" role="status">
+          {TEXTS.accounts.erased(Object.entries(removed).map(([name, count]) => `${count ?? 0} ${name}`).join(", "))}
+        </p>
+      )}
+      <ActionForm submit={TEXTS.accounts.erase} isDangerous isDisabled={typed !== id} onSubmit={erase}>
+        <Field name={TEXTS.accounts.typeToErase(id)}>
+          <input
+            name="confirm"
+            value={typed}
+            autocomplete="off"
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        </Field>
+      </ActionForm>
+    </Card>
   );
 }

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiError, change, read } from "../../api.ts";
-import { ActionForm, Field } from "../../components/action_form.tsx";
-import { Badge } from "../../components/badge.tsx";
+import { ActionForm } from "../../components/action_form.tsx";
 import { Card } from "../../components/card.tsx";
 import { DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
@@ -9,14 +8,17 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { SecretShown } from "../../components/secret_shown.tsx";
+import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import { canWrite } from "../../session_state.ts";
 import type { Account, AccountKey, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { KeyState } from "./key_state.tsx";
+import { newFields, textsIn } from "./limit_fields.ts";
+import { LimitInputs } from "./limit_inputs.tsx";
 import { limitsText } from "./limits_text.ts";
 
 const PAGE_SIZE = 100;
-const PERIODS = ["day", "week", "month", "total"] as const;
 
 /** The keys of an account, and the form that creates one. */
 export function AccountKeys({ account: { id, status } }: { readonly account: Account }) {
@@ -29,7 +31,7 @@ export function AccountKeys({ account: { id, status } }: { readonly account: Acc
   );
   const mayChange = canWrite() && status === "active";
   const create = async (fields: FormData) => {
-    const created = await change<{ secret: string }>("POST", address, keyIn(fields));
+    const created = await change<{ secret: string }>("POST", address, newFields(textsIn(fields)));
     setSecret(created.secret);
     reload();
   };
@@ -57,16 +59,6 @@ export function AccountKeys({ account: { id, status } }: { readonly account: Acc
   );
 }
 
-/** What the form of a new key asks for, as the API reads it. */
-function keyIn(fields: FormData): Record<string, unknown> {
-  const text = (name: string) => String(fields.get(name) ?? "").trim();
-  return {
-    ...text("name") !== "" && { name: text("name") },
-    ...text("rpm") !== "" && { rpm: Number(text("rpm")) },
-    ...text("budget") !== "" && { budget: { amount: text("budget"), per: text("per") } },
-  };
-}
-
 function Keys({ keys, onRevoke }: {
   readonly keys: readonly AccountKey[];
   /** Null if keys may not be revoked. */
@@ -77,15 +69,13 @@ function Keys({ keys, onRevoke }: {
       label={TEXTS.accounts.keysTable}
       rows={keys}
       keyOf={({ id }) => id}
+      hrefOf={({ id, account }) => hrefOf(`accounts/${encodeURIComponent(account)}/keys/${id}`)}
       columns={[
         { title: TEXTS.accounts.key, cell: ({ prefix }) => <code>{prefix}…</code> },
         { title: TEXTS.accounts.name, cell: ({ name }) => name ?? "" },
         {
           title: TEXTS.accounts.status,
-          cell: ({ revoked_at }) =>
-            revoked_at === null
-              ? <Badge tone="good">{TEXTS.accounts.valid}</Badge>
-              : <Badge tone="plain">{TEXTS.accounts.revoked}</Badge>,
+          cell: (key) => <KeyState of={key} />,
         },
         { title: TEXTS.accounts.limits, cell: limitsText },
         { title: TEXTS.accounts.created, cell: ({ created_at }) => <Instant at={created_at} /> },
@@ -103,7 +93,7 @@ function Keys({ keys, onRevoke }: {
             key.revoked_at === null && (
               <button
                 type="button"
-                class="danger small"
+                class="danger small above"
                 aria-label={TEXTS.accounts.revokeLabel(key.prefix)}
                 onClick={() => onRevoke(key)}
               >
@@ -119,20 +109,7 @@ function Keys({ keys, onRevoke }: {
 function CreateKey({ onCreate }: { readonly onCreate: (fields: FormData) => Promise<void> }) {
   return (
     <ActionForm submit={TEXTS.accounts.createKey} onSubmit={onCreate}>
-      <Field name={TEXTS.accounts.name}>
-        <input name="name" maxLength={100} autocomplete="off" />
-      </Field>
-      <Field name={TEXTS.accounts.rpm}>
-        <input name="rpm" inputMode="numeric" pattern="[0-9]+" autocomplete="off" />
-      </Field>
-      <Field name={TEXTS.accounts.budgetAmount}>
-        <input name="budget" inputMode="decimal" autocomplete="off" />
-      </Field>
-      <Field name={TEXTS.accounts.budgetPer}>
-        <select name="per">
-          {PERIODS.map((each) => <option key={each} value={each}>{TEXTS.accounts.periods[each]}</option>)}
-        </select>
-      </Field>
+      <LimitInputs holder="key" />
     </ActionForm>
   );
 }

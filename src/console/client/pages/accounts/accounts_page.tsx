@@ -1,7 +1,9 @@
 import type { Page, PageProps } from "../../page.ts";
 import { TEXTS } from "../../texts.ts";
 import { AccountDetails } from "./account_details.tsx";
+import { AccountLimits } from "./account_limits.tsx";
 import { AccountList } from "./account_list.tsx";
+import { KeyDetails } from "./key_details.tsx";
 
 /** The accounts, and a page for each with its keys and its ledger. */
 export const accountsPage: Page = {
@@ -9,5 +11,14 @@ export const accountsPage: Page = {
   title: TEXTS.accounts.title,
   icon: "accounts",
   audience: "operators",
-  View: ({ rest }: PageProps) => rest === "" ? <AccountList /> : <AccountDetails id={rest} />,
+  View: Accounts,
 };
+
+function Accounts({ rest }: PageProps) {
+  const [account = "", part, key] = rest.split("/");
+  if (account === "") return <AccountList />;
+  if (part === "limits") return <AccountLimits id={account} />;
+  return part === "keys" && key !== undefined
+    ? <KeyDetails key={key} account={account} id={key} />
+    : <AccountDetails id={account} />;
+}

@@ -5,11 +5,12 @@ import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { Stat } from "../../components/stat.tsx";
-import { dollars, number } from "../../format.ts";
+import { dollars } from "../../format.ts";
 import type { Page } from "../../page.ts";
 import { usePolled } from "../../polled.ts";
-import type { OwnCredits, OwnKey, OwnLimits } from "../../shapes.ts";
+import type { OwnCredits, OwnKey } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { LimitsLeft } from "../accounts/limits_left.tsx";
 
 const REFRESH_MS = 10_000;
 
@@ -75,50 +76,11 @@ function KeyCards({ ownKey: { id, name, prefix, created_at, expires_at, left, ac
         </dl>
       </Card>
       <Card title={TEXTS.own.left}>
-        <Left left={left} />
+        <LimitsLeft left={left} />
       </Card>
       <Card title={TEXTS.own.accountLeft}>
-        <Left left={account.left} />
+        <LimitsLeft left={account.left} />
       </Card>
     </>
-  );
-}
-
-function Left({ left: { rpm, tpm, concurrency, budget } }: { readonly left: OwnLimits }) {
-  if (!rpm && !tpm && !concurrency && !budget) return <p class="hint">{TEXTS.own.noLimits}</p>;
-  return (
-    <dl class="facts">
-      {rpm && (
-        <>
-          <dt>{TEXTS.own.rpm}</dt>
-          <dd>{number(rpm.left)}</dd>
-        </>
-      )}
-      {tpm && (
-        <>
-          <dt>{TEXTS.own.tpm}</dt>
-          <dd>{number(tpm.left)}</dd>
-        </>
-      )}
-      {concurrency && (
-        <>
-          <dt>{TEXTS.own.concurrency}</dt>
-          <dd>{number(concurrency.left)}</dd>
-        </>
-      )}
-      {budget && (
-        <>
-          <dt>{TEXTS.own.budget}</dt>
-          <dd>
-            {dollars(budget.left)}
-            {budget.resets_at !== null && (
-              <div class="hint">
-                {TEXTS.own.resets} <Instant at={budget.resets_at} />
-              </div>
-            )}
-          </dd>
-        </>
-      )}
-    </dl>
   );
 }

@@ -3,7 +3,7 @@ import { query, setQuery } from "../../navigation.ts";
 import { session } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
 
-const NAMES = ["q", "account", "model", "provider", "status", "code", "from", "to"] as const;
+const NAMES = ["q", "account", "key", "model", "provider", "status", "code", "from", "to"] as const;
 const STATUSES = ["error", "2xx", "4xx", "5xx", "429"] as const;
 
 /** The filters in the address, as the API reads them. */
@@ -48,6 +48,7 @@ export function Filters() {
       <form class="filters card" aria-label={TEXTS.requests.filters} key={query.value.toString()} onSubmit={apply}>
         {texts("q", TEXTS.requests.text)}
         {session.value?.kind === "operator" && texts("account", TEXTS.requests.account)}
+        {session.value?.kind === "operator" && texts("key", TEXTS.requests.key)}
         {texts("model", TEXTS.requests.model)}
         {texts("provider", TEXTS.requests.provider)}
         <label class="field">

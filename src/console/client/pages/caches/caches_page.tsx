@@ -1,0 +1,117 @@
+import { useState } from "preact/hooks";
+import { type ApiError, change, read } from "../../api.ts";
+import { Badge } from "../../components/badge.tsx";
+import { DataTable } from "../../components/data_table.tsx";
+import { EmptyState } from "../../components/empty_state.tsx";
+import { ErrorNotice } from "../../components/error_notice.tsx";
+import { Instant } from "../../components/instant.tsx";
+import { Loading } from "../../components/loading.tsx";
+import { PageHead } from "../../components/page_head.tsx";
+import { number } from "../../format.ts";
+import { hrefOf, query, setQuery } from "../../navigation.ts";
+import type { Page } from "../../page.ts";
+import { usePolled } from "../../polled.ts";
+import { canWrite } from "../../session_state.ts";
+import type { CachedContent, ListAnswer } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+
+const PAGE_SIZE = 50;
+const REFRESH_MS = 10_000;
+const ENDPOINT = "/admin/v1/caches";
+
+/** The cached contents of all accounts. */
+export const cachesPage: Page = {
+  path: "caches",
+  title: TEXTS.caches.title,
+  icon: "caches",
+  audience: "operators",
+  View: Caches,
+};
+
+function Caches() {
+  const after = query.value.get("after") ?? "";
+  const account = query.value.get("account") ?? "";
+  const { data, error, reload } = usePolled(
+    `caches ${account} ${after}`,
+    (signal) => read<ListAnswer<CachedContent>>(ENDPOINT, { account, after, limit: PAGE_SIZE }, signal),
+    REFRESH_MS,
+  );
+  const [refused, setRefused] = useState<ApiError | null>(null);
+  const remove = async ({ id, name }: CachedContent) => {
+    if (!confirm(TEXTS.caches.confirmDelete(name))) return;
+    setRefused(null);
+    try {
+      await change("DELETE", `${ENDPOINT}/${encodeURIComponent(id)}`);
+    } catch (failure) {
+      setRefused(failure as ApiError);
+    }
+    reload();
+  };
+  const next = data?.next ?? null;
+  return (
+    <>
+      <PageHead title={TEXTS.caches.title} />
+      {error !== null && <ErrorNotice error={error} />}
+      {refused !== null && <ErrorNotice error={refused} />}
+      {data === null && error === null && <Loading />}
+      {data !== null && (data.data.length === 0
+        ? <EmptyState title={TEXTS.caches.emptyTitle}>{TEXTS.caches.empty}</EmptyState>
+        : <Table caches={data.data} onDelete={canWrite() ? (cache) => void remove(cache) : null} />)}
+      {next !== null && (
+        <button
+          type="button"
+          class="more"
+          onClick={() => setQuery({ after: next })}
+        >
+          {TEXTS.app.more}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Table({ caches, onDelete }: {
+  readonly caches: readonly CachedContent[];
+  /** Null if the session may not delete caches. */
+  readonly onDelete: ((cache: CachedContent) => void) | null;
+}) {
+  return (
+    <DataTable
+      label={TEXTS.caches.table}
+      rows={caches}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: TEXTS.caches.cache, cell: ({ id }) => <code>{id}</code> },
+        {
+          title: TEXTS.caches.account,
+          cell: ({ account }) => <a href={hrefOf(`accounts/${encodeURIComponent(account)}`)}>{account}</a>,
+        },
+        { title: TEXTS.caches.model, cell: ({ model }) => model },
+        {
+          title: TEXTS.caches.provider,
+          cell: ({ provider, stored_at }) => (
+            <>
+              {provider} <Badge tone="plain">{TEXTS.caches.places[stored_at]}</Badge>
+            </>
+          ),
+        },
+        { title: TEXTS.caches.tokens, isNumeric: true, cell: ({ tokens }) => number(tokens) },
+        { title: TEXTS.caches.created, cell: ({ created_at }) => <Instant at={created_at} /> },
+        { title: TEXTS.caches.expires, cell: ({ expires_at }) => <Instant at={expires_at} /> },
+        ...onDelete === null ? [] : [{
+          title: "",
+          cell: (cache: CachedContent) => (
+            <button
+              type="button"
+              class="danger small"
+              aria-label={TEXTS.caches.deleteLabel(cache.id)}
+              onClick={() => onDelete(cache)}
+            >
+              {TEXTS.caches.delete}
+            </button>
+          ),
+        }],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,57 @@
+import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
+import type { CacheAdmin } from "../../caches/cache_admin.ts";
+import { type CachedContent, cacheNameOf, isCacheId } from "../../caches/cached_content.ts";
+import { pathParam } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { answerJson } from "./answer.ts";
+import { PAGE_PARAMETERS, readPage } from "./fields.ts";
+
+/** The dependencies of the endpoints of cached contents. */
+export interface AdminCacheOptions {
+  readonly admin: CacheAdmin;
+}
+
+/** The endpoints of cached contents of the admin API. Source: docs/api/admin.md#caches. */
+export function adminCacheRoutes({ admin }: AdminCacheOptions): AdminRoute[] {
+  const route = adminRoutesBelow("/admin/v1/caches");
+  return [
+    route("GET", "", async ({ query }) => {
+      const page = readPage(query);
+      if (page.after !== undefined && !isCacheId(page.after)) {
+        throw invalidField("after", 'expected the "next" of an earlier page');
+      }
+      const account = new URLSearchParams(query).get("account");
+      if (account !== null && !isAccountId(account)) {
+        throw invalidField("account", `expected ${ACCOUNT_ID_EXPECTATION}`);
+      }
+      const { caches, next } = await admin.list({ account }, page);
+      return answerJson({ data: caches.map(writeCache), next });
+    }, { parameters: [...PAGE_PARAMETERS, "account"] }),
+    route("DELETE", "/:cache", async ({ params, request }) => {
+      await request.body?.cancel();
+      return answerJson(writeCache(await admin.remove(pathParam(params, "cache"))));
+    }),
+  ];
+}
+
+/** For operators: nothing that the caller wrote. */
+function writeCache(cache: CachedContent): JsonObject {
+  const { id, account, keyId, model, home, tokens, countedBy, createdAt, updatedAt, expiresAt } = cache;
+  return {
+    id,
+    name: cacheNameOf(id),
+    account,
+    key: keyId,
+    model,
+    provider: home.provider,
+    stored_at: home.kind === "native" ? "vendor" : "gateway",
+    tokens,
+    counted_by: countedBy,
+    created_at: secondsOf(createdAt),
+    updated_at: secondsOf(updatedAt),
+    expires_at: secondsOf(expiresAt),
+  };
+}

@@ -1,0 +1,103 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { checkPage, endBrowser, stageTest } from "./stage.ts";
+
+stageTest("a key is limited, changed, rotated and revoked on its page, with what is left", async (stage) => {
+  const { gateway, page, open, chat, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("accounts/demo");
+  await page.fill("input[name=name]", "<b>shop</b>");
+  await page.fill("input[name=rpm]", "2");
+  await page.fill("input[name=budget]", "0.5");
+  await page.click("text=Further limits");
+  await page.fill("input[name=models]", "sandbox/chat-1");
+  await page.click("text=Create key");
+  const secret = await page.locator(".secret code").innerText();
+  await chat("sandbox/chat-1", secret);
+  await page.click("text=Done");
+
+  await page.click(`a.row-link:has-text("${secret.slice(0, 12)}")`);
+  const left = page.locator("section", { hasText: "Left of the key's limits" }).last();
+  await left.getByText("Requests now").waitFor();
+  assertMatch(await left.innerText(), /Requests now\s+[12]\s/);
+  assertStringIncludes(await left.innerText(), "Budget");
+  const path = new URL(page.url()).pathname.slice("/console/".length);
+  await checkPage(stage, path, "accounts-demo-key");
+
+  await page.fill("input[name=rpm]", "1");
+  await page.fill("input[name=models]", "");
+  await page.click("text=Save");
+  await page.getByText("Saved.").waitFor();
+  const refusedCode = await codeOf(await chat("sandbox/chat-1", secret), gateway);
+  assertEquals(refusedCode, "rate_limited");
+
+  await page.selectOption("select[name=overlap]", "3600");
+  await page.click("text=Rotate the key");
+  const rotated = await page.locator(".secret code").innerText();
+  assertEquals(await codeOf(await chat("sandbox/chat-1", rotated), gateway), null);
+  await page.click("button.danger");
+  await page.getByText("revoked", { exact: true }).waitFor();
+  await checkPage(stage, "accounts/demo/limits", "accounts-demo-limits");
+});
+
+stageTest("an account is erased after its id was typed, and its webhook secret is rotated before", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("accounts");
+  await page.fill("input[name=id]", "leaving");
+  await page.click("text=Create account");
+  await page.locator(".secret code").waitFor();
+  await open("accounts/leaving");
+  await page.click("text=Rotate the secret");
+  await page.locator(".secret code").waitFor();
+  const erase = page.getByRole("button", { name: "Erase the account" });
+  assertEquals(await erase.isDisabled(), true);
+  await page.fill("input[name=confirm]", "leavin");
+  assertEquals(await erase.isDisabled(), true);
+  await page.fill("input[name=confirm]", "leaving");
+  await erase.click();
+  await page.getByText("erased", { exact: true }).waitFor();
+});
+
+stageTest("limits and the overdraft of an account are changed", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("accounts/demo/limits");
+  await page.fill("input[name=concurrency]", "7");
+  await page.fill("input[name=overdraft]", "1.5");
+  await page.click("text=Save");
+  await page.getByText("Saved.").waitFor();
+  await open("accounts/demo");
+  await page.getByText("7 at once").waitFor();
+  await page.getByText("$1.50").waitFor();
+});
+
+stageTest("a cached content is listed and deleted", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  const created = await fetch(`${gateway.address}/gencompat/v1beta/cachedContents`, {
+    method: "POST",
+    headers: { "x-content-api-key": gateway.key, "content-type": "application/json" },
+    body: JSON.stringify({ model: "sandbox/chat-1", contents: [{ role: "user", parts: [{ text: "The handbook." }] }] }),
+  });
+  const { name } = await created.json();
+  await signIn(gateway.adminKey);
+  await checkPage(stage, "caches", "caches");
+  await open("caches");
+  await page.click(`[aria-label="Delete the cache ${name.split("/").pop()}"]`);
+  await page.getByText("No cached contents").waitFor();
+});
+
+/** The code of the error of a request; null without one. */
+async function codeOf(
+  id: string,
+  { address, adminKey }: { readonly address: string; readonly adminKey: string },
+): Promise<string | null> {
+  for (;;) {
+    const response = await fetch(`${address}/admin/v1/requests/${id}`, {
+      headers: { authorization: `Bearer ${adminKey}` },
+    });
+    const body = await response.json();
+    if (response.ok) return body.error?.code ?? null;
+  }
+}
+
+endBrowser();
