@@ -14,6 +14,8 @@ export interface ConsoleBundle {
 }
 
 const BUNDLE = "console.json";
+/** The style sheets, which browsers get as one file. */
+const STYLES = ["styles.css", "pages/playground/playground.css"];
 /** Where `deno task compile` puts the bundle, which executables contain. */
 const BUILT = new URL("../../dist/console/", import.meta.url);
 const CLIENT = new URL("./client/", import.meta.url);
@@ -55,7 +57,8 @@ export async function buildConsoleBundle(): Promise<ConsoleBundle> {
     throw new Error(`The console cannot be bundled: ${errors.map(({ text }) => text).join("; ")}`);
   }
   scripts.delete("main.js");
-  const style = await Deno.readTextFile(new URL("styles.css", CLIENT));
+  const styles = await Promise.all(STYLES.map((name) => Deno.readTextFile(new URL(name, CLIENT))));
+  const style = styles.join("\n");
   return { script, parts: Object.fromEntries(scripts), style: style.replace(/\/\*[^]*?\*\/|^ +|\n/gm, "") };
 }
 

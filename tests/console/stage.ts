@@ -98,19 +98,37 @@ function stageOf(gateway: TestGateway, page: Page, context: BrowserContext): Sta
 }
 
 /** Looks for errors, faults of accessibility and overflow in both colours and two widths, and takes pictures. */
-export async function checkPage({ page, open }: Stage, path: string, name: string): Promise<void> {
-  for (const { colorScheme, width, height, name: look } of LOOKS) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height });
-    await open(path);
-    await page.waitForSelector(".loading", { state: "detached" });
-    assertEquals(await page.locator("[role=alert]").count(), 0, `${path}: an error is shown`);
-    const widest = await page.evaluate("document.documentElement.scrollWidth");
-    assert(Number(widest) <= width, `${path} is ${widest} pixels wide, in a window of ${width}`);
-    assertEquals(await faultsOf(page), [], `${path}, ${look}`);
-    if (pictures !== undefined) {
-      await page.screenshot({ path: `${pictures}/${name.replaceAll("/", "-")}-${look}.png` });
-    }
+export async function checkPage(stage: Stage, path: string, name: string): Promise<void> {
+  for (const look of LOOKS) {
+    await setLook(stage, look);
+    await stage.open(path);
+    await checkLook(stage, name, look);
+  }
+}
+
+/** The same for what a page shows now. */
+export async function checkShown(stage: Stage, name: string): Promise<void> {
+  for (const look of LOOKS) {
+    await setLook(stage, look);
+    await checkLook(stage, name, look);
+  }
+}
+
+type Look = (typeof LOOKS)[number];
+
+async function setLook({ page }: Stage, { colorScheme, width, height }: Look): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height });
+}
+
+async function checkLook({ page }: Stage, name: string, { width, name: look }: Look): Promise<void> {
+  await page.waitForSelector(".loading", { state: "detached" });
+  assertEquals(await page.locator("[role=alert]").count(), 0, `${name}: an error is shown`);
+  const widest = await page.evaluate("document.documentElement.scrollWidth");
+  assert(Number(widest) <= width, `${name} is ${widest} pixels wide, in a window of ${width}`);
+  assertEquals(await faultsOf(page), [], `${name}, ${look}`);
+  if (pictures !== undefined) {
+    await page.screenshot({ path: `${pictures}/${name.replaceAll("/", "-")}-${look}.png` });
   }
 }
 

@@ -59,6 +59,16 @@ export function changeRequest(method: string, body: Readonly<Record<string, unkn
  * @throws {ApiError}
  */
 export async function send<T>(address: string, init: RequestInit): Promise<T> {
+  const response = await sendForResponse(address, init);
+  return await response.json().catch(() => null) as T;
+}
+
+/**
+ * Sends a request and returns the response, whose body is not read. The session ends with a 401.
+ *
+ * @throws {ApiError} Also for a response that reports an error.
+ */
+export async function sendForResponse(address: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(address, init);
@@ -66,8 +76,8 @@ export async function send<T>(address: string, init: RequestInit): Promise<T> {
     if (init.signal?.aborted) throw error;
     throw new ApiError("The gateway cannot be reached", 0, "unreachable", null);
   }
+  if (response.ok) return response;
   const body = await response.json().catch(() => null);
-  if (response.ok) return body as T;
   if (response.status === 401 && address.startsWith("/console/api/")) endSession();
   const { code = "unknown", message = `The gateway answered with status ${response.status}` } = body?.error ?? {};
   throw new ApiError(message, response.status, code, response.headers.get("x-service-request-id"));

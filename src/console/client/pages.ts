@@ -6,6 +6,7 @@ import { configurationPage } from "./pages/configuration/configuration_page.tsx"
 import { modelsPage } from "./pages/models/models_page.tsx";
 import { overviewPage } from "./pages/overview/overview_page.tsx";
 import { ownPage } from "./pages/own/own_page.tsx";
+import { playgroundPage } from "./pages/playground/playground_page.tsx";
 import { providersPage } from "./pages/providers/providers_page.tsx";
 import { requestsPage } from "./pages/requests/requests_page.tsx";
 import { usagePage } from "./pages/usage/usage_page.tsx";
@@ -17,6 +18,7 @@ import type { SignedIn } from "./session_state.ts";
 const PAGES: readonly Page[] = [
   overviewPage,
   ownPage,
+  playgroundPage,
   requestsPage,
   videosPage,
   webhooksPage,

@@ -79,6 +79,7 @@ Deno.test("console: operators and callers have different pages, with different p
   const pathsOf = (kind: "operator" | "caller") => pagesFor({ kind }).map(({ path }) => path);
   assertEquals(pathsOf("operator"), [
     "overview",
+    "playground",
     "requests",
     "videos",
     "webhooks",
@@ -90,6 +91,6 @@ Deno.test("console: operators and callers have different pages, with different p
     "configuration",
     "audit",
   ]);
-  assertEquals(pathsOf("caller"), ["account", "requests", "usage", "models"]);
+  assertEquals(pathsOf("caller"), ["account", "playground", "requests", "usage", "models"]);
   assertEquals(session.value, undefined);
 });

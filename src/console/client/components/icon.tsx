@@ -13,6 +13,7 @@ const PATHS = {
   caches:
     "M12 3c4.4 0 8 1.3 8 3s-3.6 3-8 3-8-1.3-8-3 3.6-3 8-3M4 6v12c0 1.7 3.6 3 8 3s8-1.3 8-3V6M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3",
   configuration: "M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4M4 12h16",
+  playground: "M4 5h16v11H9l-5 4zM10 8.5v4l4-2z",
   key: "M15 9a4 4 0 1 0-3.9 5L14 11m0 0 6-6m-3 3 2.5 2.5",
   "sign-out": "M14 4h5v16h-5M10 12H3m0 0 3-3m-3 3 3 3",
   menu: "M4 7h16M4 12h16M4 17h16",

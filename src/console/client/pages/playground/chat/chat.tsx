@@ -1,0 +1,62 @@
+import { useEffect } from "preact/hooks";
+import { EmptyState } from "../../../components/empty_state.tsx";
+import type { ListedModel } from "../../../shapes.ts";
+import { TEXTS } from "../../../texts.ts";
+import { PROTOCOLS } from "../protocols/all.ts";
+import type { ChatState } from "./chat_state.ts";
+import { Composer } from "./composer.tsx";
+import type { Pane, PaneRequest } from "./pane.ts";
+import { PaneView } from "./pane_view.tsx";
+import { Settings } from "./settings.tsx";
+
+/** Conversations with one or two models. */
+export function Chat({ state, models }: { readonly state: ChatState; readonly models: readonly ListedModel[] }) {
+  const usable = models.filter(({ architecture: { output_modalities: outputs } }) =>
+    outputs.includes("text") || outputs.includes("image")
+  );
+  useEffect(() => chooseModels(state.panes, usable), [models]);
+  if (usable.length === 0) {
+    return <EmptyState title={TEXTS.models.emptyTitle}>{TEXTS.playground.noModels}</EmptyState>;
+  }
+  const requestFor = (pane: Pane): PaneRequest => ({
+    protocol: PROTOCOLS[state.protocol.value],
+    settings: {
+      ...state.settings(),
+      model: pane.model.value,
+      makesImages: usable.find(({ id }) => id === pane.model.value)?.architecture.output_modalities
+        .includes("image") === true,
+    },
+  });
+  return (
+    <div class="play">
+      <Settings state={state} />
+      <div class="play-main">
+        <div class={state.hasTwo.value ? "panes two" : "panes"}>
+          {state.shown.value.map((pane, place) => (
+            <PaneView
+              key={place}
+              name={place === 0 ? TEXTS.playground.model : TEXTS.playground.secondModel}
+              pane={pane}
+              models={usable}
+              mockResultOf={(tool) => state.mockResultOf(tool)}
+              requestFor={requestFor}
+            />
+          ))}
+        </div>
+        <Composer state={state} requestFor={requestFor} />
+      </div>
+    </div>
+  );
+}
+
+/** Panes begin with different models, those of text first. A model that the catalog lacks is replaced. */
+function chooseModels(panes: readonly Pane[], models: readonly ListedModel[]): void {
+  const ids = models.toSorted((one, other) => rankOf(one) - rankOf(other)).map(({ id }) => id);
+  for (const [place, { model }] of panes.entries()) {
+    if (!ids.includes(model.value)) model.value = ids[place] ?? ids[0] ?? "";
+  }
+}
+
+function rankOf({ architecture: { output_modalities: outputs } }: ListedModel): number {
+  return outputs.includes("text") ? 0 : 1;
+}

@@ -1,0 +1,137 @@
+import { useState } from "preact/hooks";
+import { ErrorNotice } from "../../../components/error_notice.tsx";
+import { bytes } from "../../../format.ts";
+import { TEXTS } from "../../../texts.ts";
+import { MAX_FILE_BYTES, readAttachment } from "../attachment.ts";
+import type { Media } from "../conversation.ts";
+import { FileView } from "../file_view.tsx";
+import { canSend } from "../payer.ts";
+import type { ChatState } from "./chat_state.ts";
+import type { Pane, PaneRequest } from "./pane.ts";
+
+const texts = TEXTS.playground.chat;
+
+/** Where a message is written. It goes to every pane. */
+export function Composer({ state, requestFor }: {
+  readonly state: ChatState;
+  readonly requestFor: (pane: Pane) => PaneRequest;
+}) {
+  const { prompt, files, shown, isValid } = state;
+  const [problem, setProblem] = useState<string | null>(null);
+  const panes = shown.value;
+  const isRunning = panes.some((pane) => pane.isRunning);
+  const hasCalls = panes.some((pane) => pane.pendingCalls.length > 0);
+  const isEmpty = prompt.value.trim() === "" && files.value.length === 0;
+  const isReady = canSend() && !isRunning && !hasCalls && !isEmpty && isValid.value;
+
+  const send = () => {
+    if (!isReady) return;
+    const text = prompt.value.trim();
+    const message = {
+      role: "user" as const,
+      parts: [...files.value, ...text === "" ? [] : [{ kind: "text" as const, text }]],
+    };
+    prompt.value = "";
+    files.value = [];
+    for (const pane of panes) void pane.send(message, requestFor(pane));
+  };
+  const attach = async (chosen: Iterable<File>) => {
+    setProblem(null);
+    for (const file of chosen) {
+      try {
+        const read = await readAttachment(file);
+        files.value = [...files.value, read];
+      } catch (error) {
+        const isLarge = error instanceof RangeError;
+        setProblem(isLarge ? texts.tooLarge(file.name, bytes(MAX_FILE_BYTES)) : texts.unreadable(file.name));
+      }
+    }
+  };
+  return (
+    <form
+      class="card composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {files.value.length > 0 && <Files files={files.value} onChange={(left) => files.value = left} />}
+      <textarea
+        name="prompt"
+        rows={2}
+        aria-label={texts.prompt}
+        placeholder={texts.promptHint}
+        value={prompt.value}
+        onInput={(event) => prompt.value = event.currentTarget.value}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          send();
+        }}
+        onPaste={(event) => {
+          const pasted = [...event.clipboardData?.files ?? []];
+          if (pasted.length === 0) return;
+          event.preventDefault();
+          void attach(pasted);
+        }}
+      />
+      {problem !== null && <ErrorNotice message={problem} />}
+      <div class="actions">
+        <label class="button file-button">
+          {texts.attach}
+          <input
+            type="file"
+            multiple
+            class="visually-hidden"
+            onChange={(event) => {
+              void attach([...event.currentTarget.files ?? []]);
+              event.currentTarget.value = "";
+            }}
+          />
+        </label>
+        {panes.some((pane) => pane.turns.value.length > 0) && (
+          <button
+            type="button"
+            onClick={() => panes.forEach((pane) => pane.clear())}
+          >
+            {texts.clear}
+          </button>
+        )}
+        <span class="hint grow">
+          {hasCalls ? texts.resultsFirst : isValid.value ? "" : texts.invalid}
+        </span>
+        {isRunning
+          ? (
+            <button type="button" class="danger" onClick={() => panes.forEach((pane) => pane.stop())}>
+              {texts.stop}
+            </button>
+          )
+          : <button type="submit" class="primary" disabled={!isReady}>{texts.send}</button>}
+      </div>
+    </form>
+  );
+}
+
+/** The files that go with the message. */
+function Files({ files, onChange }: {
+  readonly files: readonly Media[];
+  readonly onChange: (left: readonly Media[]) => void;
+}) {
+  return (
+    <ul class="files" aria-label={texts.attached}>
+      {files.map((file, place) => (
+        <li key={place}>
+          <FileView file={file} />
+          <button
+            type="button"
+            class="small"
+            aria-label={texts.removeFile(file.name)}
+            onClick={() => onChange(files.filter((each) => each !== file))}
+          >
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

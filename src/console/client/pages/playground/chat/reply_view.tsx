@@ -1,0 +1,90 @@
+import { useState } from "preact/hooks";
+import { ErrorNotice } from "../../../components/error_notice.tsx";
+import { number } from "../../../format.ts";
+import { TEXTS } from "../../../texts.ts";
+import { CodeView } from "../code_view.tsx";
+import { CopyButton } from "../copy_button.tsx";
+import { EventsView } from "../events_view.tsx";
+import { Facts } from "../facts.tsx";
+import { objectIn, parsedJson } from "../json.ts";
+import { Markdown } from "../markdown.tsx";
+import { dataUrl } from "../protocols/media.ts";
+import { textSnippet } from "../snippets/text_snippet.ts";
+import { CallView } from "./call_view.tsx";
+import type { ReplyTurn } from "./pane.ts";
+
+const texts = TEXTS.playground.chat;
+
+/** An answer, what it took, and its request. */
+export function ReplyView({ turn, onRetry }: {
+  readonly turn: ReplyTurn;
+  /** Requests another answer; null if it cannot be requested. */
+  readonly onRetry: (() => void) | null;
+}) {
+  const { reader: { reply }, exchange, state, error, request } = turn;
+  const isRunning = state === "running";
+  return (
+    <article aria-busy={isRunning}>
+      <h3>{request.model}</h3>
+      {reply.thinking !== "" && (
+        <details class="thinking" open={isRunning || reply.text === ""}>
+          <summary>{texts.thinkingText}</summary>
+          <p>{reply.thinking}</p>
+        </details>
+      )}
+      <Text turn={turn} />
+      {reply.media.map((file, place) => <img key={place} class="picture" src={dataUrl(file)} alt={texts.picture} />)}
+      {reply.calls.map((call, place) => <CallView key={place} call={call} />)}
+      {isRunning && exchange.firstByteMs === null && <p class="hint">{texts.waiting}</p>}
+      {state === "stopped" && <p class="hint">{texts.stopped}</p>}
+      {error !== null && <ErrorNotice error={error} />}
+      {reply.error !== null && (
+        <ErrorNotice
+          error={{ message: `${reply.error.code}: ${reply.error.message}`, requestId: exchange.requestId }}
+        />
+      )}
+      {!isRunning && (
+        <Facts exchange={exchange} usage={reply.usage} cost={reply.cost ?? exchange.cost} stop={reply.stop} />
+      )}
+      {!isRunning && <Actions turn={turn} onRetry={onRetry} />}
+    </article>
+  );
+}
+
+/** An answer by a schema is shown as JSON, any other as Markdown. */
+function Text({ turn: { reader: { reply: { text } }, request: { body } } }: { readonly turn: ReplyTurn }) {
+  if (text === "") return null;
+  const { response_format, text: settings, output_config, generationConfig } = body;
+  const formats = [response_format, settings, output_config, objectIn(generationConfig).responseJsonSchema];
+  const parsed = formats.some((format) => format !== undefined) ? parsedJson(text) : null;
+  if (parsed === null) return <Markdown text={text} />;
+  return <pre tabIndex={0} class="answer-json">{JSON.stringify(parsed, null, 2)}</pre>;
+}
+
+function Actions({ turn, onRetry }: { readonly turn: ReplyTurn; readonly onRetry: (() => void) | null }) {
+  const { exchange, request, reader: { reply } } = turn;
+  const [shown, setShown] = useState<"events" | "code" | null>(null);
+  const toggle = (panel: "events" | "code", title: string) => (
+    <button
+      type="button"
+      class="small"
+      aria-expanded={shown === panel}
+      onClick={() => setShown(shown === panel ? null : panel)}
+    >
+      {title}
+    </button>
+  );
+  const count = exchange.events.length + exchange.furtherEvents;
+  return (
+    <>
+      <div class="actions reply-actions">
+        {reply.text !== "" && <CopyButton text={() => reply.text} />}
+        {count > 0 && toggle("events", TEXTS.playground.facts.events(number(count)))}
+        {toggle("code", TEXTS.playground.facts.code)}
+        {onRetry !== null && <button type="button" class="small" onClick={onRetry}>{texts.retry}</button>}
+      </div>
+      {shown === "events" && <EventsView exchange={exchange} />}
+      {shown === "code" && <CodeView snippet={(language, baseUrl) => textSnippet(language, request, baseUrl)} />}
+    </>
+  );
+}

@@ -1,0 +1,209 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { Buffer } from "node:buffer";
+import type { Page } from "playwright-core";
+import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
+
+const PROTOCOLS = ["chat", "responses", "messages", "content"];
+/** What a reply could do to a page that shows it as HTML. */
+const ATTACKS = [
+  '<img src=x onerror="document.title=1">',
+  "<script>document.title=1</script>",
+  '<a href="javascript:document.title=1">one</a>',
+  "[two](javascript:document.title=1)",
+  "[three](data:text/html,<script>document.title=1</script>)",
+  "![four](https://other.example/pixel.png)",
+  "<svg/onload=document.title=1>",
+  "<iframe src=https://other.example></iframe>",
+  "[five](vbscript:x) <style>*{display:none}</style>",
+].join(" ");
+
+/** Sends a message in the playground, and waits for the answers. */
+async function ask(page: Page, text: string, count = 1): Promise<void> {
+  await page.fill("textarea[name=prompt]", text);
+  await page.click("text=Send");
+  await page.locator(".reply-facts").nth(count - 1).waitFor();
+}
+
+stageTest("the playground streams an answer in each protocol, with its facts", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await open("playground");
+  await page.waitForSelector("textarea[name=prompt]");
+  for (const protocol of PROTOCOLS) {
+    await page.selectOption("select[name=protocol]", protocol);
+    // It would take minutes, so what is shown has come before the end.
+    await page.fill("textarea[name=prompt]", "[[gap 500]] [[words 500]]");
+    await page.keyboard.press("Enter");
+    await page.getByText("word2").waitFor();
+    await page.click("text=Stop");
+    await page.getByText("Stopped.").waitFor();
+    await page.click("text=New conversation");
+    await ask(page, "one **two** three");
+    const text = await page.locator(".reply-facts").innerText();
+    for (const fact of ["in,", "out", "$0.00", "first byte", "total", "sandbox-openai", "nothing dropped", "req_"]) {
+      assertStringIncludes(text, fact);
+    }
+    const answer = page.locator("article");
+    assertStringIncludes(await answer.innerText(), "You said: one two three");
+    assertEquals(await answer.locator("strong").innerText(), "two");
+    await answer.locator("text=/Raw events/").click();
+    assertStringIncludes(await answer.locator(".events").innerText(), "three");
+    await answer.getByRole("button", { name: "Code" }).click();
+    for (const language of ["curl", "Python", "TypeScript"]) {
+      await answer.locator("button", { hasText: language }).click();
+      const code = await answer.locator("pre").last().innerText();
+      assertStringIncludes(code, "SWITCHYARD_API_KEY");
+      assertStringIncludes(code, gateway.address);
+      assert(!code.includes(gateway.key));
+    }
+    await page.click("text=New conversation");
+  }
+});
+
+stageTest("the playground takes a tool from its definition to the answer with its result", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await open("playground");
+  await page.click("text=Add a tool");
+  const definition = page.locator(".tool textarea").first();
+  await definition.fill("{");
+  await page.getByText("This is not a JSON object.").waitFor();
+  await definition.fill(
+    '{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}',
+  );
+  await page.locator(".tool textarea").nth(1).fill('{"degrees": 21}');
+  await ask(page, '[[think It depends]] [[tool weather {"city":"Bern"}]] Please');
+  await page.getByText("Call of weather").waitFor();
+  assertStringIncludes(await page.locator(".call pre").innerText(), '"city": "Bern"');
+  assert(await page.locator("button", { hasText: "Send" }).last().isDisabled());
+  assertEquals(await page.locator("textarea[name=result0]").inputValue(), '{"degrees": 21}');
+  await page.fill("textarea[name=result0]", "22 degrees");
+  await page.click("text=Send results");
+  await page.getByText("The tool weather answered: 22 degrees").first().waitFor();
+});
+
+stageTest("the playground shows markup, scripts and pictures of a reply as text", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await open("playground");
+  const title = await page.title();
+  for (const text of [ATTACKS, `# ${ATTACKS}`, `- ${ATTACKS}`, `| a |\n|---|\n| ${ATTACKS.replaceAll("|", "")} |`]) {
+    const again = page.locator("text=New conversation");
+    if (await again.count() > 0) await again.click();
+    await ask(page, text);
+    const reply = page.locator("article .markdown");
+    assertStringIncludes(await reply.innerText(), "<script>document.title=1</script>");
+    assertEquals(await reply.locator("img, script, svg, iframe, style, [onerror], [onload]").count(), 0);
+    assertEquals(await reply.locator("a").count(), 1);
+    assertEquals(await reply.locator("a").getAttribute("href"), "https://other.example/pixel.png");
+    assertEquals(await page.title(), title);
+  }
+});
+
+stageTest("the playground asks two models, shows thinking, and stops", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await open("playground");
+  await page.getByText("Two models side by side").click();
+  await page.locator(".pane select").nth(0).selectOption("sandbox/messages-1");
+  await page.locator(".pane select").nth(1).selectOption("sandbox/content-1");
+  await page.selectOption("select[name=protocol]", "messages");
+  await page.selectOption("select[name=thinking]", "low");
+  await ask(page, "[[think It depends]] hello", 2);
+  assertEquals(await page.getByText("You said: hello").count(), 2);
+  assertEquals(await page.locator(".thinking p").allTextContents(), ["It depends", "It depends"]);
+  await page.fill("textarea[name=prompt]", "[[gap 200]] [[words 500]]");
+  await page.click("text=Send");
+  await page.getByText("word2").nth(1).waitFor();
+  await page.click("text=Stop");
+  await page.getByText("Stopped.").nth(1).waitFor();
+  await ask(page, "and on", 6);
+  assertEquals(await page.getByText("You said: and on").count(), 2);
+});
+
+stageTest("the playground answers by a schema, sends a file, and names what was dropped", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await open("playground");
+  await page.locator(".pane select").selectOption("sandbox/messages-1");
+  await page.fill("input[name=temperature]", "1.5");
+  await page.setInputFiles("input[type=file]", {
+    name: "dot.png",
+    mimeType: "image/png",
+    buffer: PIXEL,
+  });
+  await page.getByAltText("dot.png").waitFor();
+  await ask(page, "look");
+  await page.getByText("I see 1 image (image/png").waitFor();
+  await page.getByText("Structured output").click();
+  await ask(page, "look again", 2);
+  assertMatch(await page.locator(".answer-json").innerText(), /"title": /);
+});
+
+stageTest("a failure in the playground has its message and the id of the request", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await open("playground");
+  await ask(page, "[[fail 400 No such thing]]");
+  const notice = page.locator("article [role=alert]");
+  await notice.waitFor();
+  assertMatch(await notice.innerText(), /No such thing[^]*req_\w+/);
+  await ask(page, "again");
+  await page.getByText("You said: again").waitFor();
+});
+
+stageTest("an operator chooses the account that pays in the playground", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("playground");
+  await page.locator("select[name=payer] option").nth(1).waitFor({ state: "attached" });
+  await page.selectOption("select[name=payer]", "");
+  await page.fill("textarea[name=prompt]", "hello");
+  assert(await page.locator("button", { hasText: "Send" }).isDisabled());
+  await page.selectOption("select[name=payer]", "demo");
+  await ask(page, "hello");
+  await page.locator(".reply-facts a").click();
+  await page.getByText("/v1/chat/completions").first().waitFor();
+  await page.getByRole("link", { name: "demo" }).waitFor();
+});
+
+const REPLY = `# Trains in Bern
+
+A **short** list, with \`code\` and a [link](https://example.com):
+
+1. The first
+2. The second
+
+| Line | Minutes |
+| :--- | ------: |
+| S1   |      12 |
+| S2   |      30 |
+
+\`\`\`ts
+const next = trains.filter(({ line }) => line === "S1");
+\`\`\`
+
+> Doors close ten seconds before.`;
+
+stageTest("the playground is accessible and fits into the window", async (stage) => {
+  const { gateway, page, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await checkPage(stage, "playground", "playground");
+  await page.setViewportSize({ width: 1_280, height: 860 });
+  await stage.open("playground");
+  await page.fill("textarea[name=system]", "Be brief");
+  await ask(page, REPLY);
+  await page.getByText("Two models side by side").click();
+  await page.click("text=Add a tool");
+  await ask(page, '[[think The city is Bern]] [[tool get_weather {"city":"Bern"}]] How is the weather?', 3);
+  await page.locator("article").first().getByRole("button", { name: "Code" }).click();
+  await page.locator("article").last().locator("text=/Raw events/").click();
+  await checkShown(stage, "playground-chat");
+});
+
+const PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+endBrowser();
