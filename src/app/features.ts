@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { LargeRequests } from "../large_requests/large_requests.ts";
+import { threadModule } from "../lib/program_files.ts";
 import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { TextService } from "../texts/text_service.ts";
@@ -68,7 +69,7 @@ export function createLastingFeatures(
     ...services,
     openStreams: openStreams,
     own: ownAddresses,
-    entry: new URL("./large_request_thread.ts", import.meta.url),
+    entry: threadModule("app/large_request_thread"),
     reasoning,
     items,
   });

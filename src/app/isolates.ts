@@ -4,6 +4,7 @@ import { relayedAddressOf, relayedHandler } from "../isolates/relay.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
 import type { RequestObserver } from "../http/request_record.ts";
+import { threadModule } from "../lib/program_files.ts";
 import type { LiveGateway } from "./live_gateway.ts";
 import type { OwnedServices } from "./own.ts";
 
@@ -50,7 +51,7 @@ export async function listenByIsolates(
     circuitFlag: circuits.buffer,
     memoryBytes: memory.limitBytes,
     observer,
-    entry: new URL("./isolate_thread.ts", import.meta.url),
+    entry: threadModule("app/isolate_thread"),
   });
   try {
     await isolates.start();

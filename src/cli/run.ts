@@ -4,9 +4,10 @@ import { StoreFileError, StoreMissingError } from "../store/kv/database_file.ts"
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { StoreUnusableError } from "../store/store_unusable_error.ts";
 import { GatewayUnreachableError, StoreBusyError, StoreNotMigratedError } from "./command_errors.ts";
+import { denoProblem } from "./deno_version.ts";
 import { OutputError, print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
-import { VERSION } from "./version.ts";
+import { describeVersion } from "./version.ts";
 
 /**
  * Runs one command.
@@ -16,6 +17,8 @@ import { VERSION } from "./version.ts";
  * @throws Any error that is not expected, with its stack trace.
  */
 export async function run(args: readonly string[]): Promise<number> {
+  const problem = denoProblem(Deno.version.deno);
+  if (problem !== null) return printError(1, problem);
   try {
     return await dispatch(args);
   } catch (error) {
@@ -70,7 +73,7 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       return await (await import("./requests.ts")).requestsCommand(command, rest);
     case "version":
     case "--version":
-      print(VERSION);
+      print(await describeVersion());
       return 0;
     case "help":
     case "--help":

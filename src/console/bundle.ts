@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { bundledFile, IS_BUNDLED } from "../lib/program_files.ts";
 import type { ConsoleAsset, ConsoleAssets } from "./assets.ts";
 
 /** The browser's part of the console as text. */
@@ -13,23 +14,22 @@ export interface ConsoleBundle {
   readonly style: string;
 }
 
-const BUNDLE = "console.json";
+/** The file that a bundle of the gateway contains. */
+export const CONSOLE_BUNDLE = "console.json";
 /** The style sheets, which browsers get as one file. */
 const STYLES = ["styles.css", "pages/playground/playground.css"];
-/** Where `deno task compile` puts the bundle, which executables contain. */
-const BUILT = new URL("../../dist/console/", import.meta.url);
 const CLIENT = new URL("./client/", import.meta.url);
 
 let loaded: Promise<ConsoleAssets> | null = null;
 
 /**
- * Loads the files of the console, once: an executable contains them, and a gateway that runs from its source bundles
- * them when somebody opens the console.
+ * Loads the files of the console, once: a bundle of the gateway contains them, and a gateway that runs from its source
+ * bundles them when somebody opens the console.
  *
  * @throws {GatewayError} `internal_error` if the bundler fails. The next call tries again.
  */
 export function loadConsoleAssets(): Promise<ConsoleAssets> {
-  const read = Deno.build.standalone ? readBundle : buildConsoleBundle;
+  const read = IS_BUNDLED ? readBundle : buildConsoleBundle;
   return loaded ??= read().then(consoleAssets).catch((error) => {
     loaded = null;
     const message = "Cannot load the console: its files cannot be bundled; the first time needs the npm registry";
@@ -45,7 +45,7 @@ export function loadConsoleAssets(): Promise<ConsoleAssets> {
 export async function buildConsoleBundle(): Promise<ConsoleBundle> {
   const { success, outputFiles = [], errors } = await Deno.bundle({
     entrypoints: [new URL("main.tsx", CLIENT).pathname],
-    outputDir: BUILT.pathname,
+    outputDir: "/console", // nothing is written
     platform: "browser",
     codeSplitting: true,
     minify: true,
@@ -62,14 +62,8 @@ export async function buildConsoleBundle(): Promise<ConsoleBundle> {
   return { script, parts: Object.fromEntries(scripts), style: style.replace(/\/\*[^]*?\*\/|^ +|\n/gm, "") };
 }
 
-/** Writes the bundle where an executable is compiled from. */
-export async function writeConsoleBundle(bundle: ConsoleBundle): Promise<void> {
-  await Deno.mkdir(BUILT, { recursive: true });
-  await Deno.writeTextFile(new URL(BUNDLE, BUILT), JSON.stringify(bundle));
-}
-
 async function readBundle(): Promise<ConsoleBundle> {
-  return JSON.parse(await Deno.readTextFile(new URL(BUNDLE, BUILT)));
+  return JSON.parse(await Deno.readTextFile(bundledFile(CONSOLE_BUNDLE)));
 }
 
 const IMMUTABLE = "public, max-age=31536000, immutable";

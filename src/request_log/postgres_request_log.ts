@@ -1,3 +1,4 @@
+import { threadModule } from "../lib/program_files.ts";
 import { threadStarter } from "../workers/worker_thread.ts";
 import type { DatabaseLogData } from "./messages.ts";
 import type { RequestLog } from "./request_log.ts";
@@ -13,7 +14,7 @@ export interface PostgresRequestLogOptions extends DatabaseLogData, Pick<Threade
 export function openPostgresRequestLog({ clock, log, ...rest }: PostgresRequestLogOptions): RequestLog {
   const { url, retentionMs, maxBytes, bodies } = rest;
   const data: DatabaseLogData = { url, retentionMs, maxBytes, bodies };
-  const entry = new URL("./postgres/log_entry.ts", import.meta.url);
+  const entry = threadModule("request_log/postgres/log_entry");
   return openThreadedRequestLog({
     clock,
     log,

@@ -1,3 +1,4 @@
+import { threadModule } from "../lib/program_files.ts";
 import { type StartThread, threadStarter } from "../workers/worker_thread.ts";
 import type { LogThreadData } from "./messages.ts";
 import type { RequestLog } from "./request_log.ts";
@@ -13,7 +14,7 @@ export interface SqliteRequestLogOptions extends LogThreadData, Pick<ThreadedReq
 export function openSqliteRequestLog({ clock, log, start, ...rest }: SqliteRequestLogOptions): RequestLog {
   const { path, retentionMs, maxBytes, minFreeBytes, bodies } = rest;
   const data: LogThreadData = { path, retentionMs, maxBytes, minFreeBytes, bodies };
-  const entry = new URL("./sqlite/log_entry.ts", import.meta.url);
+  const entry = threadModule("request_log/sqlite/log_entry");
   return openThreadedRequestLog({
     clock,
     log,

@@ -1,4 +1,5 @@
 import { GatewayError } from "../lib/gateway_error.ts";
+import { threadModule } from "../lib/program_files.ts";
 import type { MediaJob } from "./media_job.ts";
 import type { PictureProblem } from "./picture_problem.ts";
 import type { ReencodeOptions } from "./picture_jobs.ts";
@@ -53,7 +54,7 @@ export function createMediaWork({ clock, log, start }: ThreadWorkOptions): Media
   const pool = new WorkerPool({
     name: "media",
     start: start ?? threadStarter({
-      entry: new URL("./media_entry.ts", import.meta.url),
+      entry: threadModule("workers/media_entry"),
       heapMegabytes: HEAP_MEGABYTES,
     }),
     maxThreads: Math.min(MAX_THREADS, Math.max(1, navigator.hardwareConcurrency - 1)),

@@ -1,3 +1,4 @@
+import { threadModule } from "../lib/program_files.ts";
 import { type ThreadWorkOptions, WorkerFailure, WorkerPool } from "./worker_pool.ts";
 import { THREAD_IDLE_MS, threadStarter } from "./worker_thread.ts";
 
@@ -27,7 +28,7 @@ const SHARED_QUEUE = "";
 
 /** Creates a token counter whose thread starts on first use. */
 export function createTokenWork({ clock, log, start }: ThreadWorkOptions): TokenWork {
-  const entry = new URL("./token_entry.ts", import.meta.url);
+  const entry = threadModule("workers/token_entry");
   const pool = new WorkerPool({
     name: "tokens",
     start: start ?? threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES }),

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { V8_OPTION } from "../../scripts/compile.ts";
+import { V8_OPTION } from "../../scripts/run_flags.ts";
 import config from "../../deno.json" with { type: "json" };
 
 Deno.test("options of V8: the executable has those of the task start", () => {

@@ -1,3 +1,4 @@
+import { threadModule } from "../../lib/program_files.ts";
 import { type StartThread, threadStarter, type WorkerThread } from "../../workers/worker_thread.ts";
 import type { JournalSink } from "./journal.ts";
 
@@ -26,7 +27,7 @@ const HEAP_MEGABYTES = 64;
 
 /** Starts a thread that writes to the journal in a folder. */
 export function journalThread(folder: string): StartThread {
-  const entry = new URL("./journal_entry.ts", import.meta.url);
+  const entry = threadModule("store/journal/journal_entry");
   return threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data: { folder } });
 }
 

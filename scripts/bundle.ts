@@ -1,0 +1,66 @@
+/**
+ * Bundles the gateway into a folder: plain JavaScript that Deno runs without this repository, its packages or a
+ * network. `compile.ts` and `package.ts` start from it.
+ */
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildConsoleBundle, CONSOLE_BUNDLE } from "../src/console/bundle.ts";
+import { THREAD_MODULES } from "../src/lib/program_files.ts";
+import { BUILD_FILE } from "../src/cli/version.ts";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+/** The module of a bundle that is run. */
+export const MAIN = "main.js";
+
+/**
+ * Writes the bundle.
+ *
+ * @param folder An absolute path. It is emptied first.
+ * @throws {Error} If the source cannot be bundled.
+ */
+export async function writeBundle(folder: string): Promise<void> {
+  const { success, outputFiles = [], errors } = await Deno.bundle({
+    entrypoints: [join(ROOT, "main.ts"), ...THREAD_MODULES.map((path) => join(ROOT, "src", `${path}.ts`))],
+    outputDir: folder,
+    platform: "deno",
+    codeSplitting: true,
+    // The minifier of this version puts `using listener = …; return listener.addr` into one expression, which never
+    // disposes. Names in stack traces stay readable, too.
+    minify: false,
+    write: false,
+  });
+  if (!success) throw new Error(`Cannot bundle the gateway: ${errors.map(({ text }) => text).join("; ")}`);
+  await Deno.remove(folder, { recursive: true }).catch(ignoreMissing);
+  const files = new Map(outputFiles.map(({ path, contents }) => [relative(folder, path), contents]));
+  const encoder = new TextEncoder();
+  files.set(CONSOLE_BUNDLE, encoder.encode(JSON.stringify(await buildConsoleBundle())));
+  files.set(BUILD_FILE, encoder.encode(JSON.stringify({ commit: await commitOf() })));
+  for (const [place, contents] of files) {
+    const path = join(folder, place);
+    await Deno.mkdir(dirname(path), { recursive: true });
+    await Deno.writeFile(path, contents!);
+  }
+}
+
+/** The commit of the source, with `+` if files were changed since; null outside a repository. */
+async function commitOf(): Promise<string | null> {
+  const [commit, changes] = await Promise.all([
+    outputOf("git", "rev-parse", "--short=12", "HEAD"),
+    outputOf("git", "status", "--porcelain", "--untracked-files=no"),
+  ]);
+  return commit && `${commit}${changes === "" ? "" : "+"}`;
+}
+
+async function outputOf(program: string, ...args: string[]): Promise<string | null> {
+  try {
+    const { success, stdout } = await new Deno.Command(program, { args, cwd: ROOT, stderr: "null" }).output();
+    return success ? new TextDecoder().decode(stdout).trim() : null;
+  } catch {
+    return null; // The program is not installed.
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Deno.errors.NotFound)) throw error;
+}

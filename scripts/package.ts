@@ -1,0 +1,61 @@
+/**
+ * `deno task package`: builds a package for npm, `dist/switchyard-gateway-VERSION.tgz`. It contains the bundle and
+ * depends on Deno's own package, so that a machine with Node alone can install and run it.
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { VERSION } from "../src/cli/version.ts";
+import { writeBundle } from "./bundle.ts";
+import { PERMISSIONS, UNSTABLE, V8_OPTION } from "./run_flags.ts";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const DIST = join(ROOT, "dist");
+
+/** The name of the package. The name without a scope belongs to somebody else. */
+const NAME = "@switchyard/gateway";
+
+/**
+ * Builds the package.
+ *
+ * @returns The path of the file.
+ * @throws {Error} If the source cannot be bundled, or npm is missing or fails.
+ */
+export async function buildPackage(): Promise<string> {
+  const folder = join(DIST, "package");
+  await writeBundle(join(folder, "app"));
+  await Deno.writeTextFile(join(folder, "app", "flags.json"), JSON.stringify(FLAGS));
+  await Deno.mkdir(join(folder, "bin"), { recursive: true });
+  await Deno.copyFile(join(ROOT, "scripts/package/switchyard.mjs"), join(folder, "bin", "switchyard.mjs"));
+  await Deno.chmod(join(folder, "bin", "switchyard.mjs"), 0o755);
+  for (const name of ["README.md", "LICENSE"]) await Deno.copyFile(join(ROOT, name), join(folder, name));
+  await Deno.writeTextFile(join(folder, "package.json"), `${JSON.stringify(MANIFEST, null, 2)}\n`);
+  return join(DIST, await npmPack(folder));
+}
+
+/** Without a configuration of the folder in which the gateway is started. */
+const FLAGS = ["--quiet", "--no-config", "--no-code-cache", "--no-prompt", ...UNSTABLE, V8_OPTION, ...PERMISSIONS];
+
+const MANIFEST = {
+  name: NAME,
+  version: VERSION,
+  description: "A gateway in front of many model vendors, in the protocol that clients already use",
+  license: "MIT",
+  type: "module",
+  bin: { switchyard: "bin/switchyard.mjs" },
+  files: ["app", "bin"],
+  engines: { node: ">=20" },
+  // The version that runs the build, with which everything was tested.
+  dependencies: { deno: Deno.version.deno },
+};
+
+async function npmPack(folder: string): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command("npm", {
+    args: ["pack", "--json", "--pack-destination", DIST],
+    cwd: folder,
+  }).output();
+  if (!success) throw new Error(`npm cannot pack: ${new TextDecoder().decode(stderr).trim()}`);
+  const [{ filename }] = JSON.parse(new TextDecoder().decode(stdout));
+  return filename;
+}
+
+if (import.meta.main) console.log(`Built ${await buildPackage()}`);

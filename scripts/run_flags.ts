@@ -1,0 +1,21 @@
+/** The flags of Deno with which the gateway runs in production, in executables and packages as in `deno task start`. */
+
+/** What the gateway needs at run time: sockets, files at configured paths, the environment and the machine's limits. */
+export const PERMISSIONS: readonly string[] = [
+  "--allow-net",
+  "--allow-env",
+  "--allow-read",
+  "--allow-write",
+  "--allow-sys=uid,statfs,systemMemoryInfo",
+];
+
+/** The features of Deno that `deno.json` switches on, except the bundler, which builds need. */
+export const UNSTABLE: readonly string[] = [
+  "--unstable-kv",
+  "--unstable-cron",
+  "--unstable-net",
+  "--unstable-no-legacy-abort",
+];
+
+/** The options of V8. Source: docs/decisions/0061-memory-after-load.md. */
+export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000";

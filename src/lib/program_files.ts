@@ -1,0 +1,36 @@
+/**
+ * Where the files of this program are. A bundle (`scripts/bundle.ts`) has the modules that threads start with in the
+ * folders of the source, and all other code, this file included, at its top.
+ */
+
+/** Whether this program runs from a bundle: in an executable, or in a package. */
+export const IS_BUNDLED: boolean = !import.meta.url.endsWith(".ts");
+
+const SOURCE = new URL(IS_BUNDLED ? "./src/" : "../", import.meta.url);
+
+/**
+ * The modules that threads start with, by their paths below `src`. Nothing imports them, so each bundle has to name
+ * them.
+ */
+export const THREAD_MODULES = [
+  "app/isolate_thread",
+  "app/large_request_thread",
+  "request_log/postgres/log_entry",
+  "request_log/sqlite/log_entry",
+  "store/journal/journal_entry",
+  "workers/media_entry",
+  "workers/token_entry",
+] as const;
+
+/** A module that a thread starts with. */
+export type ThreadModule = typeof THREAD_MODULES[number];
+
+/** The address of a module that a thread starts with. */
+export function threadModule(path: ThreadModule): URL {
+  return new URL(`${path}${IS_BUNDLED ? ".js" : ".ts"}`, SOURCE);
+}
+
+/** The address of a file at the top of a bundle, such as `console.json`. A repository has none. */
+export function bundledFile(name: string): URL {
+  return new URL(`./${name}`, import.meta.url);
+}
