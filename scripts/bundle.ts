@@ -1,6 +1,6 @@
 /**
- * Bundles the gateway into a folder: plain JavaScript that Deno runs without this repository, its packages or a
- * network. `compile.ts` and `package.ts` start from it.
+ * `deno task bundle`: bundles the gateway into `dist/app`, plain JavaScript that Deno runs without this repository, its
+ * packages or a network. `compile.ts`, `package.ts` and the container start from it.
  */
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,9 @@ import { THREAD_MODULES } from "../src/lib/program_files.ts";
 import { BUILD_FILE } from "../src/cli/version.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+/** Where `deno task bundle` puts it. */
+export const BUNDLE = join(ROOT, "dist", "app");
 
 /** The module of a bundle that is run. */
 export const MAIN = "main.js";
@@ -63,4 +66,9 @@ async function outputOf(program: string, ...args: string[]): Promise<string | nu
 
 function ignoreMissing(error: unknown): void {
   if (!(error instanceof Deno.errors.NotFound)) throw error;
+}
+
+if (import.meta.main) {
+  await writeBundle(BUNDLE);
+  console.log(`Bundled ${join(BUNDLE, MAIN)}`);
 }

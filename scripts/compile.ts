@@ -9,11 +9,10 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MAIN, writeBundle } from "./bundle.ts";
+import { BUNDLE, MAIN, writeBundle } from "./bundle.ts";
 import { PERMISSIONS, UNSTABLE, V8_OPTION } from "./run_flags.ts";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
-const BUNDLE = join(DIST, "app");
 
 const TARGETS = [
   "x86_64-unknown-linux-gnu",

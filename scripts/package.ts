@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "../src/cli/version.ts";
 import { writeBundle } from "./bundle.ts";
-import { PERMISSIONS, UNSTABLE, V8_OPTION } from "./run_flags.ts";
+import { RUN_FLAGS } from "./run_flags.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const DIST = join(ROOT, "dist");
@@ -23,7 +23,7 @@ const NAME = "@switchyard/gateway";
 export async function buildPackage(): Promise<string> {
   const folder = join(DIST, "package");
   await writeBundle(join(folder, "app"));
-  await Deno.writeTextFile(join(folder, "app", "flags.json"), JSON.stringify(FLAGS));
+  await Deno.writeTextFile(join(folder, "app", "flags.json"), JSON.stringify(RUN_FLAGS));
   await Deno.mkdir(join(folder, "bin"), { recursive: true });
   await Deno.copyFile(join(ROOT, "scripts/package/switchyard.mjs"), join(folder, "bin", "switchyard.mjs"));
   await Deno.chmod(join(folder, "bin", "switchyard.mjs"), 0o755);
@@ -31,9 +31,6 @@ export async function buildPackage(): Promise<string> {
   await Deno.writeTextFile(join(folder, "package.json"), `${JSON.stringify(MANIFEST, null, 2)}\n`);
   return join(DIST, await npmPack(folder));
 }
-
-/** Without a configuration of the folder in which the gateway is started. */
-const FLAGS = ["--quiet", "--no-config", "--no-code-cache", "--no-prompt", ...UNSTABLE, V8_OPTION, ...PERMISSIONS];
 
 const MANIFEST = {
   name: NAME,

@@ -19,3 +19,14 @@ export const UNSTABLE: readonly string[] = [
 
 /** The options of V8. Source: docs/decisions/0061-memory-after-load.md. */
 export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000";
+
+/** The flags of `deno run` for a bundle. The configuration of the folder in which it is started has no effect. */
+export const RUN_FLAGS: readonly string[] = [
+  "--quiet",
+  "--no-config",
+  "--no-code-cache",
+  "--no-prompt",
+  ...UNSTABLE,
+  V8_OPTION,
+  ...PERMISSIONS,
+];

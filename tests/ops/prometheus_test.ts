@@ -1,14 +1,15 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { ROOT } from "../architecture/source_files.ts";
 import { type BusyGateway, startBusyGateway } from "./busy_gateway.ts";
-import { prometheusPrograms, run } from "./prometheus_programs.ts";
+import { run } from "./debian_packages.ts";
+import { prometheusPrograms } from "./prometheus_programs.ts";
 import { type PrometheusServer, startPrometheus } from "./prometheus_server.ts";
 import { alertQueries, dashboardQueries, metricsIn, type OpsQuery } from "./queries.ts";
 
-/** Set by `deno task test:prometheus`, because the test installs a program. */
-const isWanted = Deno.env.has("SWITCHYARD_TEST_PROMETHEUS");
+/** Set by `deno task test:ops`, because the test installs a program. */
+const isWanted = Deno.env.has("SWITCHYARD_TEST_OPS");
 const folder = isWanted ? await Deno.makeTempDir() : "";
-let reason = "deno task test:prometheus runs it";
+let reason = "deno task test:ops runs it";
 const programs = isWanted
   ? await prometheusPrograms(folder).catch((error) => {
     if (Deno.env.has("CI")) throw error; // a check that is skipped there would never fail
