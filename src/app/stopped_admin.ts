@@ -53,7 +53,6 @@ export function createStoppedAdmin(
     meter,
     usage: createUsageReports({ store, rollup, meter }),
     traffic: null,
-    videos: null,
     catalog: { models: config.models },
     log,
     clock,

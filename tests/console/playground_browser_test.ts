@@ -1,7 +1,10 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
+import { mediaConfig } from "./media_models.ts";
 import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
+
+const MEDIA = { config: mediaConfig(Deno.makeTempDirSync()) };
 
 const PROTOCOLS = ["chat", "responses", "messages", "content"];
 /** What a reply could do to a page that shows it as HTML. */
@@ -166,6 +169,60 @@ stageTest("an operator chooses the account that pays in the playground", async (
   await page.getByText("/v1/chat/completions").first().waitFor();
   await page.getByRole("link", { name: "demo" }).waitFor();
 });
+
+stageTest("the playground makes a picture, changes its painted part, and takes it as reference", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await open("playground/pictures");
+  await page.fill("textarea[name=prompt]", "A lighthouse at dusk");
+  await page.click("text=Create");
+  await page.locator(".pictures img").waitFor();
+  const facts = await page.locator(".reply-facts").innerText();
+  for (const fact of ["in,", "$0.00", "total", "sandbox-openai", "req_"]) assertStringIncludes(facts, fact);
+  await page.click("text=Change it");
+  const area = page.locator("canvas");
+  await area.scrollIntoViewIfNeeded();
+  const box = await area.boundingBox();
+  assert(box !== null);
+  await page.mouse.move(box.x + 30, box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 120, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await page.locator("button:not([disabled])", { hasText: "Clear the mask" }).waitFor();
+  await page.click("text=Clear the mask");
+  await page.locator("button[disabled]", { hasText: "Clear the mask" }).waitFor();
+  await area.focus();
+  for (const key of ["ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowUp", "Space"]) await page.keyboard.press(key);
+  await page.locator("button:not([disabled])", { hasText: "Clear the mask" }).waitFor();
+  const painted = "document.querySelector('canvas').getContext('2d').getImageData(450, 450, 1, 1).data[3]";
+  assertEquals(await page.evaluate(painted), 255);
+  await page.fill("textarea[name=prompt]", "The same at night");
+  await page.click("text=Create");
+  await page.locator(".run").nth(1).waitFor();
+  await page.locator(".run").first().locator(".pictures img").waitFor();
+  const edit = gateway.sandbox.requests.at(-1);
+  assertStringIncludes(edit?.path ?? "", "/images/edits");
+  await page.locator(".run").first().getByRole("button", { name: "Code" }).click();
+  assertStringIncludes(await page.locator(".run pre").first().innerText(), "mask=@mask.png");
+  await checkShown(stage, "playground-pictures");
+  await page.setViewportSize({ width: 1_280, height: 860 });
+  await page.locator(".run").first().getByRole("button", { name: "As reference" }).click();
+  await page.fill("textarea[name=prompt]", "[[fail 400 No such picture]]");
+  await page.click("text=Create");
+  const notice = page.locator(".run [role=alert]");
+  await notice.waitFor();
+  assertMatch(await notice.innerText(), /No such picture[^]*req_\w+/);
+}, MEDIA);
+
+stageTest("the playground shows the pictures of a conversation", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await open("playground");
+  await page.locator(".pane select").selectOption("sandbox/image-multimodal-1");
+  await page.selectOption("select[name=protocol]", "content");
+  await ask(page, "A lighthouse");
+  await page.locator("article img.picture").waitFor();
+}, MEDIA);
 
 const REPLY = `# Trains in Bern
 

@@ -4,9 +4,18 @@ import { pythonLiteral, typescriptLiteral } from "../../../../src/console/client
 import { withShortData } from "../../../../src/console/client/pages/playground/snippets/short_data.ts";
 import type { Language } from "../../../../src/console/client/pages/playground/snippets/snippet.ts";
 import { textSnippet } from "../../../../src/console/client/pages/playground/snippets/text_snippet.ts";
+import type { Media } from "../../../../src/console/client/pages/playground/conversation.ts";
+import {
+  type PictureOrder,
+  readPictures,
+  writePictureRequest,
+} from "../../../../src/console/client/pages/playground/pictures/picture_request.ts";
+import { pictureSnippet } from "../../../../src/console/client/pages/playground/snippets/picture_snippet.ts";
+import { mediaConfig } from "../../media_models.ts";
 import { startTestGateway, type TestGateway } from "../../../support/gateway.ts";
 import { PLAIN, userText } from "./text_requests.ts";
 
+const CONFIG = new URL("../../../../deno.json", import.meta.url).pathname;
 /** Everything that a shell, Python or TypeScript could read as more than a text. */
 const TEXT = 'it\'s `id` $(id) ${1} \\n "quoted" 🚂 \u2028 </script>\nJSON\nsecond line';
 const SETTINGS = {
@@ -37,8 +46,7 @@ for (const name of PROTOCOL_NAMES) {
     const gateway = await startTestGateway();
     const file = await Deno.makeTempFile({ suffix: ".ts" });
     await Deno.writeTextFile(file, textSnippet("typescript", request, gateway.address));
-    const config = new URL("../../../../deno.json", import.meta.url).pathname;
-    const printed = await run(Deno.execPath(), ["run", "-A", "--quiet", "--config", config, file], gateway);
+    const printed = await run(Deno.execPath(), ["run", "-A", "--check", "--quiet", "--config", CONFIG, file], gateway);
     assertEquals(printed.replaceAll(/\s+/g, " "), `You said: ${TEXT}`.replaceAll(/\s+/g, " "));
     assertEquals(await promptSeen(gateway), TEXT);
     await Deno.remove(file);
@@ -53,10 +61,60 @@ for (const name of PROTOCOL_NAMES) {
   });
 }
 
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const ORDER: PictureOrder = {
+  model: "sandbox/image-1",
+  prompt: TEXT,
+  quality: "low",
+  size: "1024x1024",
+  count: 1,
+  background: "",
+  format: "png",
+  use: "edit",
+  pictures: [],
+  mask: null,
+};
+const PICTURE: Media = { kind: "media", name: "a.png", mediaType: "image/png", data: PIXEL };
+const PICTURES = { "a generation": [], "an edit with a mask": [PICTURE] };
+
+for (const [name, pictures] of Object.entries(PICTURES)) {
+  Deno.test(`playground: ${name} as curl and as TypeScript makes the picture`, async () => {
+    const folder = await Deno.makeTempDir();
+    const gateway = await startTestGateway({ config: mediaConfig(folder) });
+    const request = writePictureRequest({ ...ORDER, pictures, mask: pictures[0] ?? null });
+    for (const { name: file } of request.files) {
+      await Deno.writeFile(`${folder}/${file}`, Uint8Array.fromBase64(PIXEL));
+    }
+    const printed = await run("bash", ["-c", pictureSnippet("curl", request, gateway.address)], gateway, folder);
+    assertEquals(readPictures(JSON.parse(printed)).pictures[0]?.mediaType, "image/png", printed);
+    assertEquals(promptSeen(gateway), TEXT);
+    const text = pictureSnippet("typescript", request, gateway.address);
+    await Deno.writeTextFile(`${folder}/program.ts`, text);
+    await run(Deno.execPath(), ["run", "-A", "--check", "--quiet", "--config", CONFIG, "program.ts"], gateway, folder);
+    assertEquals([...(await Deno.readFile(`${folder}/result-1`)).subarray(1, 4)], [0x50, 0x4e, 0x47]);
+    assertEquals(promptSeen(gateway), TEXT);
+    assert(pictureSnippet("python", request, gateway.address).includes("client.images."));
+    await gateway.stop();
+    await Deno.remove(folder, { recursive: true });
+  });
+}
+
+Deno.test("playground: a model of pictures in the protocol of Google as TypeScript makes the picture", async () => {
+  const folder = await Deno.makeTempDir();
+  const gateway = await startTestGateway({ config: mediaConfig(folder) });
+  const settings = { ...PLAIN, model: "sandbox/image-multimodal-1", makesImages: true };
+  const request = PROTOCOLS.content.write(settings, [userText("A lighthouse")]);
+  await Deno.writeTextFile(`${folder}/program.ts`, textSnippet("typescript", request, gateway.address));
+  await run(Deno.execPath(), ["run", "-A", "--check", "--quiet", "--config", CONFIG, "program.ts"], gateway, folder);
+  assert((await Deno.readFile(`${folder}/result-2`)).length > 100);
+  await gateway.stop();
+  await Deno.remove(folder, { recursive: true });
+});
+
 /** Runs a program with the key in its environment, and returns what it prints. */
-async function run(program: string, args: string[], { key }: TestGateway): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(program, { args, env: { SWITCHYARD_API_KEY: key } })
-    .output();
+async function run(program: string, args: string[], { key }: TestGateway, cwd = "."): Promise<string> {
+  const command = new Deno.Command(program, { args, cwd, env: { SWITCHYARD_API_KEY: key } });
+  const { success, stdout, stderr } = await command.output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
   return new TextDecoder().decode(stdout);
 }

@@ -26,7 +26,8 @@ export async function readAttachment(file: File): Promise<Media> {
   return { kind: "media", name: file.name, mediaType, data: await base64Of(file) };
 }
 
-function base64Of(file: Blob): Promise<string> {
+/** The content of a file in base64. */
+export function base64Of(file: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ""));

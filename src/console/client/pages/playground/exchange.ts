@@ -70,7 +70,7 @@ export interface StreamOptions {
 }
 
 /**
- * Sends a request, and reads its stream to the end.
+ * Sends a request, and reads its stream to the end. An answer that is no stream is one event.
  *
  * @throws {ApiError}
  * @throws {DOMException} `AbortError` by the signal.
@@ -79,14 +79,13 @@ export async function stream({ path, body }: WrittenRequest, options: StreamOpti
   const { signal, exchange, onEvent } = options;
   const started = performance.now();
   const elapsed = () => performance.now() - started;
-  const parser = createParser({
-    onEvent({ event = "", data }) {
-      if (exchange.events.length < MAX_EVENTS) exchange.events.push({ atMs: elapsed(), name: event, data });
-      else exchange.furtherEvents++;
-      const parsed = parsedJson(data);
-      if (parsed !== null) onEvent(parsed);
-    },
-  });
+  const take = (name: string, data: string) => {
+    if (exchange.events.length < MAX_EVENTS) exchange.events.push({ atMs: elapsed(), name, data });
+    else exchange.furtherEvents++;
+    const parsed = parsedJson(data);
+    if (parsed !== null) onEvent(parsed);
+  };
+  const parser = createParser({ onEvent: ({ event = "", data }) => take(event, data) });
   try {
     const response = await sendForResponse(apiAddress(path), {
       method: "POST",
@@ -95,6 +94,10 @@ export async function stream({ path, body }: WrittenRequest, options: StreamOpti
       signal,
     });
     takeHead(exchange, response);
+    if (response.headers.get("content-type")?.startsWith("text/event-stream") !== true) {
+      exchange.firstByteMs = elapsed();
+      return take("", await response.text());
+    }
     const text = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     for (let piece = await text?.read(); piece !== undefined && !piece.done; piece = await text?.read()) {
       exchange.firstByteMs ??= elapsed();
@@ -103,5 +106,38 @@ export async function stream({ path, body }: WrittenRequest, options: StreamOpti
     parser.reset({ consume: true });
   } finally {
     exchange.totalMs = elapsed();
+  }
+}
+
+/** A request whose answer is JSON. */
+export interface JsonCall {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  /** JSON or a form; null for none. */
+  readonly body: string | FormData | null;
+  /** Default: those of the session and the payer. */
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Sends a request, and reads its JSON.
+ *
+ * @throws {ApiError}
+ * @throws {DOMException} `AbortError` by the signal.
+ */
+export async function callJson(call: JsonCall, exchange: Exchange): Promise<unknown> {
+  const { method, path, body, fields = callerFields(), signal = null } = call;
+  const started = performance.now();
+  const type = typeof body === "string" ? { "content-type": "application/json" } : {};
+  try {
+    const response = await sendForResponse(apiAddress(path), { method, headers: { ...fields, ...type }, body, signal });
+    takeHead(exchange, response);
+    exchange.firstByteMs = performance.now() - started;
+    const text = await response.text();
+    exchange.events.push({ atMs: performance.now() - started, name: "", data: text });
+    return parsedJson(text);
+  } finally {
+    exchange.totalMs = performance.now() - started;
   }
 }

@@ -13,24 +13,27 @@ import { TEXTS } from "../../texts.ts";
 import { Chat } from "./chat/chat.tsx";
 import { ChatState } from "./chat/chat_state.ts";
 import { PayerChoice } from "./payer_choice.tsx";
+import { PictureState } from "./pictures/picture_state.ts";
+import { Pictures } from "./pictures/pictures.tsx";
 
 /** What a session has written in the playground. */
 interface PlaygroundState {
   readonly chat: ChatState;
+  readonly pictures: PictureState;
 }
 
 /** Each session has its own, so that the next person to sign in sees nothing of the one before. */
 const states = new WeakMap<SignedIn, PlaygroundState>();
 
 function stateOf({ value }: ReadonlySignal<SignedIn | null | undefined>): PlaygroundState {
-  const created = { chat: new ChatState() };
+  const created = { chat: new ChatState(), pictures: new PictureState() };
   if (!value) return created;
   const known = states.get(value);
   if (known === undefined) states.set(value, created);
   return known ?? created;
 }
 
-const TABS = ["chat"] as const;
+const TABS = ["chat", "pictures"] as const;
 type Tab = (typeof TABS)[number];
 const [START] = TABS;
 
@@ -54,6 +57,7 @@ const VIEWS: Readonly<
   Record<Tab, FunctionComponent<{ readonly state: PlaygroundState; readonly models: readonly ListedModel[] }>>
 > = {
   chat: ({ state, models }) => <Chat state={state.chat} models={models} />,
+  pictures: ({ state, models }) => <Pictures state={state.pictures} models={models} />,
 };
 
 function Tabs({ current }: { readonly current: Tab }) {

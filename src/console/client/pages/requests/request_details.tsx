@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import { read } from "../../api.ts";
 import { StatusBadge } from "../../components/badge.tsx";
 import { Card } from "../../components/card.tsx";
@@ -15,7 +14,6 @@ import { TEXTS } from "../../texts.ts";
 import { explain } from "../../../../request_log/printed/explain.ts";
 import type { PrintedRequest } from "../../../../request_log/printed/request_line.ts";
 import { Bodies } from "./bodies.tsx";
-import { CurlCard } from "./curl_card.tsx";
 import { type LoggedRequest, requestsEndpoint } from "./logged_request.ts";
 import { Timeline } from "./timeline.tsx";
 
@@ -40,7 +38,6 @@ export function RequestDetails({ id }: { readonly id: string }) {
 }
 
 function Details({ request }: { readonly request: LoggedRequest }) {
-  const [body, setBody] = useState<string | null>(null);
   return (
     <div class="grid">
       {request.error !== null && (
@@ -66,10 +63,9 @@ function Details({ request }: { readonly request: LoggedRequest }) {
       <Card title={TEXTS.requests.charges}>
         <Charges request={request} />
       </Card>
-      <CurlCard request={request} body={body} />
       {isOwner() && (
         <Card title={TEXTS.requests.bodies} isWide>
-          <Bodies id={request.id} onRead={setBody} />
+          <Bodies id={request.id} />
         </Card>
       )}
     </div>

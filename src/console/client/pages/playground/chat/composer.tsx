@@ -3,8 +3,7 @@ import { ErrorNotice } from "../../../components/error_notice.tsx";
 import { bytes } from "../../../format.ts";
 import { TEXTS } from "../../../texts.ts";
 import { MAX_FILE_BYTES, readAttachment } from "../attachment.ts";
-import type { Media } from "../conversation.ts";
-import { FileView } from "../file_view.tsx";
+import { ChosenFiles } from "../file_input.tsx";
 import { canSend } from "../payer.ts";
 import type { ChatState } from "./chat_state.ts";
 import type { Pane, PaneRequest } from "./pane.ts";
@@ -55,7 +54,13 @@ export function Composer({ state, requestFor }: {
         send();
       }}
     >
-      {files.value.length > 0 && <Files files={files.value} onChange={(left) => files.value = left} />}
+      {files.value.length > 0 && (
+        <ChosenFiles
+          label={texts.attached}
+          files={files.value}
+          onChange={(left) => files.value = left}
+        />
+      )}
       <textarea
         name="prompt"
         rows={2}
@@ -109,29 +114,5 @@ export function Composer({ state, requestFor }: {
           : <button type="submit" class="primary" disabled={!isReady}>{texts.send}</button>}
       </div>
     </form>
-  );
-}
-
-/** The files that go with the message. */
-function Files({ files, onChange }: {
-  readonly files: readonly Media[];
-  readonly onChange: (left: readonly Media[]) => void;
-}) {
-  return (
-    <ul class="files" aria-label={texts.attached}>
-      {files.map((file, place) => (
-        <li key={place}>
-          <FileView file={file} />
-          <button
-            type="button"
-            class="small"
-            aria-label={texts.removeFile(file.name)}
-            onClick={() => onChange(files.filter((each) => each !== file))}
-          >
-            ×
-          </button>
-        </li>
-      ))}
-    </ul>
   );
 }

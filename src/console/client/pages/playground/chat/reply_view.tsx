@@ -1,11 +1,8 @@
-import { useState } from "preact/hooks";
 import { ErrorNotice } from "../../../components/error_notice.tsx";
-import { number } from "../../../format.ts";
 import { TEXTS } from "../../../texts.ts";
-import { CodeView } from "../code_view.tsx";
 import { CopyButton } from "../copy_button.tsx";
-import { EventsView } from "../events_view.tsx";
 import { Facts } from "../facts.tsx";
+import { Inspector } from "../inspector.tsx";
 import { objectIn, parsedJson } from "../json.ts";
 import { Markdown } from "../markdown.tsx";
 import { dataUrl } from "../protocols/media.ts";
@@ -46,7 +43,15 @@ export function ReplyView({ turn, onRetry }: {
       {!isRunning && (
         <Facts exchange={exchange} usage={reply.usage} cost={reply.cost ?? exchange.cost} stop={reply.stop} />
       )}
-      {!isRunning && <Actions turn={turn} onRetry={onRetry} />}
+      {!isRunning && (
+        <Inspector
+          exchange={exchange}
+          snippet={(language, baseUrl) => textSnippet(language, request, baseUrl)}
+        >
+          {reply.text !== "" && <CopyButton text={() => reply.text} />}
+          {onRetry !== null && <button type="button" class="small" onClick={onRetry}>{texts.retry}</button>}
+        </Inspector>
+      )}
     </article>
   );
 }
@@ -59,32 +64,4 @@ function Text({ turn: { reader: { reply: { text } }, request: { body } } }: { re
   const parsed = formats.some((format) => format !== undefined) ? parsedJson(text) : null;
   if (parsed === null) return <Markdown text={text} />;
   return <pre tabIndex={0} class="answer-json">{JSON.stringify(parsed, null, 2)}</pre>;
-}
-
-function Actions({ turn, onRetry }: { readonly turn: ReplyTurn; readonly onRetry: (() => void) | null }) {
-  const { exchange, request, reader: { reply } } = turn;
-  const [shown, setShown] = useState<"events" | "code" | null>(null);
-  const toggle = (panel: "events" | "code", title: string) => (
-    <button
-      type="button"
-      class="small"
-      aria-expanded={shown === panel}
-      onClick={() => setShown(shown === panel ? null : panel)}
-    >
-      {title}
-    </button>
-  );
-  const count = exchange.events.length + exchange.furtherEvents;
-  return (
-    <>
-      <div class="actions reply-actions">
-        {reply.text !== "" && <CopyButton text={() => reply.text} />}
-        {count > 0 && toggle("events", TEXTS.playground.facts.events(number(count)))}
-        {toggle("code", TEXTS.playground.facts.code)}
-        {onRetry !== null && <button type="button" class="small" onClick={onRetry}>{texts.retry}</button>}
-      </div>
-      {shown === "events" && <EventsView exchange={exchange} />}
-      {shown === "code" && <CodeView snippet={(language, baseUrl) => textSnippet(language, request, baseUrl)} />}
-    </>
-  );
 }

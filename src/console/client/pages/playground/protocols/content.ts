@@ -14,6 +14,10 @@ const BUDGETS: Readonly<Record<Exclude<Thinking, "default">, number>> = {
 /** The ids of calls that the protocol did not name. */
 const LOCAL_ID = "call_";
 
+const STREAMED = "streamGenerateContent?alt=sse";
+/** Pictures come as a whole. */
+const WHOLE = "generateContent";
+
 /** Generate content. Source: docs/api/generate-content.md. */
 export const content: Protocol = {
   name: "content",
@@ -21,9 +25,9 @@ export const content: Protocol = {
   write: (settings, messages) => ({
     protocol: "content",
     model: settings.model,
-    path: `/gencompat/v1beta/models/${
-      settings.model.split("/").map(encodeURIComponent).join("/")
-    }:streamGenerateContent?alt=sse`,
+    path: `/gencompat/v1beta/models/${settings.model.split("/").map(encodeURIComponent).join("/")}:${
+      settings.makesImages ? WHOLE : STREAMED
+    }`,
     body: writeBody(settings, messages),
   }),
   reader: contentReader,
@@ -112,7 +116,8 @@ function contentReader(): ReplyReader {
     if (part.thought === true) reply.thinking += text;
     else reply.text += text;
     const { mimeType, data } = objectIn(part.inlineData);
-    if (typeof data === "string") {
+    // Drafts of a picture belong to the reasoning.
+    if (typeof data === "string" && part.thought !== true) {
       reply.media.push({ kind: "media", name: "", mediaType: textIn(mimeType), data });
     }
     if (part.functionCall) {

@@ -24,6 +24,14 @@ export function typescriptLiteral(value: unknown): string {
     : bracketed("{", entriesOf(value).map(([name, each]) => `${nameOf(name)}: ${typescriptLiteral(each)}`), "}");
 }
 
+/** An object as a literal of TypeScript, with members that the types of its receiver lack. */
+export function typescriptObject(known: JsonObject, untyped: JsonObject): string {
+  const members = entriesOf(known).map(([name, value]) => `${nameOf(name)}: ${typescriptLiteral(value)}`);
+  // Members of a spread object are not compared with the type.
+  const spread = entriesOf(untyped).map(([name, value]) => `...${typescriptLiteral({ [name]: value })}`);
+  return bracketed("{", [...members, ...spread], "}");
+}
+
 function nameOf(name: string): string {
   // In a literal, this name sets the prototype.
   if (name === "__proto__") return '["__proto__"]';

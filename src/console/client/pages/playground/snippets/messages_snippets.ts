@@ -1,4 +1,5 @@
-import { pythonArguments, typescriptLiteral } from "./literals.ts";
+import type { JsonObject } from "../json.ts";
+import { pythonArguments, typescriptObject } from "./literals.ts";
 import { KEY_VARIABLE, type Snippets } from "./snippet.ts";
 
 /** Messages as programs. */
@@ -13,7 +14,7 @@ client = Anthropic(base_url=${JSON.stringify(`${baseUrl}/msgcompat`)}, api_key=o
       JSON.stringify(KEY_VARIABLE)
     }])
 
-stream = client.messages.create${pythonArguments(body)}
+stream = client.messages.create${pythonArguments(pythonMembers(body))}
 for event in stream:
     if event.type == "content_block_delta" and event.delta.type == "text_delta":
         print(event.delta.text, end="", flush=True)
@@ -26,7 +27,7 @@ const client = new Anthropic({ baseURL: ${
       JSON.stringify(`${baseUrl}/msgcompat`)
     }, apiKey: process.env.${KEY_VARIABLE} });
 
-const stream = await client.messages.create(${typescriptLiteral(body)});
+const stream = await client.messages.create(${typescriptOf(body)});
 for await (const event of stream) {
   if (event.type === "content_block_delta" && event.delta.type === "text_delta") {
     process.stdout.write(event.delta.text);
@@ -34,3 +35,12 @@ for await (const event of stream) {
 }
 `,
 };
+
+/** The newest clients of Anthropic have no parameter for a temperature, which the API still takes. */
+function pythonMembers({ temperature, ...known }: JsonObject): JsonObject {
+  return { ...known, ...temperature !== undefined && { extra_body: { temperature } } };
+}
+
+function typescriptOf({ temperature, ...known }: JsonObject): string {
+  return typescriptObject(known, { temperature });
+}

@@ -1,0 +1,107 @@
+import { signal } from "@preact/signals";
+import type { ApiError } from "../../../api.ts";
+import type { Media } from "../conversation.ts";
+import { callJson, type Exchange, newExchange } from "../exchange.ts";
+import {
+  bodyOf,
+  type PictureAnswer,
+  type PictureOrder,
+  type PictureRequest,
+  type PictureUse,
+  readPictures,
+  writePictureRequest,
+} from "./picture_request.ts";
+
+/** A request for pictures, and what came of it. */
+export interface PictureRun {
+  readonly id: number;
+  readonly request: PictureRequest;
+  readonly prompt: string;
+  readonly exchange: Exchange;
+  readonly state: "running" | "done" | "stopped" | "failed";
+  readonly answer: PictureAnswer | null;
+  readonly error: ApiError | null;
+}
+
+/** The runs that are kept, because pictures are large. */
+const MAX_RUNS = 10;
+
+/** The pictures of the playground. */
+export class PictureState {
+  readonly model = signal("");
+  readonly prompt = signal("");
+  readonly quality = signal("low");
+  readonly size = signal("");
+  readonly count = signal("1");
+  readonly background = signal("");
+  readonly format = signal("");
+  readonly use = signal<PictureUse>("edit");
+  readonly pictures = signal<readonly Media[]>([]);
+  readonly mask = signal<Media | null>(null);
+  /** The newest first. */
+  readonly runs = signal<readonly PictureRun[]>([]);
+  #running: AbortController | null = null;
+  #nextId = 0;
+
+  /** Whether a request is under way. */
+  get isRunning(): boolean {
+    return this.runs.value[0]?.state === "running";
+  }
+
+  /** Replaces the chosen pictures. A mask belongs to the first one. */
+  choose(pictures: readonly Media[], use: PictureUse = this.use.value): void {
+    if (pictures[0] !== this.pictures.value[0]) this.mask.value = null;
+    this.pictures.value = pictures;
+    this.use.value = use;
+  }
+
+  /** What is chosen now. */
+  order(): PictureOrder {
+    const { model, prompt, quality, size, count, background, format, use, pictures, mask } = this;
+    return {
+      model: model.value,
+      prompt: prompt.value.trim(),
+      quality: quality.value,
+      size: size.value,
+      count: Number(count.value) || 1,
+      background: background.value,
+      format: format.value,
+      use: use.value,
+      pictures: pictures.value,
+      mask: mask.value,
+    };
+  }
+
+  /** Requests pictures. Resolves at the end. */
+  async run(): Promise<void> {
+    if (this.isRunning) return;
+    const order = this.order();
+    const request = writePictureRequest(order);
+    const running = this.#running = new AbortController();
+    let run: PictureRun = {
+      id: this.#nextId++,
+      request,
+      prompt: order.prompt,
+      exchange: newExchange(),
+      state: "running",
+      answer: null,
+      error: null,
+    };
+    const before = this.runs.value.slice(0, MAX_RUNS - 1);
+    const show = (changes: Partial<PictureRun>) => this.runs.value = [run = { ...run, ...changes }, ...before];
+    show({});
+    try {
+      const call = { method: "POST", path: request.path, body: bodyOf(request), signal: running.signal } as const;
+      const body = await callJson(call, run.exchange);
+      show({ state: "done", answer: readPictures(body) });
+    } catch (error) {
+      if (running.signal.aborted) show({ state: "stopped" });
+      else show({ state: "failed", error: error as ApiError });
+    }
+  }
+
+  /** Ends the request that is under way. */
+  stop(): void {
+    this.#running?.abort();
+  }
+}

@@ -1,0 +1,148 @@
+import { useEffect } from "preact/hooks";
+import { Field } from "../../../components/action_form.tsx";
+import { Choice } from "../../../components/choice.tsx";
+import { EmptyState } from "../../../components/empty_state.tsx";
+import type { ListedModel } from "../../../shapes.ts";
+import { TEXTS } from "../../../texts.ts";
+import { FileInput } from "../file_input.tsx";
+import { ModelChoice } from "../model_choice.tsx";
+import { canSend } from "../payer.ts";
+import { OptionField } from "../option_field.tsx";
+import { MaskPainter } from "./mask_painter.tsx";
+import type { PictureUse } from "./picture_request.ts";
+import { PictureRunView } from "./picture_run_view.tsx";
+import type { PictureState } from "./picture_state.ts";
+
+const texts = TEXTS.playground.pictures;
+const QUALITIES = ["auto", "low", "medium", "high", "standard", "hd"];
+const SIZES = [
+  "auto",
+  "1024x1024",
+  "1536x1024",
+  "1024x1536",
+  "1792x1024",
+  "1024x1792",
+  "512x512",
+  "256x256",
+];
+const BACKGROUNDS = ["auto", "transparent", "opaque"];
+const FORMATS = ["png", "jpeg", "webp"];
+const USES: readonly PictureUse[] = ["edit", "reference"];
+const MAX_PICTURES = 8;
+
+/** Pictures from a prompt, from other pictures, or from a picture of which a part may change. */
+export function Pictures({ state, models }: { readonly state: PictureState; readonly models: readonly ListedModel[] }) {
+  const usable = models.filter(({ architecture }) => architecture.output_modalities.includes("image"));
+  useEffect(() => {
+    if (!usable.some(({ id }) => id === state.model.value)) state.model.value = usable[0]?.id ?? "";
+  }, [models]);
+  if (usable.length === 0) {
+    return <EmptyState title={TEXTS.models.emptyTitle}>{TEXTS.playground.noModels}</EmptyState>;
+  }
+  const runs = state.runs.value;
+  return (
+    <div class="play">
+      <Order state={state} models={usable} />
+      <div class="play-main">
+        {runs.length === 0 && (
+          <section class="card">
+            <EmptyState title={texts.emptyTitle}>{texts.empty}</EmptyState>
+          </section>
+        )}
+        {runs.map((run) => (
+          <PictureRunView
+            key={run.id}
+            run={run}
+            onUse={(picture, use) => state.choose([picture], use)}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Order({ state, models }: { readonly state: PictureState; readonly models: readonly ListedModel[] }) {
+  const { model, prompt, quality, size, count, background, format } = state;
+  const isReady = canSend() && prompt.value.trim() !== "" && !state.isRunning;
+  return (
+    <form
+      class="card play-settings"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) void state.run();
+      }}
+    >
+      <ModelChoice
+        name={TEXTS.playground.model}
+        models={models}
+        value={model.value}
+        onChange={(id) => model.value = id}
+      />
+      <Field name={texts.prompt}>
+        <textarea
+          name="prompt"
+          rows={4}
+          value={prompt.value}
+          onInput={(event) => prompt.value = event.currentTarget.value}
+        />
+      </Field>
+      <div class="field-row">
+        <OptionField name={texts.quality} options={QUALITIES} value={quality} />
+        <OptionField name={texts.size} options={SIZES} value={size} hasDefault />
+      </div>
+      <div class="field-row">
+        <Field name={texts.count}>
+          <input
+            name="count"
+            type="number"
+            min={1}
+            max={10}
+            value={count.value}
+            onInput={(event) => count.value = event.currentTarget.value}
+          />
+        </Field>
+        <OptionField name={texts.format} options={FORMATS} value={format} hasDefault />
+      </div>
+      <OptionField name={texts.background} options={BACKGROUNDS} value={background} hasDefault />
+      <SourcePictures state={state} />
+      {state.isRunning
+        ? <button type="button" class="danger" onClick={() => state.stop()}>{TEXTS.playground.chat.stop}</button>
+        : <button type="submit" class="primary" disabled={!isReady}>{texts.create}</button>}
+    </form>
+  );
+}
+
+function SourcePictures({ state }: { readonly state: PictureState }) {
+  const { pictures, use, mask } = state;
+  const [first] = pictures.value;
+  return (
+    <>
+      <FileInput
+        title={texts.addPictures}
+        accept="image/png,image/jpeg,image/webp"
+        files={pictures.value}
+        max={MAX_PICTURES}
+        onChange={(files) => state.choose(files)}
+      />
+      {first !== undefined && (
+        <>
+          <Choice
+            label={texts.use}
+            values={USES}
+            titles={texts.uses}
+            value={use.value}
+            onChange={(chosen) => use.value = chosen}
+          />
+          {use.value === "edit" && (
+            <MaskPainter
+              key={first.data.length}
+              picture={first}
+              hasMask={mask.value !== null}
+              onChange={(painted) => mask.value = painted}
+            />
+          )}
+        </>
+      )}
+    </>
+  );
+}
