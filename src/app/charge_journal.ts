@@ -1,12 +1,19 @@
 import { replayCharges } from "../billing/replay_charges.ts";
 import type { Config } from "../config/config.ts";
-import { localPathOf } from "../config/store_address.ts";
+import { localPathOf, storeAddressOf } from "../config/store_address.ts";
 import type { Log } from "../lib/log.ts";
 import { makePrivateFolder, restrictPermissions } from "../lib/private_path.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 import { fileSink } from "../store/journal/file_sink.ts";
-import { type Journal, NO_SINK } from "../store/journal/journal.ts";
-import { keepDamagedSegment, readJournal, removeSegment } from "../store/journal/journal_folder.ts";
+import { type Journal, type JournalSink, NO_SINK } from "../store/journal/journal.ts";
+import {
+  keepDamagedSegment,
+  lacksItsJournal,
+  markJournal,
+  readJournal,
+  removeSegment,
+  unmarkJournal,
+} from "../store/journal/journal_folder.ts";
 import { journalThread, threadSink } from "../store/journal/thread_sink.ts";
 import type { Store } from "../store/store.ts";
 
@@ -32,15 +39,48 @@ export interface JournalOwner extends ReplayOwner {
 export async function openJournal(journal: Journal, owner: JournalOwner): Promise<void> {
   const folder = await journalFolderOf(owner.config);
   if (folder === null) return journal.open(NO_SINK, 1);
+  await noteMissingJournal(owner);
   const nextSegment = await replayJournal(owner);
+  const isMarked = storeAddressOf(owner.config.store).engine === "kv";
   try {
     await makePrivateFolder(folder);
+    if (isMarked) await markJournal(owner.store, folder);
   } catch (error) {
     throw asUnwritableError("store", folder, error);
   }
   const isPower = owner.config.billing.durability === "power";
-  journal.open(isPower ? threadSink(journalThread(folder)) : fileSink(folder), nextSegment);
+  const sink = isPower ? threadSink(journalThread(folder)) : fileSink(folder);
+  journal.open(isMarked ? unmarkingSink(sink, folder, owner.store) : sink, nextSegment);
 }
+
+/** Removes the mark of the journal when it is closed without records. */
+function unmarkingSink(sink: JournalSink, folder: string, store: Store): JournalSink {
+  return {
+    append: (segment, bytes) => sink.append(segment, bytes),
+    remove: (segment) => sink.remove(segment),
+    async close() {
+      await sink.close();
+      const { segments } = await readJournal(folder);
+      if (segments.length === 0) await unmarkJournal(store, folder).catch(() => {}); // the mark is removed by a later stop
+    },
+  };
+}
+
+/**
+ * Notes in the store that the journal which belongs to it is missing: the store was copied from a running gateway
+ * without it. A database has no such copies.
+ */
+export async function noteMissingJournal({ config, store, log }: ReplayOwner): Promise<void> {
+  const folder = storeAddressOf(config.store).engine === "kv" ? await journalFolderOf(config) : null;
+  if (folder === null || !await lacksItsJournal(store, folder)) return;
+  log.error("store_incomplete", { path: folder, reason: MISSING_JOURNAL });
+  await (await import("../store/incomplete.ts")).noteIncomplete(store, "journal_of_charges");
+  await unmarkJournal(store);
+}
+
+const MISSING_JOURNAL =
+  "the store was copied while a gateway used it, without this folder, the journal of charges: its " +
+  'last charges are missing; "switchyard backup" copies a store that is in use';
 
 /**
  * Writes the charges in the journal of a store to its ledger, and removes the journal. Whoever opens a store of a
@@ -71,8 +111,8 @@ export async function replayJournal({ config, store, log }: ReplayOwner): Promis
   return nextSegment;
 }
 
-/** The folder of the journal; null for a store in memory. As for the lock of a file, the path is real. */
-async function journalFolderOf(config: ReplayOwner["config"]): Promise<string | null> {
+/** The folder of the journal of charges; null for a store in memory. As for the lock of a file, the path is real. */
+export async function journalFolderOf(config: ReplayOwner["config"]): Promise<string | null> {
   const path = await localPathOf(config);
   return path === null ? null : `${path}.charges`;
 }

@@ -38,7 +38,7 @@ export async function openRequestLog(
     const { openPostgresRequestLog } = await import("../request_log/postgres_request_log.ts");
     return openPostgresRequestLog({ url: store.url, retentionMs, maxBytes, bodies: capture, clock, log });
   }
-  const path = await pathOf(config);
+  const path = await requestLogPathOf(config);
   if (path !== MEMORY && !isCreated && await Deno.stat(path).catch(() => null) === null) return null;
   if (path !== MEMORY) await makePrivateFile(path, log);
   const bodiesPath = path === MEMORY ? MEMORY : `${path}.bodies`;
@@ -80,8 +80,11 @@ export async function openCurrentRequestLog(
 
 const MEMORY = ":memory:";
 
-/** The path of the store is real, as for its journal: two links to one store have one log. */
-async function pathOf(config: RequestLogOwner["config"]): Promise<string> {
+/**
+ * The path of the log of requests if it is in a file. The path of the store is real, as for its journal: two links to
+ * one store have one log.
+ */
+export async function requestLogPathOf(config: RequestLogOwner["config"]): Promise<string> {
   if (config.requestLog.path !== null) return config.requestLog.path;
   const path = await localPathOf(config);
   return path === null ? MEMORY : `${path}.requests`;

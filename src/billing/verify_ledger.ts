@@ -1,3 +1,4 @@
+import { type IncompleteNote, incompleteNotes } from "../store/incomplete.ts";
 import type { Balance, Store, StoredLedgerEntry } from "../store/store.ts";
 import { chargeRowsOf, totalOf } from "./charge.ts";
 import { allAccounts } from "./account.ts";
@@ -11,6 +12,8 @@ export type LedgerDifference =
   | { readonly kind: "rows"; readonly account: string; readonly line: string }
   /** Stored usage, by the names of its values, is not that of the ledger. */
   | { readonly kind: "usage"; readonly account: string; readonly values: readonly string[] }
+  /** The store was opened without a part of it, so charges may be missing. */
+  | ({ readonly kind: "incomplete" } & IncompleteNote)
   /** The balance or the usage changed too often to be compared with the entries of one instant. */
   | { readonly kind: "unsteady"; readonly account: string };
 
@@ -31,7 +34,8 @@ const MAX_PASSES = 20;
 export async function verifyLedger(store: Store): Promise<LedgerVerification> {
   let accounts = 0;
   let lines = 0;
-  const differences: LedgerDifference[] = [];
+  const notes = await incompleteNotes(store);
+  const differences: LedgerDifference[] = notes.map((note) => ({ kind: "incomplete", ...note }));
   for await (const account of allAccounts(store)) {
     const sum = new LedgerSum(store, account);
     const balanceDifference = await compare(store, account, sum);

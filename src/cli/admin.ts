@@ -7,6 +7,7 @@ import { openAdminApi } from "./admin_api.ts";
 import { adminCallFor } from "./admin_call.ts";
 import { GatewayUnreachableError } from "./command_errors.ts";
 import { findGateway, type GatewaySelection, isConfigNamed } from "./find_gateway.ts";
+import { removeIncompleteNotes } from "../store/incomplete.ts";
 import { print } from "./print.ts";
 import { redeliverRange } from "./redeliver_range.ts";
 import { openStoppedStore } from "./stopped_store.ts";
@@ -24,11 +25,12 @@ export async function adminCommand(command: string, args: readonly string[]): Pr
   const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
   const selection = { gateway, isConfigNamed: isConfigNamed(path) };
   if (command === "ledger" && subcommand === "verify") {
+    const isAccepted = rest.flag("accept-incomplete");
     rest.end();
     if (gateway !== undefined) {
       throw new UsageError("switchyard ledger verify: --gateway is not supported, as the command reads the store");
     }
-    return await verify(config, selection);
+    return await verify(config, selection, isAccepted);
   }
   const call = adminCallFor(command, subcommand, rest);
   const send = await openAdminApi(config, selection, call, console.error);
@@ -46,7 +48,7 @@ function messageIn(body: unknown): string | null {
   return typeof error?.message === "string" ? error.message : null;
 }
 
-async function verify(config: Config, selection: GatewaySelection): Promise<number> {
+async function verify(config: Config, selection: GatewaySelection, isAccepted: boolean): Promise<number> {
   const gateway = await findGateway(config, selection);
   if (gateway !== null) {
     throw new GatewayUnreachableError(
@@ -55,14 +57,20 @@ async function verify(config: Config, selection: GatewaySelection): Promise<numb
   }
   const store = await openStoppedStore(config, { mustExist: true });
   try {
+    if (isAccepted) await removeIncompleteNotes(store);
     const { accounts, lines, differences } = await verifyLedger(store);
     for (const difference of differences) console.error(JSON.stringify(difference, moneyAsDecimal));
     print(`${accounts} accounts, ${lines} ledger entries, ${differences.length} differences`);
+    if (differences.some(({ kind }) => kind === "incomplete")) console.error(INCOMPLETE);
     return differences.length === 0 ? 0 : 1;
   } finally {
     await store.close();
   }
 }
+
+const INCOMPLETE = "The store was copied from a running gateway without all of its files, so its last charges may be " +
+  'missing. "switchyard backup" makes complete copies. To use this one as it is, run ' +
+  '"switchyard ledger verify --accept-incomplete"';
 
 /** A replacer for `JSON.stringify`: an amount becomes a decimal of USD. */
 function moneyAsDecimal(_key: string, value: unknown): unknown {

@@ -42,7 +42,7 @@ const OPTIONS = [
 ] as const;
 
 /** Options without a value. */
-const FLAGS = ["allow-negative", "json", "yes"] as const;
+const FLAGS = ["accept-incomplete", "allow-negative", "json", "yes"] as const;
 
 /** The name of an option with a value. */
 export type AdminOption = typeof OPTIONS[number];

@@ -12,3 +12,8 @@ export class StoreNotMigratedError extends Error {
 export class StoreBusyError extends Error {
   override readonly name = "StoreBusyError";
 }
+
+/** A file that is no backup, is not whole, or cannot be restored here. */
+export class BackupError extends Error {
+  override readonly name = "BackupError";
+}

@@ -18,6 +18,11 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
                                          add to the tables in PostgreSQL what this version needs
   switchyard store copy kv:PATH [postgres://…] [--config FILE]
                                          copy the store of a stopped gateway into an empty PostgreSQL database
+  switchyard backup FILE [--files] [--config FILE]
+                                         write the store, its journal of charges and the log of requests to one file,
+                                         while a gateway runs or not; --files adds the files
+  switchyard restore FILE [--replace] [--config FILE]
+                                         put a backup in place; --replace moves what is there aside
   switchyard doctor [--offline] [--json] check the configuration, the machine, the store and the providers, and say
                                          what to do
 
@@ -50,6 +55,7 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
                                          show cached contents of callers, newest first, or delete one
   switchyard ledger list ACCOUNT [--order desc] [--limit N] [--after NEXT]
   switchyard ledger verify               check balances and usage against their entries; the gateway must not run
+    [--accept-incomplete]                go on with a copy of a store that lacks its last charges
 
   switchyard usage [--group-by account,key,model,provider,kind,day] [--from DAY] [--to DAY] [--account ID] [--key ID]
     [--model ID] [--provider NAME] [--kind KIND] [--format table|json|csv]

@@ -3,7 +3,7 @@ import { UnwritableError } from "../lib/unwritable.ts";
 import { StoreFileError, StoreMissingError } from "../store/kv/database_file.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { StoreUnusableError } from "../store/store_unusable_error.ts";
-import { GatewayUnreachableError, StoreBusyError, StoreNotMigratedError } from "./command_errors.ts";
+import { BackupError, GatewayUnreachableError, StoreBusyError, StoreNotMigratedError } from "./command_errors.ts";
 import { denoProblem } from "./deno_version.ts";
 import { OutputError, print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -39,6 +39,7 @@ const EXPECTED_ERRORS = [
   StoreNotMigratedError,
   UnwritableError,
   GatewayUnreachableError,
+  BackupError,
   OutputError,
   Deno.errors.AddrInUse,
   Deno.errors.PermissionDenied,
@@ -60,6 +61,10 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       return rest[0] === "check"
         ? (await import("./check.ts")).checkCommand(rest)
         : await (await import("./config_command.ts")).configCommand(rest);
+    case "backup":
+      return await (await import("./backup.ts")).backupCommand(rest);
+    case "restore":
+      return await (await import("./restore.ts")).restoreCommand(rest);
     case "store":
       return await (await import("./store_command.ts")).storeCommand(rest);
     case "doctor":

@@ -1,4 +1,4 @@
-import { replayJournal } from "../app/charge_journal.ts";
+import { noteMissingJournal, replayJournal } from "../app/charge_journal.ts";
 import { openStore } from "../app/store.ts";
 import type { Config } from "../config/config.ts";
 import { DEV_STORE } from "../config/dev_config.ts";
@@ -38,17 +38,35 @@ export async function withReplayedJournal<T extends StoreEngine>(
   config: Pick<Config, "store" | "files">,
   store: T,
 ): Promise<T> {
-  const log: Log = {
-    ...silentLog,
-    error: (event, { path, reason } = {}) => console.error(`${event}: ${path}: ${reason}`),
-  };
+  const log = commandLog;
   try {
+    await noteMissingJournal({ config, store, log });
     await replayJournal({ config, store, log });
     return store;
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Prints errors to the error output. */
+export const commandLog: Log = {
+  ...silentLog,
+  error: (event, { path, reason } = {}) => console.error(`${event}: ${path}: ${reason}`),
+};
+
+/**
+ * The real path of the configured store, whether or not a gateway uses it.
+ *
+ * @throws {StoreMissingError} If there is none, or it is in memory.
+ */
+export async function existingStorePath(config: Config): Promise<string> {
+  const path = pathOf(config.store);
+  if (path !== null && await fileExists(path)) return await Deno.realPath(path);
+  const message = path === null
+    ? "A store in memory exists only while its gateway runs, and cannot be backed up"
+    : `There is no store at "${path}" (setting "store"); run the command where the gateway has its files`;
+  throw new StoreMissingError(config.store, message + await devHint(config));
 }
 
 /** Whether a file exists. */
@@ -60,9 +78,14 @@ export async function fileExists(path: string): Promise<boolean> {
 async function missingStoreMessage(config: Config): Promise<string> {
   const path = pathOf(config.store);
   if (path === null) return "No gateway runs, and a store in memory exists only while its gateway runs";
-  const devPath = config.store === DEV_STORE ? null : pathOf(DEV_STORE);
-  const hint = devPath !== null && await fileExists(devPath)
-    ? `; to use the store of "switchyard dev", ${devPath}, start "switchyard dev"`
-    : '; "switchyard accounts create ID" creates one';
+  const hint = await devHint(config) || '; "switchyard accounts create ID" creates one';
   return `No gateway runs, and there is no store at "${path}" (setting "store")${hint}`;
+}
+
+/** What to do if the store of `dev` may be meant; empty if there is none. */
+async function devHint(config: Config): Promise<string> {
+  const path = config.store === DEV_STORE ? null : pathOf(DEV_STORE);
+  return path !== null && await fileExists(path)
+    ? `; to use the store of "switchyard dev", ${path}, start "switchyard dev"`
+    : "";
 }

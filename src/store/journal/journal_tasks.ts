@@ -1,5 +1,5 @@
-import { segmentPathOf } from "./journal_folder.ts";
-import { SegmentWriter, syncFolder } from "./segment_writer.ts";
+import { segmentPathOf, syncFolder } from "./journal_folder.ts";
+import { SegmentWriter } from "./segment_writer.ts";
 import type { JournalDone, JournalTask } from "./thread_sink.ts";
 
 /** Runs the tasks of a journal inside its thread. */

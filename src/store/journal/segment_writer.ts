@@ -54,14 +54,3 @@ export class SegmentWriter {
     return this.#file;
   }
 }
-
-/**
- * Makes the names in a folder durable, so that a new file is found after a power failure. Systems that cannot sync a
- * folder, such as Windows, do so by themselves.
- */
-export function syncFolder(folder: string): void {
-  try {
-    using opened = Deno.openSync(folder, { read: true });
-    opened.syncSync();
-  } catch { /* the system cannot sync folders */ }
-}

@@ -95,6 +95,47 @@ function createDatabase(path: string): void {
   database.close();
 }
 
+/**
+ * The mark of a database that is in use, in the header of its file. While a process uses a database, its newest commits
+ * are in the write-ahead log beside the file, and the file alone is a valid database without them. A file with the mark
+ * and without a log is therefore a copy that lacks commits.
+ *
+ * The mark is `user_version` (SQLite "Database File Format", section 1.3, offset 60), which Deno KV does not use.
+ */
+const MARK_OFFSET = 60;
+const IN_USE = 1;
+
+/** Whether a file was copied while a process used it, without its write-ahead log. False for a missing file. */
+export async function lacksItsLog(path: string): Promise<boolean> {
+  if ((await sizeOf(`${path}-wal`) ?? 0) > 0) return false;
+  const header = await readHeader(path).catch(() => new Uint8Array()); // a missing file lacks nothing
+  return header.length === HEADER_BYTES &&
+    new DataView(header.buffer, header.byteOffset).getUint32(MARK_OFFSET) === IN_USE;
+}
+
+/** Marks an open database as in use. Its log exists already, so that no kill leaves a mark without a log. */
+export function markInUse(path: string): void {
+  // Without the checkpoint the mark would be in the log only.
+  writeMark(path, `PRAGMA user_version = ${IN_USE}; PRAGMA wal_checkpoint(PASSIVE)`);
+}
+
+/** Removes the mark. What is in the log then is written to the file when the last user closes the database. */
+export function clearInUse(path: string): void {
+  writeMark(path, "PRAGMA user_version = 0");
+}
+
+/** The mark only helps to find bad copies. A disk that takes no writes is reported by the first commit. */
+function writeMark(path: string, sql: string): void {
+  try {
+    const database = new DatabaseSync(path);
+    try {
+      database.exec(sql);
+    } finally {
+      database.close();
+    }
+  } catch { /* the mark stays as it was */ }
+}
+
 async function sizeOf(path: string): Promise<number | null> {
   try {
     const { isFile, size } = await Deno.stat(path);

@@ -35,6 +35,8 @@ export interface OwnedDatabase {
   readonly clockWrittenAt: number | null;
   /** Publishes the gateway's address to other processes that find the database in use; null withdraws it. */
   readonly publish: (address: string | null) => Promise<void>;
+  /** Called before the database is closed, when all commits are in it. */
+  readonly onClose: () => void;
   /** Releases the lock on the database. */
   readonly release: () => Promise<void>;
   /** The free space on the disk and the minimum. Default: not checked. */
@@ -51,6 +53,7 @@ export class KvStore implements StoreEngine {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #publish: (address: string | null) => Promise<void>;
+  readonly #onClose: () => void;
   readonly #release: () => Promise<void>;
   readonly #wakes: WakeListeners;
   readonly #rollback: ClockRollbackDetector;
@@ -64,12 +67,14 @@ export class KvStore implements StoreEngine {
   #closing: Promise<void> | null = null;
 
   /** Use `openKvStore`. Takes over the database and closes it in the end. */
-  constructor({ kv, generation, clockWrittenAt, publish, release, space = {} }: OwnedDatabase, clock: Clock, log: Log) {
+  constructor(database: OwnedDatabase, clock: Clock, log: Log) {
+    const { kv, generation, clockWrittenAt, publish, onClose, release, space = {} } = database;
     this.#kv = kv;
     this.#generation = generation;
     this.#clock = clock;
     this.#log = log;
     this.#publish = publish;
+    this.#onClose = onClose;
     this.#release = release;
     this.#wakes = new WakeListeners(clock, log);
     this.#rollback = new ClockRollbackDetector(clock);
@@ -233,6 +238,7 @@ export class KvStore implements StoreEngine {
     this.#health.close();
     await this.#group.idle();
     this.#wakes.close();
+    this.#onClose();
     this.#kv.close();
     await this.#queueListener;
     await this.#release();

@@ -2,7 +2,15 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { makePrivateFolder, restrictPermissions } from "../../lib/private_path.ts";
-import { DATABASE_FILE_SUFFIXES, prepareDatabaseFile, StoreFileError, StoreMissingError } from "./database_file.ts";
+import {
+  clearInUse,
+  DATABASE_FILE_SUFFIXES,
+  lacksItsLog,
+  markInUse,
+  prepareDatabaseFile,
+  StoreFileError,
+  StoreMissingError,
+} from "./database_file.ts";
 import { SCHEMA } from "./keys.ts";
 import { KvStore, type OwnedDatabase } from "./kv_store.ts";
 import { ProcessLock } from "./process_lock.ts";
@@ -36,7 +44,7 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
     const kv = await openKv(path);
     const none = () => Promise.resolve();
     const opened = await beginGeneration(kv, path);
-    return new KvStore({ kv, ...opened, publish: none, release: none }, clock, log);
+    return new KvStore({ kv, ...opened, publish: none, onClose: () => {}, release: none }, clock, log);
   }
   if (mustExist && !await exists(path)) throw new StoreMissingError(resolve(path));
   const realPath = await realPathOf(path);
@@ -45,16 +53,28 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
   try {
     for (const suffix of DATABASE_FILE_SUFFIXES) await restrictPermissions(realPath + suffix, log);
     await prepareDatabaseFile(realPath);
+    const isIncomplete = await lacksItsLog(realPath);
     kv = await openKv(realPath);
     const opened = await beginGeneration(kv, realPath);
+    markInUse(realPath);
     const publish = (address: string | null) => lock.publish(address);
-    return new KvStore({ kv, ...opened, publish, release: () => lock.release(), ...(space && { space }) }, clock, log);
+    const onClose = () => clearInUse(realPath);
+    const owned = { kv, ...opened, publish, onClose, release: () => lock.release(), ...(space && { space }) };
+    const store = new KvStore(owned, clock, log);
+    if (isIncomplete) {
+      log.error("store_incomplete", { path: realPath, reason: INCOMPLETE_REASON });
+      await (await import("../incomplete.ts")).noteIncomplete(store, "write_ahead_log");
+    }
+    return store;
   } catch (error) {
     kv?.close();
     await lock.release();
     throw isOfDatabase(error) ? new StoreFileError(realPath, error.message, { cause: error }) : error;
   }
 }
+
+const INCOMPLETE_REASON = "the file was copied while a gateway used it, without its write-ahead log (-wal): its last " +
+  'commits are missing; "switchyard backup" copies a store that is in use';
 
 async function exists(path: string): Promise<boolean> {
   try {
