@@ -10,7 +10,7 @@ import { refuseClashes, refuseEndpointPaths, refuseUnlistable, refuseUnusedAdmin
 import { type ConfigTree, layTree, type StoredConfig } from "./config_tree.ts";
 import { isSection, readDocument, type Section } from "./document.ts";
 import { type EgressConfig, readEgressSection } from "./egress_section.ts";
-import { applyOverrides, providersFrom } from "./environment.ts";
+import { applyOverrides, providersFrom, withPresetKeys } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
 import { refuseBadNames, refuseUnfitFallbacks } from "./name_checks.ts";
@@ -140,7 +140,8 @@ export function readLayers({ text, file, env, stored }: ConfigLayers): LoadedCon
   const layers = layTree({ source: file, file: declared, tree, stored, env, problems });
   const isBuiltIn = tree.models == null && Object.keys(stored.models ?? {}).length === 0;
   const sections = isBuiltIn ? { ...layers.sections, models: undefined } : layers.sections;
-  const config = readTree(sections, problems);
+  const providers = withPresetKeys(sections.providers, env, problems);
+  const config = readTree({ ...sections, providers }, problems);
   const accounts = config.accounts.map((each, index) => ({ ...each, declaredAt: `${file}: accounts[${index}]` }));
   return { config: { ...config, accounts, proxies }, tree: layers };
 }

@@ -1,6 +1,6 @@
 import { BASE_URLS, type ProviderConfig } from "../upstreams/provider_config.ts";
-import type { ProviderKind } from "../upstreams/kinds.ts";
-import type { Section } from "./document.ts";
+import { presetOf, type ProviderKind } from "../upstreams/kinds.ts";
+import { isSection, type Section } from "./document.ts";
 import type { Environment } from "./expansion.ts";
 import type { Path, Problems } from "./problems.ts";
 
@@ -105,6 +105,26 @@ export function providersFrom(environment: Environment, problems: Problems): Sec
     if (addressName) problems.setOrigin(["providers", provider, "base_url"], `environment: ${addressName}`);
   }
   return providers;
+}
+
+/**
+ * The `providers` section with the keys of presets: a provider of `kind: groq` without a key and an address of its own
+ * has the key in `GROQ_API_KEY`. The section itself is not changed, so that no key is shown with it.
+ */
+export function withPresetKeys(providers: unknown, environment: Environment, problems: Problems): unknown {
+  if (!isSection(providers)) return providers;
+  return Object.fromEntries(
+    Object.entries(providers).map(([name, provider]) => {
+      if (!isSection(provider) || provider.api_key || provider.base_url || provider.credentials) {
+        return [name, provider];
+      }
+      const keyName = presetOf(String(provider.kind))?.keyName;
+      const key = keyName ? environment(keyName) : undefined;
+      if (!keyName || !key) return [name, provider];
+      problems.setOrigin(["providers", name, "api_key"], `environment: ${keyName}`);
+      return [name, { ...provider, api_key: key }];
+    }),
+  );
 }
 
 /** The variables of a vendor's key or keys, by field; empty if the vendor is not enabled. */

@@ -55,3 +55,55 @@ export const PROVIDER_KINDS: readonly [ProviderKind, ...ProviderKind[]] = Object
   ProviderKind,
   ...ProviderKind[],
 ];
+
+/** A vendor whose format is that of another kind, with its address and its usual environment variable. */
+export interface VendorPreset {
+  readonly kind: ProviderKind;
+  /** The base URL that the vendor documents for clients of the kind. */
+  readonly baseUrl: string;
+  /** The variable in which the vendor's clients expect the key; null for servers that need none. */
+  readonly keyName: string | null;
+  /** The text endpoints, where the vendor has other ones than chat completions. */
+  readonly speaks?: "responses";
+}
+
+/**
+ * All presets, by the value of `kind` in the configuration. The quirks follow from the address, as for every provider.
+ * Sources: the vendors' pages on OpenAI compatibility, autumn 2026.
+ */
+const PRESETS = {
+  openrouter: { kind: "openai", baseUrl: "https://openrouter.ai/api/v1", keyName: "OPENROUTER_API_KEY" },
+  groq: { kind: "openai", baseUrl: "https://api.groq.com/openai/v1", keyName: "GROQ_API_KEY" },
+  together: { kind: "openai", baseUrl: "https://api.together.ai/v1", keyName: "TOGETHER_API_KEY" },
+  mistral: { kind: "openai", baseUrl: "https://api.mistral.ai/v1", keyName: "MISTRAL_API_KEY" },
+  deepseek: { kind: "openai", baseUrl: "https://api.deepseek.com/v1", keyName: "DEEPSEEK_API_KEY" },
+  fireworks: { kind: "openai", baseUrl: "https://api.fireworks.ai/inference/v1", keyName: "FIREWORKS_API_KEY" },
+  // Its Agent API has the responses format. Its chat completions ended in September 2026.
+  perplexity: {
+    kind: "openai",
+    baseUrl: "https://api.perplexity.ai/v1",
+    keyName: "PERPLEXITY_API_KEY",
+    speaks: "responses",
+  },
+  cerebras: { kind: "openai", baseUrl: "https://api.cerebras.ai/v1", keyName: "CEREBRAS_API_KEY" },
+  nvidia: { kind: "openai", baseUrl: "https://integrate.api.nvidia.com/v1", keyName: "NVIDIA_API_KEY" },
+  moonshotai: { kind: "openai", baseUrl: "https://api.moonshot.ai/v1", keyName: "MOONSHOT_API_KEY" },
+  zai: { kind: "openai", baseUrl: "https://api.z.ai/api/paas/v4", keyName: "ZAI_API_KEY" },
+  ollama: { kind: "openai", baseUrl: "http://localhost:11434/v1", keyName: null },
+  vllm: { kind: "openai", baseUrl: "http://localhost:8000/v1", keyName: null },
+  lmstudio: { kind: "openai", baseUrl: "http://localhost:1234/v1", keyName: null },
+} as const satisfies Readonly<Record<string, VendorPreset>>;
+
+/** A key of {@linkcode PRESETS}. */
+export type PresetName = keyof typeof PRESETS;
+
+/** The names of the presets, in their order. */
+export const PRESET_NAMES: readonly [PresetName, ...PresetName[]] = Object.keys(PRESETS) as [
+  PresetName,
+  ...PresetName[],
+];
+
+/** The preset of a name; null for another text, such as a kind. */
+export function presetOf(name: string): VendorPreset | null {
+  return Object.hasOwn(PRESETS, name) ? PRESETS[name as PresetName] : null;
+}

@@ -1,7 +1,15 @@
 import * as z from "zod";
 import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
 import type { Allowances } from "./allowances.ts";
-import { PROVIDER_KINDS, type ProviderKind, supportsSecretKey } from "./kinds.ts";
+import {
+  PRESET_NAMES,
+  type PresetName,
+  presetOf,
+  PROVIDER_KINDS,
+  type ProviderKind,
+  supportsSecretKey,
+  type VendorPreset,
+} from "./kinds.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import { defaultQuirks } from "./default_quirks.ts";
 import { type CredentialConfig, type CredentialInput, credentialSchema } from "./credential_config.ts";
@@ -23,7 +31,7 @@ export interface ProviderTimeouts {
 
 /** One configured account at a vendor. `provider.type` selects it by its name, the key of its entry. */
 export interface ProviderConfig {
-  /** The vendor kind. */
+  /** The vendor kind, also of a preset. */
   readonly kind: ProviderKind;
   /** The base URL as for the vendor's own client, without a trailing slash. Default: see {@linkcode BASE_URLS}. */
   readonly baseUrl: string;
@@ -31,7 +39,7 @@ export interface ProviderConfig {
   readonly apiKey: string | null;
   /** Signs tokens that name `apiKey`, for kinds with a key pair. Default: none, so that `apiKey` itself is sent. */
   readonly secretKey?: string;
-  /** Default: `both` at api.openai.com, `chat` elsewhere. Only for the kinds openai and xai. */
+  /** Default: that of the preset, `both` at api.openai.com, `chat` elsewhere. Only for the kinds openai and xai. */
   readonly speaks: TextFormats;
   /** Sent with every request, by lower-case name. The values are secrets. Default: none. */
   readonly headers: Readonly<Record<string, string>>;
@@ -93,7 +101,7 @@ export const HEADERS_FIELD: z.ZodType<Record<string, string>> = z.record(headerN
 const MAX_CREDENTIALS = 100;
 
 const input = z.strictObject({
-  kind: z.enum(PROVIDER_KINDS),
+  kind: z.enum([...PROVIDER_KINDS, ...PRESET_NAMES]),
   base_url: optional(httpAddress()),
   api_key: optional(secret(1)),
   secret_key: optional(secret(1)),
@@ -113,16 +121,27 @@ const input = z.strictObject({
     .max(MAX_CREDENTIALS, `a list of at most ${MAX_CREDENTIALS}`).optional(),
 });
 
-type Input = z.infer<typeof input>;
+/** The fields of a provider. `preset` is null if `kind` is a kind itself. */
+type Input = Omit<z.infer<typeof input>, "kind"> & {
+  readonly kind: ProviderKind;
+  readonly preset: VendorPreset | null;
+};
 
 const schema: z.ZodType<ProviderConfig> = input
+  .transform((provider): Input => {
+    const preset = presetOf(provider.kind);
+    return { ...provider, kind: preset?.kind ?? provider.kind as Exclude<typeof provider.kind, PresetName>, preset };
+  })
   .superRefine((provider, context) => {
     refuseBadCredentials(provider, context);
-    if (!provider.base_url && !provider.api_key && provider.credentials === undefined) {
+    const { preset } = provider;
+    const needsKey = !provider.base_url && (preset === null || preset.keyName !== null);
+    if (needsKey && !provider.api_key && provider.credentials === undefined) {
+      const named = preset === null ? "" : `, here or in the environment variable ${preset.keyName}`;
       context.addIssue({
         code: "custom",
         path: ["api_key"],
-        message: "the vendor's key, which is required without base_url",
+        message: `the vendor's key, which is required without base_url${named}`,
       });
     }
     if (provider.secret_key && !supportsSecretKey(provider.kind)) {
@@ -175,7 +194,8 @@ function refuseBadCredentials({ kind, api_key, secret_key, credentials }: Input,
 }
 
 function providerOf(provider: Input): ProviderConfig {
-  const baseUrl = withoutVersion(provider.kind, provider.base_url ?? BASE_URLS[provider.kind]);
+  const { preset } = provider;
+  const baseUrl = withoutVersion(provider.kind, provider.base_url ?? preset?.baseUrl ?? BASE_URLS[provider.kind]);
   const { connect, first_byte, idle } = provider.timeouts;
   const limits = limitsOf(provider);
   return {
@@ -183,7 +203,7 @@ function providerOf(provider: Input): ProviderConfig {
     baseUrl,
     apiKey: provider.api_key,
     ...(provider.secret_key !== null && { secretKey: provider.secret_key }),
-    speaks: provider.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
+    speaks: provider.speaks ?? preset?.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
     headers: inLowerCase(provider.headers),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },

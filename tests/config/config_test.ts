@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readMoney } from "../../src/lib/money.ts";
-import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
+import { PRESET_NAMES, PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 import { atLeast } from "../support/items.ts";
 import { configOf, problemsOf } from "./support.ts";
 
@@ -300,7 +300,7 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
   ],
   "an unknown kind": [
     "providers: { one: { kind: opnai, api_key: x } }",
-    `providers.one.kind: expected one of ${PROVIDER_KINDS.join(", ")}, got "opnai"`,
+    `providers.one.kind: expected one of ${[...PROVIDER_KINDS, ...PRESET_NAMES].join(", ")}, got "opnai"`,
   ],
   "a store of another kind": [
     "store: sqlite:x",

@@ -1,0 +1,60 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as z from "zod";
+import { PRESET_NAMES, presetOf, PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
+import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { configOf, problemsOf } from "../config/support.ts";
+
+Deno.test("a preset gives the kind, the address and the quirks of its vendor", () => {
+  for (const name of PRESET_NAMES) {
+    const preset = presetOf(name);
+    assert(preset !== null);
+    const config = readProviderConfig({ kind: name, api_key: "k" });
+    const written = readProviderConfig({ kind: preset.kind, api_key: "k", base_url: preset.baseUrl });
+    assertEquals(config, { ...written, speaks: preset.speaks ?? written.speaks });
+  }
+  assertEquals(readProviderConfig({ kind: "perplexity", api_key: "k" }).speaks, "responses");
+});
+
+Deno.test("no preset has the name of a kind", () => {
+  assertEquals(PRESET_NAMES.filter((name) => (PROVIDER_KINDS as readonly string[]).includes(name)), []);
+});
+
+Deno.test("the fields of a provider override its preset", () => {
+  const config = readProviderConfig({
+    kind: "ollama",
+    base_url: "http://gpu.internal:11434/v1",
+    speaks: "both",
+    quirks: ["no_user_field"],
+  });
+  assertEquals([config.baseUrl, config.speaks], ["http://gpu.internal:11434/v1", "both"]);
+  assertEquals([...config.quirks], ["no_user_field"]);
+});
+
+Deno.test("a preset needs a key unless its vendor is a server of the operator", () => {
+  assertEquals(readProviderConfig({ kind: "lmstudio" }).apiKey, null);
+  const error = assertThrows(() => readProviderConfig({ kind: "groq" }), z.ZodError);
+  assertEquals(error.issues.map(({ path, message }) => [path.join("."), message]), [
+    [
+      "api_key",
+      "the vendor's key, which is required without base_url, here or in the environment variable GROQ_API_KEY",
+    ],
+  ]);
+});
+
+Deno.test("the key of a preset comes from its vendor's environment variable", () => {
+  const keyOf = (text: string, env: Record<string, string>) => configOf(text, env).providers.fast?.apiKey;
+  const env = { GROQ_API_KEY: "gsk-environment" };
+  assertEquals(keyOf("providers: { fast: { kind: groq } }", env), "gsk-environment");
+  assertEquals(keyOf("providers: { fast: { kind: groq, api_key: gsk-file } }", env), "gsk-file");
+  // A key is not sent to an address that is not the vendor's.
+  assertEquals(keyOf("providers: { fast: { kind: groq, base_url: 'http://relay.example/v1' } }", env), null);
+  assertEquals(keyOf("providers: { fast: { kind: openai, base_url: 'http://relay.example/v1' } }", env), null);
+  assertEquals(problemsOf("providers: { fast: { kind: groq } }", { GROQ_API_KEY: "two words" }), [
+    "environment: GROQ_API_KEY: expected a secret of 1 to 512 visible ASCII characters, got text of 9 characters",
+  ]);
+});
+
+Deno.test("a preset with the address of a vendor has that vendor's built-in models", () => {
+  const { models } = configOf("providers: { deepseek: { kind: deepseek, api_key: k } }", {});
+  assert(models.some(({ id }) => id.startsWith("deepseek/")));
+});
