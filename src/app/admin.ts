@@ -20,6 +20,7 @@ import { guarded } from "../protocols/admin/admin_access.ts";
 import type { AdminRoute } from "../protocols/admin/admin_route.ts";
 import { adminAuditRoutes } from "../protocols/admin/audit.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
+import type { RunningVideos } from "../protocols/admin/task_changes.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
 import { type AdminTrafficOptions, adminTrafficRoutes } from "../protocols/admin/traffic.ts";
 import { adminUsageRoutes } from "../protocols/admin/usage.ts";
@@ -62,6 +63,8 @@ export interface AdminRouteOptions {
   readonly providers: ReadonlyMap<string, Provider>;
   readonly deliveries: DeliveryAdmin;
   readonly feed: EventFeed;
+  /** Null for a gateway that does not run. */
+  readonly videos: RunningVideos | null;
   readonly usage: UsageReports;
   /** Null for a gateway that does not run. */
   readonly traffic: AdminTrafficOptions | null;
@@ -100,9 +103,9 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminDeliveryRoutes({ admin: deliveries, readJson }),
     ...adminEventRoutes({ feed, readJson, baseUrl, now: () => clock.now() }),
     ...adminCacheRoutes({ admin: openCacheAdmin(store, log) }),
-    ...adminTaskRoutes({ admin: openTaskAdmin(store) }),
+    ...adminTaskRoutes({ admin: openTaskAdmin(store), videos: options.videos }),
     ...adminProviderRoutes({ providers, breaker, slots, startedAt, test, readOptionalJson }),
-    ...adminModelRoutes({ catalog: options.catalog, aliases: config.aliases }),
+    ...adminModelRoutes({ catalog: options.catalog, aliases: config.aliases, readJson }),
     ...adminUsageRoutes({ usage }),
     ...traffic === null ? [] : adminTrafficRoutes(traffic),
     ...adminSigningKeyRoutes({ signingKeys }),

@@ -171,6 +171,7 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
       startedAt: services.counts.startedAt,
       deliveries: webhooks.deliveries,
       feed: webhooks.feed,
+      videos: features.videos.videos,
       forgetReplies: features.forgetReplies,
       traffic: { history: () => features.console.history(), now: () => trafficNow(services) },
       configChanges,

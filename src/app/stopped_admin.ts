@@ -53,6 +53,7 @@ export function createStoppedAdmin(
     meter,
     usage: createUsageReports({ store, rollup, meter }),
     traffic: null,
+    videos: null,
     catalog: { models: config.models },
     log,
     clock,

@@ -97,6 +97,13 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
   },
   "tasks show": (args) => ({ method: "GET", path: taskPath(args) }),
   "tasks mirror": (args) => ({ method: "POST", path: `${taskPath(args)}/mirror` }),
+  "tasks cancel": (args) => {
+    return { method: "POST", path: `${taskPath(args)}/cancel`, needsRunning: "only a running gateway cancels tasks" };
+  },
+  "tasks results": (args) => {
+    const needsRunning = "the addresses of results are available only from a running gateway";
+    return { method: "POST", path: `${taskPath(args)}/results`, needsRunning };
+  },
   "deliveries list": (args) => {
     const query = args.query("limit", "after", "order", "state", "from", "to");
     return { method: "GET", path: `${ROOT}/deliveries${query}` };

@@ -64,6 +64,8 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
   switchyard tasks list [--account ID] [--status STATUS] [--model ID] [--from SECONDS] [--to SECONDS]
     [--order asc] [--limit N] [--after NEXT]
   switchyard tasks show ID
+  switchyard tasks cancel ID             cancel a pending task, as its caller could
+  switchyard tasks results ID            show the addresses of a task's results
   switchyard tasks mirror ID             copy the results of a finished task again
   switchyard deliveries list [--state STATE] [--from SECONDS] [--to SECONDS] [--order asc] [--limit N] [--after NEXT]
   switchyard deliveries show TASK        show the webhook of a task with every attempt

@@ -30,6 +30,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     store,
     catalog: { models: config.models },
     log: silentLog,
+    videos: null,
     keys: createKeyRing({ store, clock }),
     meter,
     usage: createUsageReports({ store, rollup, meter }),

@@ -78,6 +78,8 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
   ],
   ["tasks show t", "GET /tasks/t"],
   ["tasks mirror t", "POST /tasks/t/mirror"],
+  ["tasks cancel t", "POST /tasks/t/cancel"],
+  ["tasks results t", "POST /tasks/t/results"],
   [
     "deliveries list --limit 3 --after a --order asc --state pending --from 1 --to 2",
     "GET /deliveries?limit=3&after=a&order=asc&state=pending&from=1&to=2",
@@ -186,7 +188,7 @@ function everyRoute(): Route[] {
     }),
     ...adminCacheRoutes({ admin: nothing }),
     ...adminDeliveryRoutes({ admin: nothing, readJson: nothing }),
-    ...adminTaskRoutes({ admin: nothing }),
+    ...adminTaskRoutes({ admin: nothing, videos: nothing }),
     ...adminProviderRoutes({
       providers: [],
       breaker: nothing,

@@ -19,7 +19,7 @@ const LOOKS = [
 
 /** A gateway with some requests, and a window of a browser in which nothing may go wrong. */
 export interface Stage {
-  readonly gateway: TestGateway;
+  readonly gateway: StageGateway;
   readonly page: Page;
   readonly context: BrowserContext;
   /** Shows a page of the console. */
@@ -31,8 +31,13 @@ export interface Stage {
 
 let running: Promise<RunningBrowser> | null = null;
 
+/** The gateway of a test. */
+export type StageGateway = Pick<TestGateway, "app" | "sandbox" | "address" | "key" | "adminKey" | "stop">;
+
 /** Options of {@linkcode stageTest}. */
 export interface StageOptions {
+  /** Starts the gateway. Default: one with the models of `startTestGateway`. */
+  readonly start?: () => Promise<StageGateway>;
   /** Sections of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
@@ -41,10 +46,11 @@ export interface StageOptions {
 export function stageTest(
   name: string,
   test: (stage: Stage) => Promise<void>,
-  { config = {} }: StageOptions = {},
+  { config = {}, start }: StageOptions = {},
 ): void {
   Deno.test(`console in a browser: ${name}`, options, async () => {
-    const gateway = await startTestGateway({ isLive: true, config: { request_log: { enabled: true }, ...config } });
+    const defaults = { isLive: true, config: { request_log: { enabled: true }, ...config } };
+    const gateway: StageGateway = await (start?.() ?? startTestGateway(defaults));
     const { browser } = await (running ??= startChromium());
     const context = await browser.newContext({ viewport: { width: 1_280, height: 860 } });
     const page = await context.newPage();
@@ -69,7 +75,7 @@ export function stageTest(
   });
 }
 
-function stageOf(gateway: TestGateway, page: Page, context: BrowserContext): Stage {
+function stageOf(gateway: StageGateway, page: Page, context: BrowserContext): Stage {
   const open = async (path: string) => {
     await page.goto(`${gateway.address}/console/${path}`);
     await page.waitForSelector("h1");

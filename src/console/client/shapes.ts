@@ -237,6 +237,27 @@ export interface ListedModel {
   readonly fallbacks?: readonly string[];
 }
 
+/** The answer of `POST /admin/v1/models/price`. */
+export interface PriceAnswer {
+  /** USD by price, those that are not zero. */
+  readonly rates: Readonly<Record<string, string>>;
+  readonly charged: readonly {
+    readonly price: string;
+    readonly quantity: number;
+    readonly rate: string;
+    readonly cost: string;
+  }[];
+  readonly cost: string;
+}
+
+/** A result of `POST /admin/v1/tasks/{id}/results`. */
+export interface VideoResult {
+  readonly type: "video" | "thumbnail" | "last_frame";
+  readonly index: number;
+  /** Signed; of the gateway or of the vendor. */
+  readonly url: string;
+}
+
 /** The limits of an account or a key. */
 export interface Limits {
   readonly name: string | null;

@@ -5,19 +5,27 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
+import type { ReadJson } from "./accounts.ts";
 import { PAGE_PARAMETERS, readPage } from "./fields.ts";
+import { priceHandler } from "./price.ts";
 
 /** The dependencies of the models endpoint. */
 export interface AdminModelOptions {
   /** The catalog as it is now, in the operator's order. */
   readonly catalog: { readonly models: readonly Model[] };
   readonly aliases: readonly Alias[];
+  readonly readJson: ReadJson;
 }
 
-/** `GET /admin/v1/models?limit&after`: every model with its prices, its providers and its other names. */
-export function adminModelRoutes({ catalog, aliases }: AdminModelOptions): AdminRoute[] {
+/**
+ * `GET /admin/v1/models?limit&after`: every model with its prices, its providers and its other names; and the
+ * calculator of {@linkcode priceHandler}.
+ */
+export function adminModelRoutes({ catalog, aliases, readJson }: AdminModelOptions): AdminRoute[] {
+  const route = adminRoutesBelow("/admin/v1/models");
   return [
-    adminRoutesBelow("/admin/v1/models")("GET", "", ({ query }) => {
+    route("POST", "/price", priceHandler({ catalog, readJson }), { role: "read", isAudited: false }),
+    route("GET", "", ({ query }) => {
       const { limit, after = "0" } = readPage(query);
       if (!/^\d{1,9}$/.test(after)) throw invalidField("after", 'expected the "next" of an earlier page');
       const [start, { models }] = [Number(after), catalog];

@@ -10,20 +10,27 @@ import { VIDEO_STATUSES, type VideoStatus } from "../../videos/tasks/task.ts";
 import type { TaskAdmin, TaskWithHold } from "../../videos/tasks/task_admin.ts";
 import { answerJson } from "./answer.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { cancelTaskHandler, type RunningVideos, taskResultsHandler } from "./task_changes.ts";
 import { formatCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./time_page.ts";
 
 /** The dependencies of the task endpoints. */
 export interface AdminTaskOptions {
   readonly admin: TaskAdmin;
+  /** Null for a gateway that does not run. */
+  readonly videos: RunningVideos | null;
 }
 
 /** The task endpoints of the admin API. */
-export function adminTaskRoutes({ admin }: AdminTaskOptions): AdminRoute[] {
+export function adminTaskRoutes({ admin, videos }: AdminTaskOptions): AdminRoute[] {
   const route = adminRoutesBelow("/admin/v1/tasks");
+  const changes = { admin, videos, writeTask };
   return [
     route("GET", "", listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "account", "status", "model"] }),
     route("GET", "/:task", getHandler(admin)),
     route("POST", "/:task/mirror", mirrorHandler(admin)),
+    route("POST", "/:task/cancel", cancelTaskHandler(changes)),
+    // Results are private: only owners get their addresses, and the audit log tells who did.
+    route("POST", "/:task/results", taskResultsHandler(changes), { role: "owner", isResultAudited: false }),
   ];
 }
 

@@ -129,12 +129,13 @@ function headersOf(file: StoredFile): Headers {
   });
 }
 
-/** The content type, and headers that prevent browsers from guessing. */
+/** The content type, and headers that prevent browsers from guessing it and from running what a vendor has sent. */
 function contentHeadersOf(name: string, mediaType: string): Record<string, string> {
   return {
     "content-type": mediaType,
     "content-disposition": `inline; filename="${name}"`,
     "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox",
   };
 }
 

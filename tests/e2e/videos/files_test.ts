@@ -32,6 +32,7 @@ Deno.test("a file is served at its signed address with its type, its ETag and no
     "nosniff",
     "bytes",
   ]);
+  assertEquals(of("content-security-policy"), "sandbox");
   assertEquals([of("content-disposition"), of("cache-control")?.startsWith("private")], [
     `inline; filename="${task.id}-0.mp4"`,
     true,

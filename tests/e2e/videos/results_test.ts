@@ -61,6 +61,7 @@ Deno.test("the address of a copy works after completion, whole, in part and by H
   const all = await get(mirror);
   assertEquals([all.status, all.bytes, all.headers.get("content-type")], [200, SAMPLE_VIDEO, "video/mp4"]);
   assertEquals([all.headers.get("location"), all.headers.get("x-content-type-options")], [null, "nosniff"]);
+  assertEquals(all.headers.get("content-security-policy"), "sandbox");
   assertEquals(all.headers.get("content-disposition"), `inline; filename="${task.id}-0.mp4"`);
   const part = await get(mirror, { headers: { range: "bytes=5-9" } });
   assertEquals([part.status, part.bytes], [206, SAMPLE_VIDEO.slice(5, 10)]);
@@ -153,6 +154,37 @@ Deno.test("readyz reports the file usage", async () => {
   assertEquals([json.status, json.files.state, json.files.quota_bytes], ["ready", "ok", null]);
   assertEquals(json.files.bytes >= SAMPLE_VIDEO.length, true);
   assertStringIncludes(JSON.stringify(json.files), '"bytes":');
+});
+
+Deno.test("markup that a vendor sends as a result is served as bytes, which no browser runs", async () => {
+  vendor.answerWith(() => new Response("<script>alert(1)</script>", { headers: { "content-type": "text/html" } }));
+  const task = await until(await create(), "completed");
+  const { headers } = await get(itemAt(task.mirror_urls as string[], 0));
+  const of = (name: string) => headers.get(name);
+  assertEquals(of("content-type"), "application/octet-stream");
+  assertEquals([of("x-content-type-options"), of("content-security-policy")], ["nosniff", "sandbox"]);
+});
+
+Deno.test("operators get the addresses of results by the role owner, and cancel tasks as their callers", async () => {
+  vendor.answerWith(() => new Response(SAMPLE_VIDEO, { headers: { "content-type": "video/mp4" } }));
+  const post = async (path: string, key = gateway.adminKey) => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const body = path.startsWith("/admin-keys") ? JSON.stringify({ name: "writer", role: "write" }) : null;
+    const response = await fetch(`${gateway.address}/admin/v1${path}`, { method: "POST", headers, body });
+    return { status: response.status, body: await response.json() };
+  };
+  const task = await until(await create(), "completed");
+  const { status, body } = await post(`/tasks/${task.id}/results`);
+  assertEquals([status, body.data.length, body.data[0].type, body.data[0].index], [200, 1, "video", 0]);
+  assertEquals((await get(body.data[0].url)).bytes, SAMPLE_VIDEO);
+  const writer = (await post("/admin-keys")).body.secret;
+  assertEquals((await post(`/tasks/${task.id}/results`, writer)).status, 403);
+  assertEquals((await post(`/tasks/${crypto.randomUUID()}/results`)).status, 404);
+  const ended = await post(`/tasks/${task.id}/cancel`, writer);
+  assertEquals([ended.status, ended.body.error.code], [400, "invalid_request"]);
+  const audit = await get(`${gateway.address}/admin/v1/audit`, { headers: admin });
+  assertStringIncludes(new TextDecoder().decode(audit.bytes), `/admin/v1/tasks/${task.id}/results`);
+  assertEquals(new TextDecoder().decode(audit.bytes).includes("signature="), false);
 });
 
 Deno.test({

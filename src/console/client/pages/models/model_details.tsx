@@ -7,6 +7,7 @@ import { hrefOf } from "../../navigation.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { sharesOf } from "./model_facts.ts";
+import { PriceCalculator } from "./price_calculator.tsx";
 
 /** One model: what it does, what it costs, and who serves it. */
 export function ModelDetails({ model }: {
@@ -60,6 +61,11 @@ function Details({ model }: { readonly model: ListedModel }) {
         <Card title={TEXTS.models.prices}>
           <Prices pricing={pricing} />
         </Card>
+        {providers !== undefined && (
+          <Card title={TEXTS.models.calculator}>
+            <PriceCalculator model={model} />
+          </Card>
+        )}
         {providers !== undefined && (
           <Card title={TEXTS.models.providers} isWide>
             <Providers providers={providers} />

@@ -27,3 +27,20 @@ export function sharesOf(providers: NonNullable<ListedModel["providers"]>): numb
   const total = providers.reduce((sum, { weight }) => sum + weight, 0);
   return providers.map(({ weight }) => total === 0 ? 0 : weight / total);
 }
+
+/** A kind of video of a model that has a price of its own. */
+export interface VideoVariant {
+  readonly title: string;
+  /** As the calculator of prices takes them. */
+  readonly fields: { readonly resolution: string; readonly audio: boolean };
+}
+
+/** The kinds of videos of a model, by its prices. */
+export function videoVariantsOf(pricing: ListedModel["pricing"]): VideoVariant[] {
+  return Object.keys(pricing).flatMap((name) => {
+    const [, resolution, sound] = /^per_second_(\w+?)(?:_(audio|silent))?$/.exec(name) ?? [];
+    if (resolution === undefined) return [];
+    const title = sound === undefined ? resolution : `${resolution}, ${sound}`;
+    return [{ title, fields: { resolution, audio: sound === "audio" } }];
+  });
+}

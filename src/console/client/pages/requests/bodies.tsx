@@ -10,12 +10,19 @@ interface BodiesAnswer {
 }
 
 /** The captured bodies of a request. They are read only on demand, because the audit log records it. */
-export function Bodies({ id }: { readonly id: string }) {
+export function Bodies({ id, onRead }: {
+  readonly id: string;
+  /** Gets the body of the request; null if it was not kept. */
+  readonly onRead: (request: string | null) => void;
+}) {
   const [bodies, setBodies] = useState<BodiesAnswer | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const show = () => {
     setError(null);
-    read<BodiesAnswer>(`/admin/v1/requests/${encodeURIComponent(id)}/bodies`).then(setBodies, setError);
+    read<BodiesAnswer>(`/admin/v1/requests/${encodeURIComponent(id)}/bodies`).then((read) => {
+      setBodies(read);
+      onRead(read.request);
+    }, setError);
   };
   if (bodies === null) {
     return (

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { read } from "../../api.ts";
 import { StatusBadge } from "../../components/badge.tsx";
 import { Card } from "../../components/card.tsx";
@@ -14,6 +15,7 @@ import { TEXTS } from "../../texts.ts";
 import { explain } from "../../../../request_log/printed/explain.ts";
 import type { PrintedRequest } from "../../../../request_log/printed/request_line.ts";
 import { Bodies } from "./bodies.tsx";
+import { CurlCard } from "./curl_card.tsx";
 import { type LoggedRequest, requestsEndpoint } from "./logged_request.ts";
 import { Timeline } from "./timeline.tsx";
 
@@ -38,6 +40,7 @@ export function RequestDetails({ id }: { readonly id: string }) {
 }
 
 function Details({ request }: { readonly request: LoggedRequest }) {
+  const [body, setBody] = useState<string | null>(null);
   return (
     <div class="grid">
       {request.error !== null && (
@@ -63,9 +66,10 @@ function Details({ request }: { readonly request: LoggedRequest }) {
       <Card title={TEXTS.requests.charges}>
         <Charges request={request} />
       </Card>
+      <CurlCard request={request} body={body} />
       {isOwner() && (
         <Card title={TEXTS.requests.bodies} isWide>
-          <Bodies id={request.id} />
+          <Bodies id={request.id} onRead={setBody} />
         </Card>
       )}
     </div>

@@ -10,9 +10,11 @@ import { PageHead } from "../../components/page_head.tsx";
 import { dollars, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
-import { canWrite } from "../../session_state.ts";
+import { canWrite, isOwner } from "../../session_state.ts";
 import type { VideoTask } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { TaskTimeline } from "./task_timeline.tsx";
+import { VideoResults } from "./video_results.tsx";
 import { VideoStatus } from "./video_status.tsx";
 
 const REFRESH_MS = 3_000;
@@ -20,7 +22,7 @@ const REFRESH_MS = 3_000;
 /** One video task: where it is, and what it costs. */
 export function VideoDetails({ id }: { readonly id: string }) {
   const address = `/admin/v1/tasks/${encodeURIComponent(id)}`;
-  const { data, error } = usePolled(id, (signal) => read<VideoTask>(address, {}, signal), REFRESH_MS);
+  const { data, error, reload } = usePolled(id, (signal) => read<VideoTask>(address, {}, signal), REFRESH_MS);
   return (
     <>
       <p class="back">
@@ -38,6 +40,10 @@ export function VideoDetails({ id }: { readonly id: string }) {
               <ErrorNotice message={data.failure} />
             </div>
           )}
+          <Card title={TEXTS.videos.timeline}>
+            <TaskTimeline task={data} />
+            {canWrite() && data.status === "pending" && <Cancel address={address} onChanged={reload} />}
+          </Card>
           <Task task={data} />
           <Money task={data} />
           {data.results > 0 && <Results task={data} address={address} />}
@@ -45,6 +51,15 @@ export function VideoDetails({ id }: { readonly id: string }) {
       )}
     </>
   );
+}
+
+function Cancel({ address, onChanged }: { readonly address: string; readonly onChanged: () => void }) {
+  const cancel = async () => {
+    if (!confirm(TEXTS.videos.confirmCancel)) return;
+    await change("POST", `${address}/cancel`);
+    onChanged();
+  };
+  return <ActionForm submit={TEXTS.videos.cancel} isDangerous onSubmit={cancel} />;
 }
 
 /** Nothing if the value is not known. */
@@ -117,6 +132,7 @@ function Results({ task: { results, copies, is_copying }, address }: {
           {number(copies)} {is_copying && <span class="hint">({TEXTS.videos.copying})</span>}
         </Fact>
       </dl>
+      {isOwner() && <VideoResults address={address} />}
       {isStarted && <p class="notice good" role="status">{TEXTS.videos.copyStarted}</p>}
       {canWrite() && <ActionForm submit={TEXTS.videos.copyAgain} onSubmit={copy} />}
     </Card>

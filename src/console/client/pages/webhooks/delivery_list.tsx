@@ -9,9 +9,11 @@ import { PageHead } from "../../components/page_head.tsx";
 import { number } from "../../format.ts";
 import { hrefOf, query, setQuery } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
+import { canWrite } from "../../session_state.ts";
 import type { Delivery, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { DeliveryState } from "./delivery_state.tsx";
+import { RedeliverRange } from "./redeliver_range.tsx";
 
 const STATES = ["", "pending", "delivered", "exhausted"] as const;
 const PAGE_SIZE = 50;
@@ -21,7 +23,7 @@ const REFRESH_MS = 5_000;
 export function DeliveryList() {
   const state = STATES.find((each) => each === query.value.get("state")) ?? "";
   const after = query.value.get("after") ?? "";
-  const { data, error } = usePolled(
+  const { data, error, reload } = usePolled(
     `${state} ${after}`,
     (signal) => read<ListAnswer<Delivery>>("/admin/v1/deliveries", { state, after, limit: PAGE_SIZE }, signal),
     REFRESH_MS,
@@ -45,6 +47,7 @@ export function DeliveryList() {
       {next !== null && (
         <button type="button" class="more" onClick={() => setQuery({ after: next })}>{TEXTS.app.more}</button>
       )}
+      {canWrite() && data !== null && <RedeliverRange onRedelivered={reload} />}
     </>
   );
 }

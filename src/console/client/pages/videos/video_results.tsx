@@ -1,0 +1,53 @@
+import { useState } from "preact/hooks";
+import { apiAddress, type ApiError, change } from "../../api.ts";
+import { ErrorNotice } from "../../components/error_notice.tsx";
+import type { ListAnswer, VideoResult } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
+
+/** What a task made. The addresses are read on demand, because the audit log records it. */
+export function VideoResults({ address }: {
+  /** Of the task in the admin API. */
+  readonly address: string;
+}) {
+  const [results, setResults] = useState<readonly VideoResult[] | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const show = () => {
+    setError(null);
+    change<Pick<ListAnswer<VideoResult>, "data">>("POST", `${address}/results`)
+      .then(({ data }) => setResults(data), setError);
+  };
+  if (results === null) {
+    return (
+      <>
+        <p class="hint">{TEXTS.videos.resultsHint}</p>
+        {error !== null && <ErrorNotice error={error} />}
+        <button type="button" onClick={show}>{TEXTS.videos.showResults}</button>
+      </>
+    );
+  }
+  if (results.length === 0) return <p class="hint">{TEXTS.videos.noResults}</p>;
+  return <div class="media">{results.map((result) => <Result key={result.url} result={result} />)}</div>;
+}
+
+function Result({ result: { type, index, url } }: { readonly result: VideoResult }) {
+  const own = ownAddress(url);
+  const title = type === "video" ? TEXTS.videos.video(String(index + 1)) : TEXTS.videos.extras[type];
+  return (
+    <figure>
+      {own !== null && (type === "video"
+        ? <video src={own} controls preload="metadata" aria-label={title} />
+        : <img src={own} alt={title} />)}
+      <figcaption>
+        <a href={url} target="_blank" rel="noreferrer">{title}</a>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** The address of a copy below the console, whose policy allows no other host; null for an address of a vendor. */
+export function ownAddress(url: string): string | null {
+  const { pathname, searchParams } = new URL(url);
+  return /^\/files\/[^/]+$/.test(pathname) && searchParams.has("signature")
+    ? apiAddress(pathname, Object.fromEntries(searchParams))
+    : null;
+}

@@ -1,0 +1,87 @@
+import * as z from "zod";
+import { costOf, PRICE_KEYS, type PriceKey, type Tariff, videoSecondTariff } from "../../billing/tariff.ts";
+import { pricePerSecondOf } from "../../catalog/media_sections.ts";
+import type { Model } from "../../catalog/model.ts";
+import type { Handler } from "../../http/inbound.ts";
+import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { readRate, writeMoney, writeRate } from "../../lib/money.ts";
+import type { ReadJson } from "./accounts.ts";
+import { answerJson } from "./answer.ts";
+import { readFields } from "./fields.ts";
+
+const MAX_QUANTITY = 1_000_000_000_000;
+const QUANTITY_EXPECTATION = `a number from 0 to ${MAX_QUANTITY} with up to three decimals`;
+
+const quantity = z.number(QUANTITY_EXPECTATION).min(0, QUANTITY_EXPECTATION).max(MAX_QUANTITY, QUANTITY_EXPECTATION)
+  .refine((value) => Math.abs(value * 1_000 - Math.round(value * 1_000)) < 1e-3, QUANTITY_EXPECTATION);
+
+const Calculation = z.strictObject({
+  model: z.string("the id of a model"),
+  quantities: z.strictObject(Object.fromEntries(PRICE_KEYS.map((key) => [key, quantity.optional()])), {
+    error: (issue) => issue.code === "invalid_type" ? 'quantities by price, such as {"prompt": 1000}' : undefined,
+  }).default({}),
+  tier: z.string("the name of a service tier").optional(),
+  resolution: z.string("a resolution of the model").optional(),
+  audio: z.boolean("true or false").default(false),
+});
+
+/** The dependencies of {@linkcode priceHandler}. */
+export interface PriceOptions {
+  readonly catalog: { readonly models: readonly Model[] };
+  readonly readJson: ReadJson;
+}
+
+/**
+ * `POST /admin/v1/models/price` `{model, quantities?, tier?, resolution?, audio?}`: the cost of quantities by the
+ * model's tariff, with the arithmetic of charges. Nothing is charged. Source: docs/api/admin.md#models.
+ */
+export function priceHandler({ catalog, readJson }: PriceOptions): Handler {
+  return async (inbound) => {
+    const { model: id, quantities, tier, resolution, audio } = readFields(Calculation, await readJson(inbound));
+    const model = catalog.models.find((each) => each.id === id);
+    if (model === undefined) throw new GatewayError("not_found", "Cannot find the model: no such id in the catalog");
+    const tariff = tariffFor(model, { tier, resolution, audio });
+    const given = PRICE_KEYS.filter((key) => (quantities[key] ?? 0) > 0);
+    return answerJson({
+      model: id,
+      tier: tier ?? null,
+      rates: ratesOf(tariff),
+      charged: given.map((key) => chargeOf(key, quantities[key] ?? 0, tariff)),
+      cost: writeMoney(costOf(quantities, tariff)),
+    });
+  };
+}
+
+interface Variant {
+  readonly tier: string | undefined;
+  readonly resolution: string | undefined;
+  readonly audio: boolean;
+}
+
+function tariffFor(model: Model, { tier, resolution, audio }: Variant): Tariff {
+  const tariff = tier === undefined ? model.tariff : Object.hasOwn(model.tiers, tier) ? model.tiers[tier] : undefined;
+  if (tariff === undefined) {
+    const known = Object.keys(model.tiers);
+    throw invalidField("tier", `expected ${known.length === 0 ? "none: the model has no tiers" : known.join(" or ")}`);
+  }
+  if (model.video === null || resolution === undefined) return tariff;
+  const known = model.video.resolutions.find((each) => each === resolution);
+  const perSecond = known === undefined ? null : pricePerSecondOf(model.video, known, audio);
+  if (perSecond === null) throw invalidField("resolution", `expected one of ${model.video.resolutions.join(", ")}`);
+  return { ...tariff, video_second: videoSecondTariff(readRate(perSecond)).video_second };
+}
+
+/** The rates that are not zero, in USD by price. */
+function ratesOf(tariff: Tariff): JsonObject {
+  return Object.fromEntries(PRICE_KEYS.filter((key) => tariff[key] > 0n).map((key) => [key, writeRate(tariff[key])]));
+}
+
+function chargeOf(price: PriceKey, amount: number, tariff: Tariff): JsonObject {
+  return {
+    price,
+    quantity: amount,
+    rate: writeRate(tariff[price]),
+    cost: writeMoney(costOf({ [price]: amount }, tariff)),
+  };
+}

@@ -1,0 +1,67 @@
+import { assertEquals } from "@std/assert";
+import { videoVariantsOf } from "../../../src/console/client/pages/models/model_facts.ts";
+import { curlText } from "../../../src/console/client/pages/requests/curl_text.ts";
+import { taskEventsOf } from "../../../src/console/client/pages/videos/task_events.ts";
+import { ownAddress } from "../../../src/console/client/pages/videos/video_results.tsx";
+
+const TASK = {
+  status: "pending",
+  step: "submitted",
+  step_since: 20,
+  provider: "ark",
+  created_at: 10,
+  ended_at: null,
+  deadline_at: 100,
+  failure: null,
+} as const;
+
+Deno.test("taskEventsOf() ends with the deadline while a task is pending, and with its end afterwards", () => {
+  const of = (change: Partial<Parameters<typeof taskEventsOf>[0]>) =>
+    taskEventsOf({ ...TASK, ...change }).map(({ name, at, note }) => [name, at, note]);
+  assertEquals(of({}), [["created", 10, null], ["submitted", 20, "ark"], ["deadline", 100, null]]);
+  assertEquals(of({ step: "waiting", step_since: null }), [["created", 10, null], ["deadline", 100, null]]);
+  assertEquals(of({ status: "failed", ended_at: 30, failure: "x" }).at(-1), ["failed", 30, "x"]);
+});
+
+Deno.test("curlText() has the endpoint, a place for the key in the protocol's field, and the body as one word", () => {
+  const base = { method: "POST", address: "https://gateway.example" };
+  const body = `{"a":"it's"}`;
+  assertEquals(
+    curlText({ ...base, path: "/console/api/msgcompat/v1/messages", body }),
+    [
+      "curl 'https://gateway.example/msgcompat/v1/messages'",
+      "-X POST",
+      '-H "x-api-key: $API_KEY"',
+      "-H 'Content-Type: application/json'",
+      `--data-raw '{"a":"it'\\''s"}'`,
+    ].join(" \\\n  "),
+  );
+  const got = curlText({ ...base, method: "GET", path: "/v1/models", body: null });
+  assertEquals(got.split(" \\\n  "), [
+    "curl 'https://gateway.example/v1/models'",
+    '-H "Authorization: Bearer $API_KEY"',
+  ]);
+});
+
+Deno.test("ownAddress() is below the console for copies at the gateway, and null for addresses of vendors", () => {
+  assertEquals(
+    ownAddress("https://gateway.example/files/a.mp4?expires=1&signature=s"),
+    "/console/api/files/a.mp4?expires=1&signature=s",
+  );
+  assertEquals(ownAddress("https://vendor.example/files/a.mp4"), null);
+  assertEquals(ownAddress("https://vendor.example/videos/a.mp4?signature=s"), null);
+});
+
+Deno.test("videoVariantsOf() has each resolution once, or once with sound and once without", () => {
+  const pricing = {
+    request: "1",
+    per_second_720p: "0.1",
+    per_second_1080p_audio: "0.3",
+    per_second_1080p_silent: "0.2",
+  };
+  assertEquals(videoVariantsOf(pricing), [
+    { title: "720p", fields: { resolution: "720p", audio: false } },
+    { title: "1080p, audio", fields: { resolution: "1080p", audio: true } },
+    { title: "1080p, silent", fields: { resolution: "1080p", audio: false } },
+  ]);
+});

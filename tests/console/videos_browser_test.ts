@@ -1,0 +1,73 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { startVideoGateway, type VideoGateway } from "../support/video_gateway.ts";
+import { checkPage, endBrowser, stageTest } from "./stage.ts";
+
+let videos: VideoGateway | null = null;
+
+/** The gateway of the test that runs. */
+async function start(): Promise<VideoGateway> {
+  return videos = await startVideoGateway({ config: { request_log: { enabled: true } } });
+}
+
+function gatewayOfTest(): VideoGateway {
+  if (videos === null) throw new Error("No gateway was started");
+  return videos;
+}
+
+stageTest("a video goes from its create to the player, and its addresses are in the audit log", async (stage) => {
+  const { page, open, signIn } = stage;
+  const { create, until, adminKey } = gatewayOfTest();
+  const id = await create();
+  await until(id, "completed");
+  await signIn(adminKey);
+  await open("videos");
+  await page.click(`a[href$="${id}"]`);
+  await page.getByText("Accepted by the provider").waitFor();
+  await page.getByText("Completed", { exact: true }).waitFor();
+  await page.click("text=Show the results");
+  const player = page.locator("video").first();
+  await player.waitFor();
+  const source = await player.getAttribute("src") ?? "";
+  assertStringIncludes(source, "/console/api/files/");
+  const fetched = await page.evaluate(
+    `fetch(${JSON.stringify(source)}).then((response) => [response.status, response.headers.get("content-type")])`,
+  );
+  assertEquals(fetched, [200, "video/mp4"]);
+  await page.click("text=Copy the results again");
+  await page.getByText("The results are copied again.").waitFor();
+  await open("audit");
+  await page.getByText(`/admin/v1/tasks/${id}/results`).waitFor();
+  await checkPage(stage, `videos/${id}`, "videos-video");
+}, { start });
+
+stageTest("a pending video is cancelled, and its money is free again", async ({ page, open, signIn }) => {
+  const { create, money, adminKey } = gatewayOfTest();
+  const id = await create({ prompt: "A lighthouse at dusk [[queue 600000]]" });
+  await signIn(adminKey);
+  await open(`videos/${id}`);
+  await page.click("text=Cancel the task");
+  await page.getByText("Cancelled", { exact: true }).waitFor();
+  assertEquals(await money(), { balance: "25.0000000000", held: "0.0000000000" });
+}, { start });
+
+stageTest("deliveries of a span of time are delivered again, also if there are none", async (stage) => {
+  const { page, open, signIn } = stage;
+  await signIn(gatewayOfTest().adminKey);
+  await open("webhooks");
+  await page.fill("input[name=from]", "2020-01-01T00:00");
+  await page.fill("input[name=to]", "2990-01-01T00:00");
+  await page.click("text=Deliver again");
+  await page.getByText("Delivered again: 0.").waitFor();
+}, { start });
+
+stageTest("the calculator shows what quantities cost", async ({ page, open, signIn }) => {
+  const { adminKey } = gatewayOfTest();
+  await signIn(adminKey);
+  await open("models/sandbox%2Fvideo-1");
+  await page.fill("input[name=quantity-video_second]", "5");
+  const sum = page.getByText("US dollars, rounded once");
+  await page.getByText("video_second", { exact: true }).nth(1).waitFor();
+  assertEquals(/^[\d.]+/.exec(await sum.innerText())?.[0] !== "0.0000000000", true);
+}, { start });
+
+endBrowser();
