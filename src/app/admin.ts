@@ -19,6 +19,7 @@ import type { EraseAccount } from "../protocols/admin/erasure.ts";
 import { guarded } from "../protocols/admin/admin_access.ts";
 import type { AdminRoute } from "../protocols/admin/admin_route.ts";
 import { adminAuditRoutes } from "../protocols/admin/audit.ts";
+import { adminReceiverRoutes } from "../protocols/admin/receivers.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import type { RunningVideos } from "../protocols/admin/task_changes.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
@@ -40,6 +41,7 @@ import type { AdminAccess } from "./admin_access.ts";
 import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "./admin_endpoints.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import type { EventFeed } from "../webhooks/event_feed.ts";
+import type { TestReceivers } from "../webhooks/test_receivers.ts";
 
 /** Options of {@linkcode createAdminRoutes}. */
 export interface AdminRouteOptions {
@@ -64,6 +66,8 @@ export interface AdminRouteOptions {
   readonly deliveries: DeliveryAdmin;
   readonly feed: EventFeed;
   /** Null for a gateway that does not run. */
+  readonly receivers: (() => Promise<TestReceivers>) | null;
+  /** Null for a gateway that does not run. */
   readonly videos: RunningVideos | null;
   readonly usage: UsageReports;
   /** Null for a gateway that does not run. */
@@ -81,7 +85,7 @@ export interface AdminRouteOptions {
 export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   const { config, access, store, keys, meter, clock, startedAt, breaker } = options;
   const { slots, providers: tested, deliveries, feed, signingKeys, usage, configChanges, baseUrl } = options;
-  const { requestLog, files, forgetReplies, traffic, log } = options;
+  const { requestLog, files, forgetReplies, traffic, log, receivers } = options;
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
@@ -102,6 +106,14 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminRoutes({ store, keys, meter, readJson, readOptionalJson, accounts: config.accounts, erase }),
     ...adminDeliveryRoutes({ admin: deliveries, readJson }),
     ...adminEventRoutes({ feed, readJson, baseUrl, now: () => clock.now() }),
+    ...receivers === null ? [] : adminReceiverRoutes({
+      receivers,
+      feed,
+      readJson,
+      readOptionalJson,
+      baseUrl,
+      now: () => clock.now(),
+    }),
     ...adminCacheRoutes({ admin: openCacheAdmin(store, log) }),
     ...adminTaskRoutes({ admin: openTaskAdmin(store), videos: options.videos }),
     ...adminProviderRoutes({ providers, breaker, slots, startedAt, test, readOptionalJson }),

@@ -4,7 +4,7 @@ import { threadModule } from "../lib/program_files.ts";
 import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { TextService } from "../texts/text_service.ts";
-import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
+import { createWebhooks, ReceiverHolder, type Webhooks } from "../webhooks/webhooks.ts";
 import { type CacheFeature, createCacheFeature } from "./caches.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
 import { ConsoleState } from "./console.ts";
@@ -24,6 +24,8 @@ export interface GatewayState {
 export interface LastingFeatures {
   readonly large: LargeRequests;
   readonly webhooks: Webhooks;
+  /** Receivers of webhooks that operators have opened. */
+  readonly receivers: ReceiverHolder;
   readonly videos: VideoFeature;
   readonly console: ConsoleState;
   /** Reasoning of earlier replies, by tool call. */
@@ -64,7 +66,13 @@ export function createLastingFeatures(
     own: ownAddresses,
     clock,
   };
-  const webhooks = createWebhooks({ ...services, egress, timeoutMs: config().webhooks.timeoutMs });
+  const receivers = new ReceiverHolder({ store: services.store, clock, baseUrl: () => state.baseUrl });
+  const webhooks = createWebhooks({
+    ...services,
+    egress,
+    receivers,
+    timeoutMs: config().webhooks.timeoutMs,
+  });
   const large = new LargeRequests({
     ...services,
     openStreams: openStreams,
@@ -73,13 +81,18 @@ export function createLastingFeatures(
     reasoning,
     items,
   });
-  const videos = createVideoFeature({ ...services, egress }, { ...webhooks, baseUrl: () => state.baseUrl, current });
+  const videos = createVideoFeature({ ...services, egress }, {
+    ...webhooks,
+    isTestReceiver: (url) => receivers.opened !== null && receivers.opened.idAt(url) !== null,
+    baseUrl: () => state.baseUrl,
+    current,
+  });
   const forgetReplies = (account: string) => {
     services.onRepliesForgotten.forEach((listener) => listener(account));
     return reasoning.removeAccount(account) + items.removeAccount(account);
   };
   const console = new ConsoleState(clock, services.counts.requests);
-  return { reasoning, items, forgetReplies, webhooks, large, videos, console };
+  return { reasoning, items, forgetReplies, webhooks, receivers, large, videos, console };
 }
 
 /** Builds the features of one configuration. */

@@ -92,6 +92,9 @@ const OWN_REQUEST_ENDPOINTS = [
   { method: "GET", path: "/v1/requests/:id" },
 ] as const;
 
+/** The endpoint of receivers of webhooks, which is loaded by the first request to one. */
+const RECEIVER_ENDPOINTS = [{ method: "POST", path: "/webhook-receivers/:id" }] as const;
+
 /** The endpoint of what a key has used, which is loaded by the first request to it. */
 const USAGE_ENDPOINTS = [{ method: "GET", path: "/v1/usage" }] as const;
 
@@ -101,7 +104,7 @@ const KEY_ENDPOINTS = [{ method: "GET", path: "/v1/key" }, { method: "GET", path
 /** The endpoints for callers. */
 function callerRoutes(services: OwnedServices, features: Features): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
-  const { texts, caches, webhooks, videos } = features;
+  const { texts, caches, webhooks, videos, receivers } = features;
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
   const textOptions = { turns: texts, caches: caches.caches, authenticate, bodyLimits };
   return [
@@ -113,6 +116,10 @@ function callerRoutes(services: OwnedServices, features: Features): Route[] {
     videoModelRoute(catalog, renderVideoError, callerCatalog(services)),
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
+    ...lazyRoutes(RECEIVER_ENDPOINTS, renderDefaultError, async () => {
+      const { webhookReceiverRoutes } = await import("../protocols/default/webhook_receiver.ts");
+      return webhookReceiverRoutes({ receivers: await receivers.load(), bodyIdleMs: limits.bodyIdleMs });
+    }),
     ...lazyRoutes(USAGE_ENDPOINTS, renderDefaultError, async () => {
       return (await import("../protocols/default/usage.ts")).usageRoutes(services);
     }),
@@ -171,6 +178,7 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
       startedAt: services.counts.startedAt,
       deliveries: webhooks.deliveries,
       feed: webhooks.feed,
+      receivers: () => features.receivers.load(),
       videos: features.videos.videos,
       forgetReplies: features.forgetReplies,
       traffic: { history: () => features.console.history(), now: () => trafficNow(services) },

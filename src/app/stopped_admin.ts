@@ -54,6 +54,7 @@ export function createStoppedAdmin(
     usage: createUsageReports({ store, rollup, meter }),
     traffic: null,
     videos: null,
+    receivers: null,
     catalog: { models: config.models },
     log,
     clock,

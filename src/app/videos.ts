@@ -17,7 +17,8 @@ import type { OwnedServices } from "./own.ts";
 import type { Sweep } from "./retention.ts";
 
 /** What {@linkcode createVideoFeature} needs beside the services. */
-export interface VideoFeatureOptions extends Pick<VideoParts, "onTerminal" | "onRemoval" | "hasPendingDelivery"> {
+export interface VideoFeatureOptions
+  extends Pick<VideoParts, "onTerminal" | "onRemoval" | "hasPendingDelivery" | "isTestReceiver"> {
   /** Gives the gateway's own address without a final slash. Called only after the gateway listens. */
   readonly baseUrl: () => string;
   /** Gives the parts of the configuration in force. */

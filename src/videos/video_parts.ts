@@ -67,6 +67,8 @@ export interface VideoParts {
   readonly memory?: MemoryBudget;
   /** Policy for addresses from callers and vendors. */
   readonly egress: EgressPolicy;
+  /** Whether events can be sent to an address of the gateway itself. Default: to none. */
+  readonly isTestReceiver?: (url: string) => boolean;
   /** Base URL of the gateway's own addresses; known once it listens. */
   readonly baseUrl: () => string;
   readonly media: MediaWork;

@@ -31,6 +31,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     catalog: { models: config.models },
     log: silentLog,
     videos: null,
+    receivers: () => Promise.reject(new Error("No receiver is opened here")),
     keys: createKeyRing({ store, clock }),
     meter,
     usage: createUsageReports({ store, rollup, meter }),

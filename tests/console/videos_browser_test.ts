@@ -70,4 +70,25 @@ stageTest("the calculator shows what quantities cost", async ({ page, open, sign
   assertEquals(/^[\d.]+/.exec(await sum.innerText())?.[0] !== "0.0000000000", true);
 }, { start });
 
+stageTest("a receiver shows what a webhook sent, and that it is verified", async (stage) => {
+  const { page, open, signIn } = stage;
+  const { create, adminKey } = gatewayOfTest();
+  await signIn(adminKey);
+  await open("webhooks/receiver");
+  await page.fill("input[name=account]", "demo");
+  await page.click("text=Open it");
+  await page.getByText("Nothing arrived yet").waitFor();
+  const url = (await page.locator("pre").first().innerText()).trim();
+  const id = await create({ callback_url: url });
+  await page.getByText("from the gateway").waitFor();
+  await page.getByText("verified", { exact: true }).waitFor();
+  await page.getByText(id).first().waitFor();
+  await fetch(url, { method: "POST", body: "<img src=x onerror=alert(1)>" }).then((sent) => sent.body?.cancel());
+  await page.getByText("It has no signature").waitFor();
+  assertEquals(await page.locator("main img").count(), 0);
+  await checkPage(stage, new URL(page.url()).pathname.slice("/console/".length), "webhooks-receiver");
+  await page.click("text=Close it");
+  await page.getByText("No receiver is open").waitFor();
+}, { start });
+
 endBrowser();

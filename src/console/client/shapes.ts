@@ -141,6 +141,28 @@ export interface Delivery {
   readonly body_bytes: number;
 }
 
+/** A receiver of `GET /admin/v1/webhook-receivers`. Source: docs/api/admin.md#webhook-receivers. */
+export interface OpenReceiver {
+  readonly id: string;
+  readonly account: string;
+  readonly url: string;
+  /** Unix seconds. */
+  readonly closes_at: number;
+}
+
+/** An event that a receiver got. */
+export interface ReceivedEvent {
+  readonly number: number;
+  /** Unix seconds. */
+  readonly received_at: number;
+  readonly via: "gateway" | "network";
+  readonly verified: boolean;
+  /** Why it is not verified; null if it is. */
+  readonly problem: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
 /** A delivery with its attempts. */
 export interface DeliveryWithAttempts extends Delivery {
   readonly attempt_log: readonly {

@@ -41,6 +41,11 @@ export function ConfigList({ config, onChanged }: { readonly config: ConfigInFor
           onChange={(value) => setQuery({ view: value })}
         />
       </PageHead>
+      <p class="hint config-facts">
+        {TEXTS.configuration.file}: <code>{file ?? TEXTS.configuration.noFile}</code> · {TEXTS.configuration.version}:
+        {" "}
+        {version === 0 ? TEXTS.configuration.noVersion : version}
+      </p>
       {shadowed.length > 0 && <p class="notice">{TEXTS.configuration.shadowed(shadowed.join(", "))}</p>}
       <search class="filters card">
         <Field name={TEXTS.configuration.search}>
@@ -51,14 +56,6 @@ export function ConfigList({ config, onChanged }: { readonly config: ConfigInFor
             onInput={(event) => setQuery({ q: event.currentTarget.value })}
           />
         </Field>
-        <dl class="facts">
-          <dt>{TEXTS.configuration.file}</dt>
-          <dd>
-            <code>{file ?? TEXTS.configuration.noFile}</code>
-          </dd>
-          <dt>{TEXTS.configuration.version}</dt>
-          <dd>{version === 0 ? TEXTS.configuration.noVersion : version}</dd>
-        </dl>
       </search>
       {sections.length === 0 && (
         <EmptyState title={TEXTS.configuration.noneFoundTitle}>{TEXTS.configuration.noneFound}</EmptyState>

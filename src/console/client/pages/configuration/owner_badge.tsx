@@ -24,7 +24,7 @@ export function OwnerBadge({ setting }: { readonly setting: ConfigSetting }) {
   const owner = ownerOf(setting);
   return (
     <>
-      <Badge tone={TONES[owner]}>{TEXTS.configuration.owners[owner]}</Badge>
+      <Badge tone={TONES[owner]}>{TEXTS.configuration.owners[owner]}</Badge>{" "}
       {setting.path !== undefined && <code class="hint">{setting.path}</code>}
     </>
   );

@@ -39,6 +39,7 @@ export function DeliveryList() {
           value={state}
           onChange={(value) => setQuery({ state: value, after: "" })}
         />
+        <a class="button" href={hrefOf("webhooks/receiver")}>{TEXTS.receiver.link}</a>
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
       {data === null && error === null && <Loading />}

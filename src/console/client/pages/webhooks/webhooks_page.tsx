@@ -2,6 +2,7 @@ import type { Page, PageProps } from "../../page.ts";
 import { TEXTS } from "../../texts.ts";
 import { DeliveryDetails } from "./delivery_details.tsx";
 import { DeliveryList } from "./delivery_list.tsx";
+import { LiveReceiver } from "./live_receiver.tsx";
 
 /** The deliveries of webhooks, and a page for each. */
 export const webhooksPage: Page = {
@@ -9,5 +10,11 @@ export const webhooksPage: Page = {
   title: TEXTS.webhooks.title,
   icon: "webhooks",
   audience: "operators",
-  View: ({ rest }: PageProps) => rest === "" ? <DeliveryList /> : <DeliveryDetails task={rest} />,
+  View: Webhooks,
 };
+
+function Webhooks({ rest }: PageProps) {
+  const [first = "", id = ""] = rest.split("/");
+  if (first === "") return <DeliveryList />;
+  return first === "receiver" ? <LiveReceiver key={id} id={id} /> : <DeliveryDetails task={rest} />;
+}

@@ -1,0 +1,92 @@
+import * as z from "zod";
+import { TERMINAL_STATUSES } from "../../calls/ended_task.ts";
+import { pathParam } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { newTaskId } from "../../videos/tasks/task_id.ts";
+import { eventOf } from "../../webhooks/envelope.ts";
+import type { EventFeed } from "../../webhooks/event_feed.ts";
+import { statusOfEvent, testEventOf } from "../../webhooks/test_event.ts";
+import {
+  MAX_RECEIVER_MINUTES,
+  type ReceivedEvent,
+  type TestReceiver,
+  type TestReceivers,
+} from "../../webhooks/test_receivers.ts";
+import type { ReadJson } from "./accounts.ts";
+import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { answerJson } from "./answer.ts";
+import { readFields } from "./fields.ts";
+
+/** The dependencies of the endpoints of receivers. */
+export interface AdminReceiverOptions {
+  readonly receivers: () => Promise<TestReceivers>;
+  readonly feed: Pick<EventFeed, "createTestEvent">;
+  readonly readJson: ReadJson;
+  readonly readOptionalJson: ReadJson;
+  /** The gateway's own address, without a trailing slash. */
+  readonly baseUrl: () => string;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+const MINUTES = `whole minutes from 1 to ${MAX_RECEIVER_MINUTES}`;
+const NewReceiver = z.strictObject({
+  account: z.string("an account's id"),
+  minutes: z.int(MINUTES).min(1, MINUTES).max(MAX_RECEIVER_MINUTES, MINUTES).default(10),
+});
+const TestEvent = z.strictObject({ event: z.string("the name of an event").default("completed") });
+
+/** The endpoints of receivers of webhooks. Source: docs/api/admin.md#webhook-receivers. */
+export function adminReceiverRoutes(options: AdminReceiverOptions): AdminRoute[] {
+  const { receivers, feed, readJson, readOptionalJson, baseUrl, now } = options;
+  const route = adminRoutesBelow("/admin/v1/webhook-receivers");
+  return [
+    route("POST", "", async (inbound) => {
+      const { account, minutes } = readFields(NewReceiver, await readJson(inbound));
+      return answerJson(writeReceiver(await (await receivers()).open(account, minutes)), 201);
+    }, { isResultAudited: false }),
+    route("GET", "", async () => answerJson({ data: (await receivers()).list().map(writeReceiver) })),
+    route("GET", "/:id", async ({ params }) => {
+      const { receiver, events } = (await receivers()).read(pathParam(params, "id"));
+      return answerJson({ ...writeReceiver(receiver), data: events.map(writeEvent) });
+    }),
+    route("POST", "/:id/test", async (inbound) => {
+      const opened = await receivers();
+      const { receiver } = opened.read(pathParam(inbound.params, "id"));
+      const { event } = readFields(TestEvent, await readOptionalJson(inbound));
+      const status = statusOfEvent(event);
+      if (status === null) throw invalidField("event", `expected one of ${TERMINAL_STATUSES.map(eventOf).join(", ")}`);
+      const [at, { id, account }] = [now(), receiver];
+      const ended = testEventOf({ taskId: newTaskId(at), account, status, now: at, baseUrl: baseUrl() });
+      const { headers, body } = await feed.createTestEvent(ended, false);
+      await opened.receive(id, { headers, body: new TextEncoder().encode(body), via: "gateway" });
+      return answerJson(writeReceiver(receiver), 201);
+    }, { isResultAudited: false }),
+    route("DELETE", "/:id", async ({ params }) => {
+      const opened = await receivers();
+      const { receiver } = opened.read(pathParam(params, "id"));
+      opened.close(receiver.id);
+      return answerJson(writeReceiver(receiver));
+    }, { isResultAudited: false }),
+  ];
+}
+
+function writeReceiver({ id, account, url, closesAt }: TestReceiver): JsonObject {
+  return { id, account, url, closes_at: secondsOf(closesAt) };
+}
+
+function writeEvent({ number, receivedAt, via, headers, body, problem }: ReceivedEvent): JsonObject {
+  const { "x-service-idempotency-key": idempotencyKey = null } = headers;
+  return {
+    number,
+    received_at: secondsOf(receivedAt),
+    via,
+    verified: problem === null,
+    problem,
+    idempotency_key: idempotencyKey,
+    headers: { ...headers },
+    body,
+  };
+}
