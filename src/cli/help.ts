@@ -23,6 +23,11 @@ export const HELP = `switchyard ${VERSION}: a gateway in front of many model ven
                                          while a gateway runs or not; --files adds the files
   switchyard restore FILE [--replace] [--config FILE]
                                          put a backup in place; --replace moves what is there aside
+  switchyard import litellm|bifrost|openrouter-models FILE [--output FILE] [--env-file FILE]
+                                         write switchyard.yaml from another gateway's configuration, or from
+                                         OpenRouter's list of models, and say what could not be carried
+  switchyard models import FILE [--providers LIST] [--output FILE]
+                                         write models with prices from a price map in LiteLLM's format
   switchyard doctor [--offline] [--json] check the configuration, the machine, the store and the providers, and say
                                          what to do
 

@@ -65,6 +65,10 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
       return await (await import("./backup.ts")).backupCommand(rest);
     case "restore":
       return await (await import("./restore.ts")).restoreCommand(rest);
+    case "import":
+      return await (await import("./import.ts")).importCommand(rest);
+    case "models":
+      return await (await import("./import.ts")).modelsCommand(rest);
     case "store":
       return await (await import("./store_command.ts")).storeCommand(rest);
     case "doctor":
