@@ -224,6 +224,32 @@ stageTest("the playground shows the pictures of a conversation", async (stage) =
   await page.locator("article img.picture").waitFor();
 }, MEDIA);
 
+stageTest("the playground makes a video, from its estimate to its player, and cancels another", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("playground/videos");
+  await page.fill("textarea[name=prompt]", "A lighthouse at dusk");
+  await page.fill("input[name=duration]", "4");
+  await page.setInputFiles("input[type=file]", { name: "dot.png", mimeType: "image/png", buffer: PIXEL });
+  await page.getByAltText("dot.png").waitFor();
+  await page.getByRole("button", { name: "Estimate" }).click();
+  await page.getByText("estimated $0.40").waitFor();
+  await page.getByRole("button", { name: "Remove dot.png" }).click();
+  await page.click("text=Create");
+  await page.locator("video").waitFor();
+  await page.waitForFunction("document.querySelector('video').readyState > 0");
+  assertEquals(await page.evaluate("document.querySelector('video').error"), null);
+  assert(Number(await page.evaluate("document.querySelector('video').duration")) > 0.5);
+  await page.locator(".run").getByRole("button", { name: "Code" }).click();
+  assertStringIncludes(await page.locator(".run pre").innerText(), "/v1/videos");
+  await checkShown(stage, "playground-videos");
+  await page.setViewportSize({ width: 1_280, height: 860 });
+  await page.fill("textarea[name=prompt]", "[[run 600000]] Another one");
+  await page.click("text=Create");
+  await page.locator(".run").first().getByRole("button", { name: "Cancel" }).click();
+  await page.locator(".run").first().getByText("cancelled").waitFor();
+}, MEDIA);
+
 const REPLY = `# Trains in Bern
 
 A **short** list, with \`code\` and a [link](https://example.com):

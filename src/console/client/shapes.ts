@@ -257,6 +257,14 @@ export interface ListedModel {
   readonly providers?: readonly { readonly provider: string; readonly model: string; readonly weight: number }[];
   readonly aliases?: readonly string[];
   readonly fallbacks?: readonly string[];
+  /** Null or absent for other models. */
+  readonly video?: {
+    readonly modes: readonly string[];
+    readonly resolutions: readonly string[];
+    readonly aspect_ratios: readonly string[];
+    /** Seconds. */
+    readonly duration: { readonly min: number; readonly max: number; readonly default: number };
+  } | null;
 }
 
 /** The answer of `POST /admin/v1/models/price`. */

@@ -1,6 +1,6 @@
 import type { Alias } from "../../catalog/alias.ts";
 import type { Model } from "../../catalog/model.ts";
-import { writeArchitecture, writePricing } from "../../catalog/written.ts";
+import { writeArchitecture, writePricing, writeVideo } from "../../catalog/written.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
@@ -51,5 +51,6 @@ function writeModel(model: Model, aliases: readonly Alias[]): JsonObject {
     })),
     aliases: aliases.filter((alias) => alias.model === id || alias.model === canonicalSlug).map((alias) => alias.name),
     fallbacks: [...fallbacks],
+    video: writeVideo(model),
   };
 }

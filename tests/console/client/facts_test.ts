@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { videoVariantsOf } from "../../../src/console/client/pages/models/model_facts.ts";
 import { curlText } from "../../../src/console/client/pages/requests/curl_text.ts";
 import { taskEventsOf } from "../../../src/console/client/pages/videos/task_events.ts";
-import { ownAddress } from "../../../src/console/client/pages/videos/video_results.tsx";
+import { ownAddress } from "../../../src/console/client/own_address.ts";
 
 const TASK = {
   status: "pending",

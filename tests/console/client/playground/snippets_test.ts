@@ -11,6 +11,7 @@ import {
   writePictureRequest,
 } from "../../../../src/console/client/pages/playground/pictures/picture_request.ts";
 import { pictureSnippet } from "../../../../src/console/client/pages/playground/snippets/picture_snippet.ts";
+import { videoSnippet } from "../../../../src/console/client/pages/playground/snippets/video_snippet.ts";
 import { mediaConfig } from "../../media_models.ts";
 import { startTestGateway, type TestGateway } from "../../../support/gateway.ts";
 import { PLAIN, userText } from "./text_requests.ts";
@@ -107,6 +108,20 @@ Deno.test("playground: a model of pictures in the protocol of Google as TypeScri
   await Deno.writeTextFile(`${folder}/program.ts`, textSnippet("typescript", request, gateway.address));
   await run(Deno.execPath(), ["run", "-A", "--check", "--quiet", "--config", CONFIG, "program.ts"], gateway, folder);
   assert((await Deno.readFile(`${folder}/result-2`)).length > 100);
+  await gateway.stop();
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("playground: a video as curl and as TypeScript is created and polled", async () => {
+  const folder = await Deno.makeTempDir();
+  const gateway = await startTestGateway({ config: mediaConfig(folder) });
+  const body = { model: "sandbox/video-1", prompt: TEXT, duration: 4 };
+  const printed = await run("bash", ["-c", videoSnippet("curl", body, gateway.address)], gateway);
+  assert(printed.includes("event: video.generation.completed"), printed);
+  await Deno.writeTextFile(`${folder}/program.ts`, videoSnippet("typescript", body, gateway.address));
+  const args = ["run", "-A", "--check", "--quiet", "--config", CONFIG, "program.ts"];
+  assert((await run(Deno.execPath(), args, gateway, folder)).startsWith("completed ["));
+  assert(videoSnippet("python", body, gateway.address).includes('client.post("/videos"'));
   await gateway.stop();
   await Deno.remove(folder, { recursive: true });
 });

@@ -15,25 +15,28 @@ import { ChatState } from "./chat/chat_state.ts";
 import { PayerChoice } from "./payer_choice.tsx";
 import { PictureState } from "./pictures/picture_state.ts";
 import { Pictures } from "./pictures/pictures.tsx";
+import { VideoState } from "./videos/video_state.ts";
+import { Videos } from "./videos/videos.tsx";
 
 /** What a session has written in the playground. */
 interface PlaygroundState {
   readonly chat: ChatState;
   readonly pictures: PictureState;
+  readonly videos: VideoState;
 }
 
 /** Each session has its own, so that the next person to sign in sees nothing of the one before. */
 const states = new WeakMap<SignedIn, PlaygroundState>();
 
 function stateOf({ value }: ReadonlySignal<SignedIn | null | undefined>): PlaygroundState {
-  const created = { chat: new ChatState(), pictures: new PictureState() };
+  const created = { chat: new ChatState(), pictures: new PictureState(), videos: new VideoState() };
   if (!value) return created;
   const known = states.get(value);
   if (known === undefined) states.set(value, created);
   return known ?? created;
 }
 
-const TABS = ["chat", "pictures"] as const;
+const TABS = ["chat", "pictures", "videos"] as const;
 type Tab = (typeof TABS)[number];
 const [START] = TABS;
 
@@ -58,6 +61,7 @@ const VIEWS: Readonly<
 > = {
   chat: ({ state, models }) => <Chat state={state.chat} models={models} />,
   pictures: ({ state, models }) => <Pictures state={state.pictures} models={models} />,
+  videos: ({ state, models }) => <Videos state={state.videos} models={models} />,
 };
 
 function Tabs({ current }: { readonly current: Tab }) {

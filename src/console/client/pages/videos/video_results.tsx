@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
-import { apiAddress, type ApiError, change } from "../../api.ts";
+import { type ApiError, change } from "../../api.ts";
 import { ErrorNotice } from "../../components/error_notice.tsx";
+import { ownAddress } from "../../own_address.ts";
 import type { ListAnswer, VideoResult } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 
@@ -42,12 +43,4 @@ function Result({ result: { type, index, url } }: { readonly result: VideoResult
       </figcaption>
     </figure>
   );
-}
-
-/** The address of a copy below the console, whose policy allows no other host; null for an address of a vendor. */
-export function ownAddress(url: string): string | null {
-  const { pathname, searchParams } = new URL(url);
-  return /^\/files\/[^/]+$/.test(pathname) && searchParams.has("signature")
-    ? apiAddress(pathname, Object.fromEntries(searchParams))
-    : null;
 }

@@ -1,0 +1,134 @@
+import { signal } from "@preact/signals";
+import type { ApiError } from "../../../api.ts";
+import type { Media } from "../conversation.ts";
+import { callJson, type Exchange, newExchange } from "../exchange.ts";
+import { type JsonObject, numberIn, objectIn } from "../json.ts";
+import { callerFields } from "../payer.ts";
+import { readTask, type VideoOrder, type VideoTask, writeVideoBody } from "./video_request.ts";
+
+/** A video, from its create to its end. */
+export interface VideoRun {
+  readonly number: number;
+  readonly body: JsonObject;
+  /** Of the create. */
+  readonly exchange: Exchange;
+  /** Null until it is created. */
+  readonly task: VideoTask | null;
+  /** Why the create, a poll or a cancellation failed. */
+  readonly error: ApiError | null;
+  /** Who pays; later calls are made as the same account. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** The estimate of a dry run. */
+export interface VideoEstimate {
+  /** US dollars. */
+  readonly cost: number;
+  readonly dropped: readonly string[];
+}
+
+const POLL_MS = 2_000;
+/** After a failed poll, such as one above the polling limit. */
+const RETRY_MS = 6_000;
+const MAX_RUNS = 20;
+
+/** The videos of the playground. Those that are under way are polled also while another page is shown. */
+export class VideoState {
+  readonly model = signal("");
+  readonly prompt = signal("");
+  readonly duration = signal("");
+  readonly resolution = signal("");
+  readonly aspectRatio = signal("");
+  readonly audio = signal("");
+  readonly seed = signal("");
+  readonly firstFrame = signal<readonly Media[]>([]);
+  readonly lastFrame = signal<readonly Media[]>([]);
+  readonly references = signal<readonly Media[]>([]);
+  readonly estimate = signal<VideoEstimate | null>(null);
+  readonly estimateError = signal<ApiError | null>(null);
+  /** The newest first. */
+  readonly runs = signal<readonly VideoRun[]>([]);
+  #count = 0;
+
+  /** What is chosen now. */
+  order(): VideoOrder {
+    const { model, prompt, duration, resolution, aspectRatio, audio, seed } = this;
+    return {
+      model: model.value,
+      prompt: prompt.value.trim(),
+      duration: duration.value.trim(),
+      resolution: resolution.value,
+      aspectRatio: aspectRatio.value,
+      audio: audio.value,
+      seed: seed.value.trim(),
+      firstFrame: this.firstFrame.value[0] ?? null,
+      lastFrame: this.lastFrame.value[0] ?? null,
+      references: this.references.value,
+    };
+  }
+
+  /** Asks what the video would cost. */
+  async ask(): Promise<void> {
+    this.estimate.value = this.estimateError.value = null;
+    const fields = { ...callerFields(), "x-service-dry-run": "true" };
+    try {
+      const body = JSON.stringify(writeVideoBody(this.order()));
+      const answer = objectIn(await callJson({ method: "POST", path: "/v1/videos", body, fields }, newExchange()));
+      const dropped = Array.isArray(answer.dropped) ? answer.dropped.map(String) : [];
+      this.estimate.value = { cost: numberIn(objectIn(answer.estimate).cost), dropped };
+    } catch (error) {
+      this.estimateError.value = error as ApiError;
+    }
+  }
+
+  /** Creates a video, and polls it. Resolves at its end. */
+  async create(): Promise<void> {
+    const body = writeVideoBody(this.order());
+    const fields = callerFields();
+    const number = this.#count++;
+    const run: VideoRun = { number, body, exchange: newExchange(), task: null, error: null, fields };
+    this.runs.value = [run, ...this.runs.value.slice(0, MAX_RUNS - 1)];
+    try {
+      const call = { method: "POST", path: "/v1/videos", body: JSON.stringify(body), fields } as const;
+      this.#change(number, { task: readTask(await callJson(call, run.exchange)) });
+    } catch (error) {
+      this.#change(number, { error: error as ApiError });
+      return;
+    }
+    await this.#poll(number);
+  }
+
+  /** Cancels a video that is under way. */
+  async cancel({ number, task, fields }: VideoRun): Promise<void> {
+    if (task === null) return;
+    try {
+      const call = { method: "DELETE", path: `/v1/videos/${task.id}`, body: null, fields } as const;
+      this.#change(number, { task: readTask(await callJson(call, newExchange())), error: null });
+    } catch (error) {
+      this.#change(number, { error: error as ApiError });
+    }
+  }
+
+  async #poll(number: number): Promise<void> {
+    let waitMs = POLL_MS;
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      const run = this.runs.value.find((each) => each.number === number);
+      if (run === undefined || run.task?.status !== "pending") return;
+      try {
+        const call = { method: "GET", path: `/v1/videos/${run.task.id}`, body: null, fields: run.fields } as const;
+        this.#change(number, { task: readTask(await callJson(call, newExchange())), error: null });
+        waitMs = POLL_MS;
+      } catch (error) {
+        const { status } = error as ApiError;
+        this.#change(number, { error: error as ApiError });
+        if (status === 401 || status === 403 || status === 404) return;
+        waitMs = RETRY_MS;
+      }
+    }
+  }
+
+  #change(number: number, changes: Partial<VideoRun>): void {
+    this.runs.value = this.runs.value.map((run) => run.number === number ? { ...run, ...changes } : run);
+  }
+}
