@@ -6,6 +6,7 @@ import { readAdminArguments } from "./admin_arguments.ts";
 import { openAdminApi } from "./admin_api.ts";
 import { adminCallFor } from "./admin_call.ts";
 import { GatewayUnreachableError } from "./command_errors.ts";
+import { environmentOf } from "./environment.ts";
 import { findGateway, type GatewaySelection, isConfigNamed } from "./find_gateway.ts";
 import { removeIncompleteNotes } from "../store/incomplete.ts";
 import { print } from "./print.ts";
@@ -22,7 +23,7 @@ import { UsageError } from "./usage_error.ts";
  */
 export async function adminCommand(command: string, args: readonly string[]): Promise<number> {
   const { config: path, gateway, subcommand, rest } = readAdminArguments(command, args);
-  const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
+  const config = loadConfig({ path, env: environmentOf(path) });
   const selection = { gateway, isConfigNamed: isConfigNamed(path) };
   if (command === "ledger" && subcommand === "verify") {
     const isAccepted = rest.flag("accept-incomplete");

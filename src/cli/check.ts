@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { checkConfig } from "../config/load_config.ts";
+import { environmentOf } from "./environment.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -11,7 +12,7 @@ import { UsageError } from "./usage_error.ts";
  */
 export function checkCommand(args: readonly string[]): number {
   const path = readPath(args);
-  const { source, problems, config } = checkConfig({ path, env: (name) => Deno.env.get(name) });
+  const { source, problems, config } = checkConfig({ path, env: environmentOf(path) });
   if (config === null) {
     console.error(problems.join("\n"));
     return 2;

@@ -2,6 +2,7 @@ import { parse } from "yaml";
 import { loadConfig } from "../config/load_config.ts";
 import { type AdminResponse, openAdminApi, type SendAdminCall } from "./admin_api.ts";
 import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
+import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -38,7 +39,7 @@ export async function configCommand(args: readonly string[]): Promise<number> {
   }
   const call = COMMANDS[subcommand]?.(rest);
   rest.end();
-  const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
+  const config = loadConfig({ path, env: environmentOf(path) });
   const needsRunning = "only a running gateway has a configuration in force";
   const selection = { gateway, isConfigNamed: isConfigNamed(path) };
   const send = await openAdminApi(config, selection, { method: "GET", path: ROOT, needsRunning }, console.error);

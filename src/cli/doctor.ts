@@ -18,6 +18,7 @@ import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { StoreUnusableError } from "../store/store_unusable_error.ts";
 import { idOf } from "../upstreams/provider.ts";
 import { checkProvider } from "../upstreams/provider_check.ts";
+import { environmentOf } from "./environment.ts";
 import { findGateway, isConfigNamed, pathOf } from "./find_gateway.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -43,7 +44,7 @@ export async function doctor(args: readonly string[]): Promise<number> {
     if (!options.isJson) { for (const finding of found) print(writeFinding(finding)); }
   };
   report(checkVersion(VERSION));
-  const { source, problems, config } = checkConfig({ path: options.config, env: (name) => Deno.env.get(name) });
+  const { source, problems, config } = checkConfig({ path: options.config, env: environmentOf(options.config) });
   if (config === null) {
     report(
       ...problems.map((text) => problem("configuration", text, "correct it; docs/configuration.md has every option")),

@@ -3,6 +3,8 @@ import { VERSION } from "./version.ts";
 /** The output of `switchyard help`. */
 export const HELP = `switchyard ${VERSION}: a gateway in front of many model vendors
 
+  switchyard init [--vendors LIST] [--account ID] [--balance USD] [--port N] [--no-start]
+                                         ask for vendors and their keys, write switchyard.yaml and .env, and start
   switchyard serve [--config FILE]       start the gateway
     [--show-secrets]                     print the webhook secrets of accounts that it creates
     [--standby]                          with PostgreSQL: wait until the gateway that uses the database has ended

@@ -4,6 +4,7 @@ import { type AdminArguments, type AdminOption, readAdminArguments } from "./adm
 import { openAdminApi, type SendAdminCall } from "./admin_api.ts";
 import type { AdminCall } from "./admin_call.ts";
 import { explain } from "../request_log/printed/explain.ts";
+import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
 import { type PrintedRequest, requestLine } from "../request_log/printed/request_line.ts";
 import { print } from "./print.ts";
@@ -35,7 +36,7 @@ export async function requestsCommand(command: string, args: readonly string[]):
   const action = command === "explain" ? "explain" : subcommand;
   const run = command === "explain" ? explainAction(subcommand, rest) : actionFor(action, rest);
   rest.end();
-  const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
+  const config = loadConfig({ path, env: environmentOf(path) });
   const selection = { gateway, isConfigNamed: isConfigNamed(path) };
   const call: AdminCall = {
     method: "GET",

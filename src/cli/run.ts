@@ -55,6 +55,8 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
   switch (command) {
     case "serve":
       return await (await import("./serve.ts")).serve(rest);
+    case "init":
+      return await (await import("./init.ts")).init(rest);
     case "dev":
       return await (await import("./dev.ts")).dev(rest);
     case "config":

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { openConfigSource } from "../config/load_config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import type { LogLevel } from "../lib/log.ts";
+import { environmentOf } from "./environment.ts";
 import { runUntilSignal, startGateway } from "./gateway_process.ts";
 import { openProcessOutput } from "./process_output.ts";
 import { UsageError } from "./usage_error.ts";
@@ -14,7 +15,7 @@ import { UsageError } from "./usage_error.ts";
  */
 export async function serve(args: readonly string[]): Promise<number> {
   const { config: path, showSecrets, isStandby } = readServeOptions(args);
-  const source = openConfigSource({ path, env: (name) => Deno.env.get(name) });
+  const source = openConfigSource({ path, env: environmentOf(path) });
   const loaded = source.load({});
   const { config } = loaded;
   if (isStandby && storeAddressOf(config.store).engine !== "postgres") {

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { loadConfig } from "../config/load_config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
+import { environmentOf } from "./environment.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -13,7 +14,9 @@ import { UsageError } from "./usage_error.ts";
 export async function storeCommand([subcommand, ...rest]: readonly string[]): Promise<number> {
   if (subcommand === "copy") return await (await import("./store_copy.ts")).storeCopyCommand(rest);
   if (subcommand !== "migrate") throw new UsageError("switchyard store: expected the subcommand migrate or copy");
-  const address = storeAddressOf(loadConfig({ path: configPathIn(rest), env: (name) => Deno.env.get(name) }).store);
+  const address = storeAddressOf(
+    loadConfig({ path: configPathIn(rest), env: environmentOf(configPathIn(rest)) }).store,
+  );
   if (address.engine !== "postgres") {
     print("There is nothing to migrate: a store in a file is migrated by the start of the gateway");
     return 0;

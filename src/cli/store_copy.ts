@@ -7,6 +7,7 @@ import { writeMoney } from "../lib/money.ts";
 import { copyStore, type StoreCopy } from "../store/copy/copy_store.ts";
 import { openKvStore } from "../store/kv/open_kv_store.ts";
 import { placeOf } from "../store/postgres/database.ts";
+import { environmentOf } from "./environment.ts";
 import { print } from "./print.ts";
 import { withReplayedJournal } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
@@ -52,7 +53,7 @@ function addressesIn(args: readonly string[]): { readonly from: string; readonly
         "kv:./data/switchyard.db, and that of a database, postgres://…",
     );
   }
-  const address = to ?? loadConfig({ path: values.config, env: (name) => Deno.env.get(name) }).store;
+  const address = to ?? loadConfig({ path: values.config, env: environmentOf(values.config) }).store;
   if (!/^postgres(ql)?:\/\//.test(address)) {
     throw new UsageError(
       `switchyard store copy: expected postgres://… as the second address${to === undefined ? ' or as "store"' : ""}`,

@@ -2,6 +2,7 @@ import { loadConfig } from "../config/load_config.ts";
 import { openAdminApi, type SendAdminCall } from "./admin_api.ts";
 import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
 import type { AdminCall } from "./admin_call.ts";
+import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -33,7 +34,7 @@ export async function usageCommand(args: readonly string[]): Promise<number> {
   if (!FORMATS.includes(format)) throw new UsageError("switchyard usage: expected --format table, json or csv");
   const query = queryOf(rest);
   rest.end();
-  const config = loadConfig({ path, env: (name) => Deno.env.get(name) });
+  const config = loadConfig({ path, env: environmentOf(path) });
   const call = callOf(query, format === "csv" ? { format } : {});
   const send = await openAdminApi(config, { gateway, isConfigNamed: isConfigNamed(path) }, call, console.error);
   if (format === "csv") return printResult(await send(call), (body) => String(body).replace(/\r\n$/, ""));

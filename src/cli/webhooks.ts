@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { loadConfig } from "../config/load_config.ts";
 import { commandKeyOf } from "../config/server_section.ts";
+import { environmentOf } from "./environment.ts";
 import { findGateway, isConfigNamed, type RunningGateway, webhookSecretPath } from "./find_gateway.ts";
 import { gatewayAddress } from "./gateway_address.ts";
 import { readSecret } from "./secret_file.ts";
@@ -78,7 +79,7 @@ interface GatewayAccess {
 }
 
 async function gatewayFor(values: { config?: string; gateway?: string }): Promise<GatewayAccess> {
-  const config = loadConfig({ path: values.config, env: (name) => Deno.env.get(name) });
+  const config = loadConfig({ path: values.config, env: environmentOf(values.config) });
   const running = await findGateway(config, { gateway: values.gateway, isConfigNamed: isConfigNamed(values.config) });
   const adminKey = running === null ? commandKeyOf(config.server) : running.adminKey;
   if (!adminKey) {
