@@ -13,6 +13,7 @@ import { syncFolder } from "../store/journal/journal_folder.ts";
 import { SCHEMA } from "../store/kv/keys.ts";
 import { BACKUP_FORMAT, CACHES, ENTRIES, type ListedFile, type Manifest } from "./backup_contents.ts";
 import { databaseAdvice } from "./database_advice.ts";
+import { environmentOf } from "./environment.ts";
 import { print } from "./print.ts";
 import { existingStorePath, fileExists } from "./stopped_store.ts";
 import { snapshotStore } from "./store_snapshot.ts";
@@ -28,7 +29,7 @@ import { VERSION } from "./version.ts";
  */
 export async function backupCommand(args: readonly string[]): Promise<number> {
   const { file, hasFiles, configPath } = argumentsIn(args);
-  const config = loadConfig({ path: configPath, env: (name) => Deno.env.get(name) });
+  const config = loadConfig({ path: configPath, env: environmentOf(configPath) });
   if (storeAddressOf(config.store).engine === "postgres") {
     console.error(databaseAdvice(config));
     return 1;

@@ -23,7 +23,7 @@ const DEFAULTS = { account: "default", balance: "25.00", port: "8787" };
 const INTERRUPTED = 130;
 
 /** What the files are written from. */
-export interface Setup {
+export interface Answers {
   readonly vendors: readonly Vendor[];
   /** Keys of vendors, by the names of their variables. */
   readonly keys: ReadonlyMap<string, string>;
@@ -46,16 +46,16 @@ export async function init(args: readonly string[]): Promise<number> {
     if (await exists(path)) throw new UsageError(`switchyard init: ${path} exists already; remove or rename it first`);
   }
   const env = environmentOf();
-  let setup: Setup;
+  let answers: Answers;
   try {
-    setup = await askSetup(options, openTerminal(), env);
+    answers = await collectAnswers(options, openTerminal(), env);
   } catch (error) {
     if (error instanceof InputEndedError) return INTERRUPTED;
     throw error;
   }
   const callerKey = newApiKey();
-  const secrets = envFile(setup, { callerKey, adminKey: newApiKey() });
-  const text = configFile(setup);
+  const secrets = envFile(answers, { callerKey, adminKey: newApiKey() });
+  const text = configFile(answers);
   const variables = parseEnv(secrets);
   const { problems, config } = checkConfig({
     path: CONFIG_FILE,
@@ -67,9 +67,9 @@ export async function init(args: readonly string[]): Promise<number> {
   await writeNew(CONFIG_FILE, text);
   print(
     `Wrote ${CONFIG_FILE}, and its secrets in ${ENV_FILE}: ${config.models.length} models of ${
-      setup.vendors.map(({ provider }) => provider).join(", ")
+      answers.vendors.map(({ provider }) => provider).join(", ")
     }.
-The account "${setup.account}" has ${setup.balance} USD. An API key for callers, also in ${ENV_FILE} as ${CALLER_KEY}:
+The account "${answers.account}" has ${answers.balance} USD. An API key for callers, also in ${ENV_FILE} as ${CALLER_KEY}:
   ${callerKey}
 `,
   );
@@ -107,11 +107,11 @@ function readOptions(args: readonly string[]): InitOptions {
  * @param terminal Null for no questions.
  * @throws {UsageError} If an answer is invalid, or a vendor has no key.
  */
-export async function askSetup(
+export async function collectAnswers(
   options: Omit<InitOptions, "noStart">,
   terminal: Terminal | null,
   env: Environment,
-): Promise<Setup> {
+): Promise<Answers> {
   const ask = async (question: string, preset: string | undefined, otherwise: string) =>
     preset ?? (await terminal?.ask(`${question} [${otherwise}]: `) || otherwise);
   const found = VENDORS.filter((vendor) => keyNameOf(vendor, env) !== null).map(({ provider }) => provider).join(",");
@@ -171,14 +171,14 @@ interface Secrets {
 }
 
 /** The text of `.env`. */
-function envFile({ keys }: Setup, { callerKey, adminKey }: Secrets): string {
+function envFile({ keys }: Answers, { callerKey, adminKey }: Secrets): string {
   const lines = [...keys, [ADMIN_KEY, adminKey] as const, [CALLER_KEY, callerKey] as const];
   return `# Secrets of ${CONFIG_FILE}, which "switchyard" reads when it starts in this folder.\n` +
     lines.map(([name, value]) => `${name}='${value}'\n`).join("");
 }
 
 /** The text of the configuration, without secrets. */
-function configFile({ vendors, keys, account, balance, port }: Setup): string {
+function configFile({ vendors, keys, account, balance, port }: Answers): string {
   const providers = vendors.map(({ provider, kind, keyNames, baseUrl }) => {
     const variable = keyNames.find((name) => keys.has(name));
     const address = baseUrl === null ? "" : `\n    base_url: ${baseUrl}`;

@@ -21,6 +21,7 @@ import {
 } from "./backup_contents.ts";
 import { BackupError } from "./command_errors.ts";
 import { databaseAdvice } from "./database_advice.ts";
+import { environmentOf } from "./environment.ts";
 import { print } from "./print.ts";
 import { fileExists } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
@@ -35,7 +36,7 @@ import { UsageError } from "./usage_error.ts";
  */
 export async function restoreCommand(args: readonly string[]): Promise<number> {
   const { file, isReplacing, configPath } = argumentsIn(args);
-  const config = loadConfig({ path: configPath, env: (name) => Deno.env.get(name) });
+  const config = loadConfig({ path: configPath, env: environmentOf(configPath) });
   const { engine } = storeAddressOf(config.store);
   if (engine === "postgres") {
     console.error(databaseAdvice(config));

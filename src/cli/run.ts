@@ -4,10 +4,9 @@ import { StoreFileError, StoreMissingError } from "../store/kv/database_file.ts"
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { StoreUnusableError } from "../store/store_unusable_error.ts";
 import { BackupError, GatewayUnreachableError, StoreBusyError, StoreNotMigratedError } from "./command_errors.ts";
-import { denoProblem } from "./deno_version.ts";
 import { OutputError, print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
-import { describeVersion } from "./version.ts";
+import { denoProblem, describeVersion } from "./version.ts";
 
 /**
  * Runs one command.

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { join } from "node:path";
 import { environmentOf } from "../../src/cli/environment.ts";
-import { askSetup } from "../../src/cli/init.ts";
+import { collectAnswers } from "../../src/cli/init.ts";
 import { InputEndedError, type Terminal, terminalOver } from "../../src/cli/terminal.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
@@ -49,25 +49,29 @@ async function withFolder(test: (folder: string) => Promise<void>): Promise<void
 Deno.test("init asks for what options and environment do not say, and Enter takes the proposal", async () => {
   const env = (name: string) => name === "ANTHROPIC_API_KEY" ? "from-environment" : undefined;
   const terminal = answering("openai, anthropic", "typed-key", "", "7.50");
-  const setup = await askSetup({ port: "9000" }, terminal, env);
-  assertEquals([...setup.keys], [["OPENAI_API_KEY", "typed-key"], ["ANTHROPIC_API_KEY", "from-environment"]]);
-  assertEquals([setup.account, setup.balance, setup.port], ["default", "7.50", "9000"]);
+  const answers = await collectAnswers({ port: "9000" }, terminal, env);
+  assertEquals([...answers.keys], [["OPENAI_API_KEY", "typed-key"], ["ANTHROPIC_API_KEY", "from-environment"]]);
+  assertEquals([answers.account, answers.balance, answers.port], ["default", "7.50", "9000"]);
   assertEquals(terminal.questions.length, 4);
   assertMatch(terminal.questions[0] ?? "", /\[anthropic\]: $/);
 });
 
 Deno.test("init without a terminal needs a key for each vendor, and refuses what the configuration would", async () => {
   const env = (name: string) => name === "GOOGLE_API_KEY" ? "k" : undefined;
-  assertEquals([...(await askSetup({}, null, env)).keys], [["GOOGLE_API_KEY", "k"]]);
-  const refused = async (options: Parameters<typeof askSetup>[0], message: string) => {
-    await assertRejects(() => askSetup(options, null, env), UsageError, message);
+  assertEquals([...(await collectAnswers({}, null, env)).keys], [["GOOGLE_API_KEY", "k"]]);
+  const refused = async (options: Parameters<typeof collectAnswers>[0], message: string) => {
+    await assertRejects(() => collectAnswers(options, null, env), UsageError, message);
   };
   await refused({ vendors: "openai" }, "the vendor openai needs a key: set OPENAI_API_KEY");
   await refused({ vendors: "opnai" }, 'got "opnai"');
   await refused({ account: "a b" }, "--account: expected");
   await refused({ balance: "free" }, "--balance: expected");
   await refused({ port: "99999" }, "--port: expected");
-  await assertRejects(() => askSetup({}, answering("openai", "a key"), NOTHING), UsageError, "visible characters");
+  await assertRejects(
+    () => collectAnswers({}, answering("openai", "a key"), NOTHING),
+    UsageError,
+    "visible characters",
+  );
 });
 
 Deno.test("a typed secret is not shown, and Backspace works", async () => {

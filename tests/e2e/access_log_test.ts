@@ -82,7 +82,7 @@ test("the line of a large request, which a thread answers, is the same", async (
 
 test("a stream that its caller leaves has one line, with what was charged", async () => {
   const controller = new AbortController();
-  const response = await ask("[[pause 20]] one two three four", { stream: true }, controller.signal);
+  const response = await ask("[[pause 600000]] one two three four", { stream: true }, controller.signal);
   const reader = response.body!.getReader();
   await reader.read();
   controller.abort();

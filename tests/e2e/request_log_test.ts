@@ -245,7 +245,7 @@ Deno.test("a stream that its caller left has a row with the caller's address", a
       body: JSON.stringify({
         model: "sandbox/chat-1",
         stream: true,
-        messages: [{ role: "user", content: "[[pause 20]] one two three four" }],
+        messages: [{ role: "user", content: "[[pause 600000]] one two three four" }],
       }),
       signal: controller.signal,
     });

@@ -103,7 +103,7 @@ Deno.test("isolates: other endpoints answer through the main thread, and records
 });
 
 Deno.test("isolates: a stop lets an open stream end", async () => {
-  const gateway = await startTestGateway({ isolates: 2, config: {} });
+  const gateway = await startTestGateway({ config: { server: { port: 0, isolates: 2, shutdown_grace: 60 } } });
   const response = await fetch(`${gateway.address}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },

@@ -21,7 +21,7 @@ async function eventsOf(response: Response): Promise<EventSourceMessage[]> {
 }
 
 Deno.test("GET /v1/videos/{id}/events sends the states of a task as server-sent events and ends with the last", async () => {
-  const id = await create({ prompt: "Running [[queue 0]] [[run 300]]", metadata: { order: "7" } });
+  const id = await create({ prompt: "Running [[queue 0]] [[run 2000]]", metadata: { order: "7" } });
   const response = await open(id);
   assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
   const events = await eventsOf(response);
