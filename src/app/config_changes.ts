@@ -7,6 +7,7 @@ import { ConfigError } from "../config/config_error.ts";
 import {
   addStoredVersion,
   listStoredVersions,
+  readCurrentVersion,
   readStoredConfig,
   readStoredVersion,
   type StoredVersion,
@@ -85,6 +86,16 @@ export class ConfigChanges {
       const { version, content } = await readStoredConfig(this.#store);
       return await this.#apply(this.#load(content), version, { by, isDryRun });
     }, { by, isDryRun });
+  }
+
+  /**
+   * Reads the settings of the store again, and puts them in force if another gateway has changed them.
+   *
+   * @throws {ConfigError} As {@linkcode ConfigChanges.reload}.
+   */
+  async follow(): Promise<void> {
+    await this.#last;
+    if (await readCurrentVersion(this.#store) !== this.#version) await this.reload({ by: "another gateway" });
   }
 
   /**

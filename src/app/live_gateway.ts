@@ -1,5 +1,6 @@
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
+import { storeAddressOf } from "../config/store_address.ts";
 import type { RequestRouter } from "../http/request_handler.ts";
 import type { Isolates } from "../isolates/isolates.ts";
 import type { ModelLists } from "../routing/model_lists.ts";
@@ -92,6 +93,7 @@ export class LiveGateway {
       webhooks.startJobs(),
       startCacheJobs(services, () => this.#current.features.caches.caches),
       usageRollup.start(),
+      ...storeAddressOf(services.config.store).engine === "postgres" ? [this.#followOthers()] : [],
       startRetention({ store, clock, log, sweeps: [...videos.sweeps, deliverySweep(store, retention.deliveriesMs)] }),
     ]);
   }
@@ -134,6 +136,14 @@ export class LiveGateway {
     await features.large.close();
     await features.console.close();
     services.openedProviders.close();
+  }
+
+  /** Loaded only with a store that other gateways change. */
+  #followOthers(): JobRunner {
+    const { store, clock, log, signingKeys } = this.#current.services;
+    const parts = { store, clock, log, signingKeys, configChanges: this.configChanges };
+    const followed = import("./followed_changes.ts").then(({ followChanges }) => followChanges(parts));
+    return { running: 0, drain: async (graceMs) => await (await followed).drain(graceMs) };
   }
 
   #swap(before: Generation, next: Generation): void {

@@ -6,6 +6,7 @@ import { createUsageReports, type UsageReports } from "../billing/usage/usage_re
 import { markedLedger, UsageRollup } from "../billing/usage/usage_rollup.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
+import { storeAddressOf } from "../config/store_address.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -142,6 +143,7 @@ function buildServices(
     accountConcurrency: () => openCallLimit.perAccount,
     readSpent: (account, keyId, since) => usageRollup.spentSince(account, keyId, since),
     writeGuard: engine.writeGuard,
+    maxLedgerLagMs: maxLedgerLagMsOf(config),
   });
   const store = settledStore(engine, meter);
   const onAttemptFailed: Services["onAttemptFailed"] = [];
@@ -200,6 +202,14 @@ function buildServices(
       await store.close();
     },
   };
+}
+
+/** What a node that never comes back may lose of an account: the charges of so long. */
+const MAX_LEDGER_LAG_MS = 2_000;
+
+/** A journal in the system's cache on the host of one gateway is no place for charges that wait for a database. */
+function maxLedgerLagMsOf({ store, billing }: Config): number | null {
+  return storeAddressOf(store).engine === "postgres" && billing.durability === "process" ? MAX_LEDGER_LAG_MS : null;
 }
 
 function bucketNetworkOf(

@@ -71,6 +71,11 @@ export class AccountMeter {
     return age >= 0 ? age : Infinity;
   }
 
+  /** The age of the oldest charge that is not in the ledger, in milliseconds; 0 if there is none. */
+  get ledgerLagMs(): number {
+    return this.#charges.lagMs;
+  }
+
   /** Whether the meter can be evicted without loss. */
   get isIdle(): boolean {
     return this.userCount === 0 && this.#charges.isIdle && this.limiter.isIdle;

@@ -22,7 +22,11 @@ export class ChargeGroup implements WrittenCharge {
   #segments: number[] = [];
   #written: PromiseWithResolvers<void> | null = null;
 
-  constructor(readonly account: string, readonly reference: string) {}
+  /**
+   * @param startedAt When its first row was added, in milliseconds of a clock that never goes backwards. Default: 0, for
+   * groups of an earlier process.
+   */
+  constructor(readonly account: string, readonly reference: string, readonly startedAt = 0) {}
 
   /** Whether the group has room for a written row. A group without rows always has. */
   hasRoomFor(row: string, limits: StoreLimits): boolean {

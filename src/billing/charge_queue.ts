@@ -63,6 +63,12 @@ export class ChargeQueue {
     return this.#pending;
   }
 
+  /** The age of the oldest charge that is not in the ledger, in milliseconds; 0 if there is none. */
+  get lagMs(): number {
+    for (const { startedAt } of this.#unwritten) return this.options.clock.monotonicMs() - startedAt;
+    return 0;
+  }
+
   /** Whether nothing is queued or running. */
   get isIdle(): boolean {
     return this.#running === null && this.#unwritten.size === 0;
@@ -150,7 +156,8 @@ export class ChargeQueue {
   #groupFor(row: string): ChargeGroup {
     const open = this.#groups.at(-1);
     if (open?.hasRoomFor(row, this.options.store.limits)) return open;
-    const group = new ChargeGroup(this.account, `charge_${newSortableId(this.options.clock.now())}`);
+    const { clock } = this.options;
+    const group = new ChargeGroup(this.account, `charge_${newSortableId(clock.now())}`, clock.monotonicMs());
     this.#groups.push(group);
     this.#unwritten.add(group);
     return group;

@@ -6,7 +6,7 @@ import type { SpentReader } from "../limits/spent_reader.ts";
 import type { LimitedCall, LimitedCaller, LimitHolder, TokenEstimate } from "../limits/limited_caller.ts";
 import { allTokensOf } from "../conversation/usage.ts";
 import type { Journal } from "../store/journal/journal.ts";
-import type { WriteGuard } from "../store/write_health.ts";
+import { storageUnavailable, type WriteGuard } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { AccountMeter, type AccountMeterOptions, type OpenCall } from "./account_meter.ts";
 import { LedgerSchedule } from "./ledger_schedule.ts";
@@ -130,6 +130,8 @@ export interface MeterOptions extends Omit<AccountMeterOptions, "journal" | "sch
   readonly writeGuard?: WriteGuard;
   /** Makes charges durable before they are in the ledger. Default: none; each charge waits for the ledger. */
   readonly journal?: Journal;
+  /** Calls of an account are refused while its oldest charge has waited longer for the ledger. Default: no limit. */
+  readonly maxLedgerLagMs?: number | null;
 }
 
 const REFRESH_INTERVAL_MS = 1_000;
@@ -146,7 +148,7 @@ const MAX_ACCOUNT_METERS = 10_000;
  */
 export function createMeter(options: MeterOptions): LedgerMeter {
   const meters = new Map<string, AccountMeter>();
-  const { journal = null, clock } = options;
+  const { journal = null, clock, maxLedgerLagMs = null } = options;
   const readSpent = options.readSpent ?? noReader;
   const shared = { ...options, journal, readSpent, schedule: new LedgerSchedule(clock) };
 
@@ -179,6 +181,7 @@ export function createMeter(options: MeterOptions): LedgerMeter {
 
   function withMoney<T>(caller: LimitedCaller, use: (meter: AccountMeter) => T): T | Promise<T> {
     const meter = meterOf(caller.accountId);
+    if (maxLedgerLagMs !== null && meter.ledgerLagMs > maxLedgerLagMs) throw storageUnavailable();
     const { balanceAgeMs: ageMs } = meter;
     if (ageMs >= MAX_BALANCE_AGE_MS || !meter.limiter.isLoaded(caller)) return afterReading(caller, use);
     let used: T;

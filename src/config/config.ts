@@ -28,7 +28,9 @@ import {
   readWebhooksSection,
   type TracingConfig,
   type WebhooksConfig,
+  type WrittenBilling,
 } from "./small_sections.ts";
+import { storeAddressOf } from "./store_address.ts";
 import { applyBucketVariables, type BucketConfig, readFiles, readStoreSection } from "./storage_sections.ts";
 
 /**
@@ -162,9 +164,10 @@ export function readTree(tree: Section, problems: Problems): Config {
     if (!SECTIONS.some((section) => section === key)) problems.addUnknown([key], SECTIONS);
   }
   const entries = tree.models == null ? null : listOf(tree.models, ["models"], problems, readModelEntry);
+  const store = problems.read(["store"], tree.store ?? undefined, readStoreSection);
   const config = {
     server: problems.read(["server"], tree.server ?? {}, readServerSection),
-    store: problems.read(["store"], tree.store ?? undefined, readStoreSection),
+    store,
     ...readFiles(tree, problems),
     accounts: problems.read(["accounts"], tree.accounts ?? [], readAccounts),
     providers: readProviders(tree.providers ?? {}, problems),
@@ -173,7 +176,7 @@ export function readTree(tree: Section, problems: Problems): Config {
     aliases: readAliases(tree.aliases ?? {}, problems),
     limits: problems.read(["limits"], tree.limits ?? {}, readLimitsSection),
     retention: problems.read(["retention"], tree.retention ?? {}, readRetentionSection),
-    billing: problems.read(["billing"], tree.billing ?? {}, readBillingSection),
+    billing: billingFor(store, problems.read(["billing"], tree.billing ?? {}, readBillingSection)),
     webhooks: problems.read(["webhooks"], tree.webhooks ?? {}, readWebhooksSection),
     egress: problems.read(["egress"], tree.egress ?? {}, readEgressSection),
     logs: problems.read(["logs"], tree.logs ?? {}, readLogsSection),
@@ -192,6 +195,13 @@ export function readTree(tree: Section, problems: Problems): Config {
   problems.throwIfAny();
   // Without problems nothing above is null, except models that were left out.
   return { ...config, models, proxies: NO_PROXIES } as Config;
+}
+
+/** The host of a gateway with a database can be replaced, and its disk with it, so charges are synced by default. */
+function billingFor(store: string | null, billing: WrittenBilling | null): BillingConfig | null {
+  if (billing === null || store === null) return null;
+  const isDatabase = storeAddressOf(store).engine === "postgres";
+  return { ...billing, durability: billing.durability ?? (isDatabase ? "power" : "process") };
 }
 
 const readModelEntry: Reader<Model | ModelPattern> = (value, context) =>

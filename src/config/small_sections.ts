@@ -16,7 +16,8 @@ export interface BillingConfig {
   readonly unknownCreates: "release" | "capture";
   /**
    * What a charge survives before the last byte of its reply is sent: the end of the process, or also a power failure.
-   * Default: `process`. Source: docs/configuration.md#durability-of-charges.
+   * Default: `power` for a store in PostgreSQL, otherwise `process`. Source:
+   * docs/configuration.md#durability-of-charges.
    */
   readonly durability: "process" | "power";
 }
@@ -33,10 +34,10 @@ export interface LogsConfig {
   readonly level: LogLevel;
 }
 
-const billing: z.ZodType<BillingConfig> = z.strictObject({
+const billing: z.ZodType<WrittenBilling> = z.strictObject({
   preauthorize: boolean().default(true),
   unknown_creates: z.enum(["release", "capture"]).default("release"),
-  durability: z.enum(["process", "power"]).default("process"),
+  durability: z.enum(["process", "power"]).nullable().default(null),
 }).transform(({ unknown_creates, ...billing }) => ({ ...billing, unknownCreates: unknown_creates }));
 
 const webhooks: z.ZodType<WebhooksConfig> = z.strictObject({ timeout: seconds(0.01, 300).default(10_000) })
@@ -46,8 +47,13 @@ const logs: z.ZodType<LogsConfig> = z.strictObject({
   level: z.enum(["debug", "info", "warn", "error"]).default("info"),
 });
 
+/** The `billing` section as written; null for a durability that follows from the store. */
+export type WrittenBilling = Omit<BillingConfig, "durability"> & {
+  readonly durability: BillingConfig["durability"] | null;
+};
+
 /** The `billing` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
-export function readBillingSection(value: unknown, context?: ReadContext): BillingConfig {
+export function readBillingSection(value: unknown, context?: ReadContext): WrittenBilling {
   return billing.parse(value, context);
 }
 

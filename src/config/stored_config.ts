@@ -38,9 +38,14 @@ export async function readStoredConfig(store: Pick<Store, "get">): Promise<{
   readonly version: number;
   readonly content: StoredConfig;
 }> {
-  const [current] = await store.get<CurrentRecord>([CURRENT]);
-  const version = current?.value.version ?? 0;
+  const version = await readCurrentVersion(store);
   return { version, content: version === 0 ? {} : (await readStoredVersion(store, version))?.content ?? {} };
+}
+
+/** The number of the version in force; 0 if nothing was ever stored. */
+export async function readCurrentVersion(store: Pick<Store, "get">): Promise<number> {
+  const [current] = await store.get<CurrentRecord>([CURRENT]);
+  return current?.value.version ?? 0;
 }
 
 /** A version; null if it does not exist or is no longer kept. */

@@ -5,6 +5,7 @@ import type { Store } from "./store.ts";
 export function changedStore(store: Store, own: Partial<Store>): Store {
   return {
     limits: store.limits,
+    ...store.jobLeaseMs !== undefined && { jobLeaseMs: store.jobLeaseMs },
     now: () => store.now(),
     get: (keys) => store.get(keys),
     scan: (prefix, options) => store.scan(prefix, options),

@@ -40,7 +40,7 @@ export interface JobRunnerOptions {
   readonly handlers: Readonly<Record<string, JobHandler>>;
   /** The maximum number of running jobs per kind. Default 16. */
   readonly concurrency?: Readonly<Record<string, number>>;
-  /** The duration of a lease; it is renewed after a third of it. Default 30 s. */
+  /** The duration of a lease; it is renewed after a third of it. Default: that of the store, or 30 s. */
   readonly leaseMs?: number;
   /** The interval of checks for due jobs without a wake-up. Default 5 s. */
   readonly pollMs?: number;
@@ -65,6 +65,8 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
 export function jobBackoffMs(attempt: number): number {
   return Math.min(2 ** attempt, 60) * 1_000;
 }
+
+const DEFAULT_LEASE_MS = 30_000;
 
 type StopReason = "lost" | "hung" | "released";
 type Outcome =
@@ -134,7 +136,8 @@ class Runner implements JobRunner {
   #isDraining = false;
 
   constructor(options: JobRunnerOptions) {
-    const { store, clock, log, handlers, concurrency = {}, leaseMs = 30_000, pollMs = 5_000 } = options;
+    const { store, clock, log, handlers, concurrency = {}, pollMs = 5_000 } = options;
+    const leaseMs = options.leaseMs ?? store.jobLeaseMs ?? DEFAULT_LEASE_MS;
     this.#store = store;
     this.#clock = clock;
     this.#log = log;

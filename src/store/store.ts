@@ -170,6 +170,11 @@ export const MIN_STORE_LIMITS: StoreLimits = {
 export interface Store {
   /** The limits of the engine. They do not change while it is open. */
   readonly limits: StoreLimits;
+  /**
+   * The duration of the leases of jobs, in milliseconds, if processes share the store: the jobs of one that was killed
+   * are due when their leases end. Absent for an engine of one process, whose open frees all leases.
+   */
+  readonly jobLeaseMs?: number;
   /** The engine's clock in Unix milliseconds. Due times, leases and expiries are compared to it. */
   now(): number;
   /** Reads values. Linearizable; the results are in the order of the keys, null for a key without a value. */

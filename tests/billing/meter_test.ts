@@ -293,6 +293,23 @@ Deno.test("a charge that is not durable yet is money spent", async () => {
   await charged;
 });
 
+Deno.test("calls are refused while the oldest charge waits too long for the ledger", async () => {
+  const clock = manualClock();
+  const store = observeStore(await openMemoryStore({ clock }));
+  await createAccount(store, { id: "acme", balance: 100n });
+  const meter = createMeter({ store, clock, log: recordingLog(), maxLedgerLagMs: 2_000 });
+  const gate = Promise.withResolvers<void>();
+  store.beforeCommit = () => gate.promise;
+  const charged = chargeOf(await meter.admit(unlimitedKey("acme"), 10n), CHARGE);
+  clock.advance(2_000);
+  (await meter.admit(unlimitedKey("acme"), 10n)).release();
+  clock.advance(1);
+  assertThrows(() => void meter.admit(unlimitedKey("acme"), 10n), GatewayError, "cannot write to its storage");
+  gate.resolve();
+  await charged;
+  (await meter.admit(unlimitedKey("acme"), 10n)).release();
+});
+
 Deno.test("charges that come while a commit is under way share the next one: one balance change, one entry", async () => {
   const { meter, store } = await meterOver(1_000_000n, manualClock());
   const admissions = await Promise.all(Array.from({ length: 121 }, () => meter.admit(unlimitedKey("acme"), 1n)));

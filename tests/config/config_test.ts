@@ -127,6 +127,13 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
   });
 });
 
+Deno.test("readConfig() syncs charges by default with a store in PostgreSQL", () => {
+  const store = "store: postgres://switchyard@127.0.0.1/switchyard\n";
+  assertEquals(configOf(store).billing.durability, "power");
+  assertEquals(configOf(`${store}billing: { durability: process }`).billing.durability, "process");
+  assertEquals(configOf("billing: { durability: power }").billing.durability, "power");
+});
+
 Deno.test("readConfig() reads tracing with its defaults, and refuses what is no address of a collector", () => {
   const endpoint = "http://collector:4318/v1/traces";
   assertEquals(configOf(`tracing: { endpoint: "${endpoint}" }`).tracing, {

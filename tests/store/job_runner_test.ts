@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Log, LogFields } from "../../src/lib/log.ts";
+import { type Log, type LogFields, silentLog } from "../../src/lib/log.ts";
+import { changedStore } from "../../src/store/changed_store.ts";
 import type { StoreEngine } from "../../src/store/engine.ts";
 import { createJobRunner, jobBackoffMs, type JobRunner, type JobRunnerOptions } from "../../src/store/job_runner.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
@@ -63,6 +64,16 @@ test("runs what is due at its start and what falls due later", async ({ store, c
   clock.advance(500);
   await until(() => done.length === 3);
   assertEquals(done, ["before", "now", "later"]);
+});
+
+test("leases jobs for as long as the store of several processes says", async ({ store, clock }) => {
+  const started = Promise.withResolvers<Job>();
+  const shared = changedStore(store, { jobLeaseMs: 10_000 });
+  await add(store, "t");
+  const handlers = { k: (job: Job) => new Promise<void>(() => started.resolve(job)) };
+  const runner = createJobRunner({ store: shared, clock, log: silentLog, handlers });
+  assertEquals((await started.promise).dueAt, clock.now() + 10_000);
+  await runner.drain(0);
 });
 
 test("finds due jobs whose wake was lost", async ({ store, clock, run }) => {

@@ -35,6 +35,8 @@ export interface OpenDatabase {
   readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
 }
 
+/** With the poll of the other nodes, they have the jobs of a killed one within 12 seconds. */
+const JOB_LEASE_MS = 10_000;
 const POLL_INTERVAL_MS = 1_000;
 const SWEEP_INTERVAL_MS = 600_000;
 /** Due times within it have a timer; the poll finds the later ones in time. */
@@ -46,6 +48,7 @@ const CLOSE_TIMEOUT_SECONDS = 5;
 /** The store on PostgreSQL. Several processes may use one database. The port documents the members. */
 export class PostgresStore implements StoreEngine {
   readonly limits: StoreLimits = POSTGRES_LIMITS;
+  readonly jobLeaseMs = JOB_LEASE_MS;
   readonly #sql: Database;
   readonly #clock: EngineClock;
   readonly #log: Log;

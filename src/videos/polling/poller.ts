@@ -12,7 +12,7 @@ import { firstPollAt, type WatchedTask, watchedTaskOf } from "./watched_task.ts"
  *
  *     submitted ──→ job due at once ──→ leased, watched ──→ polled … polled ──→ terminal commit completes the job
  *                          ▲                    │
- *                          └── process is gone ─┘   the next open of the store frees the lease
+ *                          └── process is gone ─┘   the lease ends, or the next open of the store frees it
  *
  * A poll without news therefore needs no store operation, and no task is lost when a process is killed.
  */
@@ -39,11 +39,12 @@ export function createPoller(parts: VideoParts): Poller {
 
 const POLL_JOB: VideoJobKind = "video_poll";
 /**
- * Long, because thousands of leases are renewed. Leases of a killed process do not delay tasks: the next open of the
- * store frees them.
+ * The lease in a store of one process. It is long, because thousands of leases are renewed. Leases of a killed process
+ * do not delay tasks: the next open of the store frees them.
  */
 const LEASE_MS = 600_000;
-const RENEW_EVERY_MS = LEASE_MS / 4;
+/** A lease is renewed so often while it lasts. */
+const RENEWALS = 4;
 /** Interval between checks for jobs without a wake-up. */
 const CLAIM_EVERY_MS = 5_000;
 /** Small enough that reading the tasks takes the main thread only a few milliseconds. */
@@ -63,10 +64,13 @@ class TaskPoller implements Poller {
   #mayHaveMore = false;
   #isStarted = false;
   #isDraining = false;
+  #isRenewing = false;
+  readonly #leaseMs: number;
   readonly #stops: (() => void)[] = [];
 
   constructor(parts: VideoParts) {
     this.#parts = parts;
+    this.#leaseMs = parts.store.jobLeaseMs ?? LEASE_MS;
     this.#onAnswer = answerHandler(parts, (taskId) => this.#held.has(taskId));
   }
 
@@ -81,7 +85,7 @@ class TaskPoller implements Poller {
       this.#every(CLAIM_EVERY_MS, async () => {
         await Promise.all([this.#claim(), this.#endOverdue()]);
       }),
-      this.#every(RENEW_EVERY_MS, () => this.#renew()),
+      this.#every(this.#leaseMs / RENEWALS, () => this.#renewOnce()),
     );
     void this.#claim();
     // deno-lint-ignore no-this-alias -- the runner's getter has a `this` of its own
@@ -138,7 +142,7 @@ class TaskPoller implements Poller {
     try {
       while (this.#mayHaveMore && !this.#isDraining) {
         this.#mayHaveMore = false; // a wake-up during the claim sets it again
-        const jobs = await store.claim([POLL_JOB], CLAIMED_AT_ONCE, LEASE_MS);
+        const jobs = await store.claim([POLL_JOB], CLAIMED_AT_ONCE, this.#leaseMs);
         if (jobs.length === CLAIMED_AT_ONCE) this.#mayHaveMore = true;
         await this.#watchAll(jobs);
       }
@@ -214,11 +218,21 @@ class TaskPoller implements Poller {
     }
   }
 
+  /** A slow store gets one renewal at a time. */
+  async #renewOnce(): Promise<void> {
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
+    await this.#renew();
+    this.#isRenewing = false;
+  }
+
   async #renew(): Promise<void> {
     const { store, log } = this.#parts;
     const tasks = [...this.#watched.values()];
     try {
-      const renewed = new Map((await store.renew(tasks.map(({ job }) => job), LEASE_MS)).map((job) => [job.id, job]));
+      const renewed = new Map(
+        (await store.renew(tasks.map(({ job }) => job), this.#leaseMs)).map((job) => [job.id, job]),
+      );
       for (const task of tasks) {
         const job = renewed.get(task.job.id);
         if (job) task.job = job;

@@ -12,6 +12,8 @@ export interface SigningKeyRing {
    * See {@linkcode rotateSigningKeys}; one rotation at a time. Returns the ids of changed keys, which are not secret.
    */
   rotate(): Promise<KeyRotation>;
+  /** Reads the keys again, in case another gateway has rotated them. */
+  refresh(): Promise<void>;
 }
 
 /** Result of a rotation, by key ids. */
@@ -24,7 +26,7 @@ export interface KeyRotation {
   readonly dropped: readonly string[];
 }
 
-/** Opens the signing keys of a store that only this process owns. */
+/** Opens the signing keys of a store. */
 export async function openSigningKeys(store: Store): Promise<SigningKeyRing> {
   const keys: SigningKey[] = [...await ensureSigningKeys(store)];
   let turn: Promise<unknown> = Promise.resolve();
@@ -37,8 +39,19 @@ export async function openSigningKeys(store: Store): Promise<SigningKeyRing> {
     return { signs: rotated[0].id, verifies, dropped };
   }
 
+  async function refreshNow(): Promise<void> {
+    const stored = await ensureSigningKeys(store);
+    const isSame = stored.length === keys.length && stored.every(({ id }, i) => id === keys[i]?.id);
+    if (!isSame) keys.splice(0, keys.length, ...stored);
+  }
+
   return {
     keys,
+    refresh() {
+      const refreshed = turn.then(refreshNow);
+      turn = refreshed.catch(() => {});
+      return refreshed;
+    },
     rotate() {
       const rotation = turn.then(rotateNow);
       turn = rotation.catch(() => {});

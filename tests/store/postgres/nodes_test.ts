@@ -5,7 +5,8 @@ import { migrateDatabase } from "../../../src/store/postgres/migrate.ts";
 import { MIGRATIONS } from "../../../src/store/postgres/migrations.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
 import type { PostgresStore } from "../../../src/store/postgres/postgres_store.ts";
-import type { Commit, CommitResult } from "../../../src/store/store.ts";
+import { createJobRunner } from "../../../src/store/job_runner.ts";
+import type { Commit, CommitResult, Job } from "../../../src/store/store.ts";
 import { StoreUnusableError } from "../../../src/store/store_unusable_error.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock, until } from "../../support/manual_clock.ts";
@@ -96,6 +97,34 @@ function jobTests(server: PostgresServer): void {
     assert((await b.store.commit(null, { completeJobs: [current] })).ok);
   });
 
+  overNodes(server, 2, "the jobs of a killed node are run by another within twelve seconds", async ([a, b]) => {
+    assert(a && b);
+    const ran: string[] = [];
+    const taken = Promise.withResolvers<void>();
+    await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    // The clock of the first node stands still, so it never renews the lease.
+    const killed = createJobRunner({
+      ...a,
+      log: silentLog,
+      handlers: { k: (_, { signal }) => (taken.resolve(), new Promise((resolve) => onceAborted(signal, resolve))) },
+    });
+    await taken.promise;
+    const handler = async (job: Job) => {
+      const result = await b.store.commit(null, { completeJobs: [job] });
+      ran.push(job.ref);
+      return result;
+    };
+    const other = createJobRunner({ ...b, log: silentLog, handlers: { k: handler } });
+    for (let second = 0; second < 12; second++) {
+      b.clock.advance(1_000);
+      await b.store.isReady();
+    }
+    await until(() => ran.length > 0);
+    await other.drain(0);
+    await killed.drain(0);
+    assertEquals(ran, ["r"]);
+  });
+
   overNodes(server, 2, "due times move once when both nodes see that the clock was set back", async ([a, b]) => {
     assert(a && b);
     const dueAt = a.store.now() + 90_000;
@@ -115,6 +144,10 @@ function jobTests(server: PostgresServer): void {
       await store.close();
     }
   });
+}
+
+function onceAborted(signal: AbortSignal, then: () => void): void {
+  signal.addEventListener("abort", then, { once: true });
 }
 
 function commitTests(server: PostgresServer): void {

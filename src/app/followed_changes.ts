@@ -1,0 +1,71 @@
+import { ConfigError } from "../config/config_error.ts";
+import { readCurrentVersion } from "../config/stored_config.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { JobRunner } from "../store/job_runner.ts";
+import type { Store } from "../store/store.ts";
+import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
+import type { ConfigChanges } from "./config_changes.ts";
+
+/** What {@linkcode followChanges} needs. */
+export interface FollowedParts {
+  readonly store: Pick<Store, "get">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signingKeys: Pick<SigningKeyRing, "refresh">;
+  /** Null if the configuration is not changed while the gateway runs. */
+  readonly configChanges: (() => Promise<Pick<ConfigChanges, "version" | "follow">>) | null;
+}
+
+/** With the time of a read, what another gateway changed holds here within five seconds. */
+const INTERVAL_MS = 2_000;
+
+/**
+ * Reads every two seconds what other gateways on the store may have changed and this one holds in memory: the signing
+ * keys and the settings in the store. Keys and accounts of callers are cached for five seconds anyway.
+ *
+ * A version of the settings that does not fit the file of this gateway is logged once and not tried again.
+ */
+export function followChanges({ store, clock, log, signingKeys, configChanges }: FollowedParts): JobRunner {
+  let refused = 0;
+  let isEnded = false;
+  let stopTimer = () => {};
+  let reading: Promise<void> = Promise.resolve();
+
+  async function followConfig(): Promise<void> {
+    if (configChanges === null) return;
+    const version = await readCurrentVersion(store);
+    if (version === 0 || version === refused) return;
+    const changes = await configChanges();
+    try {
+      await changes.follow();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      refused = version;
+    }
+  }
+
+  async function read(): Promise<void> {
+    try {
+      await signingKeys.refresh();
+      await followConfig();
+    } catch (error) {
+      log.warn("changes_not_read", { reason: error instanceof Error ? error.name : typeof error });
+    }
+    if (!isEnded) readLater();
+  }
+
+  function readLater(): void {
+    stopTimer = clock.after(INTERVAL_MS, () => void (reading = read()));
+  }
+
+  readLater();
+  return {
+    running: 0,
+    async drain() {
+      isEnded = true;
+      stopTimer();
+      await reading;
+    },
+  };
+}
