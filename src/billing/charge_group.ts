@@ -23,8 +23,8 @@ export class ChargeGroup implements WrittenCharge {
   #written: PromiseWithResolvers<void> | null = null;
 
   /**
-   * @param startedAt When its first row was added, in milliseconds of a clock that never goes backwards. Default: 0, for
-   * groups of an earlier process.
+   * @param startedAt When its first row was added, in milliseconds of a clock that never goes backwards. Default: 0,
+   * for groups of an earlier process.
    */
   constructor(readonly account: string, readonly reference: string, readonly startedAt = 0) {}
 
