@@ -109,16 +109,17 @@ export function providersFrom(environment: Environment, problems: Problems): Sec
 
 /**
  * The `providers` section with the keys of presets: a provider of `kind: groq` without a key and an address of its own
- * has the key in `GROQ_API_KEY`. The section itself is not changed, so that no key is shown with it.
+ * has the key in `GROQ_API_KEY`. Of a preset whose accounts have their own addresses, it has the key at any address.
+ * The section itself is not changed, so that no key is shown with it.
  */
 export function withPresetKeys(providers: unknown, environment: Environment, problems: Problems): unknown {
   if (!isSection(providers)) return providers;
   return Object.fromEntries(
     Object.entries(providers).map(([name, provider]) => {
-      if (!isSection(provider) || provider.api_key || provider.base_url || provider.credentials) {
-        return [name, provider];
-      }
-      const keyName = presetOf(String(provider.kind))?.keyName;
+      if (!isSection(provider) || provider.api_key || provider.credentials) return [name, provider];
+      const preset = presetOf(String(provider.kind));
+      if (provider.base_url && preset?.baseUrl !== null) return [name, provider];
+      const keyName = preset?.keyName;
       const key = keyName ? environment(keyName) : undefined;
       if (!keyName || !key) return [name, provider];
       problems.setOrigin(["providers", name, "api_key"], `environment: ${keyName}`);

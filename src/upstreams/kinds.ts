@@ -59,10 +59,14 @@ export const PROVIDER_KINDS: readonly [ProviderKind, ...ProviderKind[]] = Object
 /** A vendor whose format is that of another kind, with its address and its usual environment variable. */
 export interface VendorPreset {
   readonly kind: ProviderKind;
-  /** The base URL that the vendor documents for clients of the kind. */
-  readonly baseUrl: string;
+  /** The base URL that the vendor documents for clients of the kind; null if every account has its own. */
+  readonly baseUrl: string | null;
+  /** What is added to a base URL that does not end in it. Default: nothing. */
+  readonly path?: string;
   /** The variable in which the vendor's clients expect the key; null for servers that need none. */
   readonly keyName: string | null;
+  /** The header field of the key. Default: that of the kind. */
+  readonly keyHeader?: string;
   /** The text endpoints, where the vendor has other ones than chat completions. */
   readonly speaks?: "responses";
 }
@@ -89,6 +93,14 @@ const PRESETS = {
   nvidia: { kind: "openai", baseUrl: "https://integrate.api.nvidia.com/v1", keyName: "NVIDIA_API_KEY" },
   moonshotai: { kind: "openai", baseUrl: "https://api.moonshot.ai/v1", keyName: "MOONSHOT_API_KEY" },
   zai: { kind: "openai", baseUrl: "https://api.z.ai/api/paas/v4", keyName: "ZAI_API_KEY" },
+  // Source: Azure OpenAI documentation, "v1 API": no api-version, and the name of a deployment as the model.
+  azure: {
+    kind: "openai",
+    baseUrl: null,
+    path: "/openai/v1",
+    keyName: "AZURE_OPENAI_API_KEY",
+    keyHeader: "api-key",
+  },
   ollama: { kind: "openai", baseUrl: "http://localhost:11434/v1", keyName: null },
   vllm: { kind: "openai", baseUrl: "http://localhost:8000/v1", keyName: null },
   lmstudio: { kind: "openai", baseUrl: "http://localhost:1234/v1", keyName: null },

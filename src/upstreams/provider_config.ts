@@ -135,13 +135,21 @@ const schema: z.ZodType<ProviderConfig> = input
   .superRefine((provider, context) => {
     refuseBadCredentials(provider, context);
     const { preset } = provider;
-    const needsKey = !provider.base_url && (preset === null || preset.keyName !== null);
+    const isOwnAddress = preset?.baseUrl === null;
+    if (isOwnAddress && !provider.base_url) {
+      context.addIssue({ code: "custom", path: ["base_url"], message: "the address of the account at the vendor" });
+    }
+    const needsKey = isOwnAddress
+      ? Object.keys(provider.headers).length === 0
+      : !provider.base_url && (preset === null || preset.keyName !== null);
     if (needsKey && !provider.api_key && provider.credentials === undefined) {
       const named = preset === null ? "" : `, here or in the environment variable ${preset.keyName}`;
       context.addIssue({
         code: "custom",
         path: ["api_key"],
-        message: `the vendor's key, which is required without base_url${named}`,
+        message: isOwnAddress
+          ? `the vendor's key${named}`
+          : `the vendor's key, which is required without base_url${named}`,
       });
     }
     if (provider.secret_key && !supportsSecretKey(provider.kind)) {
@@ -195,36 +203,45 @@ function refuseBadCredentials({ kind, api_key, secret_key, credentials }: Input,
 
 function providerOf(provider: Input): ProviderConfig {
   const { preset } = provider;
-  const baseUrl = withoutVersion(provider.kind, provider.base_url ?? preset?.baseUrl ?? BASE_URLS[provider.kind]);
+  const address = provider.base_url ?? preset?.baseUrl ?? BASE_URLS[provider.kind];
+  const baseUrl = withPath(withoutVersion(provider.kind, address), preset?.path);
   const { connect, first_byte, idle } = provider.timeouts;
   const limits = limitsOf(provider);
   return {
     kind: provider.kind,
     baseUrl,
-    apiKey: provider.api_key,
+    ...keyAndHeaders(provider, preset?.keyHeader),
     ...(provider.secret_key !== null && { secretKey: provider.secret_key }),
     speaks: provider.speaks ?? preset?.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
-    headers: inLowerCase(provider.headers),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },
     quirks: provider.quirks ? new Set(provider.quirks) : defaultQuirks(provider.kind, new URL(baseUrl)),
     ...(limits && { limits: { ...limits, maxWaitMs: provider.max_wait } }),
     ...(provider.credentials && {
-      credentials: provider.credentials.map((each) => credentialOf(each, provider.max_wait)),
+      credentials: provider.credentials.map((each) => credentialOf(each, provider.max_wait, preset?.keyHeader)),
     }),
   };
 }
 
-function credentialOf(input: CredentialInput, maxWaitMs: number): CredentialConfig {
+function credentialOf(input: CredentialInput, maxWaitMs: number, keyHeader: string | undefined): CredentialConfig {
   const limits = limitsOf(input);
   return {
     name: input.name,
-    apiKey: input.api_key,
+    ...keyAndHeaders(input, keyHeader),
     ...(input.secret_key !== null && { secretKey: input.secret_key }),
-    headers: inLowerCase(input.headers),
     weight: input.weight,
     ...(limits && { limits: { ...limits, maxWaitMs } }),
   };
+}
+
+/** The key, or a header field with it where the vendor has one of its own. */
+function keyAndHeaders(
+  { api_key: apiKey, headers }: Pick<Input, "api_key" | "headers">,
+  keyHeader: string | undefined,
+): Pick<ProviderConfig, "apiKey" | "headers"> {
+  const written = inLowerCase(headers);
+  if (keyHeader === undefined || apiKey === null) return { apiKey, headers: written };
+  return { apiKey: null, headers: { [keyHeader]: apiKey, ...written } };
 }
 
 function inLowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -236,6 +253,10 @@ const TEXT_PATHS: Readonly<Partial<Record<ProviderKind, RegExp>>> = {
   minimax: /\/v1$/,
   alibaba: /\/(?:compatible-mode|api)\/v1$/,
 };
+
+function withPath(baseUrl: string, path = ""): string {
+  return baseUrl.endsWith(path) ? baseUrl : baseUrl + path;
+}
 
 function withoutVersion(kind: ProviderKind, baseUrl: string): string {
   return baseUrl.replace(TEXT_PATHS[kind] ?? /$^/, "");

@@ -58,9 +58,9 @@ Deno.test("import litellm carries models, weights, limits, aliases, fallbacks an
   assertEquals(providers["openai-fast"], { kind: "openai", api_key: "${OPENAI_API_KEY}", rpm: 60 });
   assertEquals(providers.openai, { kind: "openai", api_key: "${OPENAI_API_KEY}" });
   assertEquals(providers.azure, {
-    kind: "openai",
-    base_url: "https://acme.openai.azure.com/openai/v1",
-    headers: { "api-key": "${AZURE_API_KEY}" },
+    kind: "azure",
+    base_url: "https://acme.openai.azure.com",
+    api_key: "${AZURE_API_KEY}",
   });
   assertEquals(providers.ollama, { kind: "ollama", base_url: "http://gpu:11434/v1" });
   const byId = new Map(models.map((model: { id: string }) => [model.id, model]));
@@ -151,7 +151,7 @@ Deno.test("import bifrost carries keys with weights, deployments, and virtual ke
       { name: "b", api_key: "${OPENAI_API_KEY}", weight: 0.3 },
     ],
   });
-  assertEquals(providers.azure.base_url, "${AZURE_ENDPOINT}/openai/v1");
+  assertEquals(providers.azure, { kind: "azure", base_url: "${AZURE_ENDPOINT}", api_key: "${AZURE_KEY}" });
   assertEquals(models.map(({ id }: { id: string }) => id), ["azure/gpt-5.4-mini", "openai/*"]);
   assertEquals(accounts, [{
     id: "team-one",

@@ -8,6 +8,7 @@ Deno.test("a preset gives the kind, the address and the quirks of its vendor", (
   for (const name of PRESET_NAMES) {
     const preset = presetOf(name);
     assert(preset !== null);
+    if (preset.baseUrl === null) continue;
     const config = readProviderConfig({ kind: name, api_key: "k" });
     const written = readProviderConfig({ kind: preset.kind, api_key: "k", base_url: preset.baseUrl });
     assertEquals(config, { ...written, speaks: preset.speaks ?? written.speaks });
@@ -51,6 +52,31 @@ Deno.test("the key of a preset comes from its vendor's environment variable", ()
   assertEquals(keyOf("providers: { fast: { kind: openai, base_url: 'http://relay.example/v1' } }", env), null);
   assertEquals(problemsOf("providers: { fast: { kind: groq } }", { GROQ_API_KEY: "two words" }), [
     "environment: GROQ_API_KEY: expected a secret of 1 to 512 visible ASCII characters, got text of 9 characters",
+  ]);
+});
+
+Deno.test("azure takes the address of a resource, and sends the key in its own header field", () => {
+  const base_url = "https://acme.openai.azure.com";
+  for (const address of [base_url, `${base_url}/`, `${base_url}/openai/v1`]) {
+    const { baseUrl, apiKey, headers } = readProviderConfig({ kind: "azure", base_url: address, api_key: "k" });
+    assertEquals([baseUrl, apiKey, headers], [`${base_url}/openai/v1`, null, { "api-key": "k" }]);
+  }
+  const { credentials } = readProviderConfig({
+    kind: "azure",
+    base_url,
+    credentials: [{ name: "a", api_key: "k", headers: { "X-Team": "one" } }],
+  });
+  assertEquals(credentials?.map(({ apiKey, headers }) => [apiKey, headers]), [
+    [null, { "api-key": "k", "x-team": "one" }],
+  ]);
+  const fromVariable = configOf(`providers: { azure: { kind: azure, base_url: "${base_url}" } }`, {
+    AZURE_OPENAI_API_KEY: "key-in-variable",
+  });
+  assertEquals(fromVariable.providers.azure?.headers, { "api-key": "key-in-variable" });
+  assertEquals(problemsOf("providers: { azure: { kind: azure } }"), [
+    "switchyard.yaml: providers.azure.base_url: expected the address of the account at the vendor, got nothing",
+    "switchyard.yaml: providers.azure.api_key: expected the vendor's key, here or in the environment variable " +
+    "AZURE_OPENAI_API_KEY, got nothing",
   ]);
 });
 

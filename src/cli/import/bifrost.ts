@@ -170,9 +170,9 @@ function readAzure(config: ImportedConfig, keys: readonly SourceMap[], place: st
     }
     if (azure.api_version !== undefined) config.drop(`${at}.api_version`, "deployments are called by the v1 API");
     const provider = config.provider("azure", {
-      kind: "openai",
-      base_url: `${config.address(endpoint.replace(/\/+$/, ""))}/openai/v1`,
-      headers: { "api-key": config.secret(value, "AZURE_API_KEY") },
+      kind: "azure",
+      base_url: config.address(endpoint.replace(/\/+$/, "")),
+      api_key: config.secret(value, "AZURE_API_KEY"),
     });
     first ??= provider;
     const deployments = Object.entries(mapIn(azure.deployments ?? mapIn(key.aliases)));

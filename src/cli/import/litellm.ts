@@ -89,7 +89,7 @@ function readDeployment(deployment: Deployment): void {
 }
 
 /** Deployments are called by the v1 API, which is the default protocol. The prices are those of the base model. */
-const AZURE: ImportedVendor = { kind: "openai", family: "openai", keyName: "AZURE_API_KEY" };
+const AZURE: ImportedVendor = { kind: "azure", family: "openai", keyName: "AZURE_API_KEY" };
 
 interface Target {
   readonly fields: Record<string, Written>;
@@ -199,11 +199,7 @@ function azureProvider(
   const key = textIn(params.api_key);
   const secret = key === null ? config.variable("AZURE_API_KEY") : config.secret(key, "AZURE_API_KEY");
   if (params.api_version !== undefined) config.drop(place, "api_version: deployments are called by the v1 API");
-  const fields: Record<string, Written> = {
-    kind: "openai",
-    base_url: `${base}/openai/v1`,
-    headers: { "api-key": secret },
-  };
+  const fields: Record<string, Written> = { kind: "azure", base_url: base, api_key: secret };
   addCommonFields(config, params, fields);
   return fields;
 }
@@ -217,9 +213,7 @@ function addCommonFields(config: ImportedConfig, params: SourceMap, fields: Reco
     const text = textIn(value);
     return text === null ? [] : [[name, config.secret(text, `HEADER_${name}`)] as const];
   });
-  if (headers.length > 0) {
-    fields.headers = { ...fields.headers as Record<string, Written>, ...Object.fromEntries(headers) };
-  }
+  if (headers.length > 0) fields.headers = Object.fromEntries(headers);
   const timeout = numberIn(params.timeout);
   if (timeout !== null && timeout > 0) fields.timeouts = { first_byte: timeout };
 }
