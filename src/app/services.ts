@@ -143,6 +143,7 @@ function buildServices(
     accountConcurrency: () => openCallLimit.perAccount,
     readSpent: (account, keyId, since) => usageRollup.spentSince(account, keyId, since),
     writeGuard: engine.writeGuard,
+    leases: engine.moneyLeases ?? null,
     maxLedgerLagMs: maxLedgerLagMsOf(config),
   });
   const store = settledStore(engine, meter);

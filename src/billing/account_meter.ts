@@ -2,6 +2,7 @@ import type { Money } from "../lib/money.ts";
 import { AccountLimiter } from "../limits/account_limiter.ts";
 import type { LimitedCall } from "../limits/limited_caller.ts";
 import type { SpentReader } from "../limits/spent_reader.ts";
+import type { MoneyLeases, SharedBalance } from "../store/money_leases.ts";
 import { storageUnavailable } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { ChargeQueue, type ChargeQueueOptions } from "./charge_queue.ts";
@@ -12,7 +13,12 @@ export interface AccountMeterOptions extends Omit<ChargeQueueOptions, "onWritten
   readonly readSpent: SpentReader;
   /** Returns the open calls that the account can have. Default: no limit. */
   readonly accountConcurrency?: () => number;
+  /** Leases of the money, if other processes spend it too. Default: none do. */
+  readonly leases?: MoneyLeases | null;
 }
+
+/** A lease is not used in the last part of its duration, while its statement may have been under way. */
+const LEASE_MARGIN_MS = 2_000;
 
 /** A call with a reservation. */
 export interface OpenCall extends LimitedCall {
@@ -24,6 +30,13 @@ export interface OpenCall extends LimitedCall {
  * One account's balance as this process knows it. Reads of the balance and commits of charges run one after another.
  * The balance read from the store, less the charges that are not in the ledger yet, is therefore exact but for changes
  * by others: holds, credits, other processes.
+ *
+ * If other processes spend the balance too, this one leases a part of it from the store. What it has reserved, and has
+ * charged without the ledger, stays within the lease.
+ *
+ *     no lease ─ a call does not fit → leased, with a spare part → calls fit, half the time passed → leased again
+ *         ▲                                                        │ no call since the last look
+ *         └────────────── no open call or charge ──────────────────┘
  */
 export class AccountMeter {
   /** Calls that may still reserve or charge. While there are any, the meter must not be evicted. */
@@ -37,12 +50,27 @@ export class AccountMeter {
   #generation = 0;
   #reading: PromiseWithResolvers<void> | null = null;
   #loading: Promise<void> | null = null;
+  /** What other processes lease. */
+  #others: Money = 0n;
+  /** What this process may reserve and charge. Below what it has in the store while a lease is being replaced. */
+  #leased: Money = 0n;
+  /** When the lease can no longer be used, by the monotonic clock. */
+  #leasedUntil = -Infinity;
+  /** What waiting calls need. */
+  #wanted: Money = 0n;
+  #isRenewalDue = false;
+  #isUsed = false;
   /** The limits of the account and its keys. */
   readonly limiter: AccountLimiter;
 
   constructor(readonly account: string, private readonly options: AccountMeterOptions) {
     this.limiter = new AccountLimiter({ ...options, openCalls: this.#open });
-    this.#charges = new ChargeQueue(account, { ...options, onWritten: (amount) => this.#available -= amount });
+    const onWritten = (amount: Money) => {
+      this.#available -= amount;
+      // In the store the lease is smaller only when it is replaced. Until then it hides the amount from others.
+      this.#leased -= amount;
+    };
+    this.#charges = new ChargeQueue(account, { ...options, onWritten });
   }
 
   /** The number of calls that may still charge. */
@@ -60,9 +88,54 @@ export class AccountMeter {
     return this.credit - this.#reserved;
   }
 
-  /** The last known available balance less the charges that are not in the ledger yet, plus the account's overdraft. */
+  /**
+   * The last known available balance less the charges that are not in the ledger yet and what other processes lease,
+   * plus the account's overdraft.
+   */
   get credit(): Money {
+    return this.#ownCredit - this.#others;
+  }
+
+  get #ownCredit(): Money {
     return this.#available - this.#charges.pending + this.#overdraft;
+  }
+
+  /** Whether a reservation is within the lease of this process. Always if no other one spends the balance. */
+  covers(amount: Money): boolean {
+    const { leases = null, clock } = this.options;
+    if (leases === null || amount === 0n) return true;
+    return clock.monotonicMs() < this.#leasedUntil &&
+      this.#reserved + this.#charges.pending + amount <= this.#leased;
+  }
+
+  /**
+   * Leases money for a reservation that the lease does not cover, or finds out that it is not free. Another call can
+   * use it first. Rejects as the store does.
+   */
+  async lease(amount: Money): Promise<void> {
+    this.#wanted += amount;
+    try {
+      await this.readBalance();
+    } finally {
+      this.#wanted -= amount;
+    }
+  }
+
+  /**
+   * Renews the lease if it is in use, and returns what is not. Called every few seconds.
+   *
+   * @param isLast Whether no call follows, at the end of the process.
+   */
+  async renewLease(isLast = false): Promise<void> {
+    const { leases = null, clock } = this.options;
+    if (leases === null || this.#leasedUntil === -Infinity) return;
+    const isHalfOver = clock.monotonicMs() > this.#leasedUntil + LEASE_MARGIN_MS - leases.durationMs / 2;
+    if (this.#isUsed && !isLast && !isHalfOver) return void (this.#isUsed = false);
+    const kept = this.#reserved + this.#charges.pending;
+    if (!isLast && !isHalfOver && kept > 0n && kept === this.#leased) return;
+    if (isLast) this.#isUsed = false;
+    this.#isRenewalDue = true;
+    await this.readBalance();
   }
 
   /** The age of the balance; infinite if it must be read again. */
@@ -78,7 +151,7 @@ export class AccountMeter {
 
   /** Whether the meter can be evicted without loss. */
   get isIdle(): boolean {
-    return this.userCount === 0 && this.#charges.isIdle && this.limiter.isIdle;
+    return this.userCount === 0 && this.#charges.isIdle && this.limiter.isIdle && this.#leasedUntil === -Infinity;
   }
 
   /** Opens a call and reserves its money in memory, until {@linkcode AccountMeter.close}. */
@@ -86,6 +159,7 @@ export class AccountMeter {
     this.limiter.onOpened(call);
     this.#open.add(call);
     this.#reserved += call.amount;
+    this.#isUsed = true;
   }
 
   /** Ends a call and its reservation, with what it is charged and the tokens that it used. */
@@ -154,9 +228,7 @@ export class AccountMeter {
     const startedAt = this.options.clock.now();
     const generation = this.#generation;
     try {
-      const { available, overdraft = 0n } = await this.options.store.balance(this.account);
-      this.#available = available;
-      this.#overdraft = overdraft;
+      await this.#readMoney();
       // A balance that was read while others changed it may be outdated.
       this.#readAt = generation === this.#generation ? startedAt : -Infinity;
       this.#reading = null;
@@ -166,6 +238,38 @@ export class AccountMeter {
       this.#reading = null;
       reading.reject(failure);
     }
+  }
+
+  async #readMoney(): Promise<void> {
+    const { leases = null, store } = this.options;
+    if (leases === null) {
+      const { available, overdraft = 0n } = await store.balance(this.account);
+      this.#available = available;
+      this.#overdraft = overdraft;
+      return;
+    }
+    const isReplaced = this.#wanted > 0n || this.#isRenewalDue;
+    const { available, overdraft, others } =
+      await (isReplaced ? this.#replaceLease(leases) : leases.read(this.account));
+    this.#available = available;
+    this.#overdraft = overdraft;
+    this.#others = others;
+  }
+
+  /** Until the answer, and after a failure, new calls find no lease, since the store may have a smaller one already. */
+  async #replaceLease(leases: MoneyLeases): Promise<SharedBalance> {
+    const { clock } = this.options;
+    const kept = this.#reserved + this.#charges.pending;
+    const demand = { kept, wanted: this.#wanted, hasSpare: this.#wanted > 0n || this.#isUsed };
+    const sentAt = clock.monotonicMs();
+    this.#isRenewalDue = false;
+    this.#isUsed = false;
+    this.#leased = 0n;
+    this.#leasedUntil = sentAt;
+    const { leased, ...balance } = await leases.lease(this.account, demand);
+    this.#leased = leased;
+    this.#leasedUntil = leased === 0n ? -Infinity : sentAt + leases.durationMs - LEASE_MARGIN_MS;
+    return balance;
   }
 
   /** No charge is written during the read, so each is either in the ledger or among those of the queue. */
@@ -184,7 +288,7 @@ export class AccountMeter {
    * when vendors exceed the limits that they were sent, or when others take money from the account.
    */
   #endIfOverdrawn(): void {
-    const { credit } = this;
+    const credit = this.#ownCredit;
     if (credit >= 0n || this.#open.size === 0) return;
     let largest = 0n;
     for (const { amount } of this.#open) if (amount > largest) largest = amount;

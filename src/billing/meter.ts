@@ -137,6 +137,10 @@ export interface MeterOptions extends Omit<AccountMeterOptions, "journal" | "sch
 const REFRESH_INTERVAL_MS = 1_000;
 const MAX_BALANCE_AGE_MS = 5_000;
 const MAX_ACCOUNT_METERS = 10_000;
+/** A lease that no call used between two looks is returned. */
+const LEASE_CHECK_INTERVAL_MS = 3_000;
+/** A call that is overtaken by others so often is refused. */
+const MAX_LEASE_ATTEMPTS = 8;
 
 /**
  * A meter over the store. A call waits for the store only if its account had no call for five seconds. Balances are
@@ -144,11 +148,12 @@ const MAX_ACCOUNT_METERS = 10_000;
  * because of a balance that is older than a second.
  *
  * Reservations never exceed the credit. So an account can be overdrawn by at most what its open calls cost above their
- * reservations, and by what other processes take while calls are open.
+ * reservations, and by what other processes take while calls are open. Processes that lease money from one store take
+ * nothing from each other.
  */
 export function createMeter(options: MeterOptions): LedgerMeter {
   const meters = new Map<string, AccountMeter>();
-  const { journal = null, clock, maxLedgerLagMs = null } = options;
+  const { journal = null, clock, maxLedgerLagMs = null, leases = null } = options;
   const readSpent = options.readSpent ?? noReader;
   const shared = { ...options, journal, readSpent, schedule: new LedgerSchedule(clock) };
 
@@ -202,18 +207,58 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     return checked instanceof Promise ? checked.then(act) : act();
   }
 
-  function admitNow(caller: LimitedCaller, rule: ReservationRule): Admission | Promise<Admission> {
-    return withMoney(caller, (meter) => {
+  /** @param isRequest Whether it takes rate and tokens too. */
+  function admitNow(caller: LimitedCaller, rule: ReservationRule, isRequest: boolean): Admission | Promise<Admission> {
+    const admit = (meter: AccountMeter): Admission | Money => {
       const reserved = reservedIn(meter, caller, rule);
-      const tokenLeases = meter.limiter.take(caller, reserved);
+      if (!meter.covers(reserved.amount)) return reserved.amount;
+      const tokenLeases = isRequest ? meter.limiter.take(caller, reserved) : null;
       return admission(meter, reserved, { keyId: caller.keyId, tokenLeases }, options);
+    };
+    const admitted = withMoney(caller, admit);
+    if (admitted instanceof Promise) {
+      return leases === null ? admitted as Promise<Admission> : admitted.then((one) => leased(caller, one, admit));
+    }
+    return typeof admitted === "bigint" ? leased(caller, admitted, admit) : admitted;
+  }
+
+  /** Leases what a call needs that was not admitted, and tries again. */
+  async function leased(
+    caller: LimitedCaller,
+    admitted: Admission | Money,
+    admit: (meter: AccountMeter) => Admission | Money,
+  ): Promise<Admission> {
+    if (typeof admitted !== "bigint") return admitted;
+    const meter = meterOf(caller.accountId);
+    meter.userCount++;
+    try {
+      let missing = admitted;
+      for (let attempt = 0; attempt < MAX_LEASE_ATTEMPTS; attempt++) {
+        await meter.lease(missing).catch((failure) => Promise.reject(storageUnavailable(failure)));
+        const again = await withMoney(caller, admit);
+        if (typeof again !== "bigint") return again;
+        missing = again;
+      }
+      throw storageUnavailable();
+    } finally {
+      meter.userCount--;
+    }
+  }
+
+  let stopRenewal = () => {};
+  function renewLater(): void {
+    stopRenewal = clock.after(LEASE_CHECK_INTERVAL_MS, () => {
+      // A lease that could not be renewed is not used any more, and the next call asks for another.
+      for (const meter of meters.values()) meter.renewLease().catch(() => {});
+      renewLater();
     });
   }
+  if (leases !== null) renewLater();
 
   return {
     admit(caller, reservation) {
       const rule = ruleOf(reservation);
-      return guarded(() => admitNow(caller, rule));
+      return guarded(() => admitNow(caller, rule, true));
     },
     admitFree(caller) {
       const meter = meterOf(caller.accountId);
@@ -222,13 +267,7 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     },
     reserve(caller, reservation) {
       const rule = ruleOf(reservation);
-      const { keyId } = caller;
-      return guarded(() =>
-        withMoney(
-          caller,
-          (meter) => admission(meter, reservedIn(meter, caller, rule), { keyId, tokenLeases: null }, options),
-        )
-      );
+      return guarded(() => admitNow(caller, rule, false));
     },
     allowance: (caller) => guarded(() => withMoney(caller, (meter) => allowanceIn(meter, caller))),
     openCalls: (accountId) => meters.get(accountId)?.openCalls ?? 0,
@@ -241,7 +280,11 @@ export function createMeter(options: MeterOptions): LedgerMeter {
       await Promise.all([...meters.values()].map((meter) => meter.settle()));
     },
     async flush() {
-      await Promise.all([...meters.values()].map((meter) => meter.flush()));
+      stopRenewal();
+      await Promise.all([...meters.values()].map(async (meter) => {
+        await meter.flush();
+        await meter.renewLease(true).catch(() => {}); // The lease ends by itself.
+      }));
     },
   };
 }

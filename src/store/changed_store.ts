@@ -27,6 +27,7 @@ export function changedEngine(engine: StoreEngine, own: Partial<Store>): StoreEn
   return {
     ...changedStore(engine, own),
     writeGuard: engine.writeGuard,
+    ...engine.moneyLeases !== undefined && { moneyLeases: engine.moneyLeases },
     publishAddress: (address) => engine.publishAddress(address),
     wakeOverdueJobs: () => engine.wakeOverdueJobs(),
     metrics: () => engine.metrics(),

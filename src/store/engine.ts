@@ -1,4 +1,5 @@
 import type { MetricFamily } from "../lib/metric_family.ts";
+import type { MoneyLeases } from "./money_leases.ts";
 import type { Store } from "./store.ts";
 import type { WriteGuard } from "./write_health.ts";
 
@@ -16,6 +17,8 @@ export interface StoreEngine extends Store {
    * number of kinds.
    */
   wakeOverdueJobs(): Promise<number>;
+  /** Leases of money, if other processes spend it too; absent for an engine of one process. */
+  readonly moneyLeases?: MoneyLeases;
   /** Refuses new paid work while the store takes no writes. */
   readonly writeGuard: WriteGuard;
   /** Returns measurements of writes, and the numbers of jobs. Reads the index of jobs. */

@@ -289,4 +289,46 @@ begin
 end
 $plpgsql$;
 `,
+  `
+-- What processes may spend of an account until they return it. The rows of one account are changed with its row locked.
+create table switchyard.lease (
+  account bytea not null,
+  holder text collate "C" not null,
+  amount numeric not null,
+  expires_at double precision not null,
+  primary key (account, holder)
+) with (fillfactor = 70);
+create index lease_expires_at on switchyard.lease (expires_at);
+
+-- Replaces what one process leases of an account: what it keeps, and what it wants more if that is free. With p_spare
+-- it gets a sixteenth of the rest too. Returns the lease, the money of the account and the leases of others.
+create function switchyard.lease_money_v1(
+  p_account bytea, p_holder text, p_kept numeric, p_wanted numeric, p_spare boolean, p_now double precision,
+  p_duration double precision
+) returns table (leased numeric, available numeric, overdraft numeric, others numeric) language plpgsql as $plpgsql$
+declare
+  free numeric;
+begin
+  select a.available, a.overdraft into available, overdraft
+  from switchyard.account a where a.name = p_account for update;
+  available := coalesce(available, 0);
+  overdraft := coalesce(overdraft, 0);
+  select coalesce(sum(l.amount), 0) into others
+  from switchyard.lease l where l.account = p_account and l.holder <> p_holder and l.expires_at > p_now;
+  leased := p_kept;
+  free := available + overdraft - others - p_kept - p_wanted;
+  if free >= 0 then
+    leased := p_kept + p_wanted + case when p_spare then trunc(free / 16) else 0 end;
+  end if;
+  if leased > 0 then
+    insert into switchyard.lease as l (account, holder, amount, expires_at)
+    values (p_account, p_holder, leased, p_now + p_duration)
+    on conflict (account, holder) do update set amount = excluded.amount, expires_at = excluded.expires_at;
+  else
+    delete from switchyard.lease l where l.account = p_account and l.holder = p_holder;
+  end if;
+  return next;
+end
+$plpgsql$;
+`,
 ];

@@ -4,6 +4,7 @@ import type { MetricFamily } from "../../lib/metric_family.ts";
 import { ClockRollbackDetector } from "../clock_rollback.ts";
 import type { StoreEngine } from "../engine.ts";
 import type { RateLimit } from "../gcra.ts";
+import type { MoneyLeases } from "../money_leases.ts";
 import { type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../store_metrics.ts";
 import { decodeKey } from "../key_encoding.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry, StoreLimits } from "../store.ts";
@@ -17,6 +18,7 @@ import type { ExclusiveLock } from "./exclusive_lock.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { claimJobs, dueTimesOf, firstDueTimes, renewJobs } from "./jobs.ts";
 import { POSTGRES_LIMITS } from "./limits.ts";
+import { postgresMoneyLeases } from "./money_leases.ts";
 import { RateBuckets } from "./rate_buckets.ts";
 import { type Page, type Readable, readBalance, readLedger, readValues, scanValues } from "./read.ts";
 import { sweep } from "./sweep.ts";
@@ -49,6 +51,7 @@ const CLOSE_TIMEOUT_SECONDS = 5;
 export class PostgresStore implements StoreEngine {
   readonly limits: StoreLimits = POSTGRES_LIMITS;
   readonly jobLeaseMs = JOB_LEASE_MS;
+  readonly moneyLeases: MoneyLeases;
   readonly #sql: Database;
   readonly #clock: EngineClock;
   readonly #log: Log;
@@ -86,6 +89,15 @@ export class PostgresStore implements StoreEngine {
       timeParameter: () => clock.parameter,
       onWrite: (error) => error === null ? this.#health.noteSuccess() : this.#health.noteFailure(error),
     });
+    const leases = postgresMoneyLeases(() => this.#readable(), () => {
+      this.#assertOpen();
+      this.#assertLocked();
+    });
+    this.moneyLeases = {
+      ...leases,
+      lease: (account, demand) => this.#run(leases.lease(account, demand)),
+      read: (account) => this.#run(leases.read(account)),
+    };
     void this.#run(this.#messages.listen((due) => this.#wakeIfNear(due)));
     this.#pollLater();
     this.#sweepLater();

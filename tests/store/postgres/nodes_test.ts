@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createMeter } from "../../../src/billing/meter.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
+import { GatewayError } from "../../../src/lib/gateway_error.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { migrateDatabase } from "../../../src/store/postgres/migrate.ts";
 import { MIGRATIONS } from "../../../src/store/postgres/migrations.ts";
@@ -8,6 +10,7 @@ import type { PostgresStore } from "../../../src/store/postgres/postgres_store.t
 import { createJobRunner } from "../../../src/store/job_runner.ts";
 import type { Commit, CommitResult, Job } from "../../../src/store/store.ts";
 import { StoreUnusableError } from "../../../src/store/store_unusable_error.ts";
+import { unlimitedKey } from "../../support/callers.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock, until } from "../../support/manual_clock.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
@@ -65,6 +68,7 @@ function overNodes(
 function registerTests(server: PostgresServer): void {
   jobTests(server);
   commitTests(server);
+  leaseTests(server);
   wakeTests(server);
   schemaTests(server);
 }
@@ -247,6 +251,87 @@ function commitTests(server: PostgresServer): void {
   );
 }
 
+function leaseTests(server: PostgresServer): void {
+  overNodes(server, 4, "leases of money together never exceed the credit", async (nodes) => {
+    const account = { account: "a", available: 1_000n, held: 0n };
+    const overdraft = { account: "a", overdraft: 60n };
+    await itemAt(nodes, 0).store.commit(null, { changeBalances: [account], setOverdrafts: [overdraft] });
+    const demand = { kept: 0n, wanted: 100n, hasSpare: true };
+    const leased = await Promise.all(nodes.map(({ store }) => store.moneyLeases.lease("a", demand)));
+    assert(leased.every(({ leased }) => leased > 100n));
+    const sum = leased.reduce((sum, { leased }) => sum + leased, 0n);
+    assert(sum < 1_060n);
+    const { store } = itemAt(nodes, 0);
+    const own = itemAt(leased, 0).leased;
+    const others = { available: 1_000n, overdraft: 60n, others: sum - own };
+    assertEquals(await store.moneyLeases.read("a"), others);
+    const tooMuch = { kept: 10n, wanted: 1_051n - (sum - own), hasSpare: true };
+    assertEquals(await store.moneyLeases.lease("a", tooMuch), { ...others, leased: 10n });
+    const rest = { kept: 10n, wanted: 1_050n - (sum - own), hasSpare: true };
+    assertEquals(await store.moneyLeases.lease("a", rest), { ...others, leased: 1_060n - (sum - own) });
+    for (const { store } of nodes) await store.moneyLeases.lease("a", { kept: 0n, wanted: 0n, hasSpare: false });
+    assertEquals((await store.moneyLeases.read("a")).others, 0n);
+  });
+
+  overNodes(
+    server,
+    2,
+    "a lease of money ends after thirty seconds, also for an account without money",
+    async ([a, b]) => {
+      assert(a && b);
+      await a.store.commit(null, { changeBalances: [{ account: "a", available: 10n, held: 0n }] });
+      const all = { kept: 0n, wanted: 10n, hasSpare: false };
+      assertEquals((await a.store.moneyLeases.lease("a", all)).leased, 10n);
+      assertEquals((await b.store.moneyLeases.lease("a", all)).leased, 0n);
+      b.clock.advance(29_999);
+      assertEquals((await b.store.moneyLeases.lease("a", all)).leased, 0n);
+      b.clock.advance(1);
+      assertEquals((await b.store.moneyLeases.lease("a", all)).leased, 10n);
+      const nothing = { available: 0n, overdraft: 0n, others: 0n };
+      assertEquals(await a.store.moneyLeases.lease("none", all), { ...nothing, leased: 0n });
+      assertEquals(await a.store.moneyLeases.read("none"), nothing);
+    },
+  );
+
+  overDatabase(
+    server,
+    "the credit is spent to the end and no further when four nodes charge one account",
+    async (url) => {
+      const stores = await Promise.all(
+        Array.from({ length: 4 }, () => openPostgresStore({ url, clock: systemClock, log: silentLog })),
+      );
+      const first = itemAt(stores, 0);
+      await first.commit(null, { changeBalances: [{ account: "acme", available: 1_000n, held: 0n }] });
+      const meters = stores.map((store) =>
+        createMeter({ store, clock: systemClock, log: silentLog, leases: store.moneyLeases })
+      );
+      let admitted = 0;
+      const caller = async (n: number) => {
+        const meter = itemAt(meters, n % 4);
+        for (let call = 0;; call++) {
+          const one = await Promise.resolve().then(() => meter.admit(unlimitedKey("acme"), 7n)).catch((error) => {
+            assert(error instanceof GatewayError && error.code === "insufficient_credits", String(error));
+            return null;
+          });
+          if (one === null) return;
+          admitted++;
+          await one.charge({ ...CHARGE, requestId: `${n}.${call}`, amount: 7n });
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, (_, n) => caller(n)));
+      await Promise.all(meters.map((meter) => meter.flush()));
+      const { available } = await first.balance("acme");
+      assertEquals(available, 1_000n - BigInt(admitted) * 7n);
+      assert(available >= 0n);
+      // No lease is left that hides money.
+      assertEquals((await first.moneyLeases.read("acme")).others, 0n);
+      for (const store of stores) await store.close();
+    },
+  );
+}
+
+const CHARGE = { keyId: "k", kind: "text", model: "m", provider: "p" } as const;
+
 function wakeTests(server: PostgresServer): void {
   overNodes(server, 2, "a job that one node adds wakes the others", async ([a, b]) => {
     assert(a && b);
@@ -312,15 +397,13 @@ function schemaTests(server: PostgresServer): void {
     const store = await openPostgresStore({ url, clock: systemClock, log: silentLog });
     await store.commit(null, { set: [{ key: ["k"], value: 1 }] });
     await store.close();
-    await withConnection(url, async (sql) => void await sql`update switchyard.schema set version = 0`);
+    const last = MIGRATIONS.length;
+    await withConnection(url, async (sql) => void await sql`delete from switchyard.schema where version = ${last}`);
     await assertRejects(
       () => openPostgresStore({ url, clock: systemClock, log: silentLog }),
       StoreUnusableError,
     );
-    await withConnection(
-      url,
-      async (sql) => void await sql`update switchyard.schema set version = ${MIGRATIONS.length}`,
-    );
+    await withConnection(url, async (sql) => void await sql`insert into switchyard.schema (version) values (${last})`);
     assertEquals(
       await migrateDatabase(url, [...MIGRATIONS, "alter table switchyard.value add column more int"]),
       { from: MIGRATIONS.length, to: MIGRATIONS.length + 1 },
