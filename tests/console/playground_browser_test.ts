@@ -4,6 +4,9 @@ import type { Page } from "playwright-core";
 import { mediaConfig } from "./media_models.ts";
 import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
 
+const CAPTURE = {
+  config: { request_log: { enabled: true, capture: { secret_key: "the-secret-of-the-operator", body: 10_000 } } },
+};
 const MEDIA = { config: mediaConfig(Deno.makeTempDirSync()) };
 
 const PROTOCOLS = ["chat", "responses", "messages", "content"];
@@ -25,6 +28,11 @@ async function ask(page: Page, text: string, count = 1): Promise<void> {
   await page.fill("textarea[name=prompt]", text);
   await page.click("text=Send");
   await page.locator(".reply-facts").nth(count - 1).waitFor();
+}
+
+/** Waits until an expression is true in the page, whose policy forbids the browser's own waiting for one. */
+async function until(page: Page, expression: string): Promise<void> {
+  while (!await page.evaluate(expression)) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 stageTest("the playground streams an answer in each protocol, with its facts", async (stage) => {
@@ -237,7 +245,7 @@ stageTest("the playground makes a video, from its estimate to its player, and ca
   await page.getByRole("button", { name: "Remove dot.png" }).click();
   await page.click("text=Create");
   await page.locator("video").waitFor();
-  await page.waitForFunction("document.querySelector('video').readyState > 0");
+  await until(page, "document.querySelector('video').readyState > 0");
   assertEquals(await page.evaluate("document.querySelector('video').error"), null);
   assert(Number(await page.evaluate("document.querySelector('video').duration")) > 0.5);
   await page.locator(".run").getByRole("button", { name: "Code" }).click();
@@ -249,6 +257,44 @@ stageTest("the playground makes a video, from its estimate to its player, and ca
   await page.locator(".run").first().getByRole("button", { name: "Cancel" }).click();
   await page.locator(".run").first().getByText("cancelled").waitFor();
 }, MEDIA);
+
+stageTest("a captured request is opened in the playground, with its account, and sent again", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await fetch(`${gateway.address}/admin/v1/accounts/demo`, {
+    method: "PATCH",
+    headers: { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ capture: "all" }),
+  }).then((response) => response.body?.cancel());
+  const response = await fetch(`${gateway.address}/msgcompat/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": gateway.key, "content-type": "application/json", "anthropic-version": "2023-06-01" },
+    body: JSON.stringify({
+      model: "sandbox/messages-1",
+      max_tokens: 77,
+      system: "Be brief",
+      messages: [
+        { role: "user", content: "one" },
+        { role: "assistant", content: "two" },
+        { role: "user", content: "three <b>" },
+      ],
+    }),
+  });
+  await response.text();
+  const id = response.headers.get("x-service-request-id");
+  await signIn(gateway.adminKey);
+  await open("requests");
+  await page.click("text=Live");
+  await page.click(`a[href$="${id}"]`);
+  await page.click("text=Open in the playground");
+  await until(page, "document.querySelector('textarea[name=prompt]')?.value === 'three <b>'");
+  assertEquals(await page.locator("select[name=protocol]").inputValue(), "messages");
+  assertEquals(await page.locator("input[name=maxTokens]").inputValue(), "77");
+  assertEquals(await page.locator("textarea[name=system]").inputValue(), "Be brief");
+  assertEquals(await page.locator("select[name=payer]").inputValue(), "demo");
+  assertEquals(await page.locator(".turn").count(), 2);
+  await page.click("text=Send");
+  await page.getByText("You said: three <b>").waitFor();
+}, CAPTURE);
 
 const REPLY = `# Trains in Bern
 

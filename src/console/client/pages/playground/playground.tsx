@@ -1,40 +1,22 @@
-import type { ReadonlySignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { ApiError } from "../../api.ts";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { readModels } from "../../models.ts";
-import { hrefOf } from "../../navigation.ts";
+import { hrefOf, query, setQuery } from "../../navigation.ts";
 import type { PageProps } from "../../page.ts";
 import { usePolled } from "../../polled.ts";
-import { canWrite, session, type SignedIn } from "../../session_state.ts";
+import { canWrite, session } from "../../session_state.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { Chat } from "./chat/chat.tsx";
-import { ChatState } from "./chat/chat_state.ts";
 import { PayerChoice } from "./payer_choice.tsx";
-import { PictureState } from "./pictures/picture_state.ts";
+import { openRequest } from "./open_request.ts";
 import { Pictures } from "./pictures/pictures.tsx";
-import { VideoState } from "./videos/video_state.ts";
+import { type PlaygroundState, stateOf } from "./playground_state.ts";
 import { Videos } from "./videos/videos.tsx";
-
-/** What a session has written in the playground. */
-interface PlaygroundState {
-  readonly chat: ChatState;
-  readonly pictures: PictureState;
-  readonly videos: VideoState;
-}
-
-/** Each session has its own, so that the next person to sign in sees nothing of the one before. */
-const states = new WeakMap<SignedIn, PlaygroundState>();
-
-function stateOf({ value }: ReadonlySignal<SignedIn | null | undefined>): PlaygroundState {
-  const created = { chat: new ChatState(), pictures: new PictureState(), videos: new VideoState() };
-  if (!value) return created;
-  const known = states.get(value);
-  if (known === undefined) states.set(value, created);
-  return known ?? created;
-}
 
 const TABS = ["chat", "pictures", "videos"] as const;
 type Tab = (typeof TABS)[number];
@@ -85,5 +67,23 @@ function Kind({ tab }: { readonly tab: Tab }) {
   if (error !== null) return <ErrorNotice error={error} />;
   if (models === null) return <Loading />;
   const View = VIEWS[tab];
-  return <View state={stateOf(session)} models={models} />;
+  return (
+    <>
+      <Opening state={stateOf(session)} />
+      <View state={stateOf(session)} models={models} />
+    </>
+  );
+}
+
+/** Takes over the request that the address names, once. */
+function Opening({ state }: { readonly state: PlaygroundState }) {
+  const [problem, setProblem] = useState<Pick<ApiError, "message" | "requestId"> | null>(null);
+  const from = query.value.get("from") ?? "";
+  useEffect(() => {
+    if (from === "") return;
+    setProblem(null);
+    setQuery({ from: "" });
+    openRequest(from, state).catch(setProblem);
+  }, [from]);
+  return problem === null ? null : <ErrorNotice error={problem} />;
 }

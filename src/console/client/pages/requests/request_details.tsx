@@ -17,6 +17,7 @@ import type { PrintedRequest } from "../../../../request_log/printed/request_lin
 import { Bodies } from "./bodies.tsx";
 import { CurlCard } from "./curl_card.tsx";
 import { type LoggedRequest, requestsEndpoint } from "./logged_request.ts";
+import { playgroundPageOf } from "./playground_page_of.ts";
 import { Timeline } from "./timeline.tsx";
 
 /** Everything about one request. */
@@ -68,12 +69,19 @@ function Details({ request }: { readonly request: LoggedRequest }) {
       </Card>
       <CurlCard request={request} body={body} />
       {isOwner() && (
-        <Card title={TEXTS.requests.bodies} isWide>
+        <Card title={TEXTS.requests.bodies} actions={<PlaygroundLink request={request} />} isWide>
           <Bodies id={request.id} onRead={setBody} />
         </Card>
       )}
     </div>
   );
+}
+
+/** Opens a request of which the playground has the kind. */
+function PlaygroundLink({ request: { id, endpoint } }: { readonly request: LoggedRequest }) {
+  const page = playgroundPageOf(endpoint ?? "");
+  if (page === null) return null;
+  return <a class="button small" href={hrefOf(page, { from: id })}>{TEXTS.requests.openInPlayground}</a>;
 }
 
 function isForOperators(request: LoggedRequest): request is LoggedRequest & PrintedRequest {

@@ -2,6 +2,7 @@ import { computed, signal } from "@preact/signals";
 import type { JsonObject } from "../json.ts";
 import { objectIn, parsedJson, textIn } from "../json.ts";
 import type { ChatSettings, Media, ProtocolName, Thinking, Tool } from "../conversation.ts";
+import type { OpenedChat } from "../opened_chat.ts";
 import { Pane } from "./pane.ts";
 
 /** A tool as a person writes it. */
@@ -81,6 +82,29 @@ export class ChatState {
       tools: this.tools.value.flatMap((draft) => checkTool(draft).tool ?? []),
       schema: this.schema.value,
     };
+  }
+
+  /** Shows a request of the log. Its last message is not sent yet, so that it can be changed. */
+  open(protocol: ProtocolName, model: string, opened: OpenedChat): void {
+    const { system, temperature, maxTokens, tools, schema } = opened;
+    const messages = [...opened.messages];
+    const last = messages.at(-1);
+    const results = new Map(last?.role === "tool" ? last.results.map(({ name, text }) => [name, text]) : []);
+    if (last?.role !== "assistant") messages.pop();
+    this.protocol.value = protocol;
+    this.hasTwo.value = false;
+    this.system.value = system;
+    this.temperature.value = temperature === null ? "" : String(temperature);
+    this.maxTokens.value = maxTokens === null ? "" : String(maxTokens);
+    this.tools.value = [];
+    for (const tool of tools) this.addTool(JSON.stringify(tool, null, 2), results.get(tool.name) ?? "");
+    this.hasSchema.value = schema !== null;
+    if (schema !== null) this.schemaText.value = JSON.stringify(schema, null, 2);
+    const parts = last?.role === "user" ? last.parts : [];
+    this.prompt.value = parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("\n");
+    this.files.value = parts.filter((part) => part.kind === "media");
+    this.panes[0].model.value = model;
+    this.panes[0].load(messages);
   }
 
   /** Adds an example of a tool, or a given one. */

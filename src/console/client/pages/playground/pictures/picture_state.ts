@@ -2,6 +2,8 @@ import { signal } from "@preact/signals";
 import type { ApiError } from "../../../api.ts";
 import type { Media } from "../conversation.ts";
 import { callJson, type Exchange, newExchange } from "../exchange.ts";
+import { type JsonObject, numberIn, textIn } from "../json.ts";
+import { fileIn } from "../opened_chat.ts";
 import {
   bodyOf,
   type PictureAnswer,
@@ -53,6 +55,19 @@ export class PictureState {
     if (pictures[0] !== this.pictures.value[0]) this.mask.value = null;
     this.pictures.value = pictures;
     this.use.value = use;
+  }
+
+  /** Shows a generation of the log. */
+  open(model: string, body: JsonObject): void {
+    this.model.value = model;
+    this.prompt.value = textIn(body.prompt);
+    this.quality.value = textIn(body.quality) || this.quality.value;
+    this.size.value = textIn(body.size);
+    this.count.value = String(numberIn(body.n) || 1);
+    this.background.value = textIn(body.background);
+    this.format.value = textIn(body.output_format);
+    const references = Array.isArray(body.input_images) ? body.input_images.map((url) => fileIn(textIn(url))) : [];
+    this.choose(references.filter((file) => file.kind === "media"), "reference");
   }
 
   /** What is chosen now. */

@@ -4,10 +4,13 @@ import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
 import { audioFormat, dataUrl, isPicture } from "./media.ts";
 import { chatSnippets } from "../snippets/chat_snippets.ts";
 import type { Protocol } from "./protocol.ts";
+import { readChat } from "./read_chat.ts";
 
 /** Chat completions. Source: docs/api/chat-completions.md. */
 export const chat: Protocol = {
   name: "chat",
+  endpoint: "/v1/chat/completions",
+  read: readChat,
   snippets: chatSnippets,
   write: (settings, messages) => ({
     protocol: "chat",

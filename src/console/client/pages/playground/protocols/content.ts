@@ -3,6 +3,7 @@ import { type JsonObject, numberIn, objectIn, objectsIn, parsedJson, textIn } fr
 import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
 import { contentSnippets } from "../snippets/content_snippets.ts";
 import type { Protocol } from "./protocol.ts";
+import { readContent } from "./read_content.ts";
 
 /** Tokens of reasoning. */
 const BUDGETS: Readonly<Record<Exclude<Thinking, "default">, number>> = {
@@ -21,6 +22,8 @@ const WHOLE = "generateContent";
 /** Generate content. Source: docs/api/generate-content.md. */
 export const content: Protocol = {
   name: "content",
+  endpoint: "/gencompat/",
+  read: readContent,
   snippets: contentSnippets,
   write: (settings, messages) => ({
     protocol: "content",

@@ -4,6 +4,7 @@ import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
 import { isPicture, textOfFile } from "./media.ts";
 import { messagesSnippets } from "../snippets/messages_snippets.ts";
 import type { Protocol } from "./protocol.ts";
+import { readMessages } from "./read_messages.ts";
 
 /** The format requires a limit. */
 const DEFAULT_MAX_TOKENS = 4_096;
@@ -17,6 +18,8 @@ const BUDGETS: Readonly<Record<Exclude<Thinking, "default" | "off">, number>> = 
 /** Messages. Source: docs/api/messages.md. */
 export const messages: Protocol = {
   name: "messages",
+  endpoint: "/msgcompat/v1/messages",
+  read: readMessages,
   snippets: messagesSnippets,
   write: (settings, conversation) => ({
     protocol: "messages",

@@ -5,10 +5,13 @@ import { readError } from "./chat.ts";
 import { dataUrl, isPicture } from "./media.ts";
 import { responsesSnippets } from "../snippets/responses_snippets.ts";
 import type { Protocol } from "./protocol.ts";
+import { readResponses } from "./read_responses.ts";
 
 /** Responses. Source: docs/api/responses.md. */
 export const responses: Protocol = {
   name: "responses",
+  endpoint: "/v1/responses",
+  read: readResponses,
   snippets: responsesSnippets,
   write: (settings, messages) => ({
     protocol: "responses",

@@ -2,7 +2,8 @@ import { signal } from "@preact/signals";
 import type { ApiError } from "../../../api.ts";
 import type { Media } from "../conversation.ts";
 import { callJson, type Exchange, newExchange } from "../exchange.ts";
-import { type JsonObject, numberIn, objectIn } from "../json.ts";
+import { type JsonObject, numberIn, objectIn, objectsIn, textIn } from "../json.ts";
+import { fileIn } from "../opened_chat.ts";
 import { callerFields } from "../payer.ts";
 import { readTask, type VideoOrder, type VideoTask, writeVideoBody } from "./video_request.ts";
 
@@ -49,6 +50,25 @@ export class VideoState {
   /** The newest first. */
   readonly runs = signal<readonly VideoRun[]>([]);
   #count = 0;
+
+  /** Shows a create of the log. Files at an address are not taken over. */
+  open(model: string, body: JsonObject): void {
+    const filesOf = (entries: readonly JsonObject[]) =>
+      entries.map((entry) => fileIn(textIn(objectIn(entry[textIn(entry.type)]).url)))
+        .filter((file) => file.kind === "media");
+    const frames = objectsIn(body.frame_images);
+    const framesOf = (type: string) => filesOf(frames.filter(({ frame_type: own }) => own === type));
+    this.model.value = model;
+    this.prompt.value = textIn(body.prompt);
+    this.duration.value = String(body.duration ?? body.seconds ?? "");
+    this.resolution.value = textIn(body.resolution);
+    this.aspectRatio.value = textIn(body.aspect_ratio);
+    this.audio.value = String(body.generate_audio ?? "");
+    this.seed.value = String(body.seed ?? "");
+    this.firstFrame.value = framesOf("first_frame");
+    this.lastFrame.value = framesOf("last_frame");
+    this.references.value = filesOf(objectsIn(body.input_references));
+  }
 
   /** What is chosen now. */
   order(): VideoOrder {
