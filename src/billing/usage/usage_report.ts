@@ -110,20 +110,41 @@ async function inTime(rollup: UsageRollup): Promise<void> {
  * @throws {GatewayError} `invalid_request` if there are too many groups or stored sums.
  */
 export async function sumUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
-  const groups = new Map<string, UsageGroup>();
-  let total = NO_SUMS;
+  const groups = new Map<string, GroupSums>();
   let rows = 0;
-  for await (const { key, value } of rowsOf(store, query)) {
-    if (++rows > MAX_ROWS) throw tooMuch(`has more than ${MAX_ROWS} stored sums`);
-    if (!isIncluded(key, value, query)) continue;
-    const values = query.groupBy.map((dimension) => valueOf(key, value, dimension));
-    const name = JSON.stringify(values);
-    const sums = groups.get(name)?.sums ?? NO_SUMS;
-    groups.set(name, { values, sums: addSums(sums, value) });
+  for await (const page of pagesOf(store, query)) {
+    rows += page.length;
+    if (rows > MAX_ROWS) throw tooMuch(`has more than ${MAX_ROWS} stored sums`);
+    for (const { key, value } of page) {
+      if (!isIncluded(key, value, query)) continue;
+      const values = query.groupBy.map((dimension) => valueOf(key, value, dimension));
+      const name = values.join(SEPARATOR);
+      let group = groups.get(name);
+      if (group === undefined) groups.set(name, group = { values, cost: 0n, counts: [] });
+      addTo(group, value);
+    }
     if (groups.size > MAX_USAGE_GROUPS) throw tooMuch(`has more than ${MAX_USAGE_GROUPS} groups`);
-    total = addSums(total, value);
   }
-  return { groups: [...groups.values()].sort((a, b) => compareValues(a.values, b.values)), total };
+  const sorted = [...groups.values()].sort((a, b) => compareValues(a.values, b.values));
+  const shown = sorted.map(({ values, cost, counts }): UsageGroup => ({ values, sums: { cost, counts } }));
+  return { groups: shown, total: shown.reduce((total, { sums }) => addSums(total, sums), NO_SUMS) };
+}
+
+/** No value contains it. */
+const SEPARATOR = "\0";
+
+/** The sums of a group while a report is made. A report adds up many records, so they are changed in place. */
+interface GroupSums {
+  readonly values: readonly UsageValue[];
+  cost: UsageSums["cost"];
+  readonly counts: number[];
+}
+
+function addTo(group: GroupSums, { cost, counts }: UsageSums): void {
+  group.cost += cost;
+  for (let place = 0; place < counts.length; place++) {
+    group.counts[place] = (group.counts[place] ?? 0) + (counts[place] ?? 0);
+  }
 }
 
 function tooMuch(why: string): GatewayError {
@@ -149,34 +170,40 @@ function valueOf(key: Key, record: UsageRecord, dimension: UsageDimension): Usag
 }
 
 function isIncluded(key: Key, record: UsageRecord, { only }: UsageQuery): boolean {
-  return Object.entries(only).every(([dimension, value]) =>
-    value === undefined || valueOf(key, record, dimension as UsageDimension) === value
-  );
+  for (const dimension in only) {
+    const value = only[dimension as keyof typeof only];
+    if (value !== undefined && valueOf(key, record, dimension as UsageDimension) !== value) return false;
+  }
+  return true;
 }
 
-async function* rowsOf(store: Store, { only, fromDay, toDay }: UsageQuery): AsyncGenerator<Entry<UsageRecord>> {
+/** The stored sums page by page: an iteration for each of them would cost more than its addition. */
+async function* pagesOf(store: Store, { only, fromDay, toDay }: UsageQuery): AsyncGenerator<Entry<UsageRecord>[]> {
   const { account } = only;
   if (account === undefined) {
     const after = fromDay > 0 ? [...USAGE, fromDay] : undefined; // all keys of that day have further parts
-    for await (const entry of entriesBelow<UsageRecord>(store, USAGE, after)) {
-      if (Number(entry.key[2]) >= toDay) return;
-      yield entry;
+    for await (const page of pagesBelow<UsageRecord>(store, USAGE, after)) {
+      const end = page.findIndex(({ key }) => Number(key[2]) >= toDay);
+      yield end === -1 ? page : page.slice(0, end);
+      if (end !== -1) return;
     }
     return;
   }
   const spent = accountSpentOf(account);
-  for await (const { key } of entriesBelow(store, spent, fromDay > 0 ? [...spent, fromDay - 1] : undefined)) {
-    const day = Number(key.at(-1));
-    if (day >= toDay) return;
-    yield* entriesBelow<UsageRecord>(store, usageOf(day, account));
+  for await (const page of pagesBelow(store, spent, fromDay > 0 ? [...spent, fromDay - 1] : undefined)) {
+    for (const { key } of page) {
+      const day = Number(key.at(-1));
+      if (day >= toDay) return;
+      yield* pagesBelow<UsageRecord>(store, usageOf(day, account));
+    }
   }
 }
 
-async function* entriesBelow<T>(store: Store, prefix: Key, start?: Key): AsyncGenerator<Entry<T>> {
+async function* pagesBelow<T>(store: Store, prefix: Key, start?: Key): AsyncGenerator<Entry<T>[]> {
   let after = start;
   do {
-    const entries = await store.scan<T>(prefix, { after, limit: PAGE });
-    yield* entries;
-    after = entries[PAGE - 1]?.key;
+    const page = await store.scan<T>(prefix, { after, limit: PAGE });
+    yield page;
+    after = page[PAGE - 1]?.key;
   } while (after !== undefined);
 }

@@ -99,7 +99,9 @@ export async function scanValues<T>(kv: Deno.Kv, prefix: Key, page: Page<Key>, n
   if (limit <= 0) return entries;
   for await (const { key, value, versionstamp } of listOf<StoredValue>(kv, selector, limit + 1, reverse)) {
     const own = keyOfKv(key).slice(1);
-    if (isExpired(value, now) || (after !== undefined && encodeKey(own) === after)) continue;
+    // A range begins with its start, so that only the first entry can be the one to continue after.
+    const isFirst = entries.length === 0;
+    if (isExpired(value, now) || (isFirst && after !== undefined && encodeKey(own) === after)) continue;
     entries.push({ key: own, value: value[0] as T, version: versionstamp });
     if (entries.length === limit) break;
   }

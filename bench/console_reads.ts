@@ -1,0 +1,258 @@
+/**
+ * Measures the reads behind the console's lists and charts with a million requests in the log and 90 days of usage;
+ * writes `bench/RESULTS-console.md`.
+ *
+ *     deno task bench:console     about three minutes; also --requests N and --rounds N
+ */
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { fileURLToPath } from "node:url";
+import { startApp } from "../src/app/app.ts";
+import { openStore } from "../src/app/store.ts";
+import { DAY_MS, usageKey, type UsageSource } from "../src/billing/usage/usage_records.ts";
+import { type Config, readConfig } from "../src/config/config.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { newRequestId } from "../src/lib/ids.ts";
+import { silentLog } from "../src/lib/log.ts";
+import type { RowValue } from "../src/request_log/row.ts";
+import { LogFile } from "../src/request_log/sqlite/log_file.ts";
+import { describeMachine } from "./machine.ts";
+import { figure, table } from "./markdown.ts";
+
+const RESULTS = fileURLToPath(new URL("./RESULTS-console.md", import.meta.url));
+const ADMIN_KEY = "admin-key-of-the-benchmark";
+const ROWS_PER_APPEND = 8_000;
+const LOG_DAYS = 29;
+const USAGE_DAYS = 90;
+const ACCOUNTS = 200;
+const MODELS = 30;
+const PROVIDERS = 6;
+/** The targets at the 95th percentile in milliseconds. */
+const LIST_MS = 200;
+const CHART_MS = 500;
+
+const FAILURES = [
+  { status: 429, code: "rate_limited", message: "Cannot accept the request: the key may send 60 requests per minute" },
+  { status: 502, code: "upstream_error", message: "The engine is overloaded, please try again later" },
+] as const;
+
+/** One read of the console. */
+interface Read {
+  readonly title: string;
+  /** Below `/admin/v1`; `round` differs, so that no two reads are the same. */
+  readonly path: (round: number) => string;
+  /** Null for one that has no target. */
+  readonly targetMs: number | null;
+}
+
+const now = Date.now();
+const pick = (of: number) => Math.floor(Math.random() * of);
+const accountOf = (place: number) => `account-${place}`;
+const modelOf = (place: number) => `vendor-${place % PROVIDERS}/model-${place}`;
+const secondsBefore = (days: number) => Math.floor((now - days * DAY_MS) / 1_000);
+
+const LISTS: readonly Read[] = [
+  { title: "Newest", path: () => "/requests?limit=50", targetMs: LIST_MS },
+  { title: "Of an account", path: () => `/requests?limit=50&account=${accountOf(pick(ACCOUNTS))}`, targetMs: LIST_MS },
+  { title: "Of a model", path: () => `/requests?limit=50&model=${modelOf(pick(MODELS))}`, targetMs: LIST_MS },
+  { title: "By provider", path: () => `/requests?limit=50&provider=vendor-${pick(PROVIDERS)}`, targetMs: LIST_MS },
+  { title: "All errors", path: () => "/requests?limit=50&status=error", targetMs: LIST_MS },
+  { title: "Status 429", path: () => "/requests?limit=50&status=429", targetMs: LIST_MS },
+  { title: "Code upstream_error", path: () => "/requests?limit=50&code=upstream_error", targetMs: LIST_MS },
+  {
+    title: "A day in the middle",
+    path: () => {
+      const from = 1 + pick(LOG_DAYS - 2);
+      return `/requests?limit=50&from=${secondsBefore(from + 1)}&to=${secondsBefore(from)}`;
+    },
+    targetMs: LIST_MS,
+  },
+  { title: "Text in messages", path: () => "/requests?limit=50&q=overloaded", targetMs: LIST_MS },
+  {
+    title: "Text that no request has, in the whole log",
+    path: (round) => `/requests?limit=50&q=nothing-has-${round}`,
+    targetMs: null,
+  },
+];
+
+const CHARTS: readonly Read[] = [
+  { title: "Overview, last hour", path: () => "/traffic?span=hour", targetMs: CHART_MS },
+  { title: "Overview, last month", path: () => "/traffic?span=month", targetMs: CHART_MS },
+  ...(["7", "30", "90"] as const).map((days): Read => ({
+    title: `Usage by model and day, ${days} days`,
+    path: () => `/usage?group_by=model,day&from=${dayBefore(Number(days) - 1)}&limit=1000`,
+    targetMs: CHART_MS,
+  })),
+  {
+    title: "Usage by account, 30 days",
+    path: () => `/usage?group_by=account&from=${dayBefore(LOG_DAYS)}&limit=1000`,
+    targetMs: CHART_MS,
+  },
+];
+
+function dayBefore(days: number): string {
+  return new Date(now - days * DAY_MS).toISOString().slice(0, 10);
+}
+
+const { values } = parseArgs({
+  options: { requests: { type: "string", default: "1000000" }, rounds: { type: "string", default: "100" } },
+});
+const [requests, rounds] = [Number(values.requests), Number(values.rounds)];
+
+const folder = await Deno.makeTempDir({ prefix: "switchyard-bench-" });
+try {
+  const machine = await describeMachine(folder);
+  const config = configIn(folder);
+  fillLog(join(folder, "requests.sqlite"));
+  const groups = await fillUsage(config);
+  const report = await measureAll(config);
+  const text = `# Results: reads of the console
+
+${figure(requests)} requests in the log, ${
+    figure(groups)
+  } sums of usage over ${USAGE_DAYS} days, ${rounds} reads of each
+kind over HTTP, one after the other, on ${new Date(now).toISOString().slice(0, 10)}: ${machine.cpu}, ${machine.cores} \
+cores, ${machine.system}, Deno ${machine.deno}.
+The targets are ${LIST_MS} ms for a page of 50 requests and ${CHART_MS} ms for a chart, at the 95th percentile.
+
+${report}
+`;
+  if (requests >= 1_000_000) await Deno.writeTextFile(RESULTS, text);
+  console.log(text);
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
+
+function configIn(path: string): Config {
+  const tree = {
+    server: { port: 0, admin_key: ADMIN_KEY },
+    store: `kv:${join(path, "store.db")}`,
+    files: join(path, "files"),
+    request_log: { enabled: true, path: join(path, "requests.sqlite"), days: 90, max_bytes: "20GB" },
+    providers: {},
+    models: [],
+  };
+  return readConfig(JSON.stringify(tree), "bench.json", () => undefined);
+}
+
+/** Writes requests that ended evenly over the last days: two in a hundred failed. */
+function fillLog(path: string): void {
+  const file = new LogFile(path);
+  const stepMs = LOG_DAYS * DAY_MS / requests;
+  const row: RowValue[] = [];
+  for (let count = 0; count < requests; count++) {
+    addRow(row, Math.floor(now - LOG_DAYS * DAY_MS + count * stepMs), count);
+    if ((count + 1) % ROWS_PER_APPEND !== 0) continue;
+    file.append(row);
+    row.length = 0;
+  }
+  file.append(row);
+  file.close();
+}
+
+function addRow(row: RowValue[], endedAt: number, count: number): void {
+  const durationMs = 50 + pick(3_000);
+  const receivedAt = endedAt - durationMs;
+  const [account, model] = [pick(ACCOUNTS), pick(MODELS)];
+  const provider = `vendor-${model % PROVIDERS}`;
+  const failure = count % 50 === 0 ? FAILURES[pick(FAILURES.length)] ?? null : null;
+  const attempt = [
+    provider,
+    null,
+    `model-${model}`,
+    receivedAt + 1,
+    durationMs - 2,
+    failure?.status ?? 200,
+    `req-${pick(1e9)}`,
+    failure?.code ?? null,
+    failure?.message ?? null,
+  ];
+  const tokens = failure === null ? [1_200, 0, 0, 300, 0] : null;
+  const facts = [
+    receivedAt,
+    durationMs >> 1,
+    "POST",
+    "/v1/chat/completions",
+    0,
+    "text",
+    failure === null ? "completed" : null,
+    tokens,
+    0,
+    0,
+    failure === null ? "18000000" : null,
+    failure === null ? "prompt 1200 1000000000000\ncompletion 300 2000000000000" : "",
+    2_048,
+    1_024,
+    "192.0.2.7",
+    [],
+    [],
+    ["331600000", 17_184],
+    null,
+  ];
+  row.push(
+    endedAt,
+    newRequestId(receivedAt),
+    accountOf(account),
+    `key_${account}`,
+    modelOf(model),
+    modelOf(model),
+    provider,
+    failure?.status ?? 200,
+    failure?.code ?? null,
+    failure?.message ?? null,
+    JSON.stringify([attempt]),
+    JSON.stringify(facts),
+  );
+}
+
+/** Writes what accounts used on each day, as the ledger is summed up. Returns the number of sums. */
+async function fillUsage(config: Config): Promise<number> {
+  const store = await openStore(config, { clock: systemClock, log: silentLog });
+  const today = Math.floor(now / DAY_MS);
+  let written = 0;
+  for (let day = today - USAGE_DAYS + 1; day <= today; day++) {
+    const set = Array.from({ length: ACCOUNTS * 3 }, (_, place) => {
+      const account = accountOf(place % ACCOUNTS);
+      const model = modelOf(Math.floor(place / ACCOUNTS) * 10 + place % 10);
+      const source: UsageSource = { key: `key_${place % ACCOUNTS}`, model, provider: "vendor-0", kind: "text" };
+      const counts = [11, 0, 12_000, 0, 0, 3_000, 0, 0, 0, 0];
+      return { key: usageKey(day, account, source), value: { ...source, cost: 198_000_000n, counts } };
+    });
+    written += set.length;
+    await store.commit(null, { set });
+  }
+  await store.close();
+  return written;
+}
+
+async function measureAll(config: Config): Promise<string> {
+  const app = await startApp({ config, log: silentLog });
+  try {
+    const parts: string[] = [];
+    for (const [title, reads] of [["Lists", LISTS], ["Charts", CHARTS]] as const) {
+      const rows: string[][] = [];
+      for (const read of reads) rows.push(await measure(app.address, read));
+      parts.push(table([title, "p50 ms", "p95 ms", "most ms", "target ms", "met"], rows));
+    }
+    return parts.join("\n\n");
+  } finally {
+    await app.stop();
+  }
+}
+
+async function measure(address: string, { title, path, targetMs }: Read): Promise<string[]> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const from = performance.now();
+    const response = await fetch(`${address}/admin/v1${path(round)}`, {
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    });
+    const body = await response.text();
+    times.push(performance.now() - from);
+    if (!response.ok) throw new Error(`${path(round)} was answered ${response.status}: ${body}`);
+  }
+  times.sort((one, other) => one - other);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.ceil(times.length * share) - 1)] ?? 0;
+  const isMet = targetMs === null ? "–" : at(0.95) <= targetMs ? "yes" : "no";
+  return [title, figure(at(0.5), 1), figure(at(0.95), 1), figure(at(1), 1), figure(targetMs), isMet];
+}
