@@ -113,6 +113,8 @@ ${figure(requests)} requests in the log, ${
   } sums of usage over ${USAGE_DAYS} days, ${rounds} reads of each
 kind over HTTP, one after the other, on ${new Date(now).toISOString().slice(0, 10)}: ${machine.cpu}, ${machine.cores} \
 cores, ${machine.system}, Deno ${machine.deno}.
+${load()}
+
 The targets are ${LIST_MS} ms for a page of 50 requests and ${CHART_MS} ms for a chart, at the 95th percentile.
 
 ${report}
@@ -121,6 +123,12 @@ ${report}
   console.log(text);
 } finally {
   await Deno.remove(folder, { recursive: true });
+}
+
+/** Other work on the machine makes every read longer. */
+function load(): string {
+  const [minute = 0] = Deno.loadavg();
+  return `The load average of the machine was ${figure(minute, 1)} at the end.`;
 }
 
 function configIn(path: string): Config {

@@ -6,6 +6,9 @@ export interface RunningBrowser {
   stop(): Promise<void>;
 }
 
+/** How long a step of a browser may take, on a machine that does much else. */
+export const PATIENCE_MS = 180_000;
+
 /** Without them, Chromium connects to hosts of its vendor. */
 const OFFLINE = [
   "--disable-background-networking",
@@ -28,7 +31,7 @@ export async function startChromium(): Promise<RunningBrowser> {
   const { address, ended } = await debuggingAddressOf(child);
   // Loading it needs more permissions than other tests have.
   const { chromium } = await import("playwright-core");
-  const browser = await chromium.connectOverCDP(address);
+  const browser = await chromium.connectOverCDP(address, { timeout: PATIENCE_MS });
   return {
     browser,
     async stop() {

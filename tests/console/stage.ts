@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { AxeResults } from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type RunningBrowser, startChromium } from "./chromium.ts";
+import { PATIENCE_MS, type RunningBrowser, startChromium } from "./chromium.ts";
 
 /** Set by `deno task test:console`, because the tests may install a browser. */
 const isWanted = Deno.env.has("SWITCHYARD_TEST_CONSOLE");
@@ -53,6 +53,8 @@ export function stageTest(
     const gateway: StageGateway = await (start?.() ?? startTestGateway(defaults));
     const { browser } = await (running ??= startChromium());
     const context = await browser.newContext({ viewport: { width: 1_280, height: 860 } });
+    context.setDefaultTimeout(PATIENCE_MS);
+    context.setDefaultNavigationTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(error.message));

@@ -60,7 +60,8 @@ stageTest("deliveries of a span of time are delivered again, also if there are n
   await page.getByText("Delivered again: 0.").waitFor();
 }, { start });
 
-stageTest("the calculator shows what quantities cost", async ({ page, open, signIn }) => {
+stageTest("the calculator shows what quantities cost", async (stage) => {
+  const { page, open, signIn } = stage;
   const { adminKey } = gatewayOfTest();
   await signIn(adminKey);
   await open("models/sandbox%2Fvideo-1");
@@ -68,6 +69,7 @@ stageTest("the calculator shows what quantities cost", async ({ page, open, sign
   const sum = page.getByText("US dollars, rounded once");
   await page.getByText("video_second", { exact: true }).nth(1).waitFor();
   assertEquals(/^[\d.]+/.exec(await sum.innerText())?.[0] !== "0.0000000000", true);
+  await checkPage(stage, "models/sandbox%2Fvideo-1", "models-model");
 }, { start });
 
 stageTest("a receiver shows what a webhook sent, and that it is verified", async (stage) => {

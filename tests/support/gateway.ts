@@ -55,8 +55,9 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const key = newApiKey();
   const adminKey = newApiKey();
   const logLines: string[] = [];
+  const path = options.isLive ? "/etc/switchyard/test.json" : "test.json";
   const text = JSON.stringify(testTree(sandbox, key, adminKey, options));
-  const source = openConfigSource({ path: "test.json", env: (name) => options.env?.[name], readFile: () => text });
+  const source = openConfigSource({ path, env: (name) => options.env?.[name], readFile: () => text });
   const loaded = source.load({});
   const log = jsonLog(options.logLevel ?? "debug", (line) => void logLines.push(line));
   const { clock, random, sharing } = options;
