@@ -93,8 +93,8 @@ export class AccountLimiter {
     if (openCalls.size >= maxOpen) throw rateLimited(tooManyOpen("account", maxOpen));
     if (limits === null) return null;
     const now = this.options.clock.monotonicMs();
-    const key = this.#stateOfKey(caller.keyId, limits.key);
-    const account = this.#stateOfAccount(limits.account);
+    const key = this.#stateOfKey(caller.keyId, limits.key, now);
+    const account = this.#stateOfAccount(limits.account, now);
     const refusal = longerWait(
       key === null ? null : refusalOf("key", limits.key, { state: key, estimate, now }),
       account === null ? null : refusalOf("account", limits.account, { state: account, estimate, now }),
@@ -136,8 +136,9 @@ export class AccountLimiter {
   isLoaded(caller: LimitedCaller): boolean {
     const { limits } = caller;
     if (limits === null) return true;
-    const key = this.#budgetOf(limits.key, () => this.#stateOfKey(caller.keyId, limits.key));
-    const account = this.#budgetOf(limits.account, () => this.#stateOfAccount(limits.account));
+    const now = () => this.options.clock.monotonicMs();
+    const key = this.#budgetOf(limits.key, () => this.#stateOfKey(caller.keyId, limits.key, now()));
+    const account = this.#budgetOf(limits.account, () => this.#stateOfAccount(limits.account, now()));
     return (key === null || key.isLoaded) && (account === null || account.isLoaded);
   }
 
@@ -197,8 +198,8 @@ export class AccountLimiter {
     if (limits === null) return { key: {}, account: {} };
     const now = this.options.clock.monotonicMs();
     return {
-      key: limitsLeftOf("key", limits.key, this.#stateOfKey(caller.keyId, limits.key), now),
-      account: limitsLeftOf("account", limits.account, this.#stateOfAccount(limits.account), now),
+      key: limitsLeftOf("key", limits.key, this.#stateOfKey(caller.keyId, limits.key, now), now),
+      account: limitsLeftOf("account", limits.account, this.#stateOfAccount(limits.account, now), now),
     };
   }
 
@@ -209,13 +210,15 @@ export class AccountLimiter {
     return state;
   }
 
-  #stateOfAccount(limits: AccessLimits): HolderState | null {
+  /** @param now The one reading of the clock of an operation: a bucket must not be newer than its first use. */
+  #stateOfAccount(limits: AccessLimits, now: number): HolderState | null {
     if (!hasLimit(limits)) return null;
     this.#account ??= this.#newState(() => true);
-    return this.#withParts(this.#account, limits, () => true);
+    return this.#withParts(this.#account, limits, { isOwn: () => true, now });
   }
 
-  #stateOfKey(keyId: string, limits: AccessLimits): HolderState | null {
+  /** @param now As for an account. */
+  #stateOfKey(keyId: string, limits: AccessLimits, now: number): HolderState | null {
     if (!hasLimit(limits)) return null;
     const isOwn = (call: LimitedCall) => call.keyId === keyId;
     let state = this.#keys.get(keyId);
@@ -224,7 +227,7 @@ export class AccountLimiter {
       state = this.#newState(isOwn);
       this.#keys.set(keyId, state);
     }
-    return this.#withParts(state, limits, isOwn);
+    return this.#withParts(state, limits, { isOwn, now });
   }
 
   /** Counts the calls that were open before the limit was set. */
@@ -234,9 +237,11 @@ export class AccountLimiter {
     return { open: count, requests: null, tokens: null, budget: null };
   }
 
-  #withParts(state: HolderState, limits: AccessLimits, isOwn: (call: LimitedCall) => boolean): HolderState {
-    const { rpm, tpm, budget } = limits;
-    const now = this.options.clock.monotonicMs();
+  #withParts(
+    state: HolderState,
+    { rpm, tpm, budget }: AccessLimits,
+    { isOwn, now }: { readonly isOwn: (call: LimitedCall) => boolean; readonly now: number },
+  ): HolderState {
     if (rpm !== undefined) (state.requests ??= new RateBucket(rpm, now)).setLimit(rpm, now);
     if (tpm !== undefined) (state.tokens ??= new RateBucket(tpm, now)).setLimit(tpm, now);
     if (budget !== undefined) state.budget ??= new BudgetState(this.#reservedBy(isOwn));
