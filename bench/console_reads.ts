@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { startApp } from "../src/app/app.ts";
 import { openStore } from "../src/app/store.ts";
 import { DAY_MS, usageKey, type UsageSource } from "../src/billing/usage/usage_records.ts";
+import { UsageRollup } from "../src/billing/usage/usage_rollup.ts";
 import { type Config, readConfig } from "../src/config/config.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { newRequestId } from "../src/lib/ids.ts";
@@ -76,18 +77,21 @@ const LISTS: readonly Read[] = [
 ];
 
 const CHARTS: readonly Read[] = [
-  { title: "Overview, last hour", path: () => "/traffic?span=hour", targetMs: CHART_MS },
-  { title: "Overview, last month", path: () => "/traffic?span=month", targetMs: CHART_MS },
+  ...(["hour", "day", "week", "month"] as const).map((span): Read => ({
+    title: `Overview, last ${span}`,
+    path: () => `/traffic?span=${span}`,
+    targetMs: CHART_MS,
+  })),
   ...(["7", "30", "90"] as const).map((days): Read => ({
     title: `Usage by model and day, ${days} days`,
     path: () => `/usage?group_by=model,day&from=${dayBefore(Number(days) - 1)}&limit=1000`,
     targetMs: CHART_MS,
   })),
-  {
-    title: "Usage by account, 30 days",
-    path: () => `/usage?group_by=account&from=${dayBefore(LOG_DAYS)}&limit=1000`,
+  ...(["30", "90"] as const).map((days): Read => ({
+    title: `Usage by account, ${days} days`,
+    path: () => `/usage?group_by=account&from=${dayBefore(Number(days) - 1)}&limit=1000`,
     targetMs: CHART_MS,
-  },
+  })),
 ];
 
 function dayBefore(days: number): string {
@@ -229,6 +233,7 @@ async function fillUsage(config: Config): Promise<number> {
     written += set.length;
     await store.commit(null, { set });
   }
+  await new UsageRollup({ store, clock: systemClock, log: silentLog }).copyDays();
   await store.close();
   return written;
 }

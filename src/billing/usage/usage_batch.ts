@@ -33,11 +33,14 @@ export class UsageBatch {
   readonly #rows = new Map<string, { readonly day: number; readonly source: UsageSource; sums: UsageSums }>();
   readonly #amounts = new Map<string, { readonly key: Key; amount: Money }>();
 
+  /** The days whose records change. */
+  readonly days = new Set<number>();
+
   constructor(private readonly account: string) {}
 
-  /** The number of values that change. */
+  /** The number of values that change, with the copies of days. */
   get size(): number {
-    return this.#rows.size + this.#amounts.size;
+    return this.#rows.size + this.#amounts.size + this.days.size;
   }
 
   /** Adds an entry. */
@@ -62,6 +65,7 @@ export class UsageBatch {
 
   #addItem({ at, key, model, provider, kind, cost, counts }: UsageItem): void {
     const day = Math.floor(at / DAY_MS);
+    this.days.add(day);
     const name = JSON.stringify([day, key, model, provider, kind]);
     const sums = { cost, counts };
     const row = this.#rows.get(name);

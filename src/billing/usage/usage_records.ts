@@ -45,6 +45,8 @@ export interface UsageRecord extends UsageSource, UsageSums {}
 export interface UsageCursor {
   /** The id of the last ledger entry that is. */
   readonly entry: string;
+  /** Absent if a version wrote it that does not remove the {@linkcode UsageDay}s of the days that it changes. */
+  readonly removesCopies?: true;
 }
 
 /** Milliseconds of a UTC day, which has no leap seconds in Unix time. */
@@ -67,6 +69,40 @@ export function usageKey(day: number, account: string, { key, model, provider, k
   const source = JSON.stringify([key, model, provider, kind]);
   return [...usageOf(day, account), createHash("sha256").update(source).digest("base64url").slice(0, HASH_CHARACTERS)];
 }
+
+/**
+ * The stored copy of a past day's {@linkcode UsageRecord}s, which is read faster than the records. A commit that
+ * changes a record removes the copy of its day, so a complete copy is always exact.
+ */
+export interface UsageDay {
+  /** Part of the keys of its blocks. */
+  readonly generation: string;
+  /** The number of blocks in each table; null while they are written. */
+  readonly blocks: Readonly<Record<UsageTable, number>> | null;
+}
+
+/** The tables of a {@linkcode UsageDay}: every record, or their sums over all accounts and keys. */
+export type UsageTable = "records" | "models";
+
+/** A row of a block: account, key, model, provider, kind, cost and counts. The account is empty in `models`. */
+export type UsageBlockRow = readonly [string, string | null, string, string, ChargeKind, Money, UsageCounts];
+
+/** The prefix of all {@linkcode UsageDay}s, by day. */
+export const USAGE_DAYS: Key = ["usage", "copy"];
+
+/** The key of a {@linkcode UsageDay}. */
+export const usageDayKey = (day: number): Key => [...USAGE_DAYS, day];
+
+/** The prefix of the blocks of a day, by generation. */
+export const usageBlocksOf = (day: number): Key => ["usage", "block", day];
+
+/** The key of a block: an array of {@linkcode UsageBlockRow}s. */
+export const usageBlockKey = (day: number, generation: string, table: UsageTable, place: number): Key => [
+  ...usageBlocksOf(day),
+  generation,
+  table,
+  place,
+];
 
 /** The key of a {@linkcode UsageCursor}. */
 export const usageCursorKey = (account: string): Key => ["usage", "cursor", account];

@@ -1,8 +1,9 @@
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { PermitsByKey } from "../../lib/permits.ts";
-import type { Entry, Key, Store } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import type { LedgerMeter } from "../meter.ts";
-import { accountSpentOf, addSums, NO_SUMS, USAGE, usageOf, type UsageRecord, type UsageSums } from "./usage_records.ts";
+import type { UsageRow } from "./read_usage.ts";
+import { addSums, NO_SUMS, type UsageSums } from "./usage_records.ts";
 import type { UsageRollup } from "./usage_rollup.ts";
 
 /** What usage can be grouped by. */
@@ -64,7 +65,6 @@ export interface UsageReportParts {
 export const MAX_USAGE_GROUPS = 10_000;
 /** Stored sums that one report reads. */
 const MAX_ROWS = 500_000;
-const PAGE = 500;
 /** How long a report of all accounts waits for the first pass over the ledgers. */
 const MAX_FIRST_PASS_MS = 10_000;
 const RETRY_AFTER_SECONDS = 10;
@@ -115,13 +115,13 @@ export async function sumUsage(store: Store, query: UsageQuery): Promise<UsageRe
   for await (const page of pagesOf(store, query)) {
     rows += page.length;
     if (rows > MAX_ROWS) throw tooMuch(`has more than ${MAX_ROWS} stored sums`);
-    for (const { key, value } of page) {
-      if (!isIncluded(key, value, query)) continue;
-      const values = query.groupBy.map((dimension) => valueOf(key, value, dimension));
+    for (const row of page) {
+      if (!isIncluded(row, query)) continue;
+      const values = query.groupBy.map((dimension) => row[dimension]);
       const name = values.join(SEPARATOR);
       let group = groups.get(name);
       if (group === undefined) groups.set(name, group = { values, cost: 0n, counts: [] });
-      addTo(group, value);
+      addTo(group, row);
     }
     if (groups.size > MAX_USAGE_GROUPS) throw tooMuch(`has more than ${MAX_USAGE_GROUPS} groups`);
   }
@@ -163,47 +163,19 @@ export function compareValues(one: readonly UsageValue[], other: readonly UsageV
   return 0;
 }
 
-/** The day and the account of a stored sum are in its key. */
-function valueOf(key: Key, record: UsageRecord, dimension: UsageDimension): UsageValue {
-  if (dimension === "day") return Number(key[2]);
-  return dimension === "account" ? String(key[3]) : record[dimension];
-}
-
-function isIncluded(key: Key, record: UsageRecord, { only }: UsageQuery): boolean {
+function isIncluded(row: UsageRow, { only }: UsageQuery): boolean {
   for (const dimension in only) {
     const value = only[dimension as keyof typeof only];
-    if (value !== undefined && valueOf(key, record, dimension as UsageDimension) !== value) return false;
+    if (value !== undefined && row[dimension as keyof typeof only] !== value) return false;
   }
   return true;
 }
 
 /** The stored sums page by page: an iteration for each of them would cost more than its addition. */
-async function* pagesOf(store: Store, { only, fromDay, toDay }: UsageQuery): AsyncGenerator<Entry<UsageRecord>[]> {
-  const { account } = only;
-  if (account === undefined) {
-    const after = fromDay > 0 ? [...USAGE, fromDay] : undefined; // all keys of that day have further parts
-    for await (const page of pagesBelow<UsageRecord>(store, USAGE, after)) {
-      const end = page.findIndex(({ key }) => Number(key[2]) >= toDay);
-      yield end === -1 ? page : page.slice(0, end);
-      if (end !== -1) return;
-    }
-    return;
-  }
-  const spent = accountSpentOf(account);
-  for await (const page of pagesBelow(store, spent, fromDay > 0 ? [...spent, fromDay - 1] : undefined)) {
-    for (const { key } of page) {
-      const day = Number(key.at(-1));
-      if (day >= toDay) return;
-      yield* pagesBelow<UsageRecord>(store, usageOf(day, account));
-    }
-  }
-}
-
-async function* pagesBelow<T>(store: Store, prefix: Key, start?: Key): AsyncGenerator<Entry<T>[]> {
-  let after = start;
-  do {
-    const page = await store.scan<T>(prefix, { after, limit: PAGE });
-    yield page;
-    after = page[PAGE - 1]?.key;
-  } while (after !== undefined);
+async function* pagesOf(store: Store, query: UsageQuery): AsyncGenerator<readonly UsageRow[]> {
+  const { groupBy, only, fromDay, toDay } = query;
+  const { readUsageOfAccount, readUsageOfAll } = await import("./read_usage.ts");
+  if (only.account !== undefined) return yield* readUsageOfAccount(store, only.account, { fromDay, toDay });
+  const isByAccount = only.key !== undefined || groupBy.includes("account") || groupBy.includes("key");
+  yield* readUsageOfAll(store, isByAccount ? "records" : "models", { fromDay, toDay });
 }

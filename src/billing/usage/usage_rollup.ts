@@ -16,6 +16,7 @@ import {
   keySpentOf,
   type UsageCursor,
   usageCursorKey,
+  usageDayKey,
 } from "./usage_records.ts";
 
 /** The dependencies of a usage rollup. */
@@ -38,8 +39,11 @@ export interface LedgerSpent {
 const PASS_EVERY_MS = 60_000;
 /** Ledger entries of one read. Each may have 200 rows. */
 const ENTRIES_PER_STEP = 32;
-/** An entry changes up to 600 values more, so that a commit stays within the limits of every store. */
-const MAX_CHANGES_PER_STEP = 200;
+/**
+ * An entry changes up to 600 values more and removes up to 200 copies of days, so that a commit stays within the limits
+ * of every store.
+ */
+const MAX_CHANGES_PER_STEP = 90;
 /** The longest time without a pause for other work. */
 const SLICE_MS = 8;
 const SCAN_PAGE = 500;
@@ -57,6 +61,10 @@ export class UsageRollup {
   /** Accounts that may have entries after their cursor. */
   readonly #marked = new Set<string>();
   readonly #passes = new Set<Promise<void>>();
+  /** Days whose records were changed, and which may have no copy. */
+  readonly #changedDays = new Set<number>();
+  /** The day until which all earlier days were looked at. */
+  #copiedUntil = -1;
   #firstPass: Promise<void> | null = null;
   #isFirstPassDone = false;
   #isStopped = false;
@@ -117,6 +125,26 @@ export class UsageRollup {
     return { charged, held: held?.value ?? 0n };
   }
 
+  /**
+   * Copies the records of past days that have no copy, for reports: see `copy_days.ts`. The first call of a day looks
+   * at all days, as another process may have changed them.
+   *
+   * @throws {StoreWriteError} If the store takes no writes.
+   */
+  async copyDays(): Promise<void> {
+    const { store, clock } = this.parts;
+    const today = Math.floor(clock.now() / DAY_MS);
+    const { copyDay, daysWithoutCopy } = await import("./copy_days.ts");
+    if (this.#copiedUntil < today) {
+      for (const day of await daysWithoutCopy(store, today)) this.#changedDays.add(day);
+      this.#copiedUntil = today;
+    }
+    for (const day of [...this.#changedDays]) {
+      if (this.#isStopped) return;
+      if (day < today && await copyDay(store, day, pause)) this.#changedDays.delete(day);
+    }
+  }
+
   /** Starts the passes: at once over all accounts, then every minute over those with new entries. */
   start(): JobRunner {
     const { clock, log } = this.parts;
@@ -125,6 +153,7 @@ export class UsageRollup {
       try {
         await this.#passOnce();
         await this.#passOver([...this.#marked]);
+        await this.copyDays();
       } catch (error) {
         log.warn("usage_not_summed", { reason: error instanceof Error ? error.name : typeof error });
       }
@@ -179,12 +208,21 @@ export class UsageRollup {
     }
   }
 
+  /** An earlier version may have changed the records of any day. */
+  async #removeCopies(): Promise<void> {
+    const { removeCopies } = await import("./copy_days.ts");
+    await removeCopies(this.parts.store);
+    this.#copiedUntil = -1;
+  }
+
   /** Counts some entries. Returns whether more may be left. */
   async #step(account: string): Promise<boolean> {
     const { store, clock } = this.parts;
     const key = usageCursorKey(account);
     const [cursor] = await store.get<UsageCursor>([key]);
     const after = cursor?.value.entry;
+    const isOfEarlierVersion = cursor?.value.removesCopies === undefined && cursor !== null;
+    if (isOfEarlierVersion) await this.#removeCopies();
     const entries = await store.ledger(account, { after, limit: ENTRIES_PER_STEP });
     const batch = new UsageBatch(account);
     let counted = after;
@@ -197,13 +235,15 @@ export class UsageRollup {
       await pause();
       sliceEndsAt = clock.monotonicMs() + SLICE_MS;
     }
-    if (counted === after || counted === undefined) return false;
+    if (counted === undefined || (counted === after && !isOfEarlierVersion)) return false;
     const changes = batch.changes();
     const values = changedValues(changes, await store.get(changes.map((change) => change.key)));
+    for (const day of batch.days) this.#changedDays.add(day);
     // Refused as a conflict if another pass counted these entries first. The next step reads the new cursor.
     const result = await store.commit(null, {
       check: [{ key, version: cursor?.version ?? null }],
-      set: [...values, { key, value: { entry: counted } satisfies UsageCursor }],
+      set: [...values, { key, value: { entry: counted, removesCopies: true } satisfies UsageCursor }],
+      delete: [...batch.days].map(usageDayKey),
     });
     return !result.ok || counted !== entries.at(-1)?.id || entries.length === ENTRIES_PER_STEP;
   }

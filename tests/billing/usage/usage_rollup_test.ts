@@ -4,7 +4,15 @@ import { createAccount } from "../../../src/billing/account.ts";
 import { addCharge, type ChargeRow } from "../../../src/billing/charge.ts";
 import { creditAccount } from "../../../src/billing/credit.ts";
 import { addHold, captureHold, readHold, releaseHold } from "../../../src/billing/hold.ts";
-import { DAY_MS } from "../../../src/billing/usage/usage_records.ts";
+import {
+  DAY_MS,
+  USAGE,
+  USAGE_DAYS,
+  usageCursorKey,
+  type UsageDay,
+  usageKey,
+  type UsageRecord,
+} from "../../../src/billing/usage/usage_records.ts";
 import { sumUsage, type UsageDimension } from "../../../src/billing/usage/usage_report.ts";
 import { markedLedger, UsageRollup } from "../../../src/billing/usage/usage_rollup.ts";
 import { verifyLedger } from "../../../src/billing/verify_ledger.ts";
@@ -158,6 +166,74 @@ Deno.test("verifyLedger() names usage that is not that of the ledger", async () 
   }]);
 });
 
+Deno.test("reports read the copies of past days, and the records of days that have changed since", async () => {
+  const { plain, rollup, clock } = await stage();
+  const today = Math.floor(clock.now() / DAY_MS);
+  const rows = Array.from(
+    { length: 150 },
+    (_, nth) => row({ at: clock.now() - (nth % 3) * DAY_MS, keyId: `key_${nth}`, model: `acme/${nth % 2}` }),
+  );
+  await charge(plain, "acme", "c1", rows);
+  await rollup.foldAll();
+  await rollup.copyDays();
+  const copies = await plain.scan<UsageDay>(USAGE_DAYS, { limit: 9 });
+  assertEquals(copies.map(({ key, value }) => [key.at(-1), value.blocks]), [
+    [today - 2, { records: 1, models: 1 }],
+    [today - 1, { records: 1, models: 1 }],
+  ]);
+  // A record that no copy has would only be found by a scan.
+  const hidden = usageKey(today - 2, "hidden", { key: null, model: "acme/0", provider: "one", kind: "text" });
+  const source = { key: null, model: "acme/0", provider: "one", kind: "text" as const };
+  await plain.commit(null, { set: [{ key: hidden, value: { ...source, cost: 1n, counts: [] } }] });
+  assertEquals((await groupsBy(plain, "day", "model")).total, 1_500n);
+  assertEquals((await groupsBy(plain, "day", "key")).groups.length, 150);
+  await charge(plain, "beta", "c2", [row({ at: clock.now() - 2 * DAY_MS })]);
+  rollup.mark("beta");
+  await rollup.foldAll();
+  assertEquals((await groupsBy(plain, "day")).groups, [[today - 2, 511n], [today - 1, 500n], [today, 500n]]);
+});
+
+Deno.test("a change of records or a kill at any commit of a copy leaves sums of all records", async () => {
+  for (let commits = 0; commits < 10; commits++) {
+    for (const isKilled of [false, true]) {
+      const { plain, rollup, clock } = await stage();
+      await charge(plain, "acme", "c1", [row({ at: clock.now() - DAY_MS }), row({ at: clock.now() - 2 * DAY_MS })]);
+      await rollup.foldAll();
+      await changedCopy(plain, clock, { commits, isKilled });
+      await assertSumsAreOfRecords(plain);
+      await new UsageRollup({ store: plain, clock, log: silentLog }).copyDays();
+      await assertSumsAreOfRecords(plain);
+      const copies = await plain.scan<UsageDay>(USAGE_DAYS, { limit: 9 });
+      assertEquals(copies.map(({ value }) => value.blocks?.records), [1, 1]);
+      assertEquals((await plain.scan(["usage", "block"], { limit: 99 })).length, 4);
+    }
+  }
+});
+
+Deno.test("copies are removed when a version without them has counted", async () => {
+  const { plain, rollup, clock } = await stage();
+  const at = clock.now() - DAY_MS;
+  await charge(plain, "acme", "c1", [row({ at })]);
+  await rollup.foldAll();
+  await rollup.copyDays();
+  // The earlier version changes a record and the cursor, and leaves the copy.
+  const [record] = await plain.scan<UsageRecord>(USAGE, { limit: 1 });
+  await charge(plain, "acme", "c2", [row({ at })]);
+  const last = (await plain.ledger("acme", { limit: 9 })).at(-1)!;
+  await plain.commit(null, {
+    set: [
+      { key: record!.key, value: { ...record!.value, cost: 20n } },
+      { key: usageCursorKey("acme"), value: { entry: last.id } },
+    ],
+  });
+  const next = new UsageRollup({ store: plain, clock, log: silentLog });
+  await next.foldAll();
+  assertEquals((await groupsBy(plain, "day")).total, 20n);
+  await next.copyDays();
+  assertEquals((await plain.scan<UsageDay>(USAGE_DAYS, { limit: 9 })).length, 1);
+  assertEquals((await groupsBy(plain, "day")).total, 20n);
+});
+
 interface ChargeStep {
   readonly kind: "charge";
   readonly account: string;
@@ -178,6 +254,10 @@ type Step =
   | { readonly kind: "credit"; readonly account: string }
   | { readonly kind: "fold" }
   | { readonly kind: "kill" }
+  /** A day passes, and the days before it are copied. */
+  | { readonly kind: "copy"; readonly days: number }
+  /** The records change, or the process ends, when a copy has made this number of commits. */
+  | { readonly kind: "copy-changed"; readonly commits: number; readonly isKilled: boolean }
   | { readonly kind: "fail"; readonly isWritten: boolean };
 
 const account = fc.constantFrom(...ACCOUNTS);
@@ -197,6 +277,8 @@ const walks: fc.Arbitrary<Step[]> = fc.array(
     fc.record({ kind: fc.constant("credit" as const), account }),
     fc.record({ kind: fc.constant("fold" as const) }),
     fc.record({ kind: fc.constant("kill" as const) }),
+    fc.record({ kind: fc.constant("copy" as const), days: fc.nat(2) }),
+    fc.record({ kind: fc.constant("copy-changed" as const), commits: fc.nat(12), isKilled: fc.boolean() }),
     fc.record({ kind: fc.constant("fail" as const), isWritten: fc.boolean() }),
   ),
   { maxLength: 60 },
@@ -214,6 +296,13 @@ Deno.test("after any walk with failures and kills, usage is that of the ledger t
           store = markedLedger(plain, (each) => next.mark(each));
         } else if (step.kind === "fold") {
           await rollup.foldAll();
+        } else if (step.kind === "copy") {
+          clock.advance(step.days * DAY_MS);
+          await rollup.copyDays();
+          await assertSumsAreOfRecords(plain);
+        } else if (step.kind === "copy-changed") {
+          await changedCopy(plain, clock, step);
+          await assertSumsAreOfRecords(plain);
         } else if (step.kind === "fail") {
           await failingFold(plain, clock, step.isWritten);
         } else if (step.kind === "credit") {
@@ -225,6 +314,7 @@ Deno.test("after any walk with failures and kills, usage is that of the ledger t
         }
       }
       await rollup.foldAll();
+      await assertSumsAreOfRecords(plain);
       const { groups } = await groupsBy(plain, "account", "key");
       assertEquals(new Map(groups.map(([who, key, sum]) => [`${who} ${key}`, sum])), await ledgerSums(plain));
       assertEquals((await verifyLedger(plain)).differences, []);
@@ -232,6 +322,44 @@ Deno.test("after any walk with failures and kills, usage is that of the ledger t
     { numRuns: 60 },
   );
 });
+
+let lateCharges = 0;
+
+/** Copies days, while charges of those days are counted or until the process ends. */
+async function changedCopy(
+  plain: Store,
+  clock: ManualClock,
+  { commits, isKilled }: { readonly commits: number; readonly isKilled: boolean },
+): Promise<void> {
+  const store = observeStore(plain);
+  let left = commits;
+  store.beforeCommit = async () => {
+    if (left-- !== 0) return;
+    if (isKilled) throw new Error("The process ends");
+    await charge(plain, "acme", `late_${lateCharges++}`, [
+      row({ at: clock.now() - DAY_MS }),
+      row({ at: clock.now() - 2 * DAY_MS, model: "acme/late" }),
+    ]);
+    await new UsageRollup({ store: plain, clock, log: silentLog }).foldAll();
+  };
+  await new UsageRollup({ store, clock, log: silentLog }).copyDays().catch(() => {});
+}
+
+/** Compares reports, which read copies of days, with the sums of all records. */
+async function assertSumsAreOfRecords(store: Store): Promise<void> {
+  for (const groupBy of [["day", "model"], ["account", "day"], ["key", "provider"]] as const) {
+    const expected = new Map<string, Money>();
+    for (const { key: [, , day, account], value } of await store.scan<UsageRecord>(USAGE, { limit: 100_000 })) {
+      const fields = { ...value, day, account };
+      const name = groupBy.map((dimension) => String(fields[dimension])).join(" ");
+      expected.set(name, (expected.get(name) ?? 0n) + value.cost);
+    }
+    const { groups } = await groupsBy(store, ...groupBy);
+    const found = new Map(groups.map((values) => [values.slice(0, -1).join(" "), values.at(-1)]));
+    for (const name of expected.keys()) assertEquals(found.get(name.replaceAll("null", "")), expected.get(name), name);
+    assertEquals(found.size, expected.size);
+  }
+}
 
 /** A pass whose commits fail, before or after they are written. */
 async function failingFold(plain: Store, clock: ManualClock, isWritten: boolean): Promise<void> {

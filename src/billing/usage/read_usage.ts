@@ -1,0 +1,141 @@
+import type { Entry, Key, Store } from "../../store/store.ts";
+import {
+  accountSpentOf,
+  USAGE,
+  USAGE_DAYS,
+  usageBlockKey,
+  type UsageBlockRow,
+  type UsageDay,
+  usageOf,
+  type UsageRecord,
+  type UsageTable,
+} from "./usage_records.ts";
+
+/** A stored sum with its day and account. */
+export interface UsageRow extends UsageRecord {
+  /** Empty in a sum over all accounts. */
+  readonly account: string;
+  /** Days since 1970, UTC. */
+  readonly day: number;
+}
+
+/** Days since 1970, UTC. */
+export interface DayRange {
+  /** The first one. */
+  readonly fromDay: number;
+  /** The day after the last one. */
+  readonly toDay: number;
+}
+
+const PAGE = 500;
+/** Copies of days that are read at once. */
+const DAYS_AT_ONCE = 8;
+
+/** The records of one account, in pages. */
+export async function* readUsageOfAccount(
+  store: Store,
+  account: string,
+  { fromDay, toDay }: DayRange,
+): AsyncGenerator<readonly UsageRow[]> {
+  const spent = accountSpentOf(account);
+  for await (const page of pagesBelow(store, spent, fromDay > 0 ? [...spent, fromDay - 1] : undefined)) {
+    for (const { key } of page) {
+      const day = Number(key.at(-1));
+      if (day >= toDay) return;
+      for await (const records of pagesBelow<UsageRecord>(store, usageOf(day, account))) yield records.map(rowOfRecord);
+    }
+  }
+}
+
+/**
+ * The records of all accounts, in pages, in no order.
+ *
+ * @param table `models` if neither accounts nor keys matter: rows of days that have a copy are sums over them then.
+ */
+export async function* readUsageOfAll(
+  store: Store,
+  table: UsageTable,
+  { fromDay, toDay }: DayRange,
+): AsyncGenerator<readonly UsageRow[]> {
+  let nextDay = fromDay;
+  for await (const copies of copiesIn(store, { fromDay, toDay })) {
+    const read = await Promise.all(
+      copies.map(async (copy) => ({ ...copy, rows: await rowsOfCopy(store, table, copy) })),
+    );
+    for (const { day, rows } of read) {
+      // A copy without all its blocks was replaced after it was found.
+      yield* recordsIn(store, { fromDay: nextDay, toDay: rows === null ? day + 1 : day });
+      if (rows !== null) yield rows;
+      nextDay = day + 1;
+    }
+  }
+  yield* recordsIn(store, { fromDay: nextDay, toDay });
+}
+
+interface DayCopy {
+  readonly day: number;
+  readonly generation: string;
+  readonly blocks: Readonly<Record<UsageTable, number>>;
+}
+
+/** The complete copies of days, some at a time. */
+async function* copiesIn(store: Store, { fromDay, toDay }: DayRange): AsyncGenerator<readonly DayCopy[]> {
+  const after = fromDay > 0 ? [...USAGE_DAYS, fromDay - 1] : undefined;
+  for await (const page of pagesBelow<UsageDay>(store, USAGE_DAYS, after)) {
+    const copies = page.flatMap(({ key, value: { generation, blocks } }): DayCopy[] => {
+      const day = Number(key.at(-1));
+      return blocks === null || day >= toDay ? [] : [{ day, generation, blocks }];
+    });
+    for (let at = 0; at < copies.length; at += DAYS_AT_ONCE) yield copies.slice(at, at + DAYS_AT_ONCE);
+    if (Number(page.at(-1)?.key.at(-1)) >= toDay) return;
+  }
+}
+
+/** Null if a block is missing. */
+async function rowsOfCopy(
+  store: Store,
+  table: UsageTable,
+  { day, generation, blocks }: DayCopy,
+): Promise<UsageRow[] | null> {
+  const keys = Array.from({ length: blocks[table] }, (_, place) => usageBlockKey(day, generation, table, place));
+  const found = await store.get<readonly UsageBlockRow[]>(keys);
+  const rows: UsageRow[] = [];
+  for (const block of found) {
+    if (block === null) return null;
+    for (const [account, key, model, provider, kind, cost, counts] of block.value) {
+      rows.push({ day, account, key, model, provider, kind, cost, counts });
+    }
+  }
+  return rows;
+}
+
+/** The records of some days. */
+async function* recordsIn(store: Store, { fromDay, toDay }: DayRange): AsyncGenerator<readonly UsageRow[]> {
+  if (fromDay >= toDay) return;
+  const after = fromDay > 0 ? [...USAGE, fromDay] : undefined; // all keys of that day have further parts
+  // Most gaps between copies are days without usage, after which a page would hold records that are not needed.
+  if (toDay !== Infinity) {
+    const [first] = await store.scan(USAGE, { after, limit: 1 });
+    if (first === undefined || Number(first.key[2]) >= toDay) return;
+  }
+  for await (const page of pagesBelow<UsageRecord>(store, USAGE, after)) {
+    const end = page.findIndex(({ key }) => Number(key[2]) >= toDay);
+    yield (end === -1 ? page : page.slice(0, end)).map(rowOfRecord);
+    if (end !== -1) return;
+  }
+}
+
+/** The day and the account of a record are in its key. */
+function rowOfRecord({ key: [, , day, account], value }: Entry<UsageRecord>): UsageRow {
+  const { key, model, provider, kind, cost, counts } = value;
+  return { day: Number(day), account: String(account), key, model, provider, kind, cost, counts };
+}
+
+async function* pagesBelow<T>(store: Store, prefix: Key, start?: Key): AsyncGenerator<Entry<T>[]> {
+  let after = start;
+  do {
+    const page = await store.scan<T>(prefix, { after, limit: PAGE });
+    yield page;
+    after = page[PAGE - 1]?.key;
+  } while (after !== undefined);
+}
