@@ -38,6 +38,7 @@ import type { FileStores } from "./file_stores.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
+import type { CountedHits } from "./caches.ts";
 import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "./admin_endpoints.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import type { EventFeed } from "../webhooks/event_feed.ts";
@@ -71,6 +72,8 @@ export interface AdminRouteOptions {
   readonly videos: RunningVideos | null;
   readonly usage: UsageReports;
   /** Null for a gateway that does not run. */
+  readonly cacheHits: Pick<CountedHits, "writeAll"> | null;
+  /** Null for a gateway that does not run. */
   readonly traffic: AdminTrafficOptions | null;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
   /** Null if requests are not logged. */
@@ -85,7 +88,7 @@ export interface AdminRouteOptions {
 export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   const { config, access, store, keys, meter, clock, startedAt, breaker } = options;
   const { slots, providers: tested, deliveries, feed, signingKeys, usage, configChanges, baseUrl } = options;
-  const { requestLog, files, forgetReplies, traffic, log, receivers } = options;
+  const { requestLog, files, forgetReplies, traffic, log, receivers, cacheHits } = options;
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
@@ -114,7 +117,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
       baseUrl,
       now: () => clock.now(),
     }),
-    ...adminCacheRoutes({ admin: openCacheAdmin(store, log) }),
+    ...adminCacheRoutes({ admin: openCacheAdmin(store, log, async () => await cacheHits?.writeAll()) }),
     ...adminTaskRoutes({ admin: openTaskAdmin(store), videos: options.videos }),
     ...adminProviderRoutes({ providers, breaker, slots, startedAt, test, readOptionalJson }),
     ...adminModelRoutes({ catalog: options.catalog, aliases: config.aliases, readJson }),

@@ -81,6 +81,7 @@ export function createApp(services: OwnedServices): App {
   const observer = observeAll([
     accessLog(log, clock),
     services.counts.requests.observe,
+    services.cacheHits.observe,
     ...requestLog === null ? [] : [requestLog.observe],
     ...tracing === null ? [] : [tracing.observerOf(() => gateway.services.config.providers)],
   ]);

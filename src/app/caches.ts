@@ -1,11 +1,13 @@
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { Meter } from "../billing/meter.ts";
+import type { CacheHits } from "../caches/cache_hits.ts";
 import { type Caches, createCaches } from "../caches/caches.ts";
 import type { Config } from "../config/config.ts";
 import { content } from "../conversation/codecs/content/mod.ts";
 import type { FileStore } from "../files/files.ts";
 import type { Route } from "../http/inbound.ts";
+import type { RequestObserver } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { elementAt } from "../lib/element_at.ts";
 import type { Log } from "../lib/log.ts";
@@ -65,6 +67,40 @@ export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
   return {
     caches,
     routes: cachedContentRoutes({ caches, authenticate, bodyLimits: { capBytes, idleMs } }),
+  };
+}
+
+/** Counts which cached contents requests use. */
+export interface CountedHits {
+  /** Counts the hit of a request that was charged. */
+  readonly observe: RequestObserver;
+  /** Writes what this thread has counted. */
+  write(): Promise<void>;
+  /** Writes what all threads have counted. */
+  writeAll(): Promise<void>;
+}
+
+/**
+ * Counts the hits of cached contents. The first hit loads the code.
+ *
+ * @param onRecordsRead Resolves when threads have sent the records that they hold.
+ */
+export function countHits(
+  parts: Pick<CacheFeatureOptions, "store" | "clock" | "log">,
+  onRecordsRead: readonly (() => Promise<void>)[],
+): CountedHits {
+  let loaded: Promise<CacheHits> | null = null;
+  const load = async () => new (await import("../caches/cache_hits.ts")).CacheHits(parts);
+  const write = async () => await (await loaded)?.flush();
+  return {
+    observe({ cacheId, tokens }) {
+      if (cacheId !== undefined && tokens !== null) void (loaded ??= load()).then((hits) => hits.count(cacheId));
+    },
+    write,
+    async writeAll() {
+      await Promise.all(onRecordsRead.map((onRead) => onRead()));
+      await write();
+    },
   };
 }
 

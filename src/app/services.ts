@@ -24,6 +24,7 @@ import { useTokenCounter } from "../texts/token_estimate.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
 import { createTokenWork } from "../workers/token_work.ts";
+import { type CountedHits, countHits } from "./caches.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
 import { type LiveSettings, startConfig, type StartedConfig } from "./start_config.ts";
 import { type FileStores, openFileStores } from "./file_stores.ts";
@@ -79,6 +80,8 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   readonly openCallLimit: { perAccount: number };
   readonly usageRollup: UsageRollup;
   readonly usage: UsageReports;
+  /** Which cached contents requests use. */
+  readonly cacheHits: CountedHits;
   readonly breaker: ProcessCircuitBreaker;
   /** Whether vendors accept the providers' credentials. */
   readonly credentials: ProcessCredentialMonitor;
@@ -147,6 +150,8 @@ function buildServices(
     maxLedgerLagMs: maxLedgerLagMsOf(config),
   });
   const store = settledStore(engine, meter);
+  const onRecordsRead: Services["onRecordsRead"] = [];
+  const cacheHits = countHits({ store, clock, log }, onRecordsRead);
   const onAttemptFailed: Services["onAttemptFailed"] = [];
   const onKeysEvicted: Services["onKeysEvicted"] = [];
   const onEvicted = (accountId: string) => onKeysEvicted.forEach((listener) => listener(accountId));
@@ -176,6 +181,7 @@ function buildServices(
     openCallLimit,
     usageRollup,
     usage: createUsageReports({ store, rollup: usageRollup, meter }),
+    cacheHits,
     breaker: createCircuitBreaker({
       clock,
       credentials,
@@ -183,7 +189,7 @@ function buildServices(
     }),
     onAttemptFailed,
     onRepliesForgotten: [],
-    onRecordsRead: [],
+    onRecordsRead,
     credentials,
     slots: createAttemptSlots(limitsByProvider(config.providers), clock),
     memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),
@@ -194,6 +200,7 @@ function buildServices(
       media.close();
       // A request whose caller left is charged by a token count, so the counts come before the flush.
       await tokens.whenIdle();
+      await cacheHits.write();
       await meter.flush();
       await journal.close();
       await credentials.close();

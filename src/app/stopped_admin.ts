@@ -53,6 +53,7 @@ export function createStoppedAdmin(
     meter,
     usage: createUsageReports({ store, rollup, meter }),
     traffic: null,
+    cacheHits: null,
     videos: null,
     receivers: null,
     catalog: { models: config.models },

@@ -10,7 +10,10 @@ export type CacheEntry = Entry<CachedContent>;
 export type CacheJobKind = "cache_expire" | "cache_delete";
 
 const CACHES: Key = ["cache", "content"];
-const cacheKey = (id: string): Key => [...CACHES, id];
+/** The key of a {@linkcode CachedContent}. */
+export const cacheKey = (id: string): Key => [...CACHES, id];
+/** The key of the number of hits of a cache. It is removed with the cache's record. */
+export const cacheHitsKey = (id: string): Key => ["cache", "hits", id];
 const ownCaches = (keyId: string): Key => ["cache", "own", keyId];
 const ownCacheKey = (keyId: string, id: string): Key => [...ownCaches(keyId), id];
 
@@ -101,9 +104,12 @@ export function changeCache(commit: Commit, entry: CacheEntry, change: Partial<C
   return mergeCommits(commit, { check: [{ key, version }], set: [{ key, value: { ...entry.value, ...change } }] });
 }
 
-/** Deletes a cache's record in the commit, with the same check. */
-export function dropCache(commit: Commit, { key, version, value }: CacheEntry): Commit {
-  return mergeCommits(commit, { check: [{ key, version }], delete: [key, ownCacheKey(value.keyId, value.id)] });
+/** Deletes a cache's record and its hits in the commit, with the same check. */
+export function dropCache(commit: Commit, { key, version, value: { keyId, id } }: CacheEntry): Commit {
+  return mergeCommits(commit, {
+    check: [{ key, version }],
+    delete: [key, ownCacheKey(keyId, id), cacheHitsKey(id)],
+  });
 }
 
 /** Adds the job that ends a cache, unless its expiry changes; the job's name contains the revision of the expiry. */

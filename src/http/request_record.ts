@@ -151,6 +151,8 @@ export interface RecordedFacts {
   responseBytes: number | null;
   /** Bytes of the request's body; null if not counted. */
   requestBytes: number | null;
+  /** The id of the cached content that the request names; absent for none. */
+  cacheId?: string;
 }
 
 /** Receives each record once, when its request has ended. Must not throw, and must not keep the record. */
@@ -198,6 +200,8 @@ export class RequestRecord implements RecordedFacts {
   responseBytes: number | null = null;
   /** See {@linkcode RecordedFacts}. */
   requestBytes: number | null = null;
+  /** See {@linkcode RecordedFacts}. */
+  declare cacheId?: string;
   /** The request's place in a trace; null while tracing is off. */
   trace: RequestTrace | null = null;
   /** The path of the route, such as `/v1/videos/:id`; null if the request has no route. */
@@ -267,8 +271,9 @@ export class RequestRecord implements RecordedFacts {
   /** The collected facts as plain values, to be sent to another thread. */
   facts(): RecordedFacts {
     const { accountId, keyId, model, servedModel, provider, kind, routes, reserved, attempts, dropped } = this;
-    const { tokens, images, cost, charged, end, firstByteAt, responseBytes, requestBytes } = this;
+    const { tokens, images, cost, charged, end, firstByteAt, responseBytes, requestBytes, cacheId } = this;
     return {
+      ...cacheId !== undefined && { cacheId },
       accountId,
       keyId,
       model,

@@ -69,6 +69,7 @@ function withClampedLimit(request: TextRequest, model: Model): TextRequest {
 export function routeTo(request: TextRequest, model: Model, parts: TextParts): readonly Candidate[] {
   const { pin, candidates } = routeOf(model, request, parts);
   if (!request.cache) return candidates;
+  request.record.cacheId = request.cache.id;
   const context = { breaker: parts.breaker, accountId: request.accountId };
   return usableCandidates(candidatesOfCache(request.cache, pin, candidates, model.serves), context);
 }

@@ -35,6 +35,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     keys: createKeyRing({ store, clock }),
     meter,
     usage: createUsageReports({ store, rollup, meter }),
+    cacheHits: null,
     traffic: {
       history: () => Promise.reject(new Error("No traffic is counted here")),
       now: () => Promise.resolve({ openStreams: 0, memory: { inUse: 0, limitBytes: 0 }, jobs: {} }),

@@ -228,3 +228,28 @@ inGateway("an operator lists the caches of all keys by account, page by page, an
   assertEquals((await admin("DELETE", "/x")).status, 404);
   assertEquals((await gateway.send(facts.model, names[0] ?? "")).status, 404);
 });
+
+inGateway("an operator sees how often a cache was used, whole and streamed, and when last", async (gateway) => {
+  const headers = { authorization: `Bearer ${gateway.adminKey}` };
+  const uses = async () => {
+    const { data } = await (await fetch(`${gateway.address}/admin/v1/caches`, { headers })).json();
+    return data.map(({ hits, last_hit_at }: { hits: number; last_hit_at: number | null }) => [hits, last_hit_at]);
+  };
+  for (const model of MODELS) {
+    const name = await gateway.create({ model });
+    assertEquals(itemAt(await uses(), 0), [0, null]);
+    const before = Math.floor(Date.now() / 1_000);
+    assertEquals((await gateway.send(model, name)).status, 200);
+    const messages = [{ role: "user", content: "Which colour?" }];
+    const extra_body = { cached_content: name };
+    const streamed = await gateway.call("POST", "/v1/chat/completions", { model, messages, extra_body, stream: true });
+    assertEquals(streamed.status, 200);
+    // Refused, so that it is no hit.
+    assertEquals((await gateway.send("sandbox/messages-1-small", name)).status >= 400, true);
+    // A record ends just after its response.
+    let [hits, lastAt] = [0, 0];
+    for (let read = 0; read < 1_000 && hits < 2; read++) [hits, lastAt] = itemAt(await uses(), 0);
+    assertEquals(hits, 2);
+    assert(lastAt >= before);
+  }
+});

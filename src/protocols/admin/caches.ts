@@ -1,6 +1,6 @@
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
-import type { CacheAdmin } from "../../caches/cache_admin.ts";
-import { type CachedContent, cacheNameOf, isCacheId } from "../../caches/cached_content.ts";
+import type { CacheAdmin, UsedCache } from "../../caches/cache_admin.ts";
+import { cacheNameOf, isCacheId } from "../../caches/cached_content.ts";
 import { pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
@@ -38,7 +38,7 @@ export function adminCacheRoutes({ admin }: AdminCacheOptions): AdminRoute[] {
 }
 
 /** For operators: nothing that the caller wrote. */
-function writeCache(cache: CachedContent): JsonObject {
+function writeCache({ cache, use: { hits, lastHitAt } }: UsedCache): JsonObject {
   const { id, account, keyId, model, home, tokens, countedBy, createdAt, updatedAt, expiresAt } = cache;
   return {
     id,
@@ -53,5 +53,7 @@ function writeCache(cache: CachedContent): JsonObject {
     created_at: secondsOf(createdAt),
     updated_at: secondsOf(updatedAt),
     expires_at: secondsOf(expiresAt),
+    hits,
+    last_hit_at: hits === 0 ? null : secondsOf(lastHitAt),
   };
 }
