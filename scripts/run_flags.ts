@@ -17,8 +17,8 @@ export const UNSTABLE: readonly string[] = [
   "--unstable-no-legacy-abort",
 ];
 
-/** The options of V8. Source: docs/decisions/0061-memory-after-load.md. */
-export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000";
+/** The options of V8. Source: docs/decisions/0061-memory-after-load.md, docs/decisions/0104-short-lived-objects.md. */
+export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000,--no-allocation-site-pretenuring";
 
 /** The flags of `deno run` for a bundle. The configuration of the folder in which it is started has no effect. */
 export const RUN_FLAGS: readonly string[] = [

@@ -1,4 +1,5 @@
 import type { Money } from "../lib/money.ts";
+import { type SlotMember, SlotSet } from "../lib/slot_set.ts";
 import { AccountLimiter } from "../limits/account_limiter.ts";
 import type { LimitedCall } from "../limits/limited_caller.ts";
 import type { SpentReader } from "../limits/spent_reader.ts";
@@ -21,7 +22,7 @@ export interface AccountMeterOptions extends Omit<ChargeQueueOptions, "onWritten
 const LEASE_MARGIN_MS = 2_000;
 
 /** A call with a reservation. */
-export interface OpenCall extends LimitedCall {
+export interface OpenCall extends LimitedCall, SlotMember {
   /** Called once when the account is overdrawn too far; null if the call cannot be ended. */
   onOverdrawn: (() => void) | null;
 }
@@ -45,7 +46,7 @@ export class AccountMeter {
   #available: Money = 0n;
   #overdraft: Money = 0n;
   #reserved: Money = 0n;
-  readonly #open = new Set<OpenCall>();
+  readonly #open = new SlotSet<OpenCall>();
   #readAt = -Infinity;
   #generation = 0;
   #reading: PromiseWithResolvers<void> | null = null;

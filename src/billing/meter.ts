@@ -1,5 +1,6 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
+import { NO_SLOT } from "../lib/slot_set.ts";
 import type { LimitsLeft, RatesLeft } from "../limits/account_limiter.ts";
 import { budgetExceeded, type BudgetLeft } from "../limits/limit_refusal.ts";
 import type { SpentReader } from "../limits/spent_reader.ts";
@@ -376,7 +377,7 @@ function admission(
 ): Admission {
   let isEnded = false;
   let charged: void | Promise<void>;
-  const call: OpenCall = { amount: reserved.amount, keyId, tokenLeases, onOverdrawn: null };
+  const call: OpenCall = { amount: reserved.amount, keyId, tokenLeases, onOverdrawn: null, slot: NO_SLOT };
   meter.userCount++;
   meter.open(call);
 

@@ -2,6 +2,7 @@ import { takeBodyBuffer } from "../lib/body_buffers.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { GrowingBytes } from "../lib/growing_bytes.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import { NO_SLOT } from "../lib/slot_set.ts";
 import { byobReaderOf, readWithFirstBuffer } from "./first_body.ts";
 import { type DeadlineWheel, sharedWheel, type Watched } from "../net/deadline.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -112,6 +113,7 @@ function readSmall(
     };
     const watched: Watched = {
       deadlineAt: wheel.now() + idleMs,
+      slot: NO_SLOT,
       onDeadline: () => fail(new GatewayError(...TOO_SLOW)),
     };
     wheel.watch(watched);
@@ -214,6 +216,7 @@ export async function* chunksOf(request: Request, limits: BodyLimits): AsyncGene
 /** Watches a chunked body: the time since the last chunk and since the first. */
 class BodyWatch implements Watched {
   deadlineAt: number;
+  slot = NO_SLOT;
   isOver = false;
   #wholeDeadlineAt: number;
   readonly #idleMs: number;

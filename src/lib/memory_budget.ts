@@ -16,7 +16,12 @@ import { GatewayError } from "./gateway_error.ts";
  * Requests without a valid key share at most {@linkcode UNKNOWN_CALLERS_SHARE} of the limit.
  */
 export class MemoryBudget {
+  /**
+   * By account. One that holds nothing stays until the next clean-up. Source:
+   * docs/decisions/0104-short-lived-objects.md.
+   */
   readonly #heldBy = new Map<string, number>();
+  #cleanupSize = MIN_CLEANUP_SIZE;
   #inUse = 0;
 
   /**
@@ -34,6 +39,11 @@ export class MemoryBudget {
   /** The maximum number of bytes that one account can hold. */
   get accountLimitBytes(): number {
     return this.limitBytes / 4;
+  }
+
+  /** The number of accounts in memory. It is bounded by those that hold something. */
+  get accountCount(): number {
+    return this.#heldBy.size;
   }
 
   /** The bytes that an account holds; null for requests without a valid key. */
@@ -64,11 +74,19 @@ export class MemoryBudget {
   count(account: string, bytes: number): void {
     if (bytes === 0) return;
     this.#inUse += bytes;
-    const held = (this.#heldBy.get(account) ?? 0) + bytes;
-    if (held === 0) this.#heldBy.delete(account);
-    else this.#heldBy.set(account, held);
+    this.#heldBy.set(account, (this.#heldBy.get(account) ?? 0) + bytes);
+    if (this.#heldBy.size > this.#cleanupSize) this.#removeIdle();
+  }
+
+  // Runs only when the number of accounts has doubled, so that the average cost per request stays constant.
+  #removeIdle(): void {
+    for (const [account, held] of this.#heldBy) if (held === 0) this.#heldBy.delete(account);
+    this.#cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * this.#heldBy.size);
   }
 }
+
+/** The number of accounts from which on those that hold nothing are removed. */
+const MIN_CLEANUP_SIZE = 1_024;
 
 /** The bytes that every account may hold regardless of the others, as long as the limit is not reached. */
 export const SMALL_HOLDING_BYTES = 1_048_576;

@@ -12,7 +12,7 @@ export interface AccountLimiterOptions {
   /** Returns the open calls that every account can have. Default: no limit. */
   readonly accountConcurrency?: () => number;
   /** The open calls of the account. */
-  readonly openCalls: ReadonlySet<LimitedCall>;
+  readonly openCalls: Iterable<LimitedCall> & { readonly size: number };
 }
 
 /** A budget whose spent amount must be read. */

@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { type SlotMember, SlotSet } from "../lib/slot_set.ts";
 
 /**
  * An operation with a deadline. Its owner may change `deadlineAt` at any time. An idle deadline moves with each byte,
  * at the cost of one assignment.
  */
-export interface Watched {
+export interface Watched extends SlotMember {
   /** In the time of {@linkcode DeadlineWheel.now}. */
   deadlineAt: number;
   /** Called once, up to {@linkcode TICK_MS} late. The operation is no longer watched then. Must not throw. */
@@ -32,7 +33,7 @@ export const TICK_MS = 100;
  * alive.
  */
 export function createDeadlineWheel(clock: Clock): DeadlineWheel {
-  const all = new Set<Watched>();
+  const all = new SlotSet<Watched>();
   let ticking = false;
 
   function tick(): void {

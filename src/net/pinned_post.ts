@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { NO_SLOT } from "../lib/slot_set.ts";
 import { type DeadlineWheel, type Watched, wheelOf } from "./deadline.ts";
 import { EgressError } from "./egress_error.ts";
 import { connectGuarded } from "./guarded_connect.ts";
@@ -89,6 +90,7 @@ interface PosterParts {
  */
 class Exchange implements Watched {
   deadlineAt: number;
+  slot = NO_SLOT;
   readonly #endsAt: number;
   readonly #post: PinnedPost;
   readonly #parts: PosterParts;

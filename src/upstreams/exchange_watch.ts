@@ -1,3 +1,4 @@
+import { NO_SLOT } from "../lib/slot_set.ts";
 import type { DeadlineWheel, Watched } from "../net/deadline.ts";
 
 /** Most calls end before this time. Requesting the caller's signal costs more than the watch itself. */
@@ -14,6 +15,8 @@ export class ExchangeWatch implements Watched {
   #stopListening: (() => void) | null = null;
   /** The time of the next check. */
   deadlineAt = 0;
+  /** Set by the wheel. */
+  slot = NO_SLOT;
   /**
    * When the wait for bytes began, in monotonic milliseconds; null while no read is pending. A slow caller does not
    * count as vendor silence.

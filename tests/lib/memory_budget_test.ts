@@ -135,3 +135,15 @@ Deno.test("after any sequence of takes, returns, moves and ends the budget is ba
     assertEquals([budget.inUse, budget.inUseBy(null), budget.inUseBy("1")], [0, 0, 0]);
   }));
 });
+
+Deno.test("MemoryBudget removes accounts that hold nothing, and keeps the others", () => {
+  const budget = new MemoryBudget(1e9);
+  const kept = budget.lease("kept");
+  kept.reserve(1_000);
+  for (let account = 0; account < 5_000; account++) {
+    const lease = budget.lease(`account-${account}`);
+    lease.reserve(1);
+    lease.end();
+  }
+  assertEquals([budget.accountCount <= 2_048, budget.inUseBy("kept"), budget.inUse], [true, 1_000, 1_000]);
+});

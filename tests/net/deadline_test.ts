@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Clock } from "../../src/lib/clock.ts";
 import { createDeadlineWheel, TICK_MS } from "../../src/net/deadline.ts";
+import { NO_SLOT } from "../../src/lib/slot_set.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
@@ -31,7 +32,7 @@ Deno.test("DeadlineWheel calls back once, at most one tick late", () => {
   const clock = new SettableClock();
   const wheel = createDeadlineWheel(clock);
   const calls: number[] = [];
-  wheel.watch({ deadlineAt: 250, onDeadline: () => calls.push(clock.now()) });
+  wheel.watch({ slot: NO_SLOT, deadlineAt: 250, onDeadline: () => calls.push(clock.now()) });
   clock.advance(249);
   assertEquals(calls, []);
   clock.advance(1 + TICK_MS);
@@ -44,8 +45,8 @@ Deno.test("DeadlineWheel follows a deadline that moves, and removes a cancelled 
   const clock = new SettableClock();
   const wheel = createDeadlineWheel(clock);
   const calls: string[] = [];
-  const moving = { deadlineAt: 100, onDeadline: () => calls.push("moving") };
-  const removed = { deadlineAt: 100, onDeadline: () => calls.push("removed") };
+  const moving = { slot: NO_SLOT, deadlineAt: 100, onDeadline: () => calls.push("moving") };
+  const removed = { slot: NO_SLOT, deadlineAt: 100, onDeadline: () => calls.push("removed") };
   wheel.watch(moving);
   wheel.watch(removed);
   wheel.watch(removed);
@@ -61,7 +62,7 @@ Deno.test("DeadlineWheel follows a deadline that moves, and removes a cancelled 
 Deno.test("DeadlineWheel runs one timer while it has deadlines and none afterwards", () => {
   const clock = new SettableClock();
   const wheel = createDeadlineWheel(clock);
-  const watched = Array.from({ length: 10 }, () => ({ deadlineAt: 1000, onDeadline() {} }));
+  const watched = Array.from({ length: 10 }, () => ({ slot: NO_SLOT, deadlineAt: 1000, onDeadline() {} }));
   for (const one of watched) wheel.watch(one);
   assertEquals(clock.timers.length, 1);
   clock.advance(150);
@@ -78,8 +79,9 @@ Deno.test("DeadlineWheel accepts a deadline that a callback adds", () => {
   const wheel = createDeadlineWheel(clock);
   const calls: number[] = [];
   wheel.watch({
+    slot: NO_SLOT,
     deadlineAt: 100,
-    onDeadline: () => wheel.watch({ deadlineAt: 300, onDeadline: () => calls.push(clock.now()) }),
+    onDeadline: () => wheel.watch({ slot: NO_SLOT, deadlineAt: 300, onDeadline: () => calls.push(clock.now()) }),
   });
   clock.advance(400);
   assertEquals(calls, [300]);
@@ -89,7 +91,7 @@ Deno.test("DeadlineWheel keeps a deadline when the machine's clock is set back",
   const clock = new ManualClock();
   const wheel = createDeadlineWheel(clock);
   let calls = 0;
-  wheel.watch({ deadlineAt: wheel.now() + 30_000, onDeadline: () => calls++ });
+  wheel.watch({ slot: NO_SLOT, deadlineAt: wheel.now() + 30_000, onDeadline: () => calls++ });
   clock.set(clock.now() - 3_600_000);
   clock.advance(29_999);
   assertEquals(calls, 0);
