@@ -70,11 +70,24 @@ const LISTS: readonly Read[] = [
   },
   { title: "Text in messages", path: () => "/requests?limit=50&q=overloaded", targetMs: LIST_MS },
   {
-    title: "Text that no request has, in the whole log",
-    path: (round) => `/requests?limit=50&q=nothing-has-${round}`,
+    title: "Text that no error has, in the whole log",
+    path: (round) => `/requests?limit=50&q=nothing+has+${"x".repeat(1 + round)}`,
+    targetMs: LIST_MS,
+  },
+  { title: "A whole id", path: () => `/requests?limit=50&q=${pickedId()}`, targetMs: LIST_MS },
+  {
+    title: "Part of an id that no request has, in the whole log",
+    path: (round) => `/requests?limit=50&q=no-id-has-${round}`,
     targetMs: null,
   },
 ];
+
+/** The ids of some requests in the log. */
+const someIds: string[] = [];
+
+function pickedId(): string {
+  return someIds[pick(someIds.length)] ?? "";
+}
 
 const CHARTS: readonly Read[] = [
   ...(["hour", "day", "week", "month"] as const).map((span): Read => ({
@@ -153,7 +166,8 @@ function fillLog(path: string): void {
   const stepMs = LOG_DAYS * DAY_MS / requests;
   const row: RowValue[] = [];
   for (let count = 0; count < requests; count++) {
-    addRow(row, Math.floor(now - LOG_DAYS * DAY_MS + count * stepMs), count);
+    const id = addRow(row, Math.floor(now - LOG_DAYS * DAY_MS + count * stepMs), count);
+    if (count % 1_000 === 0) someIds.push(id);
     if ((count + 1) % ROWS_PER_APPEND !== 0) continue;
     file.append(row);
     row.length = 0;
@@ -162,7 +176,8 @@ function fillLog(path: string): void {
   file.close();
 }
 
-function addRow(row: RowValue[], endedAt: number, count: number): void {
+/** Returns the id. */
+function addRow(row: RowValue[], endedAt: number, count: number): string {
   const durationMs = 50 + pick(3_000);
   const receivedAt = endedAt - durationMs;
   const [account, model] = [pick(ACCOUNTS), pick(MODELS)];
@@ -201,9 +216,10 @@ function addRow(row: RowValue[], endedAt: number, count: number): void {
     ["331600000", 17_184],
     null,
   ];
+  const id = newRequestId(receivedAt);
   row.push(
     endedAt,
-    newRequestId(receivedAt),
+    id,
     accountOf(account),
     `key_${account}`,
     modelOf(model),
@@ -215,6 +231,7 @@ function addRow(row: RowValue[], endedAt: number, count: number): void {
     JSON.stringify([attempt]),
     JSON.stringify(facts),
   );
+  return id;
 }
 
 /** Writes what accounts used on each day, as the ledger is summed up. Returns the number of sums. */

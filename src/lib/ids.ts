@@ -53,6 +53,11 @@ export function requestTimeOf(requestId: string): number {
   return /^[\da-f]{12}$/.test(digits) ? Number.parseInt(digits, 16) : 0;
 }
 
+/** Whether a text is a whole id of {@linkcode newRequestId}. */
+export function isRequestId(text: string): boolean {
+  return /^req_[\da-f]{24}$/.test(text);
+}
+
 /**
  * Creates a generator of unique, increasing instants: a millisecond and a counter within it. If the clock goes
  * backwards, the instants do not. A full millisecond continues in the next one.

@@ -64,7 +64,11 @@ export interface RequestQuery {
   readonly from?: number;
   /** Unix milliseconds: the request ended before. */
   readonly to?: number;
-  /** Text in the id, the message, or an attempt's message or vendor request id. Case is ignored for ASCII letters. */
+  /**
+   * Text in the id, the message, or an attempt's message or vendor request id. Case is ignored for ASCII letters. Text
+   * that cannot be part of an id is searched for only in requests with an error or a failed attempt. A whole request id
+   * finds that request alone.
+   */
   readonly text?: string;
   /** The order in which requests ended; `desc` is newest first. */
   readonly order: "asc" | "desc";

@@ -1,3 +1,4 @@
+import { isRequestId } from "../lib/ids.ts";
 import type { ListAnswer } from "./messages.ts";
 import type { RequestQuery } from "./request_log.ts";
 import type { StoredRow } from "./row.ts";
@@ -11,6 +12,9 @@ export interface Condition {
   readonly values: readonly (string | number)[];
 }
 
+/** The rows that a query visits: all, or only those with a text, which an index has: see {@linkcode HAS_TEXT}. */
+export type RowSource = "all" | "texts";
+
 /** The rows of a log, in a database that understands the conditions. */
 export interface SearchedRows {
   /** The words of SQL that differ. */
@@ -20,21 +24,36 @@ export interface SearchedRows {
     /** The operator that ignores the case of letters. */
     readonly like: "LIKE" | "ILIKE";
   };
+  /** The request with this id; null if there is none. */
+  get(requestId: string): StoredRow | null | Promise<StoredRow | null>;
   /** The position of the row that `offset` rows precede; null if there are fewer. */
-  positionAt(condition: Condition, order: "asc" | "desc", offset: number): number | null | Promise<number | null>;
-  /** The rows that match, in the order of `order`. */
-  select(
-    condition: Condition,
-    order: "asc" | "desc",
-    limit: number,
-  ): readonly StoredRow[] | Promise<readonly StoredRow[]>;
+  positionAt(rows: VisitedRows, offset: number): number | null | Promise<number | null>;
+  /** The rows that match. */
+  select(rows: VisitedRows, limit: number): readonly StoredRow[] | Promise<readonly StoredRow[]>;
 }
+
+/** Rows in an order. */
+export interface VisitedRows {
+  /** The condition has that of the source. */
+  readonly source: RowSource;
+  readonly condition: Condition;
+  /** Of the position. */
+  readonly order: "asc" | "desc";
+}
+
+/**
+ * The condition of the rows with the texts of errors: requests that failed, or that had a failed attempt, since an
+ * array of several attempts contains it. Released steps of the schemas contain the condition.
+ */
+const HAS_TEXT = (placeOf: string) => `(status >= 400 OR message IS NOT NULL OR ${placeOf}(attempts, '],[') > 0)`;
 
 /** The time after which a query returns what it has found. */
 const QUERY_MS = 5_000;
 
 /** Rows that a query visits before it lets writes and other queries proceed: a few milliseconds. */
 const ROWS_PER_STEP = 4_000;
+/** The longest time of steps without a pause. */
+const SLICE_MS = 8;
 
 /** What a search is run with. */
 export interface SearchOptions {
@@ -53,24 +72,53 @@ export async function search(
   query: RequestQuery,
   { now, pause }: SearchOptions,
 ): Promise<ListAnswer> {
+  const own = query.text !== undefined && isRequestId(query.text) ? await log.get(query.text) : null;
+  if (own !== null) return await ownRow(log, query, own);
   const { order, limit } = query;
-  const until = now() + QUERY_MS;
-  const indexed = indexedConditions(query);
-  const others = otherConditions(query, log.dialect);
+  let sliceFrom = now();
+  const until = sliceFrom + QUERY_MS;
+  const source: RowSource = query.text === undefined || canBeInId(query.text) ? "all" : "texts";
+  const indexed = source === "all" ? indexedConditions(query) : [condition(HAS_TEXT(log.dialect.placeOf))];
+  const others = [...otherConditions(query, log.dialect), ...source === "all" ? [] : indexedConditions(query)];
   const rows: StoredRow[] = [];
   let after = query.after ?? null;
   while (true) {
     const range = [...indexed, ...rangeOf(query, after)];
-    const end = await log.positionAt(all(range), order, ROWS_PER_STEP - 1);
+    const end = await log.positionAt({ source, condition: all(range), order }, ROWS_PER_STEP - 1);
     const bound = end === null ? [] : [condition(order === "desc" ? "position >= ?" : "position <= ?", end)];
-    rows.push(...await log.select(all([...range, ...bound, ...others]), order, limit - rows.length));
+    const found = { source, condition: all([...range, ...bound, ...others]), order };
+    rows.push(...await log.select(found, limit - rows.length));
     const last = rows.at(-1);
     if (rows.length === limit && last !== undefined) return { rows, next: Number(last.position) };
     if (end === null) return { rows, next: null };
-    if (now() >= until) return { rows, next: end };
+    const time = now();
+    if (time >= until) return { rows, next: end };
     after = end;
+    if (time < sliceFrom + SLICE_MS) continue;
     await pause();
+    sliceFrom = now();
   }
+}
+
+/** The list of the one request whose whole id is searched for. */
+async function ownRow(log: SearchedRows, query: RequestQuery, { position }: StoredRow): Promise<ListAnswer> {
+  const { text: _, ...rest } = query;
+  const conditions = [
+    condition("position = ?", Number(position)),
+    ...rangeOf(rest, rest.after ?? null),
+    ...indexedConditions(rest),
+    ...otherConditions(rest, log.dialect),
+  ];
+  const rows = await log.select({ source: "all", condition: all(conditions), order: query.order }, 1);
+  return { rows, next: null };
+}
+
+/**
+ * Whether a text can be a part of an id. All ids contain digits and no spaces, so other texts are searched for only
+ * where errors are: in few rows. Texts of errors may of course have digits.
+ */
+function canBeInId(text: string): boolean {
+  return /\d/.test(text) && !/\s/.test(text);
 }
 
 /** The condition that selects one index. */

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { newRequestId } from "../../src/lib/ids.ts";
 import type { LoggedRequest, RequestLog, RequestQuery } from "../../src/request_log/request_log.ts";
 import { FLUSH_MS } from "../../src/request_log/threaded_request_log.ts";
 import { recordOf, type TestLog } from "./support.ts";
@@ -133,9 +134,43 @@ export function logLaws(place: string, open: () => Promise<TestLog>): void {
         [{ text: "0_ w" }, []],
         [{ text: "v_77" }, ["req_3"]],
         [{ text: '"no"' }, ["req_3"]],
+        [{ text: "wrong", account: "beta" }, []],
+        [{ text: "wrong", account: "acme", key: "key_3", provider: "a" }, ["req_3"]],
+        [{ text: "wrong", status: [502, 502] }, ["req_3"]],
+        [{ text: "wrong", status: [404, 404] }, []],
       ] as const satisfies readonly (readonly [Partial<RequestQuery>, readonly string[]])[]
     ) {
       assertEquals(await idsOf(log, query), [...ids], JSON.stringify(query));
+    }
+    await log.close();
+  });
+
+  test("the request log finds texts of errors, ids and their parts", async () => {
+    const { log, clock } = await open();
+    const attempt = { credential: null, startedAt: 0, durationMs: 1, provider: "a", model: "m" };
+    const failed = { ...attempt, status: 529, vendorRequestId: "v-1", code: "overloaded", message: "Too busy" };
+    const served = { ...attempt, status: 200, vendorRequestId: "v-2", code: null, message: null };
+    const ids = [0, 1, 2].map(() => newRequestId(clock.now()));
+    const [plain = "", retried = "", refused = ""] = ids;
+    log.observe(recordOf({ requestId: plain, attempts: [{ ...served, vendorRequestId: "v-busy-3" }] }));
+    log.observe(recordOf({ requestId: retried, attempts: [failed, served] }));
+    log.observe(recordOf({ requestId: refused, status: 401, accountId: "beta", message: `Not ${plain}, too busy` }));
+    for (
+      const [query, found] of [
+        [{ text: "too busy" }, [refused, retried]],
+        [{ text: "busy" }, [refused, retried]],
+        [{ text: "busy", order: "asc", limit: 1 }, [retried]],
+        [{ text: "busy-3" }, [plain]],
+        [{ text: "V-2" }, [retried]],
+        [{ text: retried }, [retried]],
+        [{ text: plain }, [plain]],
+        [{ text: plain, account: "beta" }, []],
+        [{ text: plain, status: [400, 599] }, []],
+        [{ text: plain.slice(4, 27) }, [refused, plain]],
+        [{ text: newRequestId(clock.now()) }, []],
+      ] as const satisfies readonly (readonly [Partial<RequestQuery>, readonly string[]])[]
+    ) {
+      assertEquals(await idsOf(log, query), [...found], JSON.stringify(query));
     }
     await log.close();
   });

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
+import type { RecordedAttempt } from "../../src/http/request_record.ts";
 import { newRequestId } from "../../src/lib/ids.ts";
 import { appendRow, joinRows, type RowValue } from "../../src/request_log/row.ts";
 import { LogFile } from "../../src/request_log/sqlite/log_file.ts";
@@ -104,11 +105,13 @@ Deno.test("requests in a file of the first schema are found by their ids", async
     file.close();
     const database = new DatabaseSync(path);
     // As the first version left it.
-    database.exec(`DROP INDEX requests_by_slow_id; ALTER TABLE requests DROP COLUMN is_slow;
+    database.exec(
+      `DROP INDEX requests_by_text; DROP INDEX requests_by_slow_id; ALTER TABLE requests DROP COLUMN is_slow;
       CREATE INDEX requests_by_id ON requests (request_id);
       UPDATE requests SET facts = json_set(facts, '$[0]', ${NOW - 1}) WHERE request_id = '${ids[0]}';
       UPDATE requests SET facts = json_set(facts, '$[0]', ${NOW - 5_000}) WHERE request_id = '${ids[1]}';
-      PRAGMA user_version = 1`);
+      PRAGMA user_version = 1`,
+    );
     database.close();
     const migrated = new LogFile(path);
     assertEquals(ids.map((id) => migrated.get(id)?.request_id), ids);
@@ -168,6 +171,41 @@ Deno.test("closing the log writes what is queued", async () => {
   });
 });
 
+function attemptWith(message: string): RecordedAttempt {
+  const [status, vendorRequestId] = [500, null];
+  return {
+    provider: "a",
+    credential: null,
+    model: "m",
+    startedAt: 0,
+    durationMs: 1,
+    status,
+    vendorRequestId,
+    code: "server_error",
+    message,
+  };
+}
+
+Deno.test("errors of an earlier version's file are found by their text", async () => {
+  await withFolder(async (path) => {
+    const file = new LogFile(path);
+    const values: RowValue[] = [];
+    appendRow(values, recordOf({ requestId: "req_failed", status: 502, message: "The engine is overloaded" }), NOW);
+    const attempts = [attemptWith("overloaded, too"), attemptWith("")];
+    appendRow(values, recordOf({ requestId: "req_retried", attempts }), NOW);
+    appendRow(values, recordOf({ requestId: "req_overloaded" }), NOW);
+    file.append(values);
+    file.close();
+    const database = new DatabaseSync(path);
+    database.exec("DROP INDEX requests_by_text; PRAGMA user_version = 2");
+    database.close();
+    const migrated = new LogFile(path);
+    const { rows } = await search(migrated, { ...EVERYTHING, text: "OVERLOADED" }, { now: () => 0, pause });
+    assertEquals(rows.map((row) => row.request_id), ["req_failed", "req_retried"]);
+    migrated.close();
+  });
+});
+
 Deno.test("the rows of a removed account leave no bytes in the file, also where pages were merged", async () => {
   await withFolder(async (path) => {
     const file = new LogFile(path);
@@ -175,11 +213,14 @@ Deno.test("the rows of a removed account leave no bytes in the file, also where 
     for (let n = 0; n < 3_000; n++) {
       const accountId = n % 2 === 0 ? "acme" : "beta";
       const message = `text of ${accountId} ${"x".repeat(accountId === "acme" ? n % 400 : 0)}`;
-      appendRow(values, recordOf({ requestId: `req_${n}`, accountId, message }), n);
+      // Of a length that an index stores in pages of their own.
+      const attempts = n % 5 === 0 ? [attemptWith(message), attemptWith(message.repeat(20))] : [];
+      appendRow(values, recordOf({ requestId: `req_${n}`, accountId, message, attempts }), n);
     }
     file.append(values);
     assertEquals(await deleteAccount(file, "acme", pause), 1_500);
-    const kept = file.select({ sql: "account_id = ?", values: ["beta"] }, "asc", 10_000);
+    const condition = { sql: "account_id = ?", values: ["beta"] };
+    const kept = file.select({ source: "all", condition, order: "asc" }, 10_000);
     file.close();
     assertEquals(kept.length, 1_500);
     const bytes = new TextDecoder("latin1").decode(await Deno.readFile(path));

@@ -1,7 +1,7 @@
 import { checkServer, connect, type Database, placeOf, reasonOf } from "../../store/postgres/database.ts";
 import { applySteps } from "../../store/postgres/migrate.ts";
 import { ROW_COLUMNS, type RowValue, type StoredRow } from "../row.ts";
-import { type Condition, POSITIONS_PER_MS, type SearchedRows } from "../search.ts";
+import { POSITIONS_PER_MS, type SearchedRows, type VisitedRows } from "../search.ts";
 import { LOG_SCHEMA, LOG_STEPS } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
@@ -104,13 +104,13 @@ export class LogTables implements SearchedRows {
   }
 
   /** See {@linkcode SearchedRows}. */
-  async select({ sql, values }: Condition, order: "asc" | "desc", limit: number): Promise<readonly StoredRow[]> {
+  async select({ condition: { sql, values }, order }: VisitedRows, limit: number): Promise<readonly StoredRow[]> {
     const text = `select ${SELECTED} from requests where ${sql} order by position ${order} limit ?`;
     return await this.#run(numbered(text), [...values, limit]) as unknown as readonly StoredRow[];
   }
 
   /** See {@linkcode SearchedRows}. */
-  async positionAt({ sql, values }: Condition, order: "asc" | "desc", offset: number): Promise<number | null> {
+  async positionAt({ condition: { sql, values }, order }: VisitedRows, offset: number): Promise<number | null> {
     const text = `select position from requests where ${sql} order by position ${order} limit 1 offset ?`;
     const [row] = await this.#run(numbered(text), [...values, offset]);
     return row === undefined ? null : Number(row.position);

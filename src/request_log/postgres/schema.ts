@@ -44,4 +44,9 @@ create table switchyard_log.bodies (
 create index bodies_by_time on switchyard_log.bodies (at) include (bytes);
 create index bodies_by_account on switchyard_log.bodies (account_id);
 `,
+  // A search for a text visits these rows alone: those of errors. The condition is that of search.ts.
+  `
+create index requests_by_text on switchyard_log.requests (position)
+  where (status >= 400 or message is not null or strpos(attempts, '],[') > 0);
+`,
 ];

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { ROW_COLUMNS, type RowValue, type StoredRow } from "../row.ts";
 import { requestTimeOf } from "../../lib/ids.ts";
-import { type Condition, POSITIONS_PER_MS, type SearchedRows } from "../search.ts";
+import { POSITIONS_PER_MS, type RowSource, type SearchedRows, type VisitedRows } from "../search.ts";
 import { migrate, QUICK_POSITIONS } from "./schema.ts";
 
 /** Rows of one insert: a statement costs more than a row. */
@@ -14,6 +14,12 @@ const WIDTH = ROW_COLUMNS.length;
 const ACCOUNT_COLUMN = ROW_COLUMNS.indexOf("account_id");
 const KEY_COLUMN = ROW_COLUMNS.indexOf("key_id");
 const ID_COLUMN = ROW_COLUMNS.indexOf("request_id");
+
+/** The planner does not know that the rows with texts are few. */
+const TABLES: Readonly<Record<RowSource, string>> = {
+  all: "requests",
+  texts: "requests INDEXED BY requests_by_text",
+};
 
 /** A value that a statement takes. */
 type Bound = string | number | bigint | null;
@@ -88,20 +94,18 @@ export class LogFile implements SearchedRows {
     return (found as StoredRow | undefined) ?? null;
   }
 
-  /** The rows that match, in the order of `order`. */
-  select(condition: Condition, order: "asc" | "desc", limit: number): StoredRow[] {
-    const { sql, values } = condition;
+  /** See {@linkcode SearchedRows}. */
+  select({ source, condition: { sql, values }, order }: VisitedRows, limit: number): StoredRow[] {
     const statement = this.#prepared(
-      `SELECT ${SELECTED} FROM requests WHERE ${sql} ORDER BY position ${order} LIMIT ?`,
+      `SELECT ${SELECTED} FROM ${TABLES[source]} WHERE ${sql} ORDER BY position ${order} LIMIT ?`,
     );
     return statement.all(...values, limit) as unknown as StoredRow[];
   }
 
-  /** The position of the row that `offset` rows precede; null if there are fewer. */
-  positionAt(condition: Condition, order: "asc" | "desc", offset: number): number | null {
-    const { sql, values } = condition;
+  /** See {@linkcode SearchedRows}. */
+  positionAt({ source, condition: { sql, values }, order }: VisitedRows, offset: number): number | null {
     const statement = this.#prepared(
-      `SELECT position FROM requests WHERE ${sql} ORDER BY position ${order} LIMIT 1 OFFSET ?`,
+      `SELECT position FROM ${TABLES[source]} WHERE ${sql} ORDER BY position ${order} LIMIT 1 OFFSET ?`,
     );
     const row = statement.get(...values, offset);
     return row === undefined ? null : Number(row.position);
@@ -124,21 +128,20 @@ export class LogFile implements SearchedRows {
     const last = this.#prepared(`SELECT max(position) AS last FROM (${rows})`).get(account, after, limit)?.last ?? null;
     if (last === null) return null;
     const sets = TEXT_COLUMNS.map((name) => `${name} = iif(${name} IS NULL, NULL, ${sameLengthAs(name)})`).join(", ");
-    this.#prepared(`UPDATE requests SET ${sets} WHERE account_id = ? AND position > ? AND position <= ?`)
-      .run(account, after, last);
+    this.#erasing(() =>
+      this.#prepared(`UPDATE requests SET ${sets} WHERE account_id = ? AND position > ? AND position <= ?`)
+        .run(account, after, last)
+    );
     return Number(last);
   }
 
   /** Removes up to `limit` of the oldest rows of an account and overwrites their bytes. Returns their number. */
   deleteOf(account: string, limit: number): number {
-    this.#database.exec("PRAGMA secure_delete = ON");
-    try {
+    return this.#erasing(() => {
       this.#prepared("DELETE FROM keys WHERE account_id = ?").run(account);
       this.#knownKeys.clear();
       return this.#delete("account_id = ?", account, limit);
-    } finally {
-      this.#database.exec("PRAGMA secure_delete = FAST");
-    }
+    });
   }
 
   /** Bytes of the file that hold rows and indexes. */
@@ -168,6 +171,16 @@ export class LogFile implements SearchedRows {
     this.#prepared("INSERT OR REPLACE INTO keys VALUES (?, ?)").run(key, account);
     if (this.#knownKeys.size >= MAX_KNOWN_KEYS) this.#knownKeys.clear();
     this.#knownKeys.add(key);
+  }
+
+  /** Overwrites all bytes that a change frees. */
+  #erasing<T>(change: () => T): T {
+    this.#database.exec("PRAGMA secure_delete = ON");
+    try {
+      return change();
+    } finally {
+      this.#database.exec("PRAGMA secure_delete = FAST");
+    }
   }
 
   #delete(sql: string, value: Bound, limit: number): number {
@@ -224,7 +237,7 @@ const CACHE_KIB = 8_192;
 const MAX_STATEMENTS = 64;
 const MAX_KNOWN_KEYS = 10_000;
 
-/** Columns with texts of callers, vendors and operators. None of them is in an index. */
+/** Columns with texts of callers, vendors and operators. */
 const TEXT_COLUMNS = ["model", "served_model", "message", "attempts", "facts"];
 
 function sameLengthAs(name: string): string {
