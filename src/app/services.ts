@@ -147,6 +147,7 @@ function buildServices(
     readSpent: (account, keyId, since) => usageRollup.spentSince(account, keyId, since),
     writeGuard: engine.writeGuard,
     leases: engine.moneyLeases ?? null,
+    shareLeases: engine.shareLeases ?? null,
     maxLedgerLagMs: maxLedgerLagMsOf(config),
   });
   const store = settledStore(engine, meter);

@@ -1,9 +1,12 @@
 import type { Money } from "../lib/money.ts";
 import { type SlotMember, SlotSet } from "../lib/slot_set.ts";
-import { AccountLimiter } from "../limits/account_limiter.ts";
-import type { LimitedCall } from "../limits/limited_caller.ts";
+import { AccountLimiter, type MissingBudget, type SharedDemand } from "../limits/account_limiter.ts";
+import type { LimitedCall, LimitedCaller } from "../limits/limited_caller.ts";
+import type { LimitShare } from "../limits/limit_share.ts";
+import { SharedBudget } from "../limits/shared_limits.ts";
 import type { SpentReader } from "../limits/spent_reader.ts";
 import type { MoneyLeases, SharedBalance } from "../store/money_leases.ts";
+import type { ShareLeases } from "../store/share_leases.ts";
 import { storageUnavailable } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { ChargeQueue, type ChargeQueueOptions } from "./charge_queue.ts";
@@ -16,10 +19,14 @@ export interface AccountMeterOptions extends Omit<ChargeQueueOptions, "onWritten
   readonly accountConcurrency?: () => number;
   /** Leases of the money, if other processes spend it too. Default: none do. */
   readonly leases?: MoneyLeases | null;
+  /** Leases of the limits, if other processes have them too. Default: none do. */
+  readonly shareLeases?: ShareLeases | null;
 }
 
 /** A lease is not used in the last part of its duration, while its statement may have been under way. */
 const LEASE_MARGIN_MS = 2_000;
+/** How often a budget is read when other processes return leases of it meanwhile. */
+const MAX_BUDGET_ATTEMPTS = 8;
 
 /** A call with a reservation. */
 export interface OpenCall extends LimitedCall, SlotMember {
@@ -61,11 +68,15 @@ export class AccountMeter {
   #wanted: Money = 0n;
   #isRenewalDue = false;
   #isUsed = false;
+  /** Leases of budgets that are not begun. */
+  readonly #budgetLeases = new Map<LimitShare, { units: Money; readonly leased: PromiseWithResolvers<void> }>();
   /** The limits of the account and its keys. */
   readonly limiter: AccountLimiter;
 
   constructor(readonly account: string, private readonly options: AccountMeterOptions) {
-    this.limiter = new AccountLimiter({ ...options, openCalls: this.#open });
+    const { shareLeases = null, clock } = options;
+    const shares = shareLeases === null ? null : { clock, leases: shareLeases, account };
+    this.limiter = new AccountLimiter({ ...options, openCalls: this.#open, shares });
     const onWritten = (amount: Money) => {
       this.#available -= amount;
       // In the store the lease is smaller only when it is replaced. Until then it hides the amount from others.
@@ -137,6 +148,63 @@ export class AccountMeter {
     if (isLast) this.#isUsed = false;
     this.#isRenewalDue = true;
     await this.readBalance();
+  }
+
+  /**
+   * Leases shares of limits for a call that they do not cover, or refuses it. Rejects as the store does.
+   *
+   * @throws {GatewayError} `rate_limited` if a limit of rate, tokens or concurrency is reached. A budget that has too
+   * little left is read, so that it refuses the call afterwards.
+   */
+  async leaseShares(caller: LimitedCaller, demand: SharedDemand): Promise<void> {
+    await this.limiter.leaseShares(caller, demand);
+    for (const missing of this.limiter.missingBudgets(caller, demand.amount)) await this.#leaseBudget(missing);
+  }
+
+  /** Renews the shares of limits that are in use, and returns those that are not, as {@linkcode renewLease}. */
+  async renewShares(isLast = false): Promise<void> {
+    if ((this.options.shareLeases ?? null) === null) return;
+    const { renewed, budgets } = this.limiter.renewShares(isLast);
+    await Promise.all([renewed, ...budgets.map((budget) => this.#leaseBudget(budget))]);
+  }
+
+  /** Calls that wait for the same budget share a statement. */
+  #leaseBudget(budget: MissingBudget): Promise<void> {
+    const { share } = budget.state;
+    const waiting = this.#budgetLeases.get(share);
+    if (waiting !== undefined) {
+      waiting.units += budget.units;
+      return waiting.leased.promise;
+    }
+    const next = { units: budget.units, leased: Promise.withResolvers<void>() };
+    this.#budgetLeases.set(share, next);
+    this.#charges.runBetween(() => {
+      this.#budgetLeases.delete(share);
+      return this.#leaseLoaded({ ...budget, units: next.units }).then(next.leased.resolve, next.leased.reject);
+    });
+    return next.leased.promise;
+  }
+
+  /**
+   * No charge of this process is written meanwhile. The leases are read before what was spent: what others charge in
+   * between is in both or changes the version, so that the lease is refused and all is read again.
+   */
+  async #leaseLoaded({ keyId, state, limit, units }: MissingBudget): Promise<void> {
+    const { shareLeases = null, readSpent } = this.options;
+    const { since, share } = state;
+    const generation = this.#generation;
+    for (let attempt = 0; shareLeases !== null && attempt < MAX_BUDGET_ATTEMPTS; attempt++) {
+      const reading = await shareLeases.read(share.name);
+      const spent = await readSpent(this.account, keyId, since);
+      if (generation !== this.#generation || share !== state.share) return;
+      const unwritten = this.#charges.unwrittenSince(since, keyId);
+      state.load(spent, unwritten);
+      state.others = reading.others;
+      share.setUsed(unwritten);
+      const left = limit - spent.charged - spent.held;
+      const answer = await share.lease(units, left > 0n ? left : 0n, reading);
+      if (answer !== null) return void (state.others = answer.others);
+    }
   }
 
   /** The age of the balance; infinite if it must be read again. */
@@ -276,8 +344,12 @@ export class AccountMeter {
   /** No charge is written during the read, so each is either in the ledger or among those of the queue. */
   async #load(): Promise<void> {
     const generation = this.#generation;
+    const { shareLeases = null } = this.options;
     for (const { keyId, state } of this.limiter.unloaded()) {
       const { since } = state;
+      if (state instanceof SharedBudget && shareLeases !== null) {
+        state.others = (await shareLeases.read(state.share.name)).others;
+      }
       const spent = await this.options.readSpent(this.account, keyId, since);
       const isCurrent = generation === this.#generation && since === state.since;
       if (isCurrent) state.load(spent, this.#charges.unwrittenSince(since, keyId));

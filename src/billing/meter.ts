@@ -1,7 +1,7 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import { NO_SLOT } from "../lib/slot_set.ts";
-import type { LimitsLeft, RatesLeft } from "../limits/account_limiter.ts";
+import type { LimitsLeft, RatesLeft, SharedDemand } from "../limits/account_limiter.ts";
 import { budgetExceeded, type BudgetLeft } from "../limits/limit_refusal.ts";
 import type { SpentReader } from "../limits/spent_reader.ts";
 import type { LimitedCall, LimitedCaller, LimitHolder, TokenEstimate } from "../limits/limited_caller.ts";
@@ -141,7 +141,7 @@ const MAX_ACCOUNT_METERS = 10_000;
 /** A lease that no call used between two looks is returned. */
 const LEASE_CHECK_INTERVAL_MS = 3_000;
 /** A call that is overtaken by others so often is refused. */
-const MAX_LEASE_ATTEMPTS = 8;
+const MAX_LEASE_ATTEMPTS = 16;
 
 /**
  * A meter over the store. A call waits for the store only if its account had no call for five seconds. Balances are
@@ -154,7 +154,8 @@ const MAX_LEASE_ATTEMPTS = 8;
  */
 export function createMeter(options: MeterOptions): LedgerMeter {
   const meters = new Map<string, AccountMeter>();
-  const { journal = null, clock, maxLedgerLagMs = null, leases = null } = options;
+  const { journal = null, clock, maxLedgerLagMs = null, leases = null, shareLeases = null } = options;
+  const isShared = leases !== null || shareLeases !== null;
   const readSpent = options.readSpent ?? noReader;
   const shared = { ...options, journal, readSpent, schedule: new LedgerSchedule(clock) };
 
@@ -172,6 +173,7 @@ export function createMeter(options: MeterOptions): LedgerMeter {
   async function afterReading<T>(caller: LimitedCaller, use: (meter: AccountMeter) => T): Promise<T> {
     const meter = meterOf(caller.accountId);
     meter.userCount++;
+    if (shareLeases !== null) meter.limiter.dropBudgetsOlderThan(REFRESH_INTERVAL_MS);
     try {
       // Read again if others changed the balance during the read; that ends in time.
       do await meter.readBalance(); while (meter.balanceAgeMs === Infinity);
@@ -194,7 +196,9 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     try {
       used = use(meter);
     } catch (error) {
-      if (ageMs >= REFRESH_INTERVAL_MS && isInsufficient(error)) return afterReading(caller, use);
+      if (isInsufficient(error) && (ageMs >= REFRESH_INTERVAL_MS || hasOldBudgets(meter))) {
+        return afterReading(caller, use);
+      }
       throw error;
     }
     // A failure has an effect once the balance is too old to be trusted.
@@ -210,35 +214,39 @@ export function createMeter(options: MeterOptions): LedgerMeter {
 
   /** @param isRequest Whether it takes rate and tokens too. */
   function admitNow(caller: LimitedCaller, rule: ReservationRule, isRequest: boolean): Admission | Promise<Admission> {
-    const admit = (meter: AccountMeter): Admission | Money => {
+    let demand: SharedDemand | null = null;
+    const admit = (meter: AccountMeter): Admission | null => {
       const reserved = reservedIn(meter, caller, rule);
-      if (!meter.covers(reserved.amount)) return reserved.amount;
+      if (isShared) {
+        demand = { ...reserved, isRequest };
+        if (!meter.covers(reserved.amount) || !meter.limiter.covers(caller, demand)) return null;
+      }
       const tokenLeases = isRequest ? meter.limiter.take(caller, reserved) : null;
       return admission(meter, reserved, { keyId: caller.keyId, tokenLeases }, options);
     };
     const admitted = withMoney(caller, admit);
-    if (admitted instanceof Promise) {
-      return leases === null ? admitted as Promise<Admission> : admitted.then((one) => leased(caller, one, admit));
-    }
-    return typeof admitted === "bigint" ? leased(caller, admitted, admit) : admitted;
+    if (!isShared) return admitted as Admission | Promise<Admission>;
+    if (admitted instanceof Promise) return admitted.then((one) => one ?? leased(caller, () => demand, admit));
+    return admitted ?? leased(caller, () => demand, admit);
   }
 
   /** Leases what a call needs that was not admitted, and tries again. */
   async function leased(
     caller: LimitedCaller,
-    admitted: Admission | Money,
-    admit: (meter: AccountMeter) => Admission | Money,
+    demandOf: () => SharedDemand | null,
+    admit: (meter: AccountMeter) => Admission | null,
   ): Promise<Admission> {
-    if (typeof admitted !== "bigint") return admitted;
     const meter = meterOf(caller.accountId);
     meter.userCount++;
     try {
-      let missing = admitted;
       for (let attempt = 0; attempt < MAX_LEASE_ATTEMPTS; attempt++) {
-        await meter.lease(missing).catch((failure) => Promise.reject(storageUnavailable(failure)));
-        const again = await withMoney(caller, admit);
-        if (typeof again !== "bigint") return again;
-        missing = again;
+        const demand = demandOf();
+        if (demand === null) break;
+        await leaseFor(meter, caller, demand).catch((failure) => {
+          throw failure instanceof GatewayError ? failure : storageUnavailable(failure);
+        });
+        const admitted = await withMoney(caller, admit);
+        if (admitted !== null) return admitted;
       }
       throw storageUnavailable();
     } finally {
@@ -246,15 +254,44 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     }
   }
 
+  async function leaseFor(meter: AccountMeter, caller: LimitedCaller, demand: SharedDemand): Promise<void> {
+    if (!meter.covers(demand.amount)) await meter.lease(demand.amount);
+    await meter.leaseShares(caller, demand);
+  }
+
+  /** Whether the leases of budgets by others were read so long ago that they are read again before a refusal. */
+  function hasOldBudgets(meter: AccountMeter): boolean {
+    return shareLeases !== null && meter.limiter.dropBudgetsOlderThan(REFRESH_INTERVAL_MS);
+  }
+
   let stopRenewal = () => {};
   function renewLater(): void {
     stopRenewal = clock.after(LEASE_CHECK_INTERVAL_MS, () => {
       // A lease that could not be renewed is not used any more, and the next call asks for another.
-      for (const meter of meters.values()) meter.renewLease().catch(() => {});
+      for (const meter of meters.values()) {
+        meter.renewLease().catch(() => {});
+        meter.renewShares().catch(() => {});
+      }
       renewLater();
     });
   }
-  if (leases !== null) renewLater();
+  if (isShared) renewLater();
+
+  /** The shares of limits are leased without a look at the money. */
+  async function admitFreeLater(caller: LimitedCaller, attempt = 0): Promise<Admission> {
+    const meter = meterOf(caller.accountId);
+    await meter.leaseShares(caller, FREE_REQUEST).catch((failure) => {
+      throw failure instanceof GatewayError ? failure : storageUnavailable(failure);
+    });
+    if (meter.limiter.covers(caller, FREE_REQUEST)) return admitFreeNow(meter, caller);
+    if (attempt === MAX_LEASE_ATTEMPTS) throw storageUnavailable();
+    return await admitFreeLater(caller, attempt + 1);
+  }
+
+  function admitFreeNow(meter: AccountMeter, caller: LimitedCaller): Admission {
+    const tokenLeases = meter.limiter.take(caller, NO_RESERVATION);
+    return admission(meter, NO_RESERVATION, { keyId: caller.keyId, tokenLeases }, options);
+  }
 
   return {
     admit(caller, reservation) {
@@ -263,8 +300,8 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     },
     admitFree(caller) {
       const meter = meterOf(caller.accountId);
-      const tokenLeases = meter.limiter.take(caller, NO_RESERVATION);
-      return admission(meter, NO_RESERVATION, { keyId: caller.keyId, tokenLeases }, options);
+      if (shareLeases !== null && !meter.limiter.covers(caller, FREE_REQUEST)) return admitFreeLater(caller);
+      return admitFreeNow(meter, caller);
     },
     reserve(caller, reservation) {
       const rule = ruleOf(reservation);
@@ -284,7 +321,9 @@ export function createMeter(options: MeterOptions): LedgerMeter {
       stopRenewal();
       await Promise.all([...meters.values()].map(async (meter) => {
         await meter.flush();
-        await meter.renewLease(true).catch(() => {}); // The lease ends by itself.
+        // The leases end by themselves.
+        await meter.renewLease(true).catch(() => {});
+        await meter.renewShares(true).catch(() => {});
       }));
     },
   };
@@ -345,6 +384,7 @@ function ruleOf(reservation: Money | ReservationRule): ReservationRule {
 
 /** Reserves nothing, neither money nor tokens. */
 const NO_RESERVATION: Reservation = { amount: 0n, outputLimit: null };
+const FREE_REQUEST: SharedDemand = { amount: 0n, isRequest: true };
 
 function reservedIn(meter: AccountMeter, caller: LimitedCaller, rule: ReservationRule): Reservation {
   if (caller.limits !== null) return reservedWithin(rule, allowanceIn(meter, caller));

@@ -1,10 +1,12 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Money } from "../lib/money.ts";
-import type { AccessLimits } from "./access_limits.ts";
+import type { AccessLimits, Budget } from "./access_limits.ts";
 import { BudgetState } from "./budget_state.ts";
 import { type BudgetLeft, rateLimited, type RateRefusal } from "./limit_refusal.ts";
 import type { LimitedCall, LimitedCaller, LimitHolder, TokenEstimate } from "./limited_caller.ts";
+import { LimitShare, type ShareOptions } from "./limit_share.ts";
 import { RateBucket } from "./rate_bucket.ts";
+import { SharedBudget, SharedRateBucket } from "./shared_limits.ts";
 
 /** The dependencies and settings of the limits of an account. */
 export interface AccountLimiterOptions {
@@ -13,6 +15,8 @@ export interface AccountLimiterOptions {
   readonly accountConcurrency?: () => number;
   /** The open calls of the account. */
   readonly openCalls: Iterable<LimitedCall> & { readonly size: number };
+  /** Shares of the limits, if other processes have the same ones. Default: none do. */
+  readonly shares?: (ShareOptions & { readonly account: string }) | null;
 }
 
 /** A budget whose spent amount must be read. */
@@ -48,6 +52,33 @@ interface HolderState {
   requests: RateBucket | null;
   tokens: RateBucket | null;
   budget: BudgetState | null;
+  /** The share of the limit of open calls; null if no other process has it. */
+  openShare: LimitShare | null;
+}
+
+/** A call whose shares are leased. */
+export interface SharedDemand extends TokenEstimate {
+  readonly amount: Money;
+  /** Whether it takes rate, tokens and concurrency too. */
+  readonly isRequest: boolean;
+}
+
+/** A share that a call needs more of. */
+interface MissingShare {
+  readonly share: LimitShare;
+  readonly units: bigint;
+  readonly limit: number;
+  /** The refusal if the units are not free. */
+  readonly refusal: (waitMs: number) => RateRefusal;
+}
+
+/** A budget of which a call needs a larger share. */
+export interface MissingBudget {
+  readonly keyId: string | null;
+  readonly state: SharedBudget;
+  /** The amount of the budget. */
+  readonly limit: Money;
+  readonly units: Money;
 }
 
 /** A state is kept at least until there are this many; then those in which nothing is used are removed. */
@@ -56,6 +87,7 @@ const MIN_CLEANUP_SIZE = 256;
 const MAX_SHARE_DIVISOR = 10;
 /** The wait that is reported when the end of an open call is awaited, which is not known. */
 const CONCURRENCY_WAIT_MS = 1_000;
+const MINUTE_MS = 60_000;
 
 /**
  * The limits of one account and of its keys: rate, tokens, concurrency and budget. Every method is synchronous and a
@@ -130,6 +162,106 @@ export class AccountLimiter {
     if (this.#keys.size === 0 || keyId === null) return;
     const state = this.#keys.get(keyId);
     if (state !== undefined) close(state, amount, { charged, clock });
+  }
+
+  /** Whether the shares of this process cover a call. Always if no other process has the limits. */
+  covers(caller: LimitedCaller, demand: SharedDemand): boolean {
+    if ((this.options.shares ?? null) === null || caller.limits === null) return true;
+    return this.#missingShares(caller, demand).length === 0 && this.missingBudgets(caller, demand.amount).length === 0;
+  }
+
+  /**
+   * Leases the shares of rate, tokens and concurrency that a call needs more of. Another call can use them first.
+   * Rejects as the store does.
+   *
+   * @throws {GatewayError} `rate_limited`, naming the limit, if they are not free.
+   */
+  async leaseShares(caller: LimitedCaller, demand: SharedDemand): Promise<void> {
+    let longest: RateRefusal | null = null;
+    await Promise.all(
+      this.#missingShares(caller, demand).map(async ({ share, units, limit, refusal }) => {
+        const isKnownShort = share.isShortOf(units);
+        const answer = isKnownShort ? null : await share.lease(units, BigInt(limit));
+        if (!isKnownShort && (answer === null || answer.isWhole || share.covers(units))) return;
+        const waitMs = waitMsFor(share, { units, limit });
+        if (!isKnownShort) share.noteShort(units, waitMs);
+        longest = longerWait(longest, refusal(waitMs));
+      }),
+    );
+    if (longest !== null) throw rateLimited(longest);
+  }
+
+  /** The budgets that a call needs a larger share of. They must be loaded. */
+  missingBudgets({ keyId, limits }: LimitedCaller, units: Money): MissingBudget[] {
+    const missing: MissingBudget[] = [];
+    const add = (budget: Budget | undefined, holderKey: string | null, state: HolderState | null | undefined) => {
+      const own = state?.budget ?? null;
+      if (budget === undefined || !(own instanceof SharedBudget) || units === 0n || own.share.covers(units)) return;
+      missing.push({ keyId: holderKey, state: own, limit: budget.amount, units });
+    };
+    add(limits?.key.budget, keyId, this.#keys.get(keyId));
+    add(limits?.account.budget, null, this.#account);
+    return missing;
+  }
+
+  /** Replaces the leases of rate, tokens and concurrency that are due, and returns the budgets whose leases are. */
+  renewShares(isLast: boolean): { readonly renewed: Promise<unknown>; readonly budgets: MissingBudget[] } {
+    const budgets: MissingBudget[] = [];
+    const renewed: Promise<unknown>[] = [];
+    const renew = (keyId: string | null, { requests, tokens, openShare, budget }: HolderState) => {
+      for (const share of [shareOf(requests), shareOf(tokens), openShare]) {
+        if (share?.isRenewalDue(isLast)) renewed.push(share.lease(0n, share.limit));
+      }
+      if (!(budget instanceof SharedBudget) || !budget.hasShare || !budget.share.isRenewalDue(isLast)) return;
+      budgets.push({ keyId, state: budget, limit: budget.amount, units: 0n });
+    };
+    if (this.#account !== null) renew(null, this.#account);
+    for (const [keyId, state] of this.#keys) renew(keyId, state);
+    return { renewed: Promise.all(renewed), budgets };
+  }
+
+  /** Requires that the budgets are read again whose leases of others were read so long ago. Returns whether any is. */
+  dropBudgetsOlderThan(ageMs: number): boolean {
+    let isAnyOld = false;
+    for (const state of [this.#account, ...this.#keys.values()]) {
+      const budget = state?.budget ?? null;
+      if (!(budget instanceof SharedBudget) || !budget.isLoaded || budget.ageMs < ageMs) continue;
+      budget.invalidate();
+      isAnyOld = true;
+    }
+    return isAnyOld;
+  }
+
+  #missingShares(
+    { keyId, limits }: LimitedCaller,
+    { isRequest, ...estimate }: SharedDemand,
+  ): MissingShare[] {
+    const missing: MissingShare[] = [];
+    if (limits === null || !isRequest) return missing;
+    const now = this.options.clock.monotonicMs();
+    const add = (holder: LimitHolder, { rpm, tpm, concurrency }: AccessLimits, state: HolderState | null) => {
+      if (state === null) return;
+      const need = (share: LimitShare | null, value: number, units: number, refusal: MissingShare["refusal"]) => {
+        if (share === null || units === 0 || share.covers(BigInt(units))) return;
+        missing.push({ share, units: BigInt(units), limit: value, refusal });
+      };
+      if (rpm !== undefined) {
+        need(shareOf(state.requests), rpm, 1, (waitMs) => ({ holder, limit: "rpm", value: rpm, tokens: 0, waitMs }));
+      }
+      if (tpm !== undefined && estimate.tokens !== undefined) {
+        const tokens = reservedTokens(estimate, tpm);
+        need(
+          shareOf(state.tokens),
+          tpm,
+          Math.min(tokens, tpm),
+          (waitMs) => ({ holder, limit: "tpm", value: tpm, tokens, waitMs }),
+        );
+      }
+      if (concurrency !== undefined) need(state.openShare, concurrency, 1, () => tooManyOpen(holder, concurrency));
+    };
+    add("key", limits.key, this.#stateOfKey(keyId, limits.key, now));
+    add("account", limits.account, this.#stateOfAccount(limits.account, now));
+    return missing;
   }
 
   /** Whether the amounts spent of a caller's budgets are known. Those that are not become {@linkcode unloaded}. */
@@ -214,7 +346,7 @@ export class AccountLimiter {
   #stateOfAccount(limits: AccessLimits, now: number): HolderState | null {
     if (!hasLimit(limits)) return null;
     this.#account ??= this.#newState(() => true);
-    return this.#withParts(this.#account, limits, { isOwn: () => true, now });
+    return this.#withParts(this.#account, limits, { isOwn: () => true, now, keyId: "" });
   }
 
   /** @param now As for an account. */
@@ -227,21 +359,39 @@ export class AccountLimiter {
       state = this.#newState(isOwn);
       this.#keys.set(keyId, state);
     }
-    return this.#withParts(state, limits, { isOwn, now });
+    return this.#withParts(state, limits, { isOwn, now, keyId });
   }
 
   /** Counts the calls that were open before the limit was set. */
   #newState(isOwn: (call: LimitedCall) => boolean): HolderState {
     let count = 0;
     for (const call of this.options.openCalls) if (isOwn(call)) count++;
-    return { open: count, requests: null, tokens: null, budget: null };
+    return { open: count, requests: null, tokens: null, budget: null, openShare: null };
   }
 
   #withParts(
     state: HolderState,
-    { rpm, tpm, budget }: AccessLimits,
-    { isOwn, now }: { readonly isOwn: (call: LimitedCall) => boolean; readonly now: number },
+    { rpm, tpm, concurrency, budget }: AccessLimits,
+    { isOwn, now, keyId }: {
+      readonly isOwn: (call: LimitedCall) => boolean;
+      readonly now: number;
+      readonly keyId: string;
+    },
   ): HolderState {
+    const { shares = null } = this.options;
+    if (shares !== null) {
+      const { account } = shares;
+      const share = (limit: string, refills: boolean) => new LimitShare([limit, account, keyId], refills, shares);
+      if (rpm !== undefined) state.requests ??= new SharedRateBucket(rpm, now, share("rpm", true));
+      if (tpm !== undefined) state.tokens ??= new SharedRateBucket(tpm, now, share("tpm", true));
+      if (budget !== undefined) {
+        state.budget ??= new SharedBudget(this.#reservedBy(isOwn), [account, keyId], shares);
+      }
+      if (concurrency !== undefined && state.openShare === null) {
+        state.openShare = share("concurrency", false);
+        state.openShare.reserve(BigInt(state.open));
+      }
+    }
     if (rpm !== undefined) (state.requests ??= new RateBucket(rpm, now)).setLimit(rpm, now);
     if (tpm !== undefined) (state.tokens ??= new RateBucket(tpm, now)).setLimit(tpm, now);
     if (budget !== undefined) state.budget ??= new BudgetState(this.#reservedBy(isOwn));
@@ -262,23 +412,37 @@ export class AccountLimiter {
   }
 }
 
+/** The time in which a limit per minute regains what is missing, if others return nothing. */
+function waitMsFor(share: LimitShare, { units, limit }: { readonly units: bigint; readonly limit: number }): number {
+  if (limit === 0) return MINUTE_MS;
+  const missing = Number(units) - (share.left ?? 0);
+  return Math.max(1, Math.ceil(missing * MINUTE_MS / limit));
+}
+
+function shareOf(bucket: RateBucket | null): LimitShare | null {
+  return bucket instanceof SharedRateBucket ? bucket.share : null;
+}
+
 /** Whether an account or a key has a limit that is counted here. */
 function hasLimit({ rpm, tpm, concurrency, budget }: AccessLimits): boolean {
   return rpm !== undefined || tpm !== undefined || concurrency !== undefined || budget !== undefined;
 }
 
-function isIdle({ open, requests, tokens, budget }: HolderState, now: number): boolean {
+function isIdle({ open, requests, tokens, budget, openShare }: HolderState, now: number): boolean {
+  if (openShare !== null && !openShare.isIdle) return false;
   return open === 0 && (requests === null || requests.isFull(now)) && (tokens === null || tokens.isFull(now)) &&
     (budget === null || budget.isIdle);
 }
 
 function open(state: HolderState, amount: Money): void {
   state.open++;
+  state.openShare?.reserve(1n);
   state.budget?.reserve(amount);
 }
 
 function close(state: HolderState, amount: Money, { charged, clock }: { charged: Money; clock: Clock }): void {
   state.open--;
+  state.openShare?.settle(1n, 0n);
   state.budget?.settle(amount, charged, clock.now());
 }
 

@@ -28,6 +28,7 @@ export function changedEngine(engine: StoreEngine, own: Partial<Store>): StoreEn
     ...changedStore(engine, own),
     writeGuard: engine.writeGuard,
     ...engine.moneyLeases !== undefined && { moneyLeases: engine.moneyLeases },
+    ...engine.shareLeases !== undefined && { shareLeases: engine.shareLeases },
     publishAddress: (address) => engine.publishAddress(address),
     wakeOverdueJobs: () => engine.wakeOverdueJobs(),
     metrics: () => engine.metrics(),

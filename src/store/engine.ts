@@ -1,5 +1,6 @@
 import type { MetricFamily } from "../lib/metric_family.ts";
 import type { MoneyLeases } from "./money_leases.ts";
+import type { ShareLeases } from "./share_leases.ts";
 import type { Store } from "./store.ts";
 import type { WriteGuard } from "./write_health.ts";
 
@@ -19,6 +20,8 @@ export interface StoreEngine extends Store {
   wakeOverdueJobs(): Promise<number>;
   /** Leases of money, if other processes spend it too; absent for an engine of one process. */
   readonly moneyLeases?: MoneyLeases;
+  /** Leases of limits, if other processes have them too; absent for an engine of one process. */
+  readonly shareLeases?: ShareLeases;
   /** Refuses new paid work while the store takes no writes. */
   readonly writeGuard: WriteGuard;
   /** Returns measurements of writes, and the numbers of jobs. Reads the index of jobs. */

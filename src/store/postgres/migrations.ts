@@ -331,4 +331,78 @@ begin
 end
 $plpgsql$;
 `,
+  `
+-- Limits that several processes share, such as one of requests a minute. The leases of one limit are changed with its
+-- row locked.
+create table switchyard.shared_limit (
+  name bytea primary key,
+  -- Units that were used and are not regained yet, at a time.
+  used numeric not null,
+  used_at double precision not null,
+  -- Changes whenever a lease gets smaller.
+  version bigint not null default 0,
+  -- Without leases, the row says nothing after this time.
+  ends_at double precision not null
+) with (fillfactor = 70);
+create index shared_limit_ends_at on switchyard.shared_limit (ends_at);
+
+create table switchyard.share (
+  name bytea not null,
+  holder text collate "C" not null,
+  amount numeric not null,
+  expires_at double precision not null,
+  primary key (name, holder)
+) with (fillfactor = 70);
+create index share_expires_at on switchyard.share (expires_at);
+
+-- Counts what one process has used of a limit, and replaces what it leases of it: what it keeps, and as much of what it
+-- wants more as is free. With p_spare it gets a sixteenth of the rest too, if that is as much again. With p_refills, used units are regained
+-- within a minute. Changes nothing and returns no row if the version is another than p_version. Leases that ended after
+-- p_alive_at still count.
+create function switchyard.lease_share_v1(
+  p_name bytea, p_holder text, p_limit numeric, p_refills boolean, p_used numeric, p_kept numeric, p_wanted numeric,
+  p_spare boolean, p_version bigint, p_alive_at double precision, p_now double precision, p_duration double precision
+) returns table (leased numeric, used numeric, others numeric) language plpgsql as $plpgsql$
+declare
+  known switchyard.shared_limit;
+  before numeric;
+  free numeric;
+  spare numeric;
+begin
+  -- What a crash of the server loses of a rate is regained within a minute.
+  if p_refills then perform set_config('synchronous_commit', 'off', true); end if;
+  insert into switchyard.shared_limit (name, used, used_at, ends_at) values (p_name, 0, p_now, p_now)
+  on conflict do nothing;
+  select * into known from switchyard.shared_limit l where l.name = p_name for update;
+  if p_version is not null and known.version <> p_version then return; end if;
+
+  used := known.used;
+  if p_refills then
+    used := greatest(0, used - greatest(0, (p_now - known.used_at)::numeric) * p_limit / 60000);
+    used := least(used + p_used, greatest(used, 60 * p_limit));
+  end if;
+  select coalesce(sum(s.amount), 0) into others
+  from switchyard.share s where s.name = p_name and s.holder <> p_holder and s.expires_at > coalesce(p_alive_at, p_now);
+  free := greatest(0, trunc(p_limit - used) - others - p_kept);
+  leased := p_kept + least(p_wanted, free);
+  spare := trunc((free - least(p_wanted, free)) / 16);
+  if p_spare and spare >= p_wanted then leased := leased + spare; end if;
+
+  select s.amount into before from switchyard.share s where s.name = p_name and s.holder = p_holder;
+  if leased > 0 then
+    insert into switchyard.share as s (name, holder, amount, expires_at)
+    values (p_name, p_holder, leased, p_now + p_duration)
+    on conflict (name, holder) do update set amount = excluded.amount, expires_at = excluded.expires_at;
+  else
+    delete from switchyard.share s where s.name = p_name and s.holder = p_holder;
+  end if;
+  update switchyard.shared_limit l
+  set used = lease_share_v1.used, used_at = p_now, version = l.version + (leased < coalesce(before, 0))::int,
+    ends_at = p_now + 2 * p_duration + case when p_refills and p_limit > 0 then
+      (lease_share_v1.used * 60000 / p_limit)::double precision else 0 end
+  where l.name = p_name;
+  return next;
+end
+$plpgsql$;
+`,
 ];

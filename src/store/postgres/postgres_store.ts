@@ -5,6 +5,7 @@ import { ClockRollbackDetector } from "../clock_rollback.ts";
 import type { StoreEngine } from "../engine.ts";
 import type { RateLimit } from "../gcra.ts";
 import type { MoneyLeases } from "../money_leases.ts";
+import type { ShareLeases } from "../share_leases.ts";
 import { type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../store_metrics.ts";
 import { decodeKey } from "../key_encoding.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry, StoreLimits } from "../store.ts";
@@ -21,6 +22,7 @@ import { POSTGRES_LIMITS } from "./limits.ts";
 import { postgresMoneyLeases } from "./money_leases.ts";
 import { RateBuckets } from "./rate_buckets.ts";
 import { type Page, type Readable, readBalance, readLedger, readValues, scanValues } from "./read.ts";
+import { postgresShareLeases } from "./share_leases.ts";
 import { sweep } from "./sweep.ts";
 import { WakeMessages } from "./wake_messages.ts";
 
@@ -52,6 +54,7 @@ export class PostgresStore implements StoreEngine {
   readonly limits: StoreLimits = POSTGRES_LIMITS;
   readonly jobLeaseMs = JOB_LEASE_MS;
   readonly moneyLeases: MoneyLeases;
+  readonly shareLeases: ShareLeases;
   readonly #sql: Database;
   readonly #clock: EngineClock;
   readonly #log: Log;
@@ -89,14 +92,21 @@ export class PostgresStore implements StoreEngine {
       timeParameter: () => clock.parameter,
       onWrite: (error) => error === null ? this.#health.noteSuccess() : this.#health.noteFailure(error),
     });
-    const leases = postgresMoneyLeases(() => this.#readable(), () => {
+    const assertWritable = () => {
       this.#assertOpen();
       this.#assertLocked();
-    });
+    };
+    const leases = postgresMoneyLeases(() => this.#readable(), assertWritable);
+    const shares = postgresShareLeases(() => this.#readable(), assertWritable);
     this.moneyLeases = {
       ...leases,
       lease: (account, demand) => this.#run(leases.lease(account, demand)),
       read: (account) => this.#run(leases.read(account)),
+    };
+    this.shareLeases = {
+      ...shares,
+      lease: (name, demand) => this.#run(shares.lease(name, demand)),
+      read: (name) => this.#run(shares.read(name)),
     };
     void this.#run(this.#messages.listen((due) => this.#wakeIfNear(due)));
     this.#pollLater();

@@ -34,4 +34,6 @@ const TABLES = [
   ["operation", "expires_at", "name"],
   ["bucket", "full_at", "name"],
   ["lease", "expires_at", "account", "holder"],
+  ["share", "expires_at", "name", "holder"],
+  ["shared_limit", "ends_at", "name"],
 ];

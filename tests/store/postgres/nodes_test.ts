@@ -69,6 +69,7 @@ function registerTests(server: PostgresServer): void {
   jobTests(server);
   commitTests(server);
   leaseTests(server);
+  shareTests(server);
   wakeTests(server);
   schemaTests(server);
 }
@@ -328,6 +329,68 @@ function leaseTests(server: PostgresServer): void {
       for (const store of stores) await store.close();
     },
   );
+}
+
+function shareTests(server: PostgresServer): void {
+  const demand = { limit: 100n, refills: true, used: 0n, kept: 0n, wanted: 5n, hasSpare: true };
+
+  overNodes(
+    server,
+    4,
+    "leases of a limit together never exceed it, also when all nodes lease at once",
+    async (nodes) => {
+      const name = ["rpm", "a", ""];
+      const leased = await Promise.all(
+        nodes.map(({ store }) => store.shareLeases.lease(name, { ...demand, wanted: 30n })),
+      );
+      assertEquals(leased.map((one) => one?.leased).toSorted(), [10n, 30n, 30n, 30n]);
+      const first = itemAt(nodes, 0).store.shareLeases;
+      assertEquals((await first.lease(name, { ...demand, kept: 3n }))?.leased, 3n + 5n);
+    },
+  );
+
+  overNodes(server, 2, "used units of a limit a minute are regained, and count until then", async ([a, b]) => {
+    assert(a && b);
+    const name = ["rpm", "a", "k"];
+    assertEquals(await a.store.shareLeases.lease(name, demand), { leased: 10n, used: 0, others: 0n });
+    assertEquals(await a.store.shareLeases.lease(name, { ...demand, used: 60n, wanted: 0n, hasSpare: false }), {
+      leased: 0n,
+      used: 60,
+      others: 0n,
+    });
+    assertEquals((await b.store.shareLeases.lease(name, { ...demand, wanted: 50n }))?.leased, 40n);
+    b.clock.advance(30_000);
+    assertEquals(await b.store.shareLeases.lease(name, { ...demand, wanted: 100n }), {
+      leased: 90n,
+      used: 10,
+      others: 0n,
+    });
+  });
+
+  overNodes(server, 2, "a lease of a budget is refused when one got smaller after it was read", async ([a, b]) => {
+    assert(a && b);
+    const name = ["budget", "a", "", "day", 0];
+    const budget = { ...demand, refills: false, hasSpare: false };
+    const since = await b.store.shareLeases.read(name);
+    assertEquals(since.others, 0n);
+    assertEquals((await a.store.shareLeases.lease(name, budget))?.leased, 5n);
+    assertEquals((await b.store.shareLeases.lease(name, { ...budget, wanted: 96n, since }))?.leased, 95n);
+    const late = await b.store.shareLeases.read(name);
+    assertEquals(late.others, 5n);
+    assertEquals((await a.store.shareLeases.lease(name, { ...budget, wanted: 0n }))?.leased, 0n);
+    assertEquals(await b.store.shareLeases.lease(name, { ...budget, since: late }), null);
+  });
+
+  overNodes(server, 2, "a lease of a limit ends after thirty seconds", async ([a, b]) => {
+    assert(a && b);
+    const name = ["concurrency", "a", ""];
+    const open = { ...demand, refills: false, wanted: 100n };
+    assertEquals((await a.store.shareLeases.lease(name, open))?.leased, 100n);
+    b.clock.advance(29_999);
+    assertEquals((await b.store.shareLeases.lease(name, open))?.leased, 0n);
+    b.clock.advance(1);
+    assertEquals((await b.store.shareLeases.lease(name, open))?.leased, 100n);
+  });
 }
 
 const CHARGE = { keyId: "k", kind: "text", model: "m", provider: "p" } as const;
