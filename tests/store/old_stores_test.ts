@@ -13,6 +13,7 @@ const STORES: Readonly<Record<string, string>> = {
   before_usage: "without sums of usage and without limits of keys",
   killed: "killed, with its write-ahead log, and the first form of the log of requests",
   request_log_1: "with schema 1 of the log of requests",
+  request_log_2: "with schema 2 of the log of requests, and usage without copies of days",
 };
 const CHARGED = 4;
 
