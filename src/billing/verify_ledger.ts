@@ -2,6 +2,8 @@ import { type IncompleteNote, incompleteNotes } from "../store/incomplete.ts";
 import type { Balance, Store, StoredLedgerEntry } from "../store/store.ts";
 import { chargeRowsOf, totalOf } from "./charge.ts";
 import { allAccounts } from "./account.ts";
+import { DAY_MS } from "./usage/usage_records.ts";
+import { wrongCopies } from "./usage/verify_copies.ts";
 import { usageDifferences } from "./usage/verify_usage.ts";
 
 /** A contradiction between balances or usage and the ledger. */
@@ -12,6 +14,8 @@ export type LedgerDifference =
   | { readonly kind: "rows"; readonly account: string; readonly line: string }
   /** Stored usage, by the names of its values, is not that of the ledger. */
   | { readonly kind: "usage"; readonly account: string; readonly values: readonly string[] }
+  /** The copy of a day's usage, which reports read, is not that of its records. The day is `2026-01-31`, UTC. */
+  | { readonly kind: "usage_copy"; readonly day: string }
   /** The store was opened without a part of it, so charges may be missing. */
   | ({ readonly kind: "incomplete" } & IncompleteNote)
   /** The balance or the usage changed too often to be compared with the entries of one instant. */
@@ -46,6 +50,9 @@ export async function verifyLedger(store: Store): Promise<LedgerVerification> {
     const values = await usageDifferences(store, account);
     if (values === null) differences.push({ kind: "unsteady", account });
     else if (values.length > 0) differences.push({ kind: "usage", account, values });
+  }
+  for (const day of await wrongCopies(store)) {
+    differences.push({ kind: "usage_copy", day: new Date(day * DAY_MS).toISOString().slice(0, 10) });
   }
   return { accounts, lines, differences };
 }

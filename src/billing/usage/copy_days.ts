@@ -1,5 +1,6 @@
 import { randomBase62 } from "../../lib/ids.ts";
 import type { Entry, Key, Store, Version } from "../../store/store.ts";
+import { pagesBelow } from "./read_usage.ts";
 import {
   addSums,
   USAGE,
@@ -14,7 +15,6 @@ import {
   type UsageTable,
 } from "./usage_records.ts";
 
-const PAGE = 200;
 /** Characters of the names in one block. With its numbers a block is within the limits of every store. */
 const MAX_BLOCK_CHARACTERS = 10_000;
 const MAX_BLOCK_ROWS = 200;
@@ -24,12 +24,9 @@ const GENERATION_CHARACTERS = 16;
 /** The days before a day that have usage and no complete copy. */
 export async function daysWithoutCopy(store: Store, before: number): Promise<number[]> {
   const copied = new Set<number>();
-  let after: Key | undefined;
-  do {
-    const page: Entry<UsageDay>[] = await store.scan<UsageDay>(USAGE_DAYS, { after, limit: PAGE });
+  for await (const page of pagesBelow<UsageDay>(store, USAGE_DAYS)) {
     for (const { key, value } of page) if (value.blocks !== null) copied.add(Number(key.at(-1)));
-    after = page[PAGE - 1]?.key;
-  } while (after !== undefined);
+  }
   const days: number[] = [];
   for (
     let day = await firstDayAfter(store, null);
@@ -124,14 +121,10 @@ class BlockWriter {
   }
 
   async *#records(pause: () => Promise<void>): AsyncGenerator<Entry<UsageRecord>> {
-    const prefix: Key = [...USAGE, this.copy.day];
-    let after: Key | undefined;
-    do {
-      const page: Entry<UsageRecord>[] = await this.store.scan<UsageRecord>(prefix, { after, limit: PAGE });
+    for await (const page of pagesBelow<UsageRecord>(this.store, [...USAGE, this.copy.day])) {
       yield* page;
-      after = page[PAGE - 1]?.key;
       await pause();
-    } while (after !== undefined);
+    }
   }
 
   async #add(table: UsageTable, row: UsageBlockRow): Promise<boolean> {

@@ -131,7 +131,8 @@ function rowOfRecord({ key: [, , day, account], value }: Entry<UsageRecord>): Us
   return { day: Number(day), account: String(account), key, model, provider, kind, cost, counts };
 }
 
-async function* pagesBelow<T>(store: Store, prefix: Key, start?: Key): AsyncGenerator<Entry<T>[]> {
+/** All entries below a prefix, in pages. */
+export async function* pagesBelow<T>(store: Store, prefix: Key, start?: Key): AsyncGenerator<Entry<T>[]> {
   let after = start;
   do {
     const page = await store.scan<T>(prefix, { after, limit: PAGE });

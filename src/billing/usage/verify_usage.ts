@@ -1,4 +1,5 @@
-import type { Key, Store } from "../../store/store.ts";
+import type { Entry, Key, Store } from "../../store/store.ts";
+import { pagesBelow } from "./read_usage.ts";
 import { UsageBatch } from "./usage_batch.ts";
 import { accountHeldKey, accountSpentOf, type UsageCursor, usageCursorKey, usageOf } from "./usage_records.ts";
 
@@ -60,13 +61,9 @@ async function storedValues(store: Store, account: string, expected: Expected): 
   return found;
 }
 
-async function* entriesBelow(store: Store, prefix: Key): AsyncGenerator<{ key: Key; value: unknown }> {
-  let after: Key | undefined;
-  do {
-    const entries = await store.scan(prefix, { after, limit: PAGE });
-    yield* entries;
-    after = entries[PAGE - 1]?.key;
-  } while (after !== undefined);
+/** All entries below a prefix. */
+export async function* entriesBelow<T>(store: Store, prefix: Key): AsyncGenerator<Entry<T>> {
+  for await (const page of pagesBelow<T>(store, prefix)) yield* page;
 }
 
 function nameOf(key: Key): string {

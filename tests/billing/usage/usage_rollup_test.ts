@@ -15,7 +15,7 @@ import {
 } from "../../../src/billing/usage/usage_records.ts";
 import { sumUsage, type UsageDimension } from "../../../src/billing/usage/usage_report.ts";
 import { markedLedger, UsageRollup } from "../../../src/billing/usage/usage_rollup.ts";
-import { verifyLedger } from "../../../src/billing/verify_ledger.ts";
+import { type LedgerDifference, verifyLedger } from "../../../src/billing/verify_ledger.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import type { Money } from "../../../src/lib/money.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -186,11 +186,15 @@ Deno.test("reports read the copies of past days, and the records of days that ha
   const source = { key: null, model: "acme/0", provider: "one", kind: "text" as const };
   await plain.commit(null, { set: [{ key: hidden, value: { ...source, cost: 1n, counts: [] } }] });
   assertEquals((await groupsBy(plain, "day", "model")).total, 1_500n);
+  const day = new Date((today - 2) * DAY_MS).toISOString().slice(0, 10);
+  const copyOf = (found: readonly LedgerDifference[]) => found.filter(({ kind }) => kind === "usage_copy");
+  assertEquals(copyOf((await verifyLedger(plain)).differences), [{ kind: "usage_copy", day }]);
   assertEquals((await groupsBy(plain, "day", "key")).groups.length, 150);
   await charge(plain, "beta", "c2", [row({ at: clock.now() - 2 * DAY_MS })]);
   rollup.mark("beta");
   await rollup.foldAll();
   assertEquals((await groupsBy(plain, "day")).groups, [[today - 2, 511n], [today - 1, 500n], [today, 500n]]);
+  assertEquals(copyOf((await verifyLedger(plain)).differences), []);
 });
 
 Deno.test("a change of records or a kill at any commit of a copy leaves sums of all records", async () => {
