@@ -65,6 +65,10 @@ export interface UsageReportParts {
 export const MAX_USAGE_GROUPS = 10_000;
 /** Stored sums that one report reads. */
 const MAX_ROWS = 500_000;
+/** Rows that are added up without a pause for other work: a few milliseconds. */
+const ROWS_PER_SLICE = 4_000;
+/** Readings of a report while copies of days are replaced. The last one reads no copies. */
+const MAX_ATTEMPTS = 3;
 /** How long a report of all accounts waits for the first pass over the ledgers. */
 const MAX_FIRST_PASS_MS = 10_000;
 const RETRY_AFTER_SECONDS = 10;
@@ -110,10 +114,25 @@ async function inTime(rollup: UsageRollup): Promise<void> {
  * @throws {GatewayError} `invalid_request` if there are too many groups or stored sums.
  */
 export async function sumUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
+  const { CopyReplacedError } = await import("./read_usage.ts");
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await sumPages(pagesOf(store, query, attempt < MAX_ATTEMPTS), query);
+    } catch (error) {
+      if (!(error instanceof CopyReplacedError)) throw error;
+    }
+  }
+}
+
+async function sumPages(pages: AsyncIterable<readonly UsageRow[]>, query: UsageQuery): Promise<UsageReport> {
   const groups = new Map<string, GroupSums>();
-  let rows = 0;
-  for await (const page of pagesOf(store, query)) {
+  let [rows, pausedAt] = [0, 0];
+  for await (const page of pages) {
     rows += page.length;
+    if (rows - pausedAt >= ROWS_PER_SLICE) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      pausedAt = rows;
+    }
     if (rows > MAX_ROWS) throw tooMuch(`has more than ${MAX_ROWS} stored sums`);
     for (const row of page) {
       if (!isIncluded(row, query)) continue;
@@ -172,10 +191,15 @@ function isIncluded(row: UsageRow, { only }: UsageQuery): boolean {
 }
 
 /** The stored sums page by page: an iteration for each of them would cost more than its addition. */
-async function* pagesOf(store: Store, query: UsageQuery): AsyncGenerator<readonly UsageRow[]> {
+async function* pagesOf(
+  store: Store,
+  query: UsageQuery,
+  readsCopies: boolean,
+): AsyncGenerator<readonly UsageRow[]> {
   const { groupBy, only, fromDay, toDay } = query;
   const { readUsageOfAccount, readUsageOfAll } = await import("./read_usage.ts");
   if (only.account !== undefined) return yield* readUsageOfAccount(store, only.account, { fromDay, toDay });
   const isByAccount = only.key !== undefined || groupBy.includes("account") || groupBy.includes("key");
-  yield* readUsageOfAll(store, isByAccount ? "records" : "models", { fromDay, toDay });
+  const table = isByAccount ? "records" : "models";
+  yield* readUsageOfAll(store, readsCopies ? table : null, { fromDay, toDay });
 }
