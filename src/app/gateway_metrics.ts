@@ -111,13 +111,18 @@ function processFamilies(parts: MeasuredParts): MetricFamily[] {
 
 /** What the log of requests and tracing lost. They are 0 while these are off, so that alerts can use them. */
 function observerFamilies({ requestLog, tracing }: MeasuredParts): MetricFamily[] {
-  const { dropped = 0, skipped = 0, queued = 0 } = requestLog?.stats ?? {};
+  const { dropped = 0, skipped = 0, queued = 0, droppedBodies = 0 } = requestLog?.stats ?? {};
   return [
     {
       name: "switchyard_request_log_dropped_total",
-      help: "Requests that were not logged: the log was too slow or failed, or an address without a key sent too many.",
+      help: "Requests that were not logged, because the log was too slow or failed, or an address without a key sent " +
+        "too many; and those whose bodies could not be kept.",
       type: "counter",
-      samples: [{ labels: { reason: "queue" }, value: dropped }, { labels: { reason: "anonymous" }, value: skipped }],
+      samples: [
+        { labels: { reason: "queue" }, value: dropped },
+        { labels: { reason: "anonymous" }, value: skipped },
+        { labels: { reason: "bodies" }, value: droppedBodies },
+      ],
     },
     single("gauge", "switchyard_request_log_queued", "Rows of the log of requests that are not written yet.", queued),
     single("counter", "switchyard_spans_exported_total", "Spans that the collector accepted.", tracing?.exported ?? 0),

@@ -105,6 +105,9 @@ Deno.test("the state of the process and of the store is shown", async () => {
       ]
     ) assertMatch(text, new RegExp(`^# TYPE ${name.replace(/_count$/, "")} `, "m"));
     assertEquals(valueOf(text, "switchyard_provider_state", { provider: "sandbox-openai", state: "ready" }), 1);
+    for (const reason of ["queue", "anonymous", "bodies"]) {
+      assertMatch(text, new RegExp(`^switchyard_request_log_dropped_total{reason="${reason}"} 0$`, "m"));
+    }
   });
 });
 
