@@ -1,6 +1,7 @@
 import { AuditLog } from "../audit/audit_log.ts";
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { isCacheFileInUse } from "../caches/read.ts";
+import type { FolderUse } from "../files/folder_use.ts";
 import { prepareFolder } from "../files/prepare_folder.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 import { isFileNeeded } from "../videos/create/inputs.ts";
@@ -37,7 +38,7 @@ export interface OwnedServices extends Services {
 export async function own(services: Services): Promise<OwnedServices> {
   const { config, store, journal } = services;
   await openJournal(journal, services);
-  await tidyFiles(services);
+  const folderUse = await tidyFiles(services);
   await indexOldTasks(store);
   const signingKeys = await openSigningKeys(store);
   const audit = new AuditLog(store, config.retention.auditMs);
@@ -57,22 +58,42 @@ export async function own(services: Services): Promise<OwnedServices> {
       await tracing?.close();
       await requestLog?.close();
       await services.close();
+      folderUse?.[Symbol.dispose]();
     },
   };
 }
 
-/** Removes uploads, unfinished files and files without a record. */
-async function tidyFiles({ config, store, files, log, egress, clock }: Services): Promise<void> {
+/**
+ * Removes uploads, unfinished files and files without a record. A folder that another gateway uses too is left as it is.
+ *
+ * @returns The use of the folder by this process; null if the store has no other process.
+ */
+async function tidyFiles({ config, store, files, log, egress, clock }: Services): Promise<FolderUse | null> {
+  let use: FolderUse | null = null;
   try {
     await prepareFolder(config.files, log);
-    await files.uploads.removeLeftovers();
-    await files.caches.removeLeftovers((name) => isCacheFileInUse(store, name));
-    if (config.bucket === null) await files.results.removeLeftovers((name) => isFileNeeded(store, name));
+    if (store.moneyLeases !== undefined) {
+      const { useFolder } = await import("../files/folder_use.ts");
+      use = await useFolder(config.files);
+    }
+    const isInUse = use !== null && !use.isAlone;
+    if (!isInUse) await files.uploads.removeLeftovers();
+    await files.caches.removeLeftovers((name) => isCacheFileInUse(store, name), isInUse);
+    if (config.bucket === null) await files.results.removeLeftovers((name) => isFileNeeded(store, name), isInUse);
+    await use?.share();
   } catch (error) {
+    use?.[Symbol.dispose]();
     throw asUnwritableError(config.bucket === null ? "files" : "files_folder", config.files, error);
   }
-  if (config.bucket === null) return;
-  const { checkBucket } = await import("../files/s3/open.ts");
-  await checkBucket(config.bucket, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
-  await files.results.removeLeftovers((name) => isFileNeeded(store, name));
+  if (config.bucket === null) return use;
+  try {
+    const { checkBucket } = await import("../files/s3/open.ts");
+    await checkBucket(config.bucket, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
+    // What was written in the last hours is left: another gateway may be about to refer to it.
+    await files.results.removeLeftovers((name) => isFileNeeded(store, name));
+    return use;
+  } catch (error) {
+    use?.[Symbol.dispose]();
+    throw error;
+  }
 }

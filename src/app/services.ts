@@ -134,7 +134,13 @@ function buildServices(
   { engine: plainEngine, configured, ownAddresses }: OpenedParts,
 ): Services {
   const { config, clock, log } = options;
-  const usageRollup = new UsageRollup({ store: plainEngine, clock, log });
+  const { chargedAccounts } = plainEngine;
+  const usageRollup = new UsageRollup({
+    store: plainEngine,
+    clock,
+    log,
+    ...chargedAccounts !== undefined && { chargedAccounts: chargedAccounts.bind(plainEngine) },
+  });
   const engine = markedLedger(plainEngine, (account) => usageRollup.mark(account));
   const journal = new Journal({ log });
   const openCallLimit = { perAccount: config.limits.accountConcurrency };

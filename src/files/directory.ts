@@ -8,6 +8,8 @@ import { servedTypeOf } from "./served_type.ts";
 
 const PIECE_BYTES = 65_536;
 const UNFINISHED = ".part-";
+/** In the names of unfinished files. Processes on two hosts can have the same number. */
+const WRITER = `${Deno.pid}-${crypto.randomUUID().slice(0, 8)}`;
 
 /**
  * Files in one directory, which is created if it is missing. A file is written under a temporary name, synced and
@@ -22,7 +24,7 @@ export function openFileDirectory(path: string, quota: DiskQuota = new DiskQuota
   async function write(name: string, source: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<number> {
     if (!isFileName(name)) throw new RangeError(`Cannot keep a file of this name: got "${name.slice(0, 40)}"`);
     await (made ??= makePrivateFolder(path));
-    const unfinished = join(path, `${UNFINISHED}${Deno.pid}-${++serial}`);
+    const unfinished = join(path, `${UNFINISHED}${WRITER}-${++serial}`);
     const written = { bytes: 0 };
     try {
       await fill(unfinished, source, options, quota, written);
@@ -46,10 +48,11 @@ export function openFileDirectory(path: string, quota: DiskQuota = new DiskQuota
     write,
     find: (name) => isFileName(name) ? findIn(join(path, name), name) : Promise.resolve(null),
     remove: (name) => isFileName(name) ? remove(name) : Promise.resolve(),
-    async removeLeftovers(isKept) {
+    async removeLeftovers(isKept, isInUse = false) {
       try {
         for await (const { name, isFile } of Deno.readDir(path)) {
-          const isLeft = name.startsWith(UNFINISHED) || (isFile && isFileName(name) && !await isKept(name));
+          const isLeft = !isInUse &&
+            (name.startsWith(UNFINISHED) || (isFile && isFileName(name) && !await isKept(name)));
           if (isLeft) await removeIfThere(join(path, name));
           // Synchronous: there may be a hundred thousand files, and an asynchronous call costs more than the system
           // call.

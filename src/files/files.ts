@@ -49,8 +49,10 @@ export interface FileStore {
    * Removes partial files of interrupted writes, and files without a reference. Called once, before the first write.
    *
    * @param isKept Whether a file is still referenced.
+   * @param isInUse Whether another process uses the folder. Nothing is removed then, as it may be writing. Default:
+   * false.
    */
-  removeLeftovers(isKept: (name: string) => Promise<boolean>): Promise<void>;
+  removeLeftovers(isKept: (name: string) => Promise<boolean>, isInUse?: boolean): Promise<void>;
 }
 
 /**

@@ -29,6 +29,7 @@ export function changedEngine(engine: StoreEngine, own: Partial<Store>): StoreEn
     writeGuard: engine.writeGuard,
     ...engine.moneyLeases !== undefined && { moneyLeases: engine.moneyLeases },
     ...engine.shareLeases !== undefined && { shareLeases: engine.shareLeases },
+    ...engine.chargedAccounts !== undefined && { chargedAccounts: (since) => engine.chargedAccounts!(since) },
     publishAddress: (address) => engine.publishAddress(address),
     wakeOverdueJobs: () => engine.wakeOverdueJobs(),
     metrics: () => engine.metrics(),

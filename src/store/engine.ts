@@ -4,6 +4,13 @@ import type { ShareLeases } from "./share_leases.ts";
 import type { Store } from "./store.ts";
 import type { WriteGuard } from "./write_health.ts";
 
+/** Accounts with new ledger entries. */
+export interface ChargedAccounts {
+  readonly accounts: readonly string[];
+  /** Unix milliseconds of the engine. The next read can begin here, as all earlier entries are included. */
+  readonly until: number;
+}
+
 /**
  * A store with the operations of the process that opened it. The other parts of the gateway only use {@linkcode Store}.
  */
@@ -22,6 +29,11 @@ export interface StoreEngine extends Store {
   readonly moneyLeases?: MoneyLeases;
   /** Leases of limits, if other processes have them too; absent for an engine of one process. */
   readonly shareLeases?: ShareLeases;
+  /**
+   * The accounts whose ledgers got entries since a time, by any process, and the present time; no accounts for null.
+   * Absent for an engine of one process. Rejects as the store does.
+   */
+  chargedAccounts?(since: number | null): Promise<ChargedAccounts>;
   /** Refuses new paid work while the store takes no writes. */
   readonly writeGuard: WriteGuard;
   /** Returns measurements of writes, and the numbers of jobs. Reads the index of jobs. */

@@ -25,6 +25,8 @@ export interface UsageRollupParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  /** Returns the accounts that other processes charged too. Default: there are none. */
+  readonly chargedAccounts?: StoreEngine["chargedAccounts"];
 }
 
 /** The amounts of one account, or of one key, in its ledger. */
@@ -55,7 +57,8 @@ const SCAN_PAGE = 500;
  *
  *     entry → its account is marked → the next pass, at most a minute later, or a query → counted
  *
- * All accounts are marked at the start, because the last process may have ended between an entry and its pass.
+ * All accounts are marked at the start, because the last process may have ended between an entry and its pass. What
+ * other processes have charged is found by the times of the entries.
  */
 export class UsageRollup {
   /** Accounts that may have entries after their cursor. */
@@ -68,6 +71,8 @@ export class UsageRollup {
   #firstPass: Promise<void> | null = null;
   #isFirstPassDone = false;
   #isStopped = false;
+  /** Until when entries by other processes were found; null before the first pass. */
+  #lookedUntil: number | null = null;
 
   constructor(private readonly parts: UsageRollupParts) {}
 
@@ -95,6 +100,7 @@ export class UsageRollup {
   async foldAll(): Promise<void> {
     await this.#passOnce();
     if (!this.#isFirstPassDone) throw new GatewayError("overloaded", "Cannot sum the usage: the gateway is stopping");
+    await this.#markChargedByOthers();
     await Promise.all([this.#passOver([...this.#marked]), ...this.#passes]);
   }
 
@@ -152,6 +158,7 @@ export class UsageRollup {
     const pass = async (): Promise<void> => {
       try {
         await this.#passOnce();
+        await this.#markChargedByOthers();
         await this.#passOver([...this.#marked]);
         await this.copyDays();
       } catch (error) {
@@ -176,7 +183,17 @@ export class UsageRollup {
     return this.#firstPass ??= this.#passOverAll().finally(() => this.#firstPass = null);
   }
 
+  /** Marks the accounts whose ledgers got entries by any process since the last look. */
+  async #markChargedByOthers(): Promise<void> {
+    const { chargedAccounts } = this.parts;
+    if (chargedAccounts === undefined) return;
+    const { accounts, until } = await chargedAccounts(this.#lookedUntil);
+    for (const account of accounts) this.#marked.add(account);
+    this.#lookedUntil = until;
+  }
+
   async #passOverAll(): Promise<void> {
+    await this.#markChargedByOthers();
     for await (const account of allAccounts(this.parts.store)) {
       await this.#passOver([account]);
       if (this.#isStopped) return;

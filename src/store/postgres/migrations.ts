@@ -405,4 +405,8 @@ begin
 end
 $plpgsql$;
 `,
+  `
+-- To find the accounts that other processes charged.
+create index ledger_at on switchyard.ledger (at);
+`,
 ];

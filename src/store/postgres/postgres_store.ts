@@ -2,7 +2,7 @@ import { newSortableId } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { MetricFamily } from "../../lib/metric_family.ts";
 import { ClockRollbackDetector } from "../clock_rollback.ts";
-import type { StoreEngine } from "../engine.ts";
+import type { ChargedAccounts, StoreEngine } from "../engine.ts";
 import type { RateLimit } from "../gcra.ts";
 import type { MoneyLeases } from "../money_leases.ts";
 import type { ShareLeases } from "../share_leases.ts";
@@ -21,7 +21,15 @@ import { claimJobs, dueTimesOf, firstDueTimes, renewJobs } from "./jobs.ts";
 import { POSTGRES_LIMITS } from "./limits.ts";
 import { postgresMoneyLeases } from "./money_leases.ts";
 import { RateBuckets } from "./rate_buckets.ts";
-import { type Page, type Readable, readBalance, readLedger, readValues, scanValues } from "./read.ts";
+import {
+  type Page,
+  type Readable,
+  readBalance,
+  readChargedAccounts,
+  readLedger,
+  readValues,
+  scanValues,
+} from "./read.ts";
 import { postgresShareLeases } from "./share_leases.ts";
 import { sweep } from "./sweep.ts";
 import { WakeMessages } from "./wake_messages.ts";
@@ -154,6 +162,11 @@ export class PostgresStore implements StoreEngine {
   async ledger(account: string, page: Page<string>): Promise<StoredLedgerEntry[]> {
     this.#assertOpen();
     return await this.#run(readLedger(this.#readable(), account, page));
+  }
+
+  async chargedAccounts(since: number | null): Promise<ChargedAccounts> {
+    this.#assertOpen();
+    return await this.#run(readChargedAccounts(this.#readable(), since));
   }
 
   async claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]> {

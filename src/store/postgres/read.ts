@@ -1,5 +1,6 @@
 import { deserialize } from "node:v8";
 import { decodeKey, encodeKey, encodeStorableKey } from "../key_encoding.ts";
+import type { ChargedAccounts } from "../engine.ts";
 import type { Balance, Entry, Key, StoredLedgerEntry } from "../store.ts";
 import { byteArrayOf, bytesOf, type Database, encodedOf, read } from "./database.ts";
 import { POSTGRES_LIMITS } from "./limits.ts";
@@ -134,4 +135,20 @@ export async function readLedger(
       ...(detail !== null && { detail: deserialize(detail) }),
     };
   });
+}
+
+/** A commit has its time before it takes effect, within the time limit of its statement. */
+const MAX_COMMIT_MS = 10_000;
+
+/** Lists the accounts whose ledgers got entries since a time, with those whose commits took effect since. */
+export async function readChargedAccounts({ sql, now }: Readable, since: number | null): Promise<ChargedAccounts> {
+  const rows = await read(() =>
+    sql<{ until: number; account: Uint8Array | null }[]>`
+      with present as (select coalesce(${now}::float8, switchyard.now_ms()) as until)
+      select present.until, l.account from present left join (
+        select distinct account from switchyard.ledger where at >= ${since}::float8 - ${MAX_COMMIT_MS}::float8
+      ) l on true`
+  );
+  const accounts = rows.flatMap(({ account }) => account === null ? [] : [String(decodeKey(encodedOf(account))[0])]);
+  return { accounts, until: rows[0]?.until ?? 0 };
 }

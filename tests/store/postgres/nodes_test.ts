@@ -1,5 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createAccount } from "../../../src/billing/account.ts";
 import { createMeter } from "../../../src/billing/meter.ts";
+import { UsageRollup } from "../../../src/billing/usage/usage_rollup.ts";
+import { usageCursorKey } from "../../../src/billing/usage/usage_records.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { GatewayError } from "../../../src/lib/gateway_error.ts";
 import { silentLog } from "../../../src/lib/log.ts";
@@ -332,6 +335,30 @@ function leaseTests(server: PostgresServer): void {
 }
 
 function shareTests(server: PostgresServer): void {
+  overNodes(server, 2, "each node sums the usage that another one charged", async ([a, b]) => {
+    assert(a && b);
+    await createAccount(a.store, { id: "acme", balance: 1_000n });
+    const rollup = new UsageRollup({
+      store: b.store,
+      clock: b.clock,
+      log: silentLog,
+      chargedAccounts: (since) => b.store.chargedAccounts(since),
+    });
+    await rollup.foldAll();
+    const meter = createMeter({ ...a, log: silentLog });
+    const counted = async () => (await b.store.get<{ entry: string }>([usageCursorKey("acme")]))[0]?.value.entry;
+    for (const requestId of ["r1", "r2"]) {
+      const before = await counted();
+      await (await meter.admit(unlimitedKey("acme"), 7n)).charge({ ...CHARGE, requestId, amount: 7n });
+      await meter.flush();
+      await rollup.foldAll();
+      const after = await counted();
+      assert(after !== undefined && after !== before);
+      b.clock.advance(60_000);
+      a.clock.advance(60_000);
+    }
+  });
+
   const demand = { limit: 100n, refills: true, used: 0n, kept: 0n, wanted: 5n, hasSpare: true };
 
   overNodes(
