@@ -34,6 +34,8 @@ export interface LastingFeatures {
   readonly items: KeptValues<string>;
   /** Removes the reasoning and the items of an account, and returns the number. */
   forgetReplies(account: string): number;
+  /** Writes what is kept of replies for other processes, for the end of this one. Never rejects. */
+  storeReplies(): Promise<void>;
 }
 
 /** The features behind the endpoints. Those that do not last belong to one configuration. */
@@ -54,8 +56,13 @@ export function createLastingFeatures(
 ): LastingFeatures {
   const { clock, openStreams, ownAddresses } = services;
   const config = (): Config => current().config;
-  const reasoning = new BoundedMemory<KeptReasoning>(clock);
-  const items = new BoundedMemory<string>(clock);
+  const { StoredReplies } = services;
+  const shared = StoredReplies === null ? null : {
+    reasoning: new StoredReplies<KeptReasoning>({ ...services, kind: "reasoning" }),
+    items: new StoredReplies<string>({ ...services, kind: "item" }),
+  };
+  const reasoning = shared?.reasoning ?? new BoundedMemory<KeptReasoning>(clock);
+  const items = shared?.items ?? new BoundedMemory<string>(clock);
   const egress = {
     get allow() {
       return current().egress.allow;
@@ -92,7 +99,10 @@ export function createLastingFeatures(
     return reasoning.removeAccount(account) + items.removeAccount(account);
   };
   const console = new ConsoleState(clock, services.counts.requests);
-  return { reasoning, items, forgetReplies, webhooks, receivers, large, videos, console };
+  const storeReplies = async () => {
+    await Promise.all([shared?.reasoning.close(), shared?.items.close()]);
+  };
+  return { reasoning, items, forgetReplies, storeReplies, webhooks, receivers, large, videos, console };
 }
 
 /** Builds the features of one configuration. */

@@ -33,6 +33,7 @@ import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts
 import { createRouter } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 import { toCallerError } from "./storage_error.ts";
+import { withStoredReplies } from "./thread_replies.ts";
 import { threadRoutes } from "./thread_routes.ts";
 
 const data = workerData as IsolateData;
@@ -46,8 +47,14 @@ const keys = createKeyRing({ store, clock });
 const memory = new MemoryBudget(data.memoryBytes);
 const ownReasoning = new BoundedMemory<KeptReasoning>(clock);
 const ownItems = new BoundedMemory<string>(clock);
-const reasoning = nearMemory(ownReasoning, state.reasoning as KeptValues<KeptReasoning>);
-const items = nearMemory(ownItems, state.items);
+const reasoning = await withStoredReplies(
+  nearMemory(ownReasoning, state.reasoning as KeptValues<KeptReasoning>),
+  { kind: "reasoning", config: data.config, store, clock, near: ownReasoning },
+);
+const items = await withStoredReplies(
+  nearMemory(ownItems, state.items),
+  { kind: "item", config: data.config, store, clock, near: ownItems },
+);
 const breaker = flaggedBreaker(state.breaker, data.circuitFlag, clock);
 useTokenCounter((text) => state.countTokens(text));
 let isDraining = false;

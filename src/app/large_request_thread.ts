@@ -11,13 +11,14 @@ import { OpenStreams } from "../calls/stream_relay.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
-import type { KeptValues } from "../texts/bounded_memory.ts";
+import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import type { FromThread, RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
 import { plainErrorOf } from "../thread_state/plain_error.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
 import { createRouter, type Router } from "./router.ts";
+import { withStoredReplies } from "./thread_replies.ts";
 import { threadRoutes } from "./thread_routes.ts";
 
 /** A request under way. */
@@ -37,6 +38,9 @@ const state = new RemoteState({
 const ownAddresses: OwnAddress[] = [...data.own];
 const openStreams = new OpenStreams();
 const open = new Map<number, OpenRequest>();
+/** What was read of the replies of other gateways. */
+const readReasoning = new BoundedMemory<KeptReasoning>(systemClock);
+const readItems = new BoundedMemory<string>(systemClock);
 /** The endpoints of the configuration in force. Messages can arrive before they are there. */
 let endpoints = openEndpoints(data, null);
 
@@ -79,18 +83,23 @@ async function openEndpoints(
   const parts = await openConfiguredParts(config, shared);
   parts.catalog.replaceDiscovered(discovered);
   state.setLimits(limitsByProvider(config.providers));
-  const router = createThreadRouter(parts);
+  const router = await createThreadRouter(parts);
   previous?.openedProviders.close(parts.openedProviders);
   return { parts, router };
 }
 
-function createThreadRouter(parts: ConfiguredParts): Router {
+async function createThreadRouter(parts: ConfiguredParts): Promise<Router> {
+  const { store } = state;
+  const shared = { config: parts.config, store, clock: systemClock };
   const routes = threadRoutes({
     parts,
     state,
     breaker: state.breaker,
-    reasoning: state.reasoning as KeptValues<KeptReasoning>,
-    items: state.items,
+    reasoning: await withStoredReplies(
+      state.reasoning as KeptValues<KeptReasoning>,
+      { kind: "reasoning", ...shared, near: readReasoning },
+    ),
+    items: await withStoredReplies(state.items, { kind: "item", ...shared, near: readItems }),
     openStreams,
     authenticate: () => Promise.resolve(currentRequest().message.credential),
     bodyLimits: { capBytes: Infinity },

@@ -134,6 +134,7 @@ export class LiveGateway {
     const { features, lists, services } = this.#current;
     await lists.lists.close();
     await features.large.close();
+    await features.storeReplies();
     await features.console.close();
     services.openedProviders.close();
   }

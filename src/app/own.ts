@@ -8,6 +8,7 @@ import { isFileNeeded } from "../videos/create/inputs.ts";
 import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { indexOldTasks } from "../videos/tasks/records.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
+import type { StoredReplies } from "../texts/stored_replies.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
 import { openJournal } from "./charge_journal.ts";
 import type { Services } from "./services.ts";
@@ -19,6 +20,8 @@ export interface OwnedServices extends Services {
   readonly createdAccounts: EnsuredAccounts;
   /** The keys that sign the addresses of results. */
   readonly signingKeys: SigningKeyRing;
+  /** Creates what is kept of replies for all processes; null if the store has one process. */
+  readonly StoredReplies: typeof StoredReplies | null;
   /** One row for each request; null if it is off. Closed with the services. */
   readonly requestLog: RequestLog | null;
   /** Exports spans; null if it is off. Closed with the services. */
@@ -44,6 +47,7 @@ export async function own(services: Services): Promise<OwnedServices> {
   const audit = new AuditLog(store, config.retention.auditMs);
   const createdAccounts = await ensureAuditedAccounts({ store, audit, accounts: config.accounts });
   // Code is loaded only for what is on.
+  const replies = store.moneyLeases === undefined ? null : await import("../texts/stored_replies.ts");
   const requestLog = config.requestLog.isEnabled
     ? await (await import("./request_log.ts")).openCurrentRequestLog(services)
     : null;
@@ -52,6 +56,7 @@ export async function own(services: Services): Promise<OwnedServices> {
     ...services,
     createdAccounts,
     signingKeys,
+    StoredReplies: replies?.StoredReplies ?? null,
     requestLog,
     tracing,
     async close() {
@@ -64,7 +69,7 @@ export async function own(services: Services): Promise<OwnedServices> {
 }
 
 /**
- * Removes uploads, unfinished files and files without a record. A folder that another gateway uses too is left as it is.
+ * Removes uploads, unfinished files and files without a record. A folder that another gateway uses too stays as it is.
  *
  * @returns The use of the folder by this process; null if the store has no other process.
  */

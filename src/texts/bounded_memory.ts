@@ -19,6 +19,11 @@ export interface KeptValues<V> {
   put(key: string, value: V, characters: number): void;
   /** Returns a value, or null if it is not kept or has expired. */
   find(key: string): V | null;
+  /**
+   * Reads values that other processes have kept, so that they are found. Null if there are none to read. Never rejects.
+   * Absent if no other process keeps any.
+   */
+  load?(keys: readonly string[]): Promise<void> | null;
 }
 
 /**

@@ -8,6 +8,8 @@ import type { KeptValues } from "./bounded_memory.ts";
  * for a vendor of another format the gateway must. Items are kept in memory for some hours.
  */
 export interface ItemMemory {
+  /** Reads the items that a request names and other processes have kept. Null if there are none to read. */
+  load(accountId: string, body: JsonObject): Promise<void> | null;
   /** Keeps the items of a whole reply. */
   keepReply(accountId: string, reply: JsonObject): void;
   /** Keeps the item that a frame completes, if there is one. */
@@ -44,6 +46,11 @@ export function itemMemoryOver(memory: KeptValues<string>): ItemMemory {
   }
 
   return {
+    load(accountId, body) {
+      if (memory.load === undefined || !Array.isArray(body.input)) return null;
+      const ids = body.input.flatMap((item) => isObject(item) && typeof item.id === "string" ? [item.id] : []);
+      return memory.load(ids.map((id) => `${accountId} ${id}`));
+    },
     keepReply(accountId, reply) {
       if (Array.isArray(reply.output)) reply.output.forEach((item) => keep(accountId, item));
     },

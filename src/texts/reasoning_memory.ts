@@ -19,6 +19,8 @@ export interface ReasoningMemory {
    * @param signatures Which signatures the caller's format does not carry.
    */
   keep(accountId: string, parts: readonly ReplyPart[], signatures: ReplayPolicy["signatures"]): void;
+  /** Reads what other processes have kept for a conversation. Null if there is nothing to read. */
+  load(accountId: string, conversation: Conversation): Promise<void> | null;
   /** Returns the conversation with the kept reasoning and signatures restored before and on its calls and texts. */
   restore(accountId: string, conversation: Conversation): Conversation;
 }
@@ -69,6 +71,13 @@ export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): Reasonin
       for (const part of parts) if (part.kind === "text") put(accountId, part, []);
       if (signatures === "all") keepCalls(accountId, parts);
       else keepLast(accountId, parts);
+    },
+    load(accountId, { turns }) {
+      if (memory.load === undefined) return null;
+      const keys = turns.flatMap(({ role, parts }) =>
+        role === "assistant" ? parts.flatMap((part) => keyOf(accountId, part) ?? []) : []
+      );
+      return memory.load(keys);
     },
     restore(accountId, conversation) {
       if (memory.isEmpty) return conversation;

@@ -31,6 +31,7 @@ export class TextService {
   async handle(request: TextRequest): Promise<Response> {
     request.format.check(request.body);
     rejectUnmeteredWork(request.body);
+    if (request.format.replay.items) await this.parts.items.load(request.accountId, request.body);
     const choosing = textOptionsOf(request, this.parts);
     const { options, candidates, optionOf } = choosing instanceof Promise ? await choosing : choosing;
     const first = elementAt(options, 0);

@@ -63,19 +63,19 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
 
 /** Returns the translation of a request, immediately if nothing has to be fetched or opened for it. */
 function translated(attempt: TextAttempt, parts: TextParts): Translation | Promise<Translation> {
-  const inlined = conversationOf(attempt, parts);
+  const conversation = conversationOf(attempt, parts);
   const needsPrefix = attempt.request.cache?.kind === "emulated";
-  return inlined instanceof Promise || needsPrefix
-    ? translatedLater(inlined, needsPrefix, attempt)
-    : translationOf(inlined, null, attempt);
+  return conversation instanceof Promise || needsPrefix
+    ? translatedLater(conversation, needsPrefix, attempt)
+    : translationOf(conversation, null, attempt);
 }
 
 async function translatedLater(
-  inlined: Conversation | Promise<Conversation>,
+  reading: Conversation | Promise<Conversation>,
   needsPrefix: boolean,
   attempt: TextAttempt,
 ): Promise<Translation> {
-  const conversation = await inlined;
+  const conversation = await reading;
   return translationOf(conversation, needsPrefix ? await openPrefixOf(attempt) : null, attempt);
 }
 
@@ -120,14 +120,22 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 
 /** Returns the caller's request in the neutral format, ready to be written for the attempt's vendor. */
 function conversationOf(attempt: TextAttempt, parts: TextParts): Conversation | Promise<Conversation> {
-  const { request, endpoint } = attempt;
+  const { request } = attempt;
   const body = request.format.replay.items
     ? parts.items.resolve(request.accountId, request.wholeBody())
     : request.wholeBody();
   const read = request.format.read(body);
-  const restored = request.format.replay.signatures === "none"
-    ? read
-    : parts.reasoning.restore(request.accountId, read);
+  if (request.format.replay.signatures === "none") return inlined(read, attempt, parts);
+  const restored = () => inlined(parts.reasoning.restore(request.accountId, read), attempt, parts);
+  const loading = parts.reasoning.load(request.accountId, read);
+  return loading === null ? restored() : loading.then(restored);
+}
+
+function inlined(
+  restored: Conversation,
+  { request, endpoint }: TextAttempt,
+  parts: TextParts,
+): Conversation | Promise<Conversation> {
   return isTextOnly(restored) ? restored : inlineMedia(restored, endpoint.mustInline, parts.mediaInliner, request);
 }
 

@@ -46,6 +46,17 @@ async function chat({ address, key }: TestGateway): Promise<number> {
   return response.status;
 }
 
+/** Sends a request of the responses protocol that a vendor of another format answers. */
+async function respond({ address, key }: TestGateway, input: unknown) {
+  const response = await fetch(`${address}/v1/responses`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "acme/m", input }),
+  });
+  const body: { output: { id: string }[] } = await response.json();
+  return { status: response.status, body };
+}
+
 async function balanceOf({ address, adminKey }: Pick<TestGateway, "address" | "adminKey">): Promise<number> {
   const response = await fetch(`${address}/admin/v1/accounts/demo`, {
     headers: { authorization: `Bearer ${adminKey}` },
@@ -74,6 +85,24 @@ function waitersFor(url: string): Promise<number> {
 
 function registerTests(server: PostgresServer): void {
   const store = server.url("postgres");
+
+  Deno.test("gateway on PostgreSQL: an item of a reply is found by the next gateway", async () => {
+    const vendor = startScriptedUpstream(always(chatReply("hello", { prompt: 10, completion: 5 })));
+    await withFiles(async (files) => {
+      const acme = { kind: "openai", base_url: vendor.baseUrl, api_key: "key-of-the-provider", speaks: "chat" };
+      const options = { store, config: { files, providers: { acme }, models: [textModel("acme/m", ["acme"])] } };
+      const first = await startTestGateway(options);
+      const reply = await respond(first, "hi");
+      const id = itemAt(reply.body.output, 0).id;
+      await first.stop();
+      const next = await startTestGateway(options);
+      const input = [{ type: "item_reference", id }, { role: "user", content: "and" }];
+      assertEquals((await respond(next, input)).status, 200);
+      assertEquals((await respond(next, [{ type: "item_reference", id: `${id}0` }])).status, 404);
+      await next.stop();
+    });
+    await vendor.stop();
+  });
 
   Deno.test("gateway on PostgreSQL: a text is charged, also after a restart, and a second gateway is refused", async () => {
     await withFiles(async (files) => {
