@@ -95,6 +95,7 @@ export function createApp(services: OwnedServices): App {
       isDraining: () => state.isDraining,
       trustedProxies: config.server.trustedProxies.map(readCidr),
       traceOf: tracing?.traceOf ?? null,
+      docsUrl: () => config.server.docsUrl ?? `${state.baseUrl}/docs`,
       observer,
       ...addressOf === undefined ? {} : { addressOf },
     });

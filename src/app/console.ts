@@ -127,4 +127,4 @@ export function createConsoleRoutes(options: ConsoleRouteOptions): Route[] {
   return routes.map((route) => ({ ...route, isProbe: route.method === "GET" }));
 }
 
-const renderConsoleError: ErrorRenderer = (error, requestId) => withSecurityHeaders(renderAdminError(error, requestId));
+const renderConsoleError: ErrorRenderer = (...failure) => withSecurityHeaders(renderAdminError(...failure));

@@ -87,6 +87,7 @@ const handler = createRequestHandler({
   isDraining: () => isDraining,
   trustedProxies: data.config.server.trustedProxies.map(readCidr),
   traceOf: data.config.tracing === null ? null : traceBySampling(data.config.tracing.ratio),
+  docsUrl: () => data.config.server.docsUrl ?? `${data.baseUrl}/docs`,
   observer: sendRecord,
 });
 

@@ -101,6 +101,9 @@ const USAGE_ENDPOINTS = [{ method: "GET", path: "/v1/usage" }] as const;
 /** The endpoints about a caller's own key, which are loaded by the first request to one of them. */
 const KEY_ENDPOINTS = [{ method: "GET", path: "/v1/key" }, { method: "GET", path: "/v1/credits" }] as const;
 
+/** The documentation, which is loaded by the first request to one of its pages. */
+const DOCUMENTATION_ENDPOINTS = [{ method: "GET", path: "/docs" }, { method: "GET", path: "/docs/:path*" }] as const;
+
 /** The endpoints for callers. */
 function callerRoutes(services: OwnedServices, features: Features): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
@@ -129,6 +132,9 @@ function callerRoutes(services: OwnedServices, features: Features): Route[] {
     }),
     ...lazyRoutes(KEY_ENDPOINTS, renderDefaultError, async () => {
       return (await import("../protocols/default/key.ts")).keyRoutes(services);
+    }),
+    ...lazyRoutes(DOCUMENTATION_ENDPOINTS, renderDefaultError, async () => {
+      return (await import("./documentation.ts")).createDocumentationRoutes(renderDefaultError);
     }),
     ...defaultModelRoutes(catalog, renderDefaultError, callerCatalog(services)),
     ...messageModelRoutes(

@@ -12,6 +12,7 @@ export function defaultSettings(
       host: server.host,
       port: server.port,
       base_url: server.baseUrl,
+      docs_url: server.docsUrl,
       vendor_callbacks: server.vendorCallbacks,
       shutdown_grace: seconds(server.shutdownGraceMs),
     },

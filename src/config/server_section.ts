@@ -23,6 +23,8 @@ export interface ServerConfig {
   readonly trustedProxies: readonly string[];
   /** The start of `polling_url` and `mirror_urls`, without a final slash. Default, as null: the listening address. */
   readonly baseUrl: string | null;
+  /** The start of `doc_url` in errors, without a final slash. Default, as null: the gateway's own `/docs`. */
+  readonly docsUrl: string | null;
   /**
    * Whether video vendors get an address below `baseUrl` for notifications, if that is https and public. Default: true.
    */
@@ -104,6 +106,7 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
   )
     .default([]),
   base_url: optional(httpAddress()),
+  docs_url: optional(httpAddress()),
   vendor_callbacks: boolean().default(true),
   admin_key: optional(secret(16)),
   admin_keys: z.array(adminKeySchema, "a list").default([]).refine(
@@ -119,6 +122,7 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
   port,
   trusted_proxies,
   base_url,
+  docs_url,
   vendor_callbacks,
   admin_key,
   admin_keys,
@@ -130,6 +134,7 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
   port,
   trustedProxies: trusted_proxies,
   baseUrl: base_url,
+  docsUrl: docs_url,
   vendorCallbacks: vendor_callbacks,
   adminKey: admin_key,
   adminKeys: admin_keys,

@@ -72,9 +72,10 @@ export type Handler = (inbound: Inbound) => Response | Promise<Response>;
 
 /**
  * Renders an error in a protocol: status, headers and body. `asked` are the request's header fields, for formats that
- * differ by client. Source: docs/api/errors.md#bodies.
+ * differ by client. `docUrl` is where the error is described, for bodies whose clients accept further members.
+ * Source: docs/api/errors.md#bodies.
  */
-export type ErrorRenderer = (error: GatewayError, requestId: string, asked?: Headers) => Response;
+export type ErrorRenderer = (error: GatewayError, requestId: string, asked?: Headers, docUrl?: string) => Response;
 
 /** One route. */
 export interface Route {

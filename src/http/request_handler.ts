@@ -48,6 +48,8 @@ export interface RequestHandlerOptions {
   readonly addressOf?: (request: Request) => string;
   /** Returns the place of a request in a trace, from its header fields. Default: requests have none. */
   readonly traceOf?: ((headers: HeaderReader) => RequestTrace) | null;
+  /** Returns the start of the addresses that describe errors, without a final slash. Default: errors have none. */
+  readonly docsUrl?: () => string;
 }
 
 /** Handles one request; never rejects. The signature that `Deno.serve` calls. */
@@ -69,6 +71,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     traceOf = null,
     addressOf = ({ url }) => url,
     trustedProxies = [],
+    docsUrl,
   } = options;
   const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
 
@@ -125,14 +128,16 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       });
     }
     let rendered: Response;
+    const docUrl = docsUrl === undefined ? undefined : docUrlOf(error, docsUrl());
     try {
       const render = arrival.renderError ?? router.rendererFor(arrival.sentPath, arrival.request.headers);
-      rendered = render(error, arrival.requestId, arrival.request.headers);
+      rendered = render(error, arrival.requestId, arrival.request.headers, docUrl);
     } catch (thrown) {
       log.error("request.unrendered", { requestId: arrival.requestId, reason: errorLocation(thrown) });
       rendered = Response.json({ error: { code: error.code, message: error.message } }, { status: error.status });
     }
     addFailureHeaders(rendered.headers, error);
+    if (docUrl !== undefined) rendered.headers.set("link", `<${docUrl}>; rel="help"`);
     return error instanceof BodyTimeout ? abortAfter(rendered, clock) : rendered;
   }
 
@@ -151,6 +156,11 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     }
     return request.method === "HEAD" ? withoutBody(response) : response;
   }
+}
+
+/** The address of the section about an error. Every code has one: docs/troubleshooting.md. */
+function docUrlOf({ code, details: { finerCode } }: GatewayError, docsUrl: string): string {
+  return `${docsUrl}/troubleshooting#${finerCode ?? code}`;
 }
 
 /** Returns the limit that refused a request; null for any other error. */

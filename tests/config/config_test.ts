@@ -74,6 +74,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       port: 8787,
       trustedProxies: [],
       baseUrl: null,
+      docsUrl: null,
       vendorCallbacks: true,
       adminKey: null,
       adminKeys: [],

@@ -1,6 +1,6 @@
-import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { defaultErrorFields } from "../../conversation/default_error.ts";
 import type { ErrorRenderer } from "../../http/inbound.ts";
 
-/** `{error: {message, type, code, param}}`. Source: docs/api/errors.md#default-protocol. */
-export const renderDefaultError: ErrorRenderer = (error, requestId) =>
-  Response.json(chat.caller.writeError(error, requestId), { status: error.status });
+/** `{error: {message, type, code, param, doc_url}}`. Source: docs/api/errors.md#default-protocol. */
+export const renderDefaultError: ErrorRenderer = (error, _requestId, _asked, docUrl) =>
+  Response.json({ error: { ...defaultErrorFields(error), doc_url: docUrl } }, { status: error.status });

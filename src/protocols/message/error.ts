@@ -1,6 +1,10 @@
 import { messages } from "../../conversation/codecs/messages/mod.ts";
 import type { ErrorRenderer } from "../../http/inbound.ts";
 
-/** `{type: "error", error: {type, message}, request_id}`. Source: docs/api/errors.md#message-protocol. */
-export const renderMessageError: ErrorRenderer = (error, requestId) =>
-  Response.json(messages.caller.writeError(error, requestId), { status: error.status });
+/** `{type: "error", error: {type, message, doc_url}, request_id}`. Source: docs/api/errors.md#message-protocol. */
+export const renderMessageError: ErrorRenderer = (error, requestId, _asked, docUrl) => {
+  const body = messages.caller.writeError(error, requestId);
+  return Response.json({ ...body, error: Object.assign({}, body.error, { doc_url: docUrl }) }, {
+    status: error.status,
+  });
+};
