@@ -86,21 +86,26 @@ function waitersFor(url: string): Promise<number> {
 function registerTests(server: PostgresServer): void {
   const store = server.url("postgres");
 
-  Deno.test("gateway on PostgreSQL: an item of a reply is found by the next gateway", async () => {
+  Deno.test("gateway on PostgreSQL: an item of a reply is found by the next gateway, also in threads", async () => {
     const vendor = startScriptedUpstream(always(chatReply("hello", { prompt: 10, completion: 5 })));
-    await withFiles(async (files) => {
-      const acme = { kind: "openai", base_url: vendor.baseUrl, api_key: "key-of-the-provider", speaks: "chat" };
-      const options = { store, config: { files, providers: { acme }, models: [textModel("acme/m", ["acme"])] } };
-      const first = await startTestGateway(options);
-      const reply = await respond(first, "hi");
-      const id = itemAt(reply.body.output, 0).id;
-      await first.stop();
-      const next = await startTestGateway(options);
-      const input = [{ type: "item_reference", id }, { role: "user", content: "and" }];
-      assertEquals((await respond(next, input)).status, 200);
-      assertEquals((await respond(next, [{ type: "item_reference", id: `${id}0` }])).status, 404);
-      await next.stop();
-    });
+    for (const isolates of [1, 2]) {
+      await withFiles(async (files) => {
+        const acme = { kind: "openai", base_url: vendor.baseUrl, api_key: "key-of-the-provider", speaks: "chat" };
+        const options = {
+          store,
+          config: { files, server: { isolates }, providers: { acme }, models: [textModel("acme/m", ["acme"])] },
+        };
+        const first = await startTestGateway(options);
+        const reply = await respond(first, "hi");
+        const id = itemAt(reply.body.output, 0).id;
+        await first.stop();
+        const next = await startTestGateway(options);
+        const input = [{ type: "item_reference", id }, { role: "user", content: "and" }];
+        assertEquals((await respond(next, input)).status, 200);
+        assertEquals((await respond(next, [{ type: "item_reference", id: `${id}0` }])).status, 400);
+        await next.stop();
+      });
+    }
     await vendor.stop();
   });
 
