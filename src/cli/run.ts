@@ -21,7 +21,7 @@ export async function run(args: readonly string[]): Promise<number> {
   try {
     return await dispatch(args);
   } catch (error) {
-    if (error instanceof UsageError) return printError(2, `${error.message}\nTry "switchyard help".`);
+    if (error instanceof UsageError) return printError(2, await adviceFor(error, args));
     if (error instanceof ConfigError) return printError(2, error.problems.join("\n"));
     if (isExpected(error)) return printError(1, `switchyard: ${error.message}`);
     throw error;
@@ -50,7 +50,16 @@ function isExpected(error: unknown): error is Error {
 }
 
 /** Each command is loaded when it is run, so that a gateway does not hold the code of the other commands in memory. */
-async function dispatch([command = "help", ...rest]: readonly string[]): Promise<number> {
+async function dispatch(args: readonly string[]): Promise<number> {
+  const [command = "help", ...rest] = args;
+  if (args.length === 0 || args.some((word) => HELP_WORDS.has(word))) {
+    const { helpFor, wordsOfHelp } = await import("./help/help.ts");
+    const words = wordsOfHelp(args);
+    if (words !== null) {
+      print(helpFor(words));
+      return 0;
+    }
+  }
   switch (command) {
     case "serve":
       return await (await import("./serve.ts")).serve(rest);
@@ -85,15 +94,26 @@ async function dispatch([command = "help", ...rest]: readonly string[]): Promise
     case "--version":
       print(await describeVersion());
       return 0;
-    case "help":
-    case "--help":
-    case "-h":
-      print((await import("./help.ts")).HELP);
+    case "completion":
+      print((await import("./help/completion.ts")).completionFor(rest));
       return 0;
   }
   const { ADMIN_COMMANDS } = await import("./admin_call.ts");
   if (ADMIN_COMMANDS.has(command)) return await (await import("./admin.ts")).adminCommand(command, rest);
-  throw new UsageError(`switchyard: unknown command "${command}"`);
+  const { unknownCommand } = await import("./help/help.ts");
+  throw new UsageError(unknownCommand(command));
+}
+
+const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h"]);
+const UNKNOWN_OPTION = /unknown option '?"?(--[\w-]+)/i;
+
+/** The message of an invalid command line, with the option that was probably meant and where help is. */
+async function adviceFor({ message }: UsageError, args: readonly string[]): Promise<string> {
+  const { helpWords, nearestOption } = await import("./help/help.ts");
+  const unknown = UNKNOWN_OPTION.exec(message)?.[1];
+  const nearest = unknown === undefined ? null : nearestOption(args, unknown);
+  const meant = nearest === null ? "" : `\nDid you mean "${nearest}"?`;
+  return `${message}${meant}\nTry "switchyard ${["help", ...helpWords(args)].join(" ")}".`;
 }
 
 function printError(exitCode: number, message: string): number {

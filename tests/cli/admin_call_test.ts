@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ADMIN_COMMANDS, type AdminCall, adminCallFor } from "../../src/cli/admin_call.ts";
-import { HELP } from "../../src/cli/help.ts";
 import { readAdminArguments } from "../../src/cli/admin_arguments.ts";
+import { COMMANDS as DESCRIBED } from "../../src/cli/help/help.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
 import type { Route } from "../../src/http/inbound.ts";
 import { adminAuditRoutes } from "../../src/protocols/admin/audit.ts";
@@ -123,18 +123,13 @@ Deno.test("each route of the admin API has a command", () => {
   }
 });
 
-Deno.test("help names each admin command exactly once", () => {
+Deno.test("help describes each admin command", () => {
+  const described = new Set(DESCRIBED.map(({ words }) => words));
   for (const [line] of COMMANDS) {
     const [command, subcommand] = atLeast(line.split(" "), 1);
     assert(ADMIN_COMMANDS.has(command), command);
-    assert(new RegExp(`^  switchyard ${command} .*\\b${subcommand}\\b`, "m").test(HELP), `${command} ${subcommand}`);
+    assert(described.has(`${command} ${subcommand}`), `${command} ${subcommand}`);
   }
-});
-
-Deno.test("help has no line twice", () => {
-  const commands = HELP.split("\n").filter((line) => line.startsWith("  switchyard "));
-  const names = commands.map((line) => line.split("  ").slice(0, 2).join("  ").replaceAll("...", "…"));
-  assertEquals(names.length, new Set(names).size);
 });
 
 Deno.test("adminCallFor() refuses an option or argument that the command does not take", () => {

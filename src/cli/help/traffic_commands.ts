@@ -1,0 +1,129 @@
+import { command, type CommandHelp, CONFIG, flag, GATEWAY, option, ORDER, PAGES, SECONDS } from "./command_help.ts";
+
+const ADMIN = [CONFIG, GATEWAY];
+const OF_ACCOUNT = option("account", "ID", "only those of this account");
+const JSON_LINES = flag("json", "print JSON");
+const REQUEST_FILTERS = [
+  OF_ACCOUNT,
+  option("key", "ID", "only those of this key"),
+  option("model", "NAME", "only those of this model"),
+  option("provider", "NAME", "only those that tried this provider"),
+  option("status", "STATUS", "only those with this status: 404, 5xx or error"),
+  option("code", "CODE", "only those with this error code"),
+  option("from", "TIME", "only from this time on: 1h, or Unix seconds"),
+  option("to", "SECONDS", "only before this time"),
+  option("q", "TEXT", "only those with this text in their id or an error message"),
+];
+
+/** Commands that show requests and usage, and act on videos, webhooks and providers. */
+export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
+  command("usage", "", "sums of requests, tokens and cost", {
+    options: [
+      ...ADMIN,
+      option("group-by", "LIST", "account, key, model, provider, kind, day; default model"),
+      option("from", "DAY", "the first day, UTC, such as 2026-11-21"),
+      option("to", "DAY", "the last day"),
+      OF_ACCOUNT,
+      option("key", "ID", "only that of this key"),
+      option("model", "ID", "only that of this model"),
+      option("provider", "NAME", "only that of this provider"),
+      option("kind", "KIND", "only that of this kind"),
+      option("format", "FORMAT", "how it is printed", ["table", "json", "csv"]),
+    ],
+    examples: ["usage --from 2026-11-01 --group-by account,model", "usage --account acme --format csv"],
+  }),
+  command("requests list", "", "list requests, newest first", {
+    options: [...ADMIN, ...REQUEST_FILTERS, ORDER, ...PAGES, JSON_LINES],
+    examples: ["requests list --status error --from 1h", "requests list --account acme --json"],
+  }),
+  command("requests show", "ID", "show a request with every attempt", {
+    options: ADMIN,
+    examples: ["requests show req_0199"],
+  }),
+  command("requests bodies", "ID", "show the captured bodies of a request; needs the role owner", {
+    options: ADMIN,
+    examples: ["requests bodies req_0199"],
+  }),
+  command("requests tail", "", "print the requests of a running gateway as they end", {
+    options: [...ADMIN, ...REQUEST_FILTERS, JSON_LINES],
+    examples: ["requests tail", "requests tail --status 5xx"],
+  }),
+  command("explain", "ID", "describe in sentences what happened to a request, and its price", {
+    options: [...ADMIN, JSON_LINES],
+    examples: ["explain req_0199"],
+  }),
+  command("tasks list", "", "list video tasks", {
+    options: [
+      ...ADMIN,
+      OF_ACCOUNT,
+      option("status", "STATUS", "only those with this status"),
+      option("model", "ID", "only those of this model"),
+      ...SECONDS,
+      ORDER,
+      ...PAGES,
+    ],
+    examples: ["tasks list --status failed"],
+  }),
+  command("tasks show", "ID", "show a task", { options: ADMIN, examples: ["tasks show task_1"] }),
+  command("tasks cancel", "ID", "cancel a pending task, as its caller could", {
+    options: ADMIN,
+    examples: ["tasks cancel task_1"],
+  }),
+  command("tasks results", "ID", "show the addresses of a task's results", {
+    options: ADMIN,
+    examples: ["tasks results task_1"],
+  }),
+  command("tasks mirror", "ID", "copy the results of a finished task again", {
+    options: ADMIN,
+    examples: ["tasks mirror task_1"],
+  }),
+  command("deliveries list", "", "list webhook deliveries", {
+    options: [...ADMIN, option("state", "STATE", "only those in this state"), ...SECONDS, ORDER, ...PAGES],
+    examples: ["deliveries list --state exhausted"],
+  }),
+  command("deliveries show", "TASK", "show the webhook of a task with every attempt", {
+    options: ADMIN,
+    examples: ["deliveries show task_1"],
+  }),
+  command("deliveries request", "TASK", "show the request that the receiver would get now", {
+    options: ADMIN,
+    examples: ["deliveries request task_1"],
+  }),
+  command("deliveries redeliver", "TASK | --from SECONDS --to SECONDS", "start a new series of attempts now", {
+    options: [
+      ...ADMIN,
+      ...SECONDS,
+      option("state", "STATE", "only those in this state", ["exhausted", "delivered"]),
+      option("after", "NEXT", "continue where an earlier run ended"),
+    ],
+    examples: [
+      "deliveries redeliver task_1",
+      "deliveries redeliver --from 1763800000 --to 1763810000 --state exhausted",
+    ],
+  }),
+  command("webhooks listen", "", "print and check new webhooks of a running gateway", {
+    options: [...ADMIN, option("forward", "URL", "send them to an application under development"), OF_ACCOUNT],
+    examples: ["webhooks listen --forward http://localhost:3000/webhooks"],
+  }),
+  command("webhooks trigger", "EVENT", 'create a test event for an address, or for "webhooks listen"', {
+    options: [...ADMIN, option("url", "URL", "the receiver"), OF_ACCOUNT],
+    examples: ["webhooks trigger video.generation.completed"],
+  }),
+  command("providers list", "", "show circuit breakers and counts of a running gateway", {
+    options: ADMIN,
+    examples: ["providers list"],
+  }),
+  command(
+    "providers test",
+    "NAME",
+    "call the vendor, and say what is wrong; also without a running gateway",
+    {
+      options: [...ADMIN, option("credential", "NAME", "the credential to test")],
+      examples: ["providers test openai"],
+    },
+  ),
+  command("signing-keys rotate", "", "create a key for result addresses; the previous one stays valid", {
+    options: ADMIN,
+    examples: ["signing-keys rotate"],
+  }),
+];
