@@ -11,6 +11,7 @@ import {
   reservedWithin,
 } from "../billing/meter.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
+import { ShortLivedMap } from "../lib/short_lived_map.ts";
 import type { Log, LogLevel } from "../lib/log.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
@@ -66,8 +67,8 @@ const MAX_ADMISSION_TRIES = 20;
 export class RemoteState {
   /** The request that the running code belongs to. */
   readonly scope = new AsyncLocalStorage<RequestScope>();
-  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
-  readonly #onOverdrawn = new Map<number, () => void>();
+  readonly #pending = new ShortLivedMap<number, PromiseWithResolvers<unknown>>();
+  readonly #onOverdrawn = new ShortLivedMap<number, () => void>();
   readonly #flag: Int32Array;
   /** Receives the results of {@linkcode BlockingCall}s. */
   readonly answers: MessagePort;
@@ -87,8 +88,7 @@ export class RemoteState {
 
   /** Handles the result of a call. */
   onResult({ call, value, failure }: ToStateThread & { readonly type: "result" }): void {
-    const pending = this.#pending.get(call);
-    this.#pending.delete(call);
+    const pending = this.#pending.take(call);
     if (failure === undefined) pending?.resolve(value);
     else pending?.reject(errorOf(failure));
   }
@@ -266,7 +266,7 @@ export class RemoteState {
     const end = () => {
       const isFirst = !isOver;
       isOver = true;
-      this.#onOverdrawn.delete(admission);
+      this.#onOverdrawn.take(admission);
       return isFirst;
     };
     return {

@@ -11,6 +11,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
+import { ShortLivedMap } from "../lib/short_lived_map.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
@@ -93,13 +94,19 @@ interface OpenAdmission {
 
 const BYTES_PER_TOKEN = 4;
 
+/** An attempt at a provider that is under way. */
+interface StartedAttempt {
+  readonly report: AttemptReport;
+  readonly request: ThreadRequest | null;
+}
+
 /** The main thread's end of one thread's {@linkcode RemoteState}. */
 export class SharedState {
-  readonly #admissions = new Map<number, OpenAdmission>();
-  readonly #attempts = new Map<number, { readonly report: AttemptReport; readonly request: ThreadRequest | null }>();
-  readonly #slots = new Map<number, Slot>();
+  readonly #admissions = new ShortLivedMap<number, OpenAdmission>();
+  readonly #attempts = new ShortLivedMap<number, StartedAttempt>();
+  readonly #slots = new ShortLivedMap<number, Slot>();
   /** The calls that wait for a slot. */
-  readonly #slotCalls = new Map<number, AbortController>();
+  readonly #slotCalls = new ShortLivedMap<number, AbortController>();
   #nextAdmission = 1;
   #nextSlot = 1;
   #isAbandoned = false;
@@ -152,8 +159,7 @@ export class SharedState {
       case "cancel-slot":
         return this.#slotCalls.get(message.call)?.abort();
       case "end-slot":
-        this.#slots.get(message.slot)?.end(message.usedTokens);
-        return void this.#slots.delete(message.slot);
+        return this.#slots.take(message.slot)?.end(message.usedTokens);
       case "give-memory":
         return this.links.requestOf(message.request)?.memory.release(message.bytes);
       case "invalidate":
@@ -177,13 +183,10 @@ export class SharedState {
    */
   async onThreadEnd(): Promise<void> {
     this.#isAbandoned = true;
-    const owed = [...this.#admissions.values()].map((admitted) => this.#settleRoughly(admitted));
-    this.#admissions.clear();
-    for (const { report } of this.#attempts.values()) report.failed(new Error("The thread ended"));
-    this.#attempts.clear();
-    for (const waiting of this.#slotCalls.values()) waiting.abort();
-    for (const slot of this.#slots.values()) slot.end(0);
-    this.#slots.clear();
+    const owed = this.#admissions.takeAll().map((admitted) => this.#settleRoughly(admitted));
+    for (const { report } of this.#attempts.takeAll()) report.failed(new Error("The thread ended"));
+    for (const waiting of this.#slotCalls.takeAll()) waiting.abort();
+    for (const slot of this.#slots.takeAll()) slot.end(0);
     this.#settled?.resolve();
     await Promise.all(owed);
   }
@@ -262,7 +265,7 @@ export class SharedState {
       else if (slot) this.#slots.set(id, slot);
       return id;
     } finally {
-      this.#slotCalls.delete(call);
+      this.#slotCalls.take(call);
     }
   }
 
@@ -282,7 +285,7 @@ export class SharedState {
   }
 
   #ended(admission: number): void {
-    if (!this.#admissions.delete(admission) || !this.isIdle) return;
+    if (this.#admissions.take(admission) === undefined || !this.isIdle) return;
     this.#settled?.resolve();
     this.links.onIdle();
   }
@@ -295,9 +298,8 @@ export class SharedState {
   }
 
   #attempted({ attempt, failure }: FromStateThread & { readonly type: "attempted" }): void {
-    const started = this.#attempts.get(attempt);
+    const started = this.#attempts.take(attempt);
     if (started === undefined) return;
-    this.#attempts.delete(attempt);
     if (failure === null) return started.report.succeeded();
     if (started.request) started.request.servedAt = null;
     started.report.failed(errorOf(failure));
