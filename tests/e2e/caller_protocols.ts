@@ -131,11 +131,12 @@ export function assertErrorShape(face: CallerProtocol, { json, headers }: Protoc
     case "messages":
       assertEquals(Object.keys(json).toSorted(), ["error", "request_id", "type"]);
       assertEquals([json.type, typeof json.error.type, typeof json.error.message], ["error", "string", "string"]);
+      assertEquals(Object.keys(json.error).toSorted(), ["doc_url", "message", "type"]);
       return;
     case "content":
       assertEquals([typeof json.error.code, typeof json.error.message], ["number", "string"]);
       return;
     default:
-      assertEquals(Object.keys(json.error).toSorted(), ["code", "message", "param", "type"]);
+      assertEquals(Object.keys(json.error).toSorted(), ["code", "doc_url", "message", "param", "type"]);
   }
 }

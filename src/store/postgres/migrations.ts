@@ -404,8 +404,7 @@ begin
   return next;
 end
 $plpgsql$;
-`,
-  `
+
 -- To find the accounts that other processes charged.
 create index ledger_at on switchyard.ledger (at);
 `,
