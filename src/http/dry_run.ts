@@ -1,15 +1,28 @@
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { HeaderReader } from "./headers.ts";
 
 /**
  * Whether the request is a dry run: the header `X-Service-Dry-Run`, which is `true` or `false`.
  *
  * @throws {GatewayError} `invalid_request` for any other value, since a typing error would cost money.
  */
-export function isDryRun(headers: Headers): boolean {
+export function isDryRun(headers: HeaderReader): boolean {
   const value = headers.get("x-service-dry-run");
   if (value === null || value === "false") return false;
   if (value === "true") return true;
   throw new GatewayError("invalid_request", 'Cannot read the header "X-Service-Dry-Run": expected true or false', {
+    field: "X-Service-Dry-Run",
+  });
+}
+
+/**
+ * Refuses a dry run where there is none. Otherwise the request would be sent and charged.
+ *
+ * @throws {GatewayError} `invalid_request`, also for a value that is neither `true` nor `false`.
+ */
+export function refuseDryRun(headers: HeaderReader): void {
+  if (!isDryRun(headers)) return;
+  throw new GatewayError("invalid_request", "Cannot run a text request dry: only creates of videos and images can be", {
     field: "X-Service-Dry-Run",
   });
 }

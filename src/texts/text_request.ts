@@ -1,6 +1,7 @@
 import type { Credential } from "../billing/key_ring.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { refuseDryRun } from "../http/dry_run.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { JsonBody } from "../http/json_body.ts";
 import { readHeaderPin } from "../routing/pin.ts";
@@ -22,7 +23,11 @@ export interface TextRequestFacts {
   readonly framing?: NonNullable<TextRequest["framing"]>;
 }
 
-/** Creates the text request of any text protocol. */
+/**
+ * Creates the text request of any text protocol.
+ *
+ * @throws {GatewayError} `invalid_request` for a dry run, which text requests do not have.
+ */
 export function textRequestOf(
   inbound: Inbound,
   credential: Credential,
@@ -30,6 +35,7 @@ export function textRequestOf(
   facts: TextRequestFacts,
 ): TextRequest {
   const { headers = inbound.request.headers } = inbound;
+  refuseDryRun(headers);
   const { format, body, wholeBody = () => json.body, model, stream, bodyPin, cache = null, framing = "sse" } = facts;
   const { record } = inbound;
   record.model = model;
