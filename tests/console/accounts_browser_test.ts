@@ -79,9 +79,16 @@ stageTest("a cached content is listed and deleted", async (stage) => {
     body: JSON.stringify({ model: "sandbox/chat-1", contents: [{ role: "user", parts: [{ text: "The handbook." }] }] }),
   });
   const { name } = await created.json();
+  const used = await fetch(`${gateway.address}/gencompat/v1beta/models/sandbox/chat-1:generateContent`, {
+    method: "POST",
+    headers: { "x-content-api-key": gateway.key, "content-type": "application/json" },
+    body: JSON.stringify({ cachedContent: name, contents: [{ role: "user", parts: [{ text: "Summarise it." }] }] }),
+  });
+  assertEquals(used.status, 200, await used.text());
   await signIn(gateway.adminKey);
   await checkPage(stage, "caches", "caches");
   await open("caches");
+  await page.getByRole("cell", { name: /^1 · / }).waitFor();
   await page.click(`[aria-label="Delete the cache ${name.split("/").pop()}"]`);
   await page.getByText("No cached contents").waitFor();
 });

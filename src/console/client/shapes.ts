@@ -342,6 +342,10 @@ export interface CachedContent {
   readonly provider: string;
   readonly stored_at: "vendor" | "gateway";
   readonly tokens: number;
+  /** The charged requests that named it. */
+  readonly hits: number;
+  /** Unix seconds; null before the first hit. */
+  readonly last_hit_at: number | null;
   /** Unix seconds. */
   readonly created_at: number;
   readonly expires_at: number;

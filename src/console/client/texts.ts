@@ -411,6 +411,7 @@ export const TEXTS = {
     provider: "Provider",
     places: { vendor: "at the vendor", gateway: "at the gateway" },
     tokens: "Tokens",
+    hits: "Hits",
     created: "Created",
     expires: "Expires",
     delete: "Delete",

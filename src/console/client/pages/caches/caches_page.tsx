@@ -96,6 +96,20 @@ function Table({ caches, onDelete }: {
           ),
         },
         { title: TEXTS.caches.tokens, isNumeric: true, cell: ({ tokens }) => number(tokens) },
+        {
+          title: TEXTS.caches.hits,
+          isNumeric: true,
+          cell: ({ hits, last_hit_at }) => (
+            <>
+              {number(hits)}
+              {last_hit_at !== null && (
+                <>
+                  {" "}· <Instant at={last_hit_at} />
+                </>
+              )}
+            </>
+          ),
+        },
         { title: TEXTS.caches.created, cell: ({ created_at }) => <Instant at={created_at} /> },
         { title: TEXTS.caches.expires, cell: ({ expires_at }) => <Instant at={expires_at} /> },
         ...onDelete === null ? [] : [{
