@@ -183,12 +183,12 @@ export class SharedState {
    */
   async onThreadEnd(): Promise<void> {
     this.#isAbandoned = true;
-    const owed = this.#admissions.takeAll().map((admitted) => this.#settleRoughly(admitted));
+    const unsettled = this.#admissions.takeAll().map((admitted) => this.#settleRoughly(admitted));
     for (const { report } of this.#attempts.takeAll()) report.failed(new Error("The thread ended"));
     for (const waiting of this.#slotCalls.takeAll()) waiting.abort();
     for (const slot of this.#slots.takeAll()) slot.end(0);
     this.#settled?.resolve();
-    await Promise.all(owed);
+    await Promise.all(unsettled);
   }
 
   async #carryOut({ call, request, what }: CallMessage): Promise<void> {
