@@ -82,6 +82,14 @@ export interface Meter {
   admit(caller: LimitedCaller, reservation: Money | ReservationRule): Admission | Promise<Admission>;
   /** Admits a request that costs nothing, whatever the balance, by the limits of rate and concurrency alone. */
   admitFree(caller: LimitedCaller): Admission | Promise<Admission>;
+  /**
+   * Checks a request as {@linkcode Meter.admit} does, and takes nothing.
+   *
+   * @param reservation Null for a request that costs nothing, as {@linkcode Meter.admitFree}.
+   * @returns What the request would reserve.
+   * @throws {GatewayError} As {@linkcode Meter.admit}; as a rejection.
+   */
+  probe(caller: LimitedCaller, reservation: Money | ReservationRule | null): Promise<Reservation>;
   /** Reserves money, as {@linkcode Meter.admit}, for work that is no request: it takes no rate and is always open. */
   reserve(caller: LimitedCaller, reservation: Money | ReservationRule): Admission | Promise<Admission>;
   /**
@@ -212,8 +220,8 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     return checked instanceof Promise ? checked.then(act) : act();
   }
 
-  /** @param isRequest Whether it takes rate and tokens too. */
-  function admitNow(caller: LimitedCaller, rule: ReservationRule, isRequest: boolean): Admission | Promise<Admission> {
+  function admitNow(caller: LimitedCaller, rule: ReservationRule, purpose: Purpose): Admission | Promise<Admission> {
+    const isRequest = purpose !== "work";
     let demand: SharedDemand | null = null;
     const admit = (meter: AccountMeter): Admission | null => {
       const reserved = reservedIn(meter, caller, rule);
@@ -221,6 +229,7 @@ export function createMeter(options: MeterOptions): LedgerMeter {
         demand = { ...reserved, isRequest };
         if (!meter.covers(reserved.amount) || !meter.limiter.covers(caller, demand)) return null;
       }
+      if (purpose === "probe") return probed(meter, caller, reserved);
       const tokenLeases = isRequest ? meter.limiter.take(caller, reserved) : null;
       return admission(meter, reserved, { keyId: caller.keyId, tokenLeases }, options);
     };
@@ -288,6 +297,13 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     return await admitFreeLater(caller, attempt + 1);
   }
 
+  async function probeFree(caller: LimitedCaller): Promise<Reservation> {
+    const meter = meterOf(caller.accountId);
+    if (!meter.limiter.covers(caller, FREE_REQUEST)) await meter.leaseShares(caller, FREE_REQUEST);
+    meter.limiter.check(caller, NO_RESERVATION);
+    return NO_RESERVATION;
+  }
+
   function admitFreeNow(meter: AccountMeter, caller: LimitedCaller): Admission {
     const tokenLeases = meter.limiter.take(caller, NO_RESERVATION);
     return admission(meter, NO_RESERVATION, { keyId: caller.keyId, tokenLeases }, options);
@@ -296,7 +312,12 @@ export function createMeter(options: MeterOptions): LedgerMeter {
   return {
     admit(caller, reservation) {
       const rule = ruleOf(reservation);
-      return guarded(() => admitNow(caller, rule, true));
+      return guarded(() => admitNow(caller, rule, "request"));
+    },
+    async probe(caller, reservation) {
+      if (reservation === null) return await probeFree(caller);
+      const rule = ruleOf(reservation);
+      return (await guarded(() => admitNow(caller, rule, "probe"))).reserved;
     },
     admitFree(caller) {
       const meter = meterOf(caller.accountId);
@@ -305,7 +326,7 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     },
     reserve(caller, reservation) {
       const rule = ruleOf(reservation);
-      return guarded(() => admitNow(caller, rule, false));
+      return guarded(() => admitNow(caller, rule, "work"));
     },
     allowance: (caller) => guarded(() => withMoney(caller, (meter) => allowanceIn(meter, caller))),
     openCalls: (accountId) => meters.get(accountId)?.openCalls ?? 0,
@@ -385,6 +406,15 @@ function ruleOf(reservation: Money | ReservationRule): ReservationRule {
 /** Reserves nothing, neither money nor tokens. */
 const NO_RESERVATION: Reservation = { amount: 0n, outputLimit: null };
 const FREE_REQUEST: SharedDemand = { amount: 0n, isRequest: true };
+
+/** What is admitted: a request, work that is no request, or nothing, as only its admission is checked. */
+type Purpose = "request" | "work" | "probe";
+
+/** Checks the limits of a request without taking anything. */
+function probed(meter: AccountMeter, caller: LimitedCaller, reserved: Reservation): Admission {
+  meter.limiter.check(caller, reserved);
+  return { reserved, charge: () => {}, release: () => {}, onOverdrawn: () => {} };
+}
 
 function reservedIn(meter: AccountMeter, caller: LimitedCaller, rule: ReservationRule): Reservation {
   if (caller.limits !== null) return reservedWithin(rule, allowanceIn(meter, caller));

@@ -1,13 +1,12 @@
 import { highestReservation } from "../billing/highest_reservation.ts";
 import { fixedReservation } from "../billing/meter.ts";
+import { isBalanceSufficient, type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
 import { elementAt } from "../lib/element_at.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
-import type { LimitedCaller } from "../limits/limited_caller.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { Money } from "../lib/money.ts";
 import { byWeight } from "../routing/candidates.ts";
 import type { ImageParts } from "./image_call.ts";
-import { type ImageOption, imageOptionsOf } from "./image_option.ts";
+import { imageOptionsOf } from "./image_option.ts";
 import type { ImageCaller, ImageRequest } from "./image_request.ts";
 
 /** The result of a dry run: at the named model, or at the first fallback that can serve the request. */
@@ -18,8 +17,8 @@ export interface ImageDryRun {
   readonly providers: readonly string[];
   /** The maximum cost there. */
   readonly maxCost: Money;
-  /** Whether the balance and the budgets are sufficient. If not, references were not checked. */
-  readonly balanceCovers: boolean;
+  /** Whether it would be admitted now. If the balance is not sufficient, references were not checked. */
+  readonly admission: ProbedAdmission;
 }
 
 /**
@@ -27,7 +26,8 @@ export interface ImageDryRun {
  * request to a vendor.
  *
  * @param requests As for {@linkcode ImageCalls.run}.
- * @throws {GatewayError} What a real request would throw before a vendor is called, except `insufficient_credits`.
+ * @throws {GatewayError} What a real request would throw before a vendor is called, except for a refusal by the
+ * balance or a limit.
  */
 export async function dryRunImages(
   requests: readonly ImageRequest[],
@@ -37,27 +37,13 @@ export async function dryRunImages(
   const { accountId } = asker;
   const options = await imageOptionsOf(requests, asker, parts);
   const { request, candidates, amount } = elementAt(options, 0);
-  const balanceCovers = await isCovered(options, asker, parts);
-  if (balanceCovers && request.references.length > 0) {
+  const reservation = highestReservation(options.map(({ amount }) => fixedReservation(amount)));
+  const admission = await probedAdmission(() => parts.meter.probe(asker, reservation));
+  if (isBalanceSufficient(admission) && request.references.length > 0) {
     const reserve = (bytes: number) => asker.memory.reserve(bytes);
     await parts.readReferences(request.references, { accountId, signal: asker.callerSignal(), reserve });
   }
   const likely = byWeight(candidates, { breaker: parts.breaker, accountId });
   const providers = [...new Set(likely.map(({ provider }) => providerNameOf(provider)))];
-  return { request, providers, maxCost: amount, balanceCovers };
-}
-
-async function isCovered(
-  options: readonly ImageOption[],
-  caller: LimitedCaller,
-  { meter }: ImageParts,
-): Promise<boolean> {
-  try {
-    const admitted = meter.reserve(caller, highestReservation(options.map(({ amount }) => fixedReservation(amount))));
-    (await admitted).release();
-    return true;
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === "insufficient_credits") return false;
-    throw error;
-  }
+  return { request, providers, maxCost: amount, admission };
 }

@@ -56,6 +56,14 @@ interface HolderState {
   openShare: LimitShare | null;
 }
 
+/** The limits of a caller that allow a request. */
+interface CheckedLimits {
+  readonly limits: NonNullable<LimitedCaller["limits"]>;
+  readonly key: HolderState | null;
+  readonly account: HolderState | null;
+  readonly now: number;
+}
+
 /** A call whose shares are leased. */
 export interface SharedDemand extends TokenEstimate {
   readonly amount: Money;
@@ -119,6 +127,26 @@ export class AccountLimiter {
    * @throws {GatewayError} `rate_limited`, naming the limit. Nothing is taken then.
    */
   take(caller: LimitedCaller, estimate: TokenEstimate): LimitedCall["tokenLeases"] {
+    const checked = this.#checked(caller, estimate);
+    if (checked === null) return null;
+    const { limits, key, account, now } = checked;
+    const leases: NonNullable<LimitedCall["tokenLeases"]> = [];
+    if (key !== null) takeOf(limits.key, { state: key, estimate, now }, leases);
+    if (account !== null) takeOf(limits.account, { state: account, estimate, now }, leases);
+    return leases.length === 0 ? null : leases;
+  }
+
+  /**
+   * Checks the limits of rate and concurrency, and takes nothing.
+   *
+   * @throws {GatewayError} As {@linkcode AccountLimiter.take}.
+   */
+  check(caller: LimitedCaller, estimate: TokenEstimate): void {
+    this.#checked(caller, estimate);
+  }
+
+  /** Null if neither the key nor its account has a limit. */
+  #checked(caller: LimitedCaller, estimate: TokenEstimate): CheckedLimits | null {
     const { limits } = caller;
     const { openCalls } = this.options;
     const maxOpen = this.options.accountConcurrency?.() ?? Infinity;
@@ -132,10 +160,7 @@ export class AccountLimiter {
       account === null ? null : refusalOf("account", limits.account, { state: account, estimate, now }),
     );
     if (refusal !== null) throw rateLimited(refusal);
-    const leases: NonNullable<LimitedCall["tokenLeases"]> = [];
-    if (key !== null) takeOf(limits.key, { state: key, estimate, now }, leases);
-    if (account !== null) takeOf(limits.account, { state: account, estimate, now }, leases);
-    return leases.length === 0 ? null : leases;
+    return { limits, key, account, now };
   }
 
   /** Notes a call that is now open. */

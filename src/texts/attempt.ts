@@ -55,6 +55,8 @@ export interface TextRequest {
   readonly stream: boolean;
   /** The framing of a stream. `json_array` is the second framing of the content protocol. */
   readonly framing: "sse" | "json_array";
+  /** Whether the request is only checked and priced. Default: false. */
+  readonly isDryRun?: boolean;
   readonly headerPin: string | null;
   readonly bodyPin: string | null;
   /** The cached content that the request refers to, found and permitted. Absent if there is none. */

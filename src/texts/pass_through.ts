@@ -63,6 +63,11 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
   });
 }
 
+/** Returns the fields that the vendor would not be sent, for a dry run. */
+export function droppedInPassThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): readonly string[] {
+  return prepared(attempt, pass, parts).droppedFields;
+}
+
 /** Returns the bytes for the vendor, and the fields that they omit, in the caller's spelling. */
 function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<ByteParts> {
   const { request, candidate, provider } = attempt;

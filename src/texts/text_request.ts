@@ -1,7 +1,7 @@
 import type { Credential } from "../billing/key_ring.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import { refuseDryRun } from "../http/dry_run.ts";
+import { isDryRun } from "../http/dry_run.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { JsonBody } from "../http/json_body.ts";
 import { readHeaderPin } from "../routing/pin.ts";
@@ -26,7 +26,7 @@ export interface TextRequestFacts {
 /**
  * Creates the text request of any text protocol.
  *
- * @throws {GatewayError} `invalid_request` for a dry run, which text requests do not have.
+ * @throws {GatewayError} As {@linkcode isDryRun}.
  */
 export function textRequestOf(
   inbound: Inbound,
@@ -35,7 +35,6 @@ export function textRequestOf(
   facts: TextRequestFacts,
 ): TextRequest {
   const { headers = inbound.request.headers } = inbound;
-  refuseDryRun(headers);
   const { format, body, wholeBody = () => json.body, model, stream, bodyPin, cache = null, framing = "sse" } = facts;
   const { record } = inbound;
   record.model = model;
@@ -62,6 +61,7 @@ export function textRequestOf(
     cache,
     header: (name) => headers.get(name),
     responseFields: inbound.responseFields,
+    isDryRun: isDryRun(headers),
     callerSignal: () => inbound.request.signal,
     memory: inbound.memory,
     record,

@@ -68,6 +68,11 @@ export function textReservation(measure: TextMeasure, rates: TextRates): Reserva
   return measure.limitField === null ? modelLimitReservation(measure, bill) : callerLimitReservation(measure, bill);
 }
 
+/** Returns the highest cost of a request with this limit of output tokens for each choice. */
+export function highestCost(measure: TextMeasure, rates: TextRates, outputTokens: number): Money {
+  return billOf(measure, rates).costOf(outputTokens);
+}
+
 /**
  * Returns how a request fits into its existing reservation: the output limit that its vendor must be sent. The limit is
  * null if the caller's own limit or none is sent. Returns null if the request does not fit.

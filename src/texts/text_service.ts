@@ -24,7 +24,7 @@ export class TextService {
   constructor(readonly parts: TextParts) {}
 
   /**
-   * Returns a response with the model's reply in the caller's format.
+   * Returns a response with the model's reply in the caller's format, or with the result of a dry run.
    *
    * @throws {GatewayError} Before the first byte. Later failures are events of the stream.
    */
@@ -34,6 +34,7 @@ export class TextService {
     if (request.format.replay.items) await this.parts.items.load(request.accountId, request.body);
     const choosing = textOptionsOf(request, this.parts);
     const { options, candidates, optionOf } = choosing instanceof Promise ? await choosing : choosing;
+    if (request.isDryRun === true) return await (await import("./dry_run.ts")).dryRunText(request, options, this.parts);
     const first = elementAt(options, 0);
     const { requestId, accountId, keyId, receivedAt, record } = request;
     const { catalog } = this.parts;

@@ -61,6 +61,11 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   });
 }
 
+/** Returns the fields of a request that its translation omits, for a dry run. */
+export async function droppedInTranslation(attempt: TextAttempt, parts: TextParts): Promise<readonly string[]> {
+  return (await translated(attempt, parts)).droppedFields;
+}
+
 /** Returns the translation of a request, immediately if nothing has to be fetched or opened for it. */
 function translated(attempt: TextAttempt, parts: TextParts): Translation | Promise<Translation> {
   const conversation = conversationOf(attempt, parts);

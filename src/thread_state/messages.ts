@@ -33,6 +33,8 @@ export type Call =
   | { readonly name: "allowance"; readonly caller: LimitedCaller }
   /** Returns an {@linkcode Admitted}. */
   | { readonly name: "admit"; readonly caller: LimitedCaller; readonly reserved: Reservation }
+  /** Checks an admission without admitting anything. */
+  | { readonly name: "probe"; readonly caller: LimitedCaller; readonly reserved: Reservation }
   /** Returns the number of the admission of a request that costs nothing. */
   | { readonly name: "admit-free"; readonly caller: LimitedCaller }
   | { readonly name: "charge"; readonly admission: number; readonly charge: Charge }

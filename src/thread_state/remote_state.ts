@@ -128,6 +128,14 @@ export class RemoteState {
         if (tries === MAX_ADMISSION_TRIES) throw insufficientCredits("other requests have reserved the balance", 0n);
       }
     },
+    probe: async (request, reservation) => {
+      if (reservation === null) throw new Error("Threads check requests that cost money only");
+      const rule = typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
+      const caller = plainCaller(request);
+      const reserved = await this.#reservedNow(rule, caller);
+      await this.#call({ name: "probe", caller, reserved });
+      return reserved;
+    },
     admitFree: async (caller) => {
       const admission = await this.#call({ name: "admit-free", caller: plainCaller(caller) }) as number;
       return this.#admission(admission, { amount: 0n, outputLimit: null });

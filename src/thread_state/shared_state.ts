@@ -207,6 +207,8 @@ export class SharedState {
           admission: await this.#admit(what.caller, what.reserved, request),
           rates: this.#ratesLeft(what.caller),
         } satisfies Admitted;
+      case "probe":
+        return void await this.parts.meter.probe(what.caller, () => what.reserved);
       case "admit-free":
         return this.#noted(await this.parts.meter.admitFree(what.caller), what.caller, { request, isFree: true });
       case "allowance":

@@ -48,7 +48,7 @@ export interface VideoParts {
   /** Checked before a create. Default: no check. */
   readonly writeGuard?: WriteGuard;
   /** Reservations of open requests in memory; a hold must fit beside them. */
-  readonly meter: Pick<Meter, "admit" | "admitFree" | "reserve" | "allowance" | "invalidate">;
+  readonly meter: Pick<Meter, "admit" | "admitFree" | "probe" | "reserve" | "allowance" | "invalidate">;
   readonly clock: Clock;
   readonly log: Log;
   readonly catalog: Catalog;

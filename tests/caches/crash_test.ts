@@ -132,6 +132,7 @@ const ADMITTED: Admission = {
 const FREE_METER: Meter = {
   admit: () => ADMITTED,
   admitFree: () => ADMITTED,
+  probe: () => Promise.resolve(ADMITTED.reserved),
   reserve: () => ADMITTED,
   allowance: () => ({ spendable: 0n, budget: null }),
   invalidate() {},

@@ -56,6 +56,8 @@ Deno.test("a dry run of a generation returns providers, estimate and balance, an
     estimate: { images: 3, image_cost: "0.1800000000", cost: 0.18 },
     dropped: [],
     balance_covers: true,
+    admitted: true,
+    refused_by: null,
   });
   assertEquals(await effectsIn(gateway), before);
 });

@@ -135,6 +135,7 @@ export function textGatewayOf(
         return recorder.admission;
       },
       admitFree: () => recorder.admission,
+      probe: () => Promise.resolve(recorder.admission.reserved),
       reserve: () => recorder.admission,
       allowance: () => ({ spendable: balance, budget: null }),
       invalidate() {},

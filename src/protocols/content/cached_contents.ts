@@ -4,6 +4,7 @@ import type { Caches } from "../../caches/caches.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
 import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
+import { refuseDryRun } from "../../http/dry_run.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { providerNameOf } from "../../lib/provider_name.ts";
@@ -39,6 +40,7 @@ export function cachedContentRoutes(parts: CachedContentParts): Route[] {
 
 async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
   const { keyId, accountId, limits } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+  refuseDryRun(inbound.request.headers);
   const { body, bytes } = await readJsonObject(inbound, bodyLimits);
   const { cache, droppedFields } = await caches.create({
     requestId: inbound.requestId,

@@ -1,5 +1,6 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
+import { writeAdmission } from "../../calls/dry_run.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
@@ -80,11 +81,11 @@ async function carryOut(
   return isTrial ? trialAnswer(await dryRunImages(requests, asker, images.parts)) : await images.run(requests, asker);
 }
 
-function trialAnswer({ request, providers, maxCost: most, balanceCovers }: ImageDryRun): Response {
+function trialAnswer({ request, providers, maxCost: most, admission }: ImageDryRun): Response {
   const { model: { id: model }, kind: mode, count: images, droppedFields: dropped } = request;
   const decimal = writeMoney(most);
   const estimate = { images, image_cost: decimal, cost: Number(decimal) };
-  const answer = { dry_run: true, model, mode, providers, estimate, dropped, balance_covers: balanceCovers };
+  const answer = { dry_run: true, model, mode, providers, estimate, dropped, ...writeAdmission(admission) };
   return Response.json(answer, { headers: dropped.length === 0 ? {} : { "x-service-dropped": dropped.join(", ") } });
 }
 

@@ -1,5 +1,6 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { BodyLimits } from "../../http/body.ts";
+import { writeAdmission } from "../../calls/dry_run.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
@@ -85,9 +86,9 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
   });
 }
 
-function trialAnswer({ model, mode, providers, price, dropped, balanceCovers }: DryRunResult): Response {
+function trialAnswer({ model, mode, providers, price, dropped, admission }: DryRunResult): Response {
   const estimate = estimateOf(price);
-  const answer = { dry_run: true, model, mode, providers, estimate, dropped, balance_covers: balanceCovers };
+  const answer = { dry_run: true, model, mode, providers, estimate, dropped, ...writeAdmission(admission) };
   return Response.json(answer, { headers: droppedHeader(dropped) });
 }
 

@@ -61,15 +61,16 @@ async function refuseUnaffordable({ store }: VideoParts, account: string, price:
   if (price.estimate === 0n) return;
   const { available, overdraft = 0n } = await store.balance(account);
   const credit = available + overdraft;
-  if (price.held ? credit < price.estimate : credit <= 0n) throw insufficient(price);
+  if (price.held ? credit < price.estimate : credit <= 0n) throw insufficientForVideo(price);
 }
 
 /** What a video may cost, for a refusal by a budget. */
-function reasonOf({ estimate }: TaskPrice): string {
+export function costReasonOf({ estimate }: TaskPrice): string {
   return `it may cost up to ${writeMoney(estimate)} USD`;
 }
 
-function insufficient({ estimate, held }: TaskPrice): GatewayError {
+/** A 402 for a video that the balance does not cover. */
+export function insufficientForVideo({ estimate, held }: TaskPrice): GatewayError {
   const reason = held ? `the estimate of ${writeMoney(estimate)} USD exceeds the balance` : "the balance is used up";
   return new GatewayError("insufficient_credits", `Cannot accept the video: ${reason}`);
 }
@@ -129,13 +130,13 @@ async function admitted({ meter }: VideoParts, call: VideoCall, price: TaskPrice
   if (estimate === 0n) return await meter.admitFree(call);
   if (!held) {
     const { budget } = await meter.allowance(call);
-    if (budget !== null && budget.left < estimate) throw budgetExceeded(budget, reasonOf(price), undefined);
+    if (budget !== null && budget.left < estimate) throw budgetExceeded(budget, costReasonOf(price), undefined);
     return await meter.admitFree(call);
   }
   try {
     return await meter.admit(call, estimate);
   } catch (error) {
-    if (error instanceof InsufficientCredits) throw insufficient(price);
+    if (error instanceof InsufficientCredits) throw insufficientForVideo(price);
     throw error;
   }
 }
@@ -165,7 +166,7 @@ async function commitNew({ store }: VideoParts, task: VideoTask, key: CreateKey 
   }
   const result = await store.commit(null, commit);
   if (result.ok) return;
-  if (result.why === "short") throw insufficient(price);
+  if (result.why === "short") throw insufficientForVideo(price);
   // The ids are new, so only the idempotency key can exist already.
   if (result.why === "conflict" && key !== null) throw new KeyTakenError("Another request used the key first");
   throw new GatewayError("internal_error", "Cannot store the task", { cause: result.why });

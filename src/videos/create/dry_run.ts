@@ -1,6 +1,9 @@
 import type { VideoMode } from "../../lib/video_mode.ts";
 import type { FileStore } from "../../files/files.ts";
-import { GatewayError } from "../../lib/gateway_error.ts";
+import type { Reservation } from "../../billing/meter.ts";
+import { isBalanceSufficient, type ProbedAdmission, probedAdmission } from "../../calls/dry_run.ts";
+import { budgetExceeded } from "../../limits/limit_refusal.ts";
+import { costReasonOf, insufficientForVideo } from "./create.ts";
 import { storeInputs } from "./inputs.ts";
 import { planVideo, refuseUnreachable, type VideoCall } from "./plan.ts";
 import type { TaskPrice } from "../tasks/task.ts";
@@ -17,8 +20,8 @@ export interface DryRunResult {
   readonly price: TaskPrice;
   /** Fields that at least one candidate does not support. */
   readonly dropped: readonly string[];
-  /** Whether the balance and the budgets cover the price; if not, media were not checked. */
-  readonly balanceCovers: boolean;
+  /** Whether the create would be admitted now. If the balance does not cover the price, media were not checked. */
+  readonly admission: ProbedAdmission;
 }
 
 /** A file store that accepts every write and stores nothing. */
@@ -30,33 +33,29 @@ const NOWHERE: Pick<FileStore, "write" | "remove"> = {
 /**
  * Runs every check of a create request, media included, without a task, hold, file or vendor request.
  *
- * @throws {GatewayError} The errors of a create request except `insufficient_credits`.
+ * @throws {GatewayError} The errors of a create request, except for a refusal by the balance or a limit.
  */
 export async function dryRunVideo(parts: VideoParts, call: VideoCall): Promise<DryRunResult> {
   const plan = await planVideo(parts, call);
   const { accountId, memory } = call;
   const { request, price, assets, dropped } = plan;
-  const balanceCovers = await isCovered(parts, call, price);
-  if (balanceCovers) {
+  const admission = await probedAdmission(() => probe(parts, call, price));
+  if (isBalanceSufficient(admission)) {
     const owner = { taskId: newTaskId(parts.store.now()), accountId, memory, assets };
     refuseUnreachable(parts, plan, await storeInputs({ ...parts, files: NOWHERE }, owner, request));
   }
   const providers = plan.candidates.map(({ provider }) => provider);
-  return { model: plan.model.id, mode: plan.fitted.mode, providers, price, dropped, balanceCovers };
+  return { model: plan.model.id, mode: plan.fitted.mode, providers, price, dropped, admission };
 }
 
-async function isCovered({ store, meter }: VideoParts, call: VideoCall, price: TaskPrice): Promise<boolean> {
+/** Checks what a create checks before its commit. */
+async function probe({ store, meter }: VideoParts, call: VideoCall, price: TaskPrice): Promise<Reservation> {
   const { estimate, held } = price;
-  if (estimate === 0n) return true;
-  if (!held) {
-    const { available, overdraft = 0n } = await store.balance(call.accountId);
-    return available + overdraft > 0n;
-  }
-  try {
-    (await meter.reserve(call, estimate)).release();
-    return true;
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === "insufficient_credits") return false;
-    throw error;
-  }
+  if (estimate === 0n) return await meter.probe(call, null);
+  if (held) return await meter.probe(call, estimate);
+  const { available, overdraft = 0n } = await store.balance(call.accountId);
+  if (available + overdraft <= 0n) throw insufficientForVideo(price);
+  const { budget } = await meter.allowance(call);
+  if (budget !== null && budget.left < estimate) throw budgetExceeded(budget, costReasonOf(price), undefined);
+  return await meter.probe(call, null);
 }

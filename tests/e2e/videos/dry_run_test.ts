@@ -32,6 +32,8 @@ Deno.test("a dry run returns mode, providers, estimate and balance, and stores n
     estimate: { video_seconds: 5, video_cost: "0.5000000000", cost: 0.5 },
     dropped: [],
     balance_covers: true,
+    admitted: true,
+    refused_by: null,
   });
   assertEquals(await traces(gateway), before);
 });

@@ -1,0 +1,146 @@
+import type { Reservation } from "../billing/meter.ts";
+import { isBalanceSufficient, probedAdmission, writeAdmission } from "../calls/dry_run.ts";
+import { Settlement } from "../calls/settlement.ts";
+import { elementAt } from "../lib/element_at.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import { writeMoney } from "../lib/money.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import { byWeight } from "../routing/candidates.ts";
+import { highestReservation } from "../billing/highest_reservation.ts";
+import type { TextAttempt, TextParts, TextRequest } from "./attempt.ts";
+import { errorOfCache } from "./cached_request.ts";
+import { droppedInPassThrough } from "./pass_through.ts";
+import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
+import { droppedFieldsHeader } from "./response_headers.ts";
+import type { TextOption } from "./text_options.ts";
+import { fitWithin, highestCost, textReservation } from "./text_reservation.ts";
+import { droppedInTranslation } from "./translate.ts";
+import { translationEndpointOf } from "./translation_endpoint.ts";
+
+/** What a provider would be sent. */
+interface CandidateDryRun {
+  readonly provider: string;
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Answers a request for text without execution: all checks of a real request, but no charge, no rate taken, and no
+ * request to a vendor. The response has the same shape in all protocols. Source: docs/api/dry-runs.md.
+ *
+ * @param options The models that may serve the request, preferred first; at least one.
+ * @throws {GatewayError} What a real request would throw before a vendor is called, except for a refusal by the balance
+ * or a limit.
+ */
+export async function dryRunText(
+  request: TextRequest,
+  options: readonly TextOption[],
+  parts: TextParts,
+): Promise<Response> {
+  const rule = highestReservation(options.map(({ measure, rates }) => textReservation(measure, rates)));
+  const admission = await probedAdmission(() => parts.meter.probe(request, rule));
+  const { reserved } = admission;
+  const first = elementAt(options, 0);
+  const runs = await candidateRuns(first, reserved, request, parts);
+  const fallbacks = options.slice(1).filter(({ measure, rates }) =>
+    reserved === null || fitWithin(reserved.amount, measure, rates) !== null
+  );
+  const dropped = [...new Set(runs.flatMap((run) => run.dropped))];
+  const answer = {
+    dry_run: true,
+    model: first.model.id,
+    mode: "text",
+    providers: [...new Set(runs.map(({ provider }) => provider))],
+    fallbacks: fallbacks.map((option) => ({ model: option.model.id, providers: providersOf(option, request, parts) })),
+    estimate: estimateOf(first, reserved),
+    dropped,
+    ...writeAdmission(admission),
+  };
+  const headers: Record<string, string> = { ...request.responseFields?.() };
+  if (dropped.length > 0) headers["x-service-dropped"] = droppedFieldsHeader(dropped);
+  const { outputLimit } = reserved ?? NOTHING_RESERVED;
+  if (outputLimit !== null && isBalanceSufficient(admission)) headers["x-service-output-limit"] = String(outputLimit);
+  return Response.json(answer, { headers });
+}
+
+const NOTHING_RESERVED: Reservation = { amount: 0n, outputLimit: null };
+
+/** The highest cost at the named model, with the output limit that the request has or gets. */
+function estimateOf({ measure, rates }: TextOption, reserved: Reservation | null) {
+  const { promptTokens, cachedTokens, outputTokens, choices } = measure;
+  const output = reserved?.outputLimit ?? outputTokens;
+  const cost = writeMoney(highestCost(measure, rates, output));
+  return {
+    prompt_tokens: promptTokens + cachedTokens,
+    output_tokens: output * choices,
+    text_cost: cost,
+    cost: Number(cost),
+  };
+}
+
+/** The providers of an option, most likely first. */
+function providersOf({ candidates }: TextOption, { accountId }: TextRequest, { breaker }: TextParts): string[] {
+  return [...new Set(byWeight(candidates, { breaker, accountId }).map(({ provider }) => providerNameOf(provider)))];
+}
+
+/**
+ * Writes the request for each provider of an option, most likely first. Providers whose format cannot express it are
+ * left out, as a real request skips them.
+ */
+async function candidateRuns(
+  option: TextOption,
+  reserved: Reservation | null,
+  original: TextRequest,
+  parts: TextParts,
+): Promise<CandidateDryRun[]> {
+  const { accountId, memory } = original;
+  const runs: CandidateDryRun[] = [];
+  let failure: GatewayError | null = null;
+  const heldBefore = memory.held;
+  for (const candidate of byWeight(option.candidates, { breaker: parts.breaker, accountId })) {
+    try {
+      const dropped = await droppedAt(candidate, option, reserved, parts);
+      runs.push({ provider: providerNameOf(candidate.provider), dropped });
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== "invalid_request") throw error;
+      failure ??= error;
+    } finally {
+      memory.releaseTo(heldBefore);
+    }
+  }
+  if (runs.length === 0 && failure !== null) throw failure;
+  return runs;
+}
+
+async function droppedAt(
+  candidate: Candidate,
+  { request, model, measure }: TextOption,
+  reserved: Reservation | null,
+  parts: TextParts,
+): Promise<readonly string[]> {
+  try {
+    const provider = parts.providers.get(candidate.provider)!;
+    const own = passThroughEndpointOf(request, provider);
+    const endpoint = own ?? translationEndpointOf(request, provider, { model, candidate });
+    const settlement = unchargedSettlement(request, model, reserved ?? NOTHING_RESERVED, parts);
+    const attempt = { request, measure, model, catalog: parts.catalog, candidate, settlement, provider, endpoint };
+    const pass = own?.passThrough ?? null;
+    const dropped = pass === null
+      ? await droppedInTranslation(attempt, parts)
+      : droppedInPassThrough(attempt, pass, parts);
+    return request.clampedLimit ? [...request.clampedLimit.fields, ...dropped] : dropped;
+  } catch (error) {
+    throw request.cache ? errorOfCache(error, request.cache) : error;
+  }
+}
+
+/** A settlement of a call that was not admitted: it carries the output limit and charges nothing. */
+function unchargedSettlement(
+  { requestId, accountId, keyId, receivedAt, record }: TextRequest,
+  model: TextAttempt["model"],
+  reserved: Reservation,
+  parts: TextParts,
+): Settlement {
+  const facts = { kind: "text", requestId, accountId, keyId, receivedAt, record, model } as const;
+  return new Settlement(facts, { reserved, charge() {}, release() {}, onOverdrawn() {} }, parts);
+}
