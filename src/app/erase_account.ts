@@ -11,6 +11,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import type { Erasure } from "../protocols/admin/erasure.ts";
 import { UnfinishedChangeError } from "../protocols/admin/unfinished_change.ts";
+import { eraseReplays } from "../replays/erase_replays.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { Store } from "../store/store.ts";
 import { countPendingTasks, eraseIdempotencyKeys, eraseTasks } from "../videos/tasks/erase_tasks.ts";
@@ -67,6 +68,7 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
   await removeFromFeed(store, account);
   const cachedContents = await eraseCaches({ store, files: files.caches }, account);
   const keptReplies = forgetReplies(account);
+  idempotencyKeys += await eraseReplays(store, account);
   const requests = await requestLog?.deleteAccount(account) ?? null;
   const auditEntries = await audit.eraseValues(account, (value) => valueWithoutAccount(value, account));
   const configVersions = await eraseFromVersions(store, account);

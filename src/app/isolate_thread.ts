@@ -22,6 +22,7 @@ import { systemClock } from "../lib/clock.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
 import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
+import { withReplays } from "../replays/replay_route.ts";
 import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
@@ -30,6 +31,7 @@ import { RemoteState } from "../thread_state/remote_state.ts";
 import { traceBySampling } from "../tracing/sampling.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
+import { replayOptions } from "./replays.ts";
 import { createRouter } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 import { toCallerError } from "./storage_error.ts";
@@ -190,7 +192,8 @@ async function openGeneration(
     authenticate,
     bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
   });
-  const router = createRouter(routes, routerOptions(() => data.baseUrl, { hasAdmin: false }));
+  const replayed = withReplays(routes, replayOptions({ config, store, authenticate, clock, log }));
+  const router = createRouter(replayed, routerOptions(() => data.baseUrl, { hasAdmin: false }));
   return { parts, router };
 }
 

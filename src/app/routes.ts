@@ -21,6 +21,7 @@ import type { MessageService } from "../protocols/message/capabilities.ts";
 import { renderMessageError } from "../protocols/message/error.ts";
 import { messageRoutes } from "../protocols/message/messages.ts";
 import { messageModelRoutes } from "../protocols/message/models.ts";
+import { withReplays } from "../replays/replay_route.ts";
 import { providerIdOf } from "../lib/provider_name.ts";
 import { canSearch } from "../texts/hosted_search.ts";
 import type { TextService } from "../texts/text_service.ts";
@@ -35,6 +36,7 @@ import { createImageRoutes } from "./images.ts";
 import type { OwnedServices } from "./own.ts";
 import { needsAdminKey, readinessHandler, type ReadinessOptions } from "./readiness.ts";
 import { createVideoRoutes } from "./videos.ts";
+import { replayOptions } from "./replays.ts";
 import { createRouter, type Router } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 
@@ -65,7 +67,10 @@ export function createGatewayRouters(
   const access = openAdminAccess(services);
   const metrics = gatewayMetrics({ ...services, large: features.large });
   const adminParts = { services, features, state, configChanges, access };
-  const forCallers = callerRoutes(services, features).map((route) => withLargeBodies(route, large));
+  const forCallers = withReplays(
+    callerRoutes(services, features).map((route) => withLargeBodies(route, large)),
+    replayOptions(services),
+  );
   const detailsWithKey = healthRoutes(services, state, needsAdminKey(access));
   if (services.config.server.adminListen === null) {
     const admin = adminRoutesOf({ ...adminParts, metrics });

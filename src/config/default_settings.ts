@@ -23,6 +23,13 @@ export function defaultSettings(
       min_free_disk: limits.minFreeDiskBytes,
       files_quota: limits.filesQuotaBytes,
       cached_contents: limits.cachedContents,
+      idempotency: {
+        enabled: limits.idempotency.isEnabled,
+        reply: limits.idempotency.replyBytes,
+        account: limits.idempotency.accountBytes,
+        keys: limits.idempotency.accountKeys,
+        lease: seconds(limits.idempotency.leaseMs),
+      },
       video_polling: {
         requests: limits.videoPolling.requests,
         per: seconds(limits.videoPolling.perMs),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { CacheLimits } from "../caches/cache_parts.ts";
-import { bytes, number, optional, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
+import { boolean, bytes, number, optional, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
 import type { PollSchedule } from "../videos/polling/poll_schedule.ts";
 import type { PollingRate } from "../videos/polling_limit.ts";
 
@@ -19,6 +19,8 @@ export interface LimitsConfig {
   readonly accountConcurrency: number;
   /** Limits on the cached contents of one credential. */
   readonly cachedContents: CacheLimits;
+  /** How replies to requests with an `Idempotency-Key` are kept. */
+  readonly idempotency: IdempotencyConfig;
   /** Rate limit of `GET /v1/videos/{id}`. */
   readonly videoPolling: PollingRate;
   /** Concurrent streams of `GET /v1/videos/{id}/events` per credential. Default: 100. */
@@ -52,6 +54,20 @@ export interface LimitsConfig {
   readonly signedUrlMs: number;
 }
 
+/** How replies to requests with an `Idempotency-Key` are kept. */
+export interface IdempotencyConfig {
+  /** Whether keys have an effect, except for videos, whose keys always have. Default: true. */
+  readonly isEnabled: boolean;
+  /** The most bytes of one reply. Default: 8 MB. */
+  readonly replyBytes: number;
+  /** The most bytes of all replies of an account within 24 hours. Default: 100 MB. */
+  readonly accountBytes: number;
+  /** The most keys that an account uses within 24 hours. Default: 10,000. */
+  readonly accountKeys: number;
+  /** The time after which the key of a request is free whose process has ended, in milliseconds. Default: 30 s. */
+  readonly leaseMs: number;
+}
+
 const MAX_BODY_BYTES = 1_000_000_000;
 const DAY = 86_400;
 const MIN_MEMORY_BYTES = 16_000_000;
@@ -69,6 +85,19 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
     count: wholeNumber(0, 1_000_000).default(1_000),
     bytes: bytes(0, MAX_DISK_BYTES).default(1_000_000_000),
   }).prefault({}),
+  idempotency: z.strictObject({
+    enabled: boolean().default(true),
+    reply: bytes(0, 64_000_000).default(8_000_000),
+    account: bytes(0, MAX_DISK_BYTES).default(100_000_000),
+    keys: wholeNumber(1, 10_000_000).default(10_000),
+    lease: seconds(1, 600).default(30_000),
+  }).transform(({ enabled, reply, account, keys, lease }) => ({
+    isEnabled: enabled,
+    replyBytes: reply,
+    accountBytes: account,
+    accountKeys: keys,
+    leaseMs: lease,
+  })).prefault({}),
   video_polling: z.strictObject({
     requests: wholeNumber(1, 1_000_000).default(60),
     per: seconds(0.001, DAY).default(60_000),
@@ -104,6 +133,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   filesQuotaBytes: limits.files_quota,
   accountConcurrency: limits.account_concurrency,
   cachedContents: limits.cached_contents,
+  idempotency: limits.idempotency,
   videoPolling: limits.video_polling,
   videoEventStreams: limits.video_event_streams,
   vendorPolling: limits.vendor_polling,

@@ -16,7 +16,8 @@ const ALLOWED_HEADERS = "Authorization, Content-Type, Accept, X-Api-Key, X-Conte
   "X-Goog-Api-Client, *";
 
 const EXPOSED_HEADERS = "X-Service-Request-Id, X-Request-Id, Request-Id, X-Service-Provider, X-Service-Model, " +
-  "X-Service-Dropped, Retry-After, Link, RateLimit, RateLimit-Policy, Idempotent-Replayed, Content-Disposition, *";
+  "X-Service-Dropped, Retry-After, Link, RateLimit, RateLimit-Policy, Idempotent-Replayed, " +
+  "X-Service-Original-Request-Id, X-Service-Interrupted, Content-Disposition, *";
 
 /** Whether this is a CORS preflight request. */
 export function isPreflight(request: Request): boolean {

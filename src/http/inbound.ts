@@ -57,6 +57,33 @@ export interface Inbound {
 }
 
 /**
+ * Copies a request with other values. Properties of a request are computed on demand, so they are copied one by one.
+ * What the front door sets later is set on the original alone.
+ */
+export function changedInbound(inbound: Inbound, changes: Partial<Inbound>): Inbound {
+  const { request, headers, method, address, path, query, params, requestId, receivedAt, remote, memory } = inbound;
+  const { received, peerPort, responseFields, record } = inbound;
+  return {
+    request,
+    method,
+    path,
+    query,
+    params,
+    requestId,
+    receivedAt,
+    remote,
+    record,
+    memory,
+    ...received !== undefined && { received },
+    ...address !== undefined && { address },
+    ...headers !== undefined && { headers },
+    ...peerPort !== undefined && { peerPort },
+    ...responseFields !== undefined && { responseFields },
+    ...changes,
+  };
+}
+
+/**
  * A path parameter of the matched route.
  *
  * @throws {Error} If the route has no such parameter, which is a programming error.

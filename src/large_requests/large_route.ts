@@ -6,7 +6,7 @@ import { messages } from "../conversation/codecs/messages/mod.ts";
 import { responses } from "../conversation/codecs/responses/mod.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
 import { CONTENT_KEY_LOCATIONS, type KeyLocation } from "../http/credentials.ts";
-import type { Inbound, ReceivedBody, Route } from "../http/inbound.ts";
+import { changedInbound, type Inbound, type Route } from "../http/inbound.ts";
 import { JSON_MEMORY_FACTOR, receivedBodyOf } from "../http/json_body.ts";
 import type { LargeRequests } from "./large_requests.ts";
 
@@ -82,27 +82,5 @@ async function answerBySize(
   if (body.length > largeBytes) return await large.handle(inbound, credential, body, format);
   const received = receivedBodyOf(body);
   if (received.scan.valueCount > MAX_VALUES) return await large.handle(inbound, credential, body, format);
-  return await route.handler(withBody(inbound, received));
-}
-
-/** The request with its body already read. Its properties are computed on demand, so they are copied one by one. */
-function withBody(inbound: Inbound, received: ReceivedBody): Inbound {
-  const { request, headers, method, path, query, params, requestId, receivedAt, remote, memory } = inbound;
-  const { peerPort, responseFields, record } = inbound;
-  return {
-    request,
-    received,
-    method,
-    path,
-    query,
-    params,
-    requestId,
-    receivedAt,
-    remote,
-    record,
-    memory,
-    ...headers === undefined ? {} : { headers },
-    ...peerPort === undefined ? {} : { peerPort },
-    ...responseFields === undefined ? {} : { responseFields },
-  };
+  return await route.handler(changedInbound(inbound, { received }));
 }

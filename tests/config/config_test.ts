@@ -106,6 +106,13 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       editFileBytes: 15_000_000,
       videoBodyBytes: 50_000_000,
       otherBodyBytes: 64_000,
+      idempotency: {
+        isEnabled: true,
+        replyBytes: 8_000_000,
+        accountBytes: 100_000_000,
+        accountKeys: 10_000,
+        leaseMs: 30_000,
+      },
       bodyIdleMs: 15_000,
       videoDeadlineMs: 86_400_000,
       videoDoubtMs: 300_000,

@@ -2,7 +2,8 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { BodyCapture } from "../../src/http/body_capture.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { BodyCipher, UndecryptableError } from "../../src/request_log/body_cipher.ts";
+import { UndecryptableError } from "../../src/lib/byte_cipher.ts";
+import { BodyCipher } from "../../src/request_log/body_cipher.ts";
 import { BodyFile } from "../../src/request_log/sqlite/body_file.ts";
 import { openTestLog, recordOf, type TestFacts } from "./support.ts";
 

@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
+import { keyInUse, keyOfOtherBody } from "../../http/idempotency_key.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { Store } from "../../store/store.ts";
 import { type IdempotencyRecord, readIdempotency, readTask } from "../tasks/records.ts";
-
-/** How long an idempotency key is valid. */
-export const IDEMPOTENCY_MS = 86_400_000;
 
 /** Result of a create request with a key. */
 export interface IdempotentTask {
@@ -16,21 +14,6 @@ export interface IdempotentTask {
 /** Another create request with the same key committed first. */
 export class KeyTakenError extends Error {
   override readonly name = "KeyTakenError";
-}
-
-/**
- * Reads `Idempotency-Key`; null if it was not sent.
- *
- * @throws {GatewayError} `invalid_request` unless it is 1 to 255 visible ASCII characters.
- */
-export function readIdempotencyKey(headers: Headers): string | null {
-  const key = headers.get("idempotency-key");
-  if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw new GatewayError(
-    "invalid_request",
-    'Cannot read the header "Idempotency-Key": expected 1 to 255 visible ASCII characters',
-    { field: "Idempotency-Key" },
-  );
 }
 
 /**
@@ -56,14 +39,14 @@ export class IdempotentCreates {
     const bodyHash = createHash("sha256").update(body).digest("hex");
     const name = `${keyId} ${key}`;
     const first = this.#underWay.get(name);
-    if (first !== undefined) throw first === bodyHash ? underWay() : otherBody();
+    if (first !== undefined) throw first === bodyHash ? keyInUse() : keyOfOtherBody();
     this.#underWay.set(name, bodyHash);
     try {
       return await this.#standing(keyId, key, bodyHash) ?? { taskId: await create({ bodyHash }), replayed: false };
     } catch (error) {
       if (!(error instanceof KeyTakenError)) throw error;
       const standing = await this.#standing(keyId, key, bodyHash);
-      if (standing === null) throw underWay();
+      if (standing === null) throw keyInUse();
       return standing;
     } finally {
       this.#underWay.delete(name);
@@ -72,34 +55,13 @@ export class IdempotentCreates {
 
   async #standing(keyId: string, key: string, bodyHash: string): Promise<IdempotentTask | null> {
     const record = await readIdempotency(this.store, keyId, key);
-    if (record !== null && record.bodyHash !== bodyHash) throw otherBody();
+    if (record !== null && record.bodyHash !== bodyHash) throw keyOfOtherBody();
     // A late repeat must not create and charge a second task.
     if (record !== null && await readTask(this.store, record.taskId) === null) throw removed();
     return record && { taskId: record.taskId, replayed: true };
   }
 }
 
-function otherBody(): GatewayError {
-  return new GatewayError(
-    "invalid_request",
-    "Cannot reuse this Idempotency-Key: the first request had a different body",
-    {
-      status: 422,
-      field: "Idempotency-Key",
-    },
-  );
-}
-
 function removed(): GatewayError {
   return new GatewayError("not_found", "Cannot replay the request: the task of this Idempotency-Key was removed");
-}
-
-function underWay(): GatewayError {
-  return new GatewayError(
-    "conflict",
-    "Cannot accept the request: another request with this Idempotency-Key is still running",
-    {
-      retryAfterSeconds: 1,
-    },
-  );
 }

@@ -1,0 +1,24 @@
+import type { Authenticate } from "../billing/authenticate.ts";
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { ReplayRouteOptions } from "../replays/replay_route.ts";
+import type { Store } from "../store/store.ts";
+
+/** The dependencies of {@linkcode replayOptions}. */
+export interface ReplayServices {
+  readonly config: Pick<Config, "limits">;
+  readonly store: Store;
+  readonly authenticate: Authenticate;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The options of routes that accept an `Idempotency-Key`, on the main thread and in threads alike. */
+export function replayOptions(
+  { config: { limits }, store, authenticate, clock, log }: ReplayServices,
+): ReplayRouteOptions {
+  const { textBodyBytes, imageBodyBytes, editBodyBytes, bodyIdleMs: idleMs, idempotency: settings } = limits;
+  const capBytes = Math.max(textBodyBytes, imageBodyBytes, editBodyBytes);
+  return { store, authenticate, clock, log, body: { capBytes, idleMs }, settings };
+}

@@ -1,0 +1,198 @@
+import type { Credential } from "../billing/key_ring.ts";
+import type { BodyLimits } from "../http/body.ts";
+import { IDEMPOTENCY_MS, keyOfOtherBody, readIdempotencyKey } from "../http/idempotency_key.ts";
+import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
+import type { ByteCipher } from "../lib/byte_cipher.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Log } from "../lib/log.ts";
+import type { Store } from "../store/store.ts";
+import { fingerprintOf, HashedBody } from "./fingerprint.ts";
+import { HeldKey } from "./held_key.ts";
+import { holdKey, type HoldKeyParts } from "./hold_key.ts";
+import type { KeyCounts } from "./key_counts.ts";
+import type { UsedKey } from "./records.ts";
+import { type ReplyEnd, ReplyRecorder } from "./reply_recorder.ts";
+import { readReply, type ReplyHead, storeReply } from "./stored_reply.ts";
+
+/** The limits of stored replies. */
+export interface ReplayLimits {
+  /** The most bytes of one reply. */
+  readonly replyBytes: number;
+  /** The most bytes of all replies of an account within 24 hours. */
+  readonly accountBytes: number;
+}
+
+/** The dependencies of requests with an idempotency key. */
+export interface KeyedRequestParts extends Omit<HoldKeyParts, "store"> {
+  readonly store: Pick<Store, "get" | "scan" | "commit" | "now">;
+  readonly counts: KeyCounts;
+  readonly log: Log;
+  /** Opens the cipher of the store, once. */
+  readonly cipher: () => Promise<ByteCipher>;
+  readonly limits: ReplayLimits;
+  /** The largest body of any endpoint. */
+  readonly body: BodyLimits;
+}
+
+/**
+ * Carries out a request with an `Idempotency-Key`, or returns the reply to the first request with it. The vendor's work
+ * for a whole reply goes on if the caller disconnects, so that a retry receives it. Source: docs/api/idempotency.md.
+ *
+ * @throws {GatewayError} `invalid_request` for a bad key, with status 422 for another body; `conflict` while the first
+ * request is under way, or if its reply is not stored; `rate_limited` for too many keys; what the handler throws.
+ */
+export async function answerKeyed(
+  handler: Handler,
+  inbound: Inbound,
+  { accountId, keyId }: Credential,
+  parts: KeyedRequestParts,
+): Promise<Response> {
+  const { headers = inbound.request.headers, requestId } = inbound;
+  const idempotencyKey = readIdempotencyKey(headers);
+  // A dry run executes nothing, and uses no key.
+  if (idempotencyKey === null || headers.get("x-service-dry-run") === "true") return await handler(inbound);
+  const held = await holdKey({ accountId, keyId, idempotencyKey, requestId }, parts);
+  if (!(held instanceof HeldKey)) return await replay(held, inbound, accountId, parts);
+  const body = new HashedBody(inbound, parts.body);
+  let response: Response;
+  try {
+    response = await handler(withOwnBody(inbound, body));
+  } catch (error) {
+    if (isCharged(inbound)) await held.use(await body.finish(), null);
+    else await held.free();
+    await body.drop();
+    throw error;
+  }
+  return recorded(response, { inbound, held, body, parts, accountId });
+}
+
+/** The request with a body that is hashed, and with a signal that does not fire. */
+function withOwnBody(inbound: Inbound, { stream }: HashedBody): Inbound {
+  const { url, method, headers } = inbound.request;
+  const own = new Request(url, { method, headers, body: stream });
+  const { peerPort: _, ...others } = changedInbound(inbound, { request: own });
+  return others;
+}
+
+interface RecordedCall {
+  readonly inbound: Inbound;
+  readonly held: HeldKey;
+  readonly body: HashedBody;
+  readonly parts: KeyedRequestParts;
+  readonly accountId: string;
+}
+
+/** The response, which is stored when it has ended. */
+function recorded(response: Response, call: RecordedCall): Response {
+  const { inbound, held, parts } = call;
+  const { status, headers } = response;
+  if (held.interrupted.length > 0) headers.set("x-service-interrupted", held.interrupted.join(", "));
+  const own = inbound.responseFields?.() ?? {};
+  const head: ReplyHead = {
+    status,
+    headers: [...headers].filter(([name]) => !(name in own) && !UNSTORED_FIELDS.has(name)),
+  };
+  for (const name in own) headers.set(name, own[name]!);
+  const isStream = isStreamed(inbound, headers);
+  const recorder = new ReplyRecorder({
+    body: response.body ?? EMPTY.stream(),
+    endsWithCaller: isStream,
+    maxBytes: parts.limits.replyBytes,
+    memory: inbound.memory.fork(),
+    onEnd: (end, kept) => endReply({ ...call, head, isStream }, end, kept),
+  });
+  // The platform reports a disconnect to the stream only with the next write.
+  if (isStream) inbound.request.signal.addEventListener("abort", () => void recorder.cancel());
+  // What waits for a slow caller is kept anyway, so the vendor is not slowed down until then.
+  const strategy = new ByteLengthQueuingStrategy({ highWaterMark: Math.max(1, parts.limits.replyBytes) });
+  return new Response(new ReadableStream(recorder, strategy), { status, headers });
+}
+
+const EMPTY = new Blob([]);
+
+/** They belong to one exchange, or to a charge that a repeat does not make. */
+const UNSTORED_FIELDS: ReadonlySet<string> = new Set(["connection", "content-length", "date", "x-service-cost"]);
+
+function isStreamed({ path }: Inbound, headers: Headers): boolean {
+  return headers.get("content-type") === "text/event-stream" || path.endsWith(":streamGenerateContent");
+}
+
+interface EndedCall extends RecordedCall {
+  readonly head: ReplyHead;
+  readonly isStream: boolean;
+}
+
+async function endReply(call: EndedCall, end: ReplyEnd, kept: readonly Uint8Array[] | null): Promise<void> {
+  const { held, body } = call;
+  if (canBeRepeated(call, end)) await held.free();
+  else {
+    const isEmptyStream = call.isStream && kept?.length === 0;
+    const fingerprint = await body.finish();
+    await (isEmptyStream ? held.use(fingerprint, null) : store(call, kept, fingerprint));
+  }
+  await body.drop();
+}
+
+/**
+ * Whether the request failed without a charge. A stream that its caller left is charged later. A thread that answers a
+ * large request reports its charge after the reply.
+ */
+function canBeRepeated({ inbound, head: { status }, isStream }: EndedCall, end: ReplyEnd): boolean {
+  const { record } = inbound;
+  if (isCharged(inbound)) return false;
+  if (status >= 400) return true;
+  const isKnown = record.attempts.length > 0;
+  return isStream && end !== "left" && isKnown && record.end !== "completed";
+}
+
+function isCharged({ record }: Inbound): boolean {
+  return record.cost !== null && record.cost > 0n;
+}
+
+/** Stores the reply if it fits. The key is used in any case. Never rejects. */
+async function store(call: EndedCall, kept: readonly Uint8Array[] | null, fingerprint: string | null): Promise<void> {
+  const { held, accountId: account, head, parts, inbound: { requestId } } = call;
+  const bytes = kept?.reduce((sum, chunk) => sum + chunk.length, 0) ?? 0;
+  try {
+    const hasRoom = kept !== null && (await parts.counts.used(account)).bytes + bytes <= parts.limits.accountBytes;
+    if (kept === null || !hasRoom) return void await held.use(fingerprint, null);
+    const reply = await storeReply(account, head, kept, { store: parts.store, cipher: await parts.cipher() });
+    await held.use(fingerprint, reply, parts.counts.add(account, { bytes }));
+  } catch (error) {
+    parts.log.warn("reply_not_stored", {
+      requestId,
+      accountId: account,
+      reason: error instanceof Error ? error.name : typeof error,
+    });
+    await held.use(fingerprint, null);
+  }
+}
+
+/** The stored reply of an earlier request. */
+async function replay(used: UsedKey, inbound: Inbound, account: string, parts: KeyedRequestParts): Promise<Response> {
+  const fingerprint = await fingerprintOf(inbound, parts.body);
+  if (used.fingerprint !== null && used.fingerprint !== fingerprint) throw keyOfOtherBody();
+  const reply = used.reply === null
+    ? null
+    : await readReply(account, used.reply, { store: parts.store, cipher: await parts.cipher() });
+  if (reply === null) throw notStored(used);
+  const { head: { status, headers }, body } = reply;
+  return new Response(status === 204 ? null : body, {
+    status,
+    headers: [
+      ...headers.map(([name, value]): [string, string] => [name, value]),
+      ["idempotent-replayed", "true"],
+      ["x-service-original-request-id", used.requestId],
+    ],
+  });
+}
+
+function notStored({ requestId, expiresAt }: UsedKey): GatewayError {
+  const at = new Date(expiresAt - IDEMPOTENCY_MS).toISOString();
+  return new GatewayError(
+    "conflict",
+    `Cannot repeat the reply to ${requestId} of ${at}: it was too large, had no content, or is no longer stored; ` +
+      "send the request with another Idempotency-Key, which charges it again",
+    { field: "Idempotency-Key" },
+  );
+}

@@ -1,0 +1,81 @@
+import type { Authenticate } from "../billing/authenticate.ts";
+import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
+import type { Handler, Inbound, Route } from "../http/inbound.ts";
+import type { ByteCipher } from "../lib/byte_cipher.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Store } from "../store/store.ts";
+import type { BodyLimits } from "../http/body.ts";
+import type { KeyedRequestParts, ReplayLimits } from "./keyed_request.ts";
+
+/** The dependencies of routes that accept an `Idempotency-Key`. */
+export interface ReplayRouteOptions {
+  readonly store: Store;
+  readonly authenticate: Authenticate;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The largest body of any endpoint. */
+  readonly body: BodyLimits;
+  readonly settings: ReplayLimits & {
+    readonly isEnabled: boolean;
+    readonly accountKeys: number;
+    readonly leaseMs: number;
+  };
+}
+
+/** Routes that charge nothing, or whose keys have records of their own. */
+const OTHER_PATHS = /^\/v1\/videos|^\/webhook-receivers\/|count_tokens$|:countTokens$/;
+
+/**
+ * Returns routes whose paid requests can be repeated with an `Idempotency-Key`; other routes are returned unchanged.
+ * The code is loaded by the first request with a key. A request without one costs a comparison.
+ */
+export function withReplays(routes: readonly Route[], options: ReplayRouteOptions): Route[] {
+  if (!options.settings.isEnabled) return [...routes];
+  const keyed = lazyAnswer(options);
+  return routes.map((route) =>
+    route.method !== "POST" || OTHER_PATHS.test(route.path) ? route : { ...route, handler: keyedHandler(route, keyed) }
+  );
+}
+
+type KeyedAnswer = (handler: Handler, inbound: Inbound) => Promise<Response>;
+
+function keyedHandler({ handler }: Route, answer: KeyedAnswer): Handler {
+  return (inbound) => {
+    const { headers = inbound.request.headers } = inbound;
+    return headers.get("idempotency-key") === null ? handler(inbound) : answer(handler, inbound);
+  };
+}
+
+function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
+  const { authenticate, store, clock, log, body, settings } = options;
+  const { accountKeys, leaseMs, replyBytes, accountBytes } = settings;
+  let parts: KeyedRequestParts | null = null;
+  let opening: Promise<ByteCipher> | null = null;
+  return async (handler, inbound) => {
+    const credential = await authenticate(
+      inbound,
+      inbound.path.startsWith("/gencompat/") ? CONTENT_KEY_LOCATIONS : undefined,
+    );
+    const { answerKeyed } = await import("./keyed_request.ts");
+    const { KeyCounts } = await import("./key_counts.ts");
+    const { openReplyCipher } = await import("./reply_secret.ts");
+    const cipher = () =>
+      opening ??= openReplyCipher(store).catch((error) => {
+        opening = null;
+        throw error;
+      });
+    parts ??= {
+      store,
+      clock,
+      log,
+      body,
+      counts: new KeyCounts(store),
+      cipher,
+      accountKeys,
+      leaseMs,
+      limits: { replyBytes, accountBytes },
+    };
+    return await answerKeyed(handler, inbound, credential, parts);
+  };
+}

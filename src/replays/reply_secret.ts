@@ -1,0 +1,21 @@
+import { randomBytes } from "node:crypto";
+import { ByteCipher } from "../lib/byte_cipher.ts";
+import type { Store } from "../store/store.ts";
+import { REPLY_SECRET } from "./records.ts";
+
+const SECRET_BYTES = 32;
+const PURPOSE = "switchyard stored replies";
+
+/** Returns the cipher of the store's replies. The first call creates its secret. */
+export async function openReplyCipher(store: Pick<Store, "get" | "commit">): Promise<ByteCipher> {
+  for (;;) {
+    const [entry] = await store.get<Uint8Array>([REPLY_SECRET]);
+    if (entry) return new ByteCipher(entry.value, PURPOSE);
+    const value = new Uint8Array(randomBytes(SECRET_BYTES));
+    const created = await store.commit(null, {
+      check: [{ key: REPLY_SECRET, version: null }],
+      set: [{ key: REPLY_SECRET, value }],
+    });
+    if (created.ok) return new ByteCipher(value, PURPOSE);
+  }
+}

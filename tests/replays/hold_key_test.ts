@@ -1,0 +1,199 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import fc from "fast-check";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { HeldKey } from "../../src/replays/held_key.ts";
+import { holdKey, type HoldKeyParts } from "../../src/replays/hold_key.ts";
+import { KeyCounts } from "../../src/replays/key_counts.ts";
+import type { UsedKey } from "../../src/replays/records.ts";
+import type { Store } from "../../src/store/store.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
+
+const LEASE_MS = 30_000;
+const DAY_MS = 86_400_000;
+
+/** The keys of one process over a store. */
+function partsOver(store: Pick<Store, "get" | "scan" | "commit" | "now">, clock: ManualClock) {
+  const logged: string[] = [];
+  const note = (event: string) => void logged.push(event);
+  const log = { debug: note, info: note, warn: note, error: note };
+  const parts: HoldKeyParts = {
+    store,
+    clock,
+    log,
+    counts: new KeyCounts(store),
+    leaseMs: LEASE_MS,
+    accountKeys: 100,
+  };
+  return { ...parts, logged };
+}
+
+let requests = 0;
+const callerOf = (idempotencyKey = "key", accountId = "demo") => ({
+  accountId,
+  keyId: "key_1",
+  idempotencyKey,
+  requestId: `req_${requests++}`,
+});
+
+function heldOf(held: HeldKey | UsedKey): HeldKey {
+  assert(held instanceof HeldKey);
+  return held;
+}
+
+function usedOf(held: HeldKey | UsedKey): UsedKey {
+  assert(!(held instanceof HeldKey));
+  return held;
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  return (await assertRejects(() => work, GatewayError)).code;
+}
+
+/** Lets the store answer what was sent before. */
+const settled = async () => {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+};
+
+Deno.test("a key is held by one request of all processes, then used", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const [one, other] = [partsOver(store, clock), partsOver(store, clock)];
+  const caller = callerOf();
+  const held = heldOf(await holdKey(caller, one));
+  for (const parts of [one, other]) assertEquals(await codeOf(holdKey(callerOf(), parts)), "conflict");
+  heldOf(await holdKey(callerOf("another"), other));
+  heldOf(await holdKey({ ...callerOf(), keyId: "key_2" }, other));
+  heldOf(await holdKey(callerOf("key", "acme"), other));
+  assert(await held.use("hash", { id: "a", parts: 2 }));
+  const { requestId, fingerprint, reply } = usedOf(await holdKey(callerOf(), other));
+  assertEquals([requestId, fingerprint, reply], [caller.requestId, "hash", { id: "a", parts: 2 }]);
+});
+
+Deno.test("a key is freed by an uncharged failure, and by the end of its day", async () => {
+  const clock = new ManualClock();
+  const parts = partsOver(await openMemoryStore({ clock }), clock);
+  assert(await heldOf(await holdKey(callerOf(), parts)).free());
+  const held = heldOf(await holdKey(callerOf(), parts));
+  assertEquals(held.interrupted, []);
+  assert(await held.use("hash", null));
+  clock.stall(DAY_MS - 1);
+  usedOf(await holdKey(callerOf(), parts));
+  clock.stall(1);
+  heldOf(await holdKey(callerOf(), parts));
+});
+
+Deno.test("a key stays held while its request runs, however long that takes", async () => {
+  const clock = new ManualClock();
+  const parts = partsOver(await openMemoryStore({ clock }), clock);
+  const held = heldOf(await holdKey(callerOf(), parts));
+  for (let elapsed = 0; elapsed < 20 * LEASE_MS; elapsed += LEASE_MS / 3) {
+    clock.advance(LEASE_MS / 3);
+    await settled();
+    assertEquals(await codeOf(holdKey(callerOf(), parts)), "conflict");
+  }
+  assert(await held.use("hash", null));
+  assertEquals(clock.waiting, 0);
+});
+
+Deno.test("the key of a process that ended is free after its lease, and names the interrupted requests", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const interrupted: string[] = [];
+  for (let kill = 0; kill < 12; kill++) {
+    const caller = callerOf();
+    // The clock of a process that was killed runs no timers.
+    const held = heldOf(await holdKey(caller, partsOver(store, new ManualClock())));
+    assertEquals(held.interrupted, interrupted.slice(-10));
+    interrupted.push(caller.requestId);
+    clock.stall(LEASE_MS - 1);
+    assertEquals(await codeOf(holdKey(callerOf(), partsOver(store, clock))), "conflict");
+    clock.stall(1);
+  }
+  const parts = partsOver(store, clock);
+  const freed = heldOf(await holdKey(callerOf(), parts));
+  assertEquals(parts.logged, ["idempotency_key_taken_over"]);
+  assert(await freed.free());
+  // A failure without a charge forgets none of them.
+  const last = heldOf(await holdKey(callerOf(), parts));
+  assertEquals(last.interrupted, interrupted.slice(-10));
+  assert(await last.use("hash", null));
+});
+
+Deno.test("a request whose key was taken over does not change it any more", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const late = partsOver(store, new ManualClock());
+  const first = heldOf(await holdKey(callerOf(), late));
+  clock.stall(LEASE_MS);
+  const caller = callerOf();
+  const second = heldOf(await holdKey(caller, partsOver(store, clock)));
+  assertEquals(await first.use("hash", { id: "late", parts: 1 }), false);
+  assertEquals(late.logged, ["idempotency_key_lost"]);
+  assert(await second.use("hash", { id: "second", parts: 1 }));
+  assertEquals(usedOf(await holdKey(callerOf(), late)).requestId, caller.requestId);
+});
+
+Deno.test("a store that takes no writes leaves the key to its lease, and ends no request", async () => {
+  const clock = new ManualClock();
+  const memory = await openMemoryStore({ clock });
+  let isFull = false;
+  const store = {
+    get: memory.get.bind(memory),
+    scan: memory.scan.bind(memory),
+    now: () => memory.now(),
+    commit: (...args: Parameters<Store["commit"]>) =>
+      isFull ? Promise.reject(new Error("the disk is full")) : memory.commit(...args),
+  };
+  const parts = partsOver(store, clock);
+  const held = heldOf(await holdKey(callerOf(), parts));
+  isFull = true;
+  clock.advance(LEASE_MS / 3);
+  await settled();
+  assertEquals(await held.use("hash", null), false);
+  assertEquals(parts.logged, ["idempotency_key_not_written"]);
+  await assertRejects(() => holdKey(callerOf("new"), parts), Error, "full");
+  isFull = false;
+  assertEquals(await codeOf(holdKey(callerOf(), parts)), "conflict");
+  clock.stall(LEASE_MS);
+  assertEquals(heldOf(await holdKey(callerOf(), parts)).interrupted.length, 1);
+});
+
+Deno.test("an account has a limit of keys within 24 hours, in all processes", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const processes = Array.from({ length: 3 }, () => ({ ...partsOver(store, clock), accountKeys: 10 }));
+  for (let n = 0; n < 10; n++) {
+    clock.stall(3_600_000);
+    await heldOf(await holdKey(callerOf(`key-${n}`), processes[n % 3]!)).use("hash", null);
+  }
+  for (const parts of processes) {
+    assertEquals(await codeOf(holdKey(callerOf("eleventh"), parts)), "rate_limited");
+    usedOf(await holdKey(callerOf("key-3"), parts));
+    heldOf(await holdKey(callerOf(`own-${requests}`, "acme"), parts));
+  }
+  clock.stall(16 * 3_600_000);
+  heldOf(await holdKey(callerOf("eleventh"), processes[0]!));
+});
+
+Deno.test("of requests that race for keys in several processes, one of each key is carried out", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(fc.nat(2), fc.nat(2)), { maxLength: 40 }), async (order) => {
+      const clock = new ManualClock();
+      const store = await openMemoryStore({ clock });
+      const processes = Array.from({ length: 3 }, () => partsOver(store, clock));
+      const carriedOut: number[] = [];
+      await Promise.all(order.map(async ([at, key]) => {
+        const held = await holdKey(callerOf(`key-${key}`), processes[at]!).catch(() => null);
+        if (!(held instanceof HeldKey)) return;
+        carriedOut.push(key);
+        await settled();
+        await held.use("hash", null);
+      }));
+      const keys = new Set(order.map(([, key]) => key));
+      assertEquals(carriedOut.toSorted(), [...keys].toSorted());
+    }),
+    { numRuns: 30 },
+  );
+});
