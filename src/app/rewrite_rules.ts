@@ -1,7 +1,13 @@
 import type { RewriteRule } from "./path_rewriter.ts";
 
 /** The ends of all calls of the content protocol. */
-const CONTENT_CALLS = [":generateContent", ":streamGenerateContent", ":countTokens"];
+const CONTENT_CALLS = [
+  ":generateContent",
+  ":streamGenerateContent",
+  ":countTokens",
+  ":embedContent",
+  ":batchEmbedContents",
+];
 
 /** Whether a client of the content protocol sent the headers. No other client sends these. */
 export const isContentClient = (headers: Headers): boolean =>
@@ -58,6 +64,7 @@ export const REWRITE_RULES: readonly RewriteRule[] = [
   { from: "/models", to: "/v1/models" },
   { from: "/chat/completions", to: "/v1/chat/completions" },
   { from: "/responses", to: "/v1/responses" },
+  { from: "/embeddings", to: "/v1/embeddings" },
   { from: "/images", to: "/v1/images" },
   { from: "/videos", to: "/v1/videos" },
 ];

@@ -36,6 +36,7 @@ import { createImageRoutes } from "./images.ts";
 import type { OwnedServices } from "./own.ts";
 import { needsAdminKey, readinessHandler, type ReadinessOptions } from "./readiness.ts";
 import { createVideoRoutes } from "./videos.ts";
+import { createWholeCallRoutes } from "./whole_calls.ts";
 import { replayOptions } from "./replays.ts";
 import { createRouter, type Router } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
@@ -121,6 +122,7 @@ function callerRoutes(services: OwnedServices, features: Features): Route[] {
     ...contentRoutes(textOptions),
     ...caches.routes,
     ...createImageRoutes(services),
+    ...createWholeCallRoutes(services),
     videoModelRoute(catalog, renderVideoError, callerCatalog(services)),
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),

@@ -1,8 +1,8 @@
 import { exactCostOf, type Money, type Rate, readRate, roundedMoney } from "../lib/money.ts";
 import { ownValue } from "../lib/own_value.ts";
 
-/** What a charge is for: text, an image, a video, or the creation of a cached content. */
-export type ChargeKind = "text" | "image" | "video" | "cache";
+/** What a charge is for: text, an image, a video, the creation of a cached content, or embeddings. */
+export type ChargeKind = "text" | "image" | "video" | "cache" | "embedding";
 
 /**
  * Every price key with the kinds of charges that count it. The compiler rejects a key without a kind, and a kind
@@ -10,7 +10,7 @@ export type ChargeKind = "text" | "image" | "video" | "cache";
  */
 export const CHARGED_BY = {
   /** One prompt token. */
-  prompt: ["text", "image"],
+  prompt: ["text", "image", "embedding"],
   /** One output token, reasoning included. */
   completion: ["text"],
   /** One prompt token read from a cache. */
@@ -42,7 +42,7 @@ export const CHARGED_BY = {
   /** One search by a vendor's own search tool. */
   web_search: ["text"],
   /** One request, in addition to what it consumes. */
-  request: ["text", "image"],
+  request: ["text", "image", "embedding"],
 } as const satisfies Readonly<Record<string, readonly [ChargeKind, ...ChargeKind[]]>>;
 
 /** The key of one price. */

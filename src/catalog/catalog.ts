@@ -81,7 +81,9 @@ export function createCatalog(configured: readonly Model[], extras: CatalogExtra
   const lists = {
     default: Object.freeze(models),
     message: Object.freeze(models.filter((model) => model.text)),
-    content: Object.freeze(models.filter((model) => model.text || model.image?.series === "multimodal")),
+    content: Object.freeze(
+      models.filter((model) => model.text || model.image?.series === "multimodal" || model.embedding !== undefined),
+    ),
   };
 
   /** The model of a configured name, through aliases without a `*`. */

@@ -9,10 +9,11 @@ import {
 } from "../billing/tariff.ts";
 import { readRate } from "../lib/money.ts";
 import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
+import { type CapabilitySections, embeddingSection } from "./capability_sections.ts";
 import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
 
 /** A type of input or output. */
-export type Modality = "text" | "image" | "file" | "audio" | "video";
+export type Modality = "text" | "image" | "file" | "audio" | "video" | "embeddings";
 
 /** Prices in decimal USD as the operator wrote them, by what they apply to. Anything without a price is free. */
 export type Pricing = Readonly<Partial<Record<PriceName, string>>>;
@@ -60,7 +61,7 @@ export interface Serving {
 }
 
 /** A model of the catalog. Source of the public fields: docs/api/models.md#default-style. */
-export interface Model {
+export interface Model extends CapabilitySections {
   /** `<provider>/<model_name>`. */
   readonly id: string;
   /** Never changes. Default: the id. */
@@ -93,7 +94,7 @@ export interface Model {
   readonly defaultParameters: Readonly<Record<string, unknown>> | null;
   /** A date; null if none is set, which is the default. */
   readonly expirationDate: string | null;
-  /** Whether the text endpoints serve it. Default: whether its output is text and neither section below is given. */
+  /** Whether the text endpoints serve it. Default: whether its output is text and no section is given. */
   readonly text: boolean;
   /** The properties for the image endpoints; null if they do not serve it. */
   readonly image: ImageSection | null;
@@ -125,7 +126,7 @@ const TIER_EXPECTATION =
 
 const modelId = z.string(ID_EXPECTATION).refine(isModelId, ID_EXPECTATION);
 const price = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
-const modality = z.enum(["text", "image", "file", "audio", "video"]);
+const modality = z.enum(["text", "image", "file", "audio", "video", "embeddings"]);
 const tokens = () => wholeNumber(0, 1_000_000_000, "tokens");
 const anything = () => z.record(z.string(), z.unknown()).nullable().default(null);
 
@@ -171,6 +172,7 @@ const written = z.strictObject({
   text: boolean().optional(),
   image: imageSection().optional(),
   video: videoSection(price).optional(),
+  embedding: embeddingSection().optional(),
   serves: z.array(serving).min(1, "a list of at least one provider")
     .refine((serves) => serves.some((each) => each.weight > 0), "at least one weight above 0")
     .superRefine(refuseRepeatedProvider),
@@ -182,8 +184,8 @@ type Written = z.infer<typeof written>;
 
 const schema: z.ZodType<Model> = written
   .superRefine((model, context) => {
-    if (model.text === false && !model.image && !model.video) {
-      context.addIssue({ code: "custom", path: ["text"], message: "true, or an image or video section" });
+    if (model.text === false && !hasSection(model)) {
+      context.addIssue({ code: "custom", path: ["text"], message: "true, or a section such as image or embedding" });
     }
     refuseUnchargeable(model, context);
   })
@@ -226,6 +228,7 @@ function modelOf(model: Written): Model {
     text: model.text ?? isTextByItself(model),
     image: model.image ?? null,
     video: model.video ?? null,
+    ...model.embedding && { embedding: model.embedding },
     serves: model.serves.map((each) => ({ ...each, model: each.model ?? ownName })),
     fallbacks: model.fallbacks,
   };
@@ -257,13 +260,19 @@ function inputsOf({ image, video }: Written): Modality[] {
   ];
 }
 
-function outputsOf({ image, video }: Written): Modality[] {
+function outputsOf({ image, video, embedding }: Written): Modality[] {
   if (image) return image.series === "multimodal" ? ["text", "image"] : ["image"];
-  return video ? ["video"] : ["text"];
+  if (video) return ["video"];
+  return embedding ? ["embeddings"] : ["text"];
+}
+
+/** Whether the model has a section, so that it is not one for texts alone. */
+function hasSection({ image, video, embedding }: Written): boolean {
+  return Boolean(image || video || embedding);
 }
 
 function isTextByItself(model: Written): boolean {
-  if (model.image || model.video) return false;
+  if (hasSection(model)) return false;
   return (model.architecture.output_modalities ?? ["text"]).includes("text");
 }
 
@@ -309,6 +318,7 @@ function endpointsOf(model: Written): ChargeKind[] {
     ...isText ? ["cache" as const] : [],
     ...model.image ? ["image" as const] : [],
     ...model.video ? ["video" as const] : [],
+    ...model.embedding ? ["embedding" as const] : [],
   ];
 }
 

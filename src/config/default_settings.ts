@@ -48,6 +48,7 @@ export function defaultSettings(
       edit_body: limits.editBodyBytes,
       edit_file: limits.editFileBytes,
       video_body: limits.videoBodyBytes,
+      input_body: limits.inputBodyBytes,
       other_body: limits.otherBodyBytes,
       body_idle: seconds(limits.bodyIdleMs),
       video_deadline: seconds(limits.videoDeadlineMs),

@@ -146,6 +146,19 @@ const IMAGE_MODELS = [
   },
 ];
 
+/** One model for each endpoint that answers a request in one piece. */
+const OTHER_MODELS = [
+  {
+    id: "sandbox/embedding-1",
+    name: "Sandbox Embedding",
+    description: "A simulated model that makes embeddings.",
+    context_length: 8_192,
+    pricing: { prompt: "0.0000001" },
+    embedding: { dimensions: 256 },
+    serves: [{ provider: "sandbox-openai" }, { provider: "sandbox-google", weight: 0 }],
+  },
+];
+
 /** The simulated vendors charge nothing, so their hosted tools need no price. */
 const FREE = { api_key: "sandbox", allow_tools: ["*", "web_search"] };
 
@@ -182,7 +195,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
         "sandbox-anthropic": 30,
         "sandbox-google": 20,
       }),
-      ...[...IMAGE_MODELS, ...VIDEO_MODELS].map((model) => ({ created: "2026-01-01", ...model })),
+      ...[...IMAGE_MODELS, ...VIDEO_MODELS, ...OTHER_MODELS].map((model) => ({ created: "2026-01-01", ...model })),
     ],
     limits: { vendor_polling: { first: 1, least: 1 } },
     // The results of the simulated vendors are on this machine.

@@ -39,6 +39,8 @@ export interface LimitsConfig {
   readonly editFileBytes: number;
   /** Maximum bytes of a video create request, references included. Default: 50 MB. */
   readonly videoBodyBytes: number;
+  /** Maximum bytes of a request for embeddings, ranks, moderations or speech. Default: 4 MB. */
+  readonly inputBodyBytes: number;
   /** Maximum bytes of any other request. Default: 64 KB. */
   readonly otherBodyBytes: number;
   /** Maximum pause of a request body in milliseconds. Default: 15 s. */
@@ -122,6 +124,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   edit_body: body().default(50_000_000),
   edit_file: body().default(15_000_000),
   video_body: body().default(50_000_000),
+  input_body: body().default(4_000_000),
   other_body: body().default(64_000),
   body_idle: seconds(0.01, 3600).default(15_000),
   video_deadline: seconds(1, 30 * DAY).default(DAY * 1000),
@@ -143,6 +146,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   editBodyBytes: limits.edit_body,
   editFileBytes: limits.edit_file,
   videoBodyBytes: limits.video_body,
+  inputBodyBytes: limits.input_body,
   otherBodyBytes: limits.other_body,
   bodyIdleMs: limits.body_idle,
   videoDeadlineMs: limits.video_deadline,

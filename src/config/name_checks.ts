@@ -11,6 +11,7 @@ export interface NamedKind {
   readonly text: boolean;
   readonly image: unknown;
   readonly video: unknown;
+  readonly embedding?: unknown;
 }
 
 /**
@@ -30,12 +31,18 @@ export function refuseUnfitFallbacks(
       const fallback = byName.get(name);
       if (model.video) {
         problems.add(["models", index, "fallbacks"], "none, as videos have no fallbacks", model.fallbacks);
-      } else if (fallback && !((model.text && fallback.text) || (model.image && fallback.image))) {
-        const kind = model.text ? "texts" : "pictures";
+      } else if (fallback && !sharesKind(model, fallback)) {
+        const kind = model.text ? "texts" : model.image ? "pictures" : "embeddings";
         problems.add(["models", index, "fallbacks", at], `a model that makes ${kind}, as this one does`, name);
       }
     });
   }
+}
+
+function sharesKind(model: NamedKind, fallback: NamedKind): boolean {
+  return Boolean(
+    (model.text && fallback.text) || (model.image && fallback.image) || (model.embedding && fallback.embedding),
+  );
 }
 
 /** The names that aliases and fallbacks can refer to. */

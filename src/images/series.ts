@@ -1,6 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ImageSection } from "../catalog/media_sections.ts";
 import type { Model } from "../catalog/model.ts";
+import { endpointsServing } from "../catalog/model_endpoints.ts";
 import { modelNotFound } from "../catalog/model_not_found.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 
@@ -15,8 +16,7 @@ export type ImageModel = Model & { readonly image: ImageSection };
 export function generatingModel(catalog: Catalog, name: string): ImageModel {
   const model = modelNamed(catalog, name, ({ image }) => image !== null);
   if (model.image) return model as ImageModel;
-  const path = model.video ? "/v1/videos" : "/v1/chat/completions";
-  throw invalidField("model", `"${model.id}" does not make images; it is served by ${path}`);
+  throw invalidField("model", `"${model.id}" does not make images; it is served by ${endpointsServing(model)}`);
 }
 
 /**

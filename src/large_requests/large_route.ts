@@ -55,6 +55,8 @@ function formatOf(path: string): TextFormat | null {
   if (path === "/v1/chat/completions") return { format: chat.caller };
   if (path === "/v1/responses") return { format: responses.caller };
   if (path.startsWith("/msgcompat/v1/messages")) return { format: messages.caller };
+  // Embeddings have a smaller limit, and are no texts.
+  if (/:(?:embedContent|batchEmbedContents)\/?$/.test(path)) return null;
   return path.startsWith("/gencompat/") ? { format: content.caller, carriers: CONTENT_KEY_LOCATIONS } : null;
 }
 

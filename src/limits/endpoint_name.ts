@@ -1,3 +1,5 @@
+import { ownValue } from "../lib/own_value.ts";
+
 /**
  * The endpoints that a key or an account can be limited to. Every endpoint that authenticates a caller has one of these
  * names or is open ({@linkcode isOpenEndpoint}).
@@ -19,6 +21,8 @@ export const ENDPOINT_NAMES = [
   "images",
   /** `/v1/videos` and everything below it, deliveries and events included. */
   "videos",
+  /** `POST /v1/embeddings`, `embedContent` and `batchEmbedContents`. */
+  "embeddings",
 ] as const;
 
 /** The name of an endpoint in the limits of a key. */
@@ -34,7 +38,17 @@ const PREFIXES: readonly (readonly [prefix: string, name: EndpointName])[] = [
   ["/gencompat/v1/cachedContents", "cached_contents"],
   ["/v1/images", "images"],
   ["/v1/videos", "videos"],
+  ["/v1/embeddings", "embeddings"],
 ];
+
+/** The endpoints of a model in the content protocol, by the verb at the end of their path. */
+const VERBS: Readonly<Record<string, EndpointName>> = {
+  generateContent: "generate_content",
+  streamGenerateContent: "generate_content",
+  countTokens: "count_tokens",
+  embedContent: "embeddings",
+  batchEmbedContents: "embeddings",
+};
 
 /** What a key can always read: the models that it may use, and its own limits and usage. */
 const OPEN = [
@@ -55,17 +69,18 @@ const OPEN = [
  * @param path As it was sent, after rewriting.
  */
 export function endpointAt(path: string): EndpointName | null {
-  if (path.startsWith("/gencompat/")) {
-    if (/:(?:streamGenerateContent|generateContent)\/?$/.test(path)) return "generate_content";
-    if (/:countTokens\/?$/.test(path)) return "count_tokens";
-  }
-  return PREFIXES.find(([prefix]) => isAtOrBelow(path, prefix))?.[1] ?? null;
+  return endpointOfVerb(path) ?? PREFIXES.find(([prefix]) => isAtOrBelow(path, prefix))?.[1] ?? null;
 }
 
 /** Whether every valid key may use the endpoint at a path, whatever its `endpoints`. */
 export function isOpenEndpoint(path: string): boolean {
-  return endpointAt(path) !== "generate_content" && endpointAt(path) !== "count_tokens" &&
-    OPEN.some((prefix) => isAtOrBelow(path, prefix));
+  return endpointOfVerb(path) === null && OPEN.some((prefix) => isAtOrBelow(path, prefix));
+}
+
+function endpointOfVerb(path: string): EndpointName | null {
+  if (!path.startsWith("/gencompat/")) return null;
+  const verb = /:([A-Za-z]+)\/?$/.exec(path)?.[1];
+  return verb === undefined ? null : ownValue(VERBS, verb) ?? null;
 }
 
 function isAtOrBelow(path: string, prefix: string): boolean {

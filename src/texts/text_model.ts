@@ -1,5 +1,6 @@
 import type { Catalog, NamedModel } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
+import { endpointsServing } from "../catalog/model_endpoints.ts";
 import { modelNotFound } from "../catalog/model_not_found.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import { invalidField } from "../lib/gateway_error.ts";
@@ -18,8 +19,7 @@ export function namedTextModel(catalog: Catalog, name: string, format: ServingFo
   if (named === null) throw modelNotFound(catalog, name, (model) => talks(model, format));
   const { model, fallbacks } = named;
   if (!talks(model, format)) {
-    const path = model.video ? "/v1/videos" : "/v1/images/generations";
-    throw invalidField("model", `"${model.id}" does not support text; it is served by ${path}`);
+    throw invalidField("model", `"${model.id}" does not support text; it is served by ${endpointsServing(model)}`);
   }
   return fallbacks.length === 0 ? named : { ...named, fallbacks: fallbacks.filter((each) => talks(each, format)) };
 }

@@ -3,6 +3,7 @@ import { providerIdOf } from "../lib/provider_name.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { Allowances } from "./allowances.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
+import type { LazyCapabilities } from "./capabilities.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { ListedModel } from "./model_listing.ts";
 import type { Outbound } from "./outbound_call.ts";
@@ -27,6 +28,8 @@ export interface Provider {
   readonly videos: VideoUpstream | null;
   /** The cache capability; absent if its kind has none. */
   readonly caches?: CacheUpstream;
+  /** Further capabilities; absent if its kind has none. */
+  readonly lazy?: LazyCapabilities;
   /** Resolves if the vendor accepts the credential, see `CredentialProbe`; absent if its kind has no probe. */
   readonly probe?: (signal: AbortSignal) => Promise<void>;
   /** Tests the credential on behalf of the operator; absent if its kind has a probe. */

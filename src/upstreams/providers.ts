@@ -129,7 +129,7 @@ function openProvider(
     clock,
     redact,
   });
-  const { caches, probe, check, models } = kind;
+  const { caches, lazy, probe, check, models } = kind;
   const provider: Provider = {
     name,
     ...(config.credential !== undefined && { credential: config.credential }),
@@ -139,6 +139,7 @@ function openProvider(
     images: kind.images(outbound, clock),
     videos: kind.videos(outbound),
     ...(caches && { caches: caches(outbound) }),
+    ...(lazy && { lazy }),
     ...(probe && { probe: (signal) => probe(outbound, signal) }),
     ...(check && { check: (signal) => check(outbound, signal) }),
     ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),

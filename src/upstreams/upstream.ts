@@ -6,6 +6,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation, MediaPart } from "../conversation/conversation.ts";
 import type { Authorize } from "./authorization.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
+import type { LazyCapabilities } from "./capabilities.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { ModelListing } from "./model_listing.ts";
 import type { Outbound } from "./outbound_call.ts";
@@ -66,6 +67,8 @@ export interface UpstreamKind {
   videos(outbound: Outbound): VideoUpstream | null;
   /** Creates the cache capability; absent if there is none. */
   caches?(outbound: Outbound): CacheUpstream;
+  /** Further capabilities; absent if there are none. */
+  readonly lazy?: LazyCapabilities;
   /** Tests the credential without cost; absent if the vendor has no such request. */
   readonly probe?: CredentialProbe;
   /** The test that an operator starts, for kinds without a probe that proves the credential. Default: the probe. */

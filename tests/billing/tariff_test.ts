@@ -15,6 +15,7 @@ import {
   videoSecondTariff,
 } from "../../src/billing/tariff.ts";
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
+import { embeddingQuantities } from "../../src/embeddings/measure.ts";
 import { imageQuantitiesOf } from "../../src/images/consumption.ts";
 import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
 import { writeMoney } from "../../src/lib/money.ts";
@@ -181,6 +182,7 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     image: imageQuantitiesOf(consumption, { made: 1, given: 1 }),
     video: { video_second: 1 },
     cache: { input_cache_write_1h: 1 },
+    embedding: embeddingQuantities(1),
   };
   for (const key of PRICE_KEYS) {
     const tariff = key === "video_second" ? videoSecondTariff(10n ** 18n) : readTariff({ [key]: "1" });

@@ -40,6 +40,16 @@ Deno.test("every built-in image model has a price, and replaces only sizes and q
   }
 });
 
+Deno.test("every built-in embedding model has a price and the length of its vectors", () => {
+  const models = everything.filter(({ embedding }) => embedding !== undefined);
+  assert(models.length > 0);
+  for (const { id, name, description, created, embedding, architecture, pricing } of models) {
+    assert(name && description.endsWith(".") && created > 1_700_000_000, id);
+    assertEquals(architecture.outputModalities, ["embeddings"]);
+    assert(embedding?.dimensions && readRate(pricing.prompt!) > 0n, id);
+  }
+});
+
 Deno.test("every built-in video model has a price above zero for every setting", () => {
   assert(videos.length > 0);
   for (const { id, name, description, created, video, architecture } of videos) {

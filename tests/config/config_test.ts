@@ -105,6 +105,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       editBodyBytes: 50_000_000,
       editFileBytes: 15_000_000,
       videoBodyBytes: 50_000_000,
+      inputBodyBytes: 4_000_000,
       otherBodyBytes: 64_000,
       idempotency: {
         isEnabled: true,
@@ -192,7 +193,12 @@ Deno.test("readConfig() reads the complete file of the documentation", () => {
   const shown = { accounts, providers, models, modelPatterns, aliases };
   assertEquals(config, { ...configOf(""), ...shown }); // every other section shows its defaults
   assertEquals(Object.keys(providers), ["openai", "azure"]);
-  assertEquals(models.map(({ id }) => id), ["openai/gpt-image-1.5", "example/reel-1", "openai/gpt-6-sol"]);
+  assertEquals(models.map(({ id }) => id), [
+    "openai/gpt-image-1.5",
+    "example/reel-1",
+    "example/vectors-1",
+    "openai/gpt-6-sol",
+  ]);
   assertEquals(modelPatterns.map(({ id, refreshMs }) => [id, refreshMs]), [["openai/*", 3_600_000]]);
   assertEquals(aliases.map(({ name, model }) => [name, model]), [
     ["claude-opus-4-8", "openai/gpt-6-sol"],

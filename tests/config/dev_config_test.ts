@@ -43,9 +43,10 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     "sandbox/video-openrouter-1",
     "sandbox/video-queue-1",
     "sandbox/video-runway-1",
+    "sandbox/embedding-1",
   ]);
   assertEquals(
-    config.models.filter(({ video, image }) => !video && !image).every(({ pricing, text }) =>
+    config.models.filter(({ video, image, embedding }) => !video && !image && !embedding).every(({ pricing, text }) =>
       text && pricing.prompt && pricing.completion
     ),
     true,

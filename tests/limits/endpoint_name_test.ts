@@ -15,6 +15,9 @@ const PATHS: Readonly<Record<string, string | null>> = {
   "/v1/images/edits": "images",
   "/v1/videos": "videos",
   "/v1/videos/7/content": "videos",
+  "/v1/embeddings": "embeddings",
+  "/gencompat/v1beta/models/openai/vectors:embedContent": "embeddings",
+  "/gencompat/v1/vectors:batchEmbedContents/": "embeddings",
   "/v1/videosphere": null,
   "/v1/unknown": null,
 };
@@ -28,7 +31,7 @@ Deno.test("isOpenEndpoint() is true for lists of models and the key's own facts,
   for (const path of ["/v1/models", "/v1/models/openai/gpt-6", "/v1/videos/models", "/v1/key", "/v1/credits"]) {
     assertEquals(isOpenEndpoint(path), true, path);
   }
-  for (const path of [...Object.keys(PATHS), "/gencompat/v1/models/x:generateContent", "/v1/keys"]) {
+  for (const path of [...Object.keys(PATHS), "/gencompat/v1/models/x:embedContent", "/v1/keys"]) {
     assertEquals(isOpenEndpoint(path), false, path);
   }
 });

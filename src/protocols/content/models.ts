@@ -65,6 +65,7 @@ function versionOf({ id, canonicalSlug }: Model): string {
 
 function methodsOf(model: Model): readonly string[] {
   const methods = ["generateContent", "streamGenerateContent", "countTokens"];
+  if (model.embedding !== undefined && !model.text) return ["embedContent", "batchEmbedContents"];
   return model.text ? [...methods, "createCachedContent"] : methods;
 }
 

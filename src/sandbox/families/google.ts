@@ -7,6 +7,7 @@ import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import { cachedContents, type KeptContent, namedCache } from "./google_caches.ts";
 import { contentEndpoint } from "./google_content.ts";
+import { batchEmbedContents, embedContent } from "./google_embeddings.ts";
 import { errorBody } from "./google_error.ts";
 import { fieldOf, listIn } from "./google_fields.ts";
 import { makeImage, wantsImage } from "./google_images.ts";
@@ -34,6 +35,9 @@ export const google: VendorApi = {
         return generateReply(call, version, model, verb);
       case "countTokens":
         return count(call, version, model);
+      case "embedContent":
+      case "batchEmbedContents":
+        return embed(call, version, model, verb);
       default:
         throw notFound();
     }
@@ -85,6 +89,12 @@ function count(call: Call, version: string, model: string): Response {
   const counted = isObject(inner) ? { generateContentRequest: behind(inner, cache) } : body;
   const conversation = readWith(readCountRequest, { ...counted, model });
   return jsonResponse(writeCount(promptTokensIn(segmentsOf(conversation))));
+}
+
+function embed(call: Call, version: string, model: string, verb: string): Promise<Response> {
+  const body = bodyOf(call, UNREADABLE);
+  checkModel(model, version, verb);
+  return verb === "embedContent" ? embedContent(call, body) : batchEmbedContents(call, body, model);
 }
 
 function checkKey({ headers, query }: Call): void {

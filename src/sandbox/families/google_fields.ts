@@ -14,6 +14,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
     "name model contents:Content systemInstruction:Content tools:Tool toolConfig:ToolConfig ttl expireTime " +
     "displayName createTime updateTime usageMetadata",
   CountTokensRequest: "contents:Content generateContentRequest:GenerateContentRequest",
+  EmbedContentRequest: "model content:Content taskType title outputDimensionality",
+  BatchEmbedContentsRequest: "requests:EmbedContentRequest",
   Content: "role parts:Part",
   Part: "text thought thoughtSignature inlineData:Blob fileData:FileData functionCall:FunctionCall " +
     "functionResponse:FunctionResponse executableCode codeExecutionResult toolCall toolResponse videoMetadata " +

@@ -14,6 +14,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import { chatEndpoint } from "./openai_chat.ts";
+import { makeEmbeddings } from "./openai_embeddings.ts";
 import { editImages, makeImages } from "./openai_images.ts";
 import { checkChat } from "./openai_chat_rules.ts";
 import { responsesEndpoint } from "./openai_responses.ts";
@@ -35,6 +36,8 @@ export const openai: VendorApi = {
         return makeImages(call);
       case "POST /v1/images/edits":
         return editImages(call);
+      case "POST /v1/embeddings":
+        return makeEmbeddings(call);
       case "GET /v1/models":
         return jsonResponse({ object: "list", data: MODELS.map(modelObject) }, headersOf(call));
     }

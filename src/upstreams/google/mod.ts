@@ -14,6 +14,9 @@ export const google = {
   images: googleImages,
   videos: googleVideos,
   caches: googleCaches,
+  lazy: {
+    embeddings: async (outbound) => (await import("./embeddings.ts")).googleEmbeddings(outbound),
+  },
   probe: probeByGet("/v1beta/models?pageSize=1"),
   models: googleListing,
 } satisfies UpstreamKind;

@@ -22,6 +22,9 @@ export const openai = {
   },
   images: openaiImages,
   videos: openrouterVideos,
+  lazy: {
+    embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound),
+  },
   probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,
 } satisfies UpstreamKind;

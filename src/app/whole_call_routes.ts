@@ -1,0 +1,16 @@
+import type { Route } from "../http/inbound.ts";
+import { contentEmbeddingRoutes } from "../protocols/content/embed.ts";
+import { defaultEmbeddingRoutes } from "../protocols/default/embeddings.ts";
+import type { WholeCallParts } from "../protocols/whole_call_parts.ts";
+import type { Services } from "./services.ts";
+
+/** The maximum number of values in a JSON body: the token ids that a vendor accepts in one request. */
+const MAX_VALUES = 350_000;
+
+/** Builds the endpoints that answer a request in one piece, by the protocol of their errors. */
+export function buildWholeCallRoutes(services: Services): Readonly<Record<"default" | "content", Route[]>> {
+  const { config: { limits }, catalog, authenticate } = services;
+  const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs, maxValues: MAX_VALUES };
+  const parts: WholeCallParts = { calls: services, catalog, authenticate, bodyLimits };
+  return { default: defaultEmbeddingRoutes(parts), content: contentEmbeddingRoutes(parts) };
+}

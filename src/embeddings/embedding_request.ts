@@ -1,0 +1,55 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { EmbeddingSection } from "../catalog/capability_sections.ts";
+import type { Model } from "../catalog/model.ts";
+import { endpointsServing } from "../catalog/model_endpoints.ts";
+import { displayName, modelNotFound } from "../catalog/model_not_found.ts";
+import { invalidField } from "../lib/gateway_error.ts";
+import type { EmbeddingOrder } from "../upstreams/embedding_upstream.ts";
+
+/** A model that makes embeddings. */
+export type EmbeddingModel = Model & { readonly embedding: EmbeddingSection };
+
+/** A request for embeddings, independent of the caller's format. */
+export interface EmbeddingRequest extends Omit<EmbeddingOrder, "model"> {
+  /** The model, then the fallbacks that are tried if all of its providers fail. */
+  readonly models: readonly EmbeddingModel[];
+  /** The model as the caller named it. */
+  readonly modelName: string;
+  /** The encoding of the response. */
+  readonly replyEncoding: "float" | "base64";
+  /** The field of the inputs, for errors. */
+  readonly inputField: string;
+  readonly bodyPin: string | null;
+  /** The fields that no vendor is sent. */
+  readonly droppedFields: readonly string[];
+}
+
+/**
+ * The models of a request: the named one, then its fallbacks that accept as many inputs.
+ *
+ * @param inputField The field of the inputs, for errors.
+ * @throws {GatewayError} `model_not_found`; `invalid_request` for a model that makes no embeddings, or takes fewer
+ * inputs.
+ */
+export function embeddingModels(
+  catalog: Catalog,
+  name: string,
+  { count, inputField }: { readonly count: number; readonly inputField: string },
+): readonly EmbeddingModel[] {
+  if (name === "") throw invalidField("model", "expected the id of a model that makes embeddings");
+  const named = catalog.named(name);
+  if (named === null) throw modelNotFound(catalog, name, isEmbeddingModel);
+  const { model, fallbacks } = named;
+  if (!isEmbeddingModel(model)) {
+    const paths = endpointsServing(model);
+    throw invalidField("model", `"${displayName(model.id)}" does not make embeddings; it is served by ${paths}`);
+  }
+  const { maxInputs } = model.embedding;
+  if (count > maxInputs) throw invalidField(inputField, `expected at most ${maxInputs} inputs, got ${count}`);
+  const others = fallbacks.filter(isEmbeddingModel).filter(({ embedding }) => count <= embedding.maxInputs);
+  return [model, ...others];
+}
+
+function isEmbeddingModel(model: Model): model is EmbeddingModel {
+  return model.embedding !== undefined;
+}

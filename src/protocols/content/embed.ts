@@ -1,0 +1,60 @@
+import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
+import { readBatchEmbedContents, readEmbedContent } from "../../embeddings/content_request.ts";
+import { makeEmbeddings } from "../../embeddings/embedding_call.ts";
+import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
+import { refuseDryRun } from "../../http/dry_run.ts";
+import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { framedVectors, type VectorFrame } from "../vector_frame.ts";
+import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { EMBED_ENDPOINTS, type EmbedVerb } from "./embed_endpoints.ts";
+import { renderContentError as renderError } from "./error.ts";
+
+/** How one endpoint is read and answered. */
+interface EmbedStyle {
+  readonly read: typeof readEmbedContent;
+  readonly frame: Omit<VectorFrame, "closing">;
+  /** The text after the last vector, before the usage. */
+  readonly end: string;
+}
+
+/** Source: Gemini API reference, "Embeddings". */
+const STYLES: Readonly<Record<EmbedVerb, EmbedStyle>> = {
+  embedContent: {
+    read: readEmbedContent,
+    frame: { opening: '{"embedding":', before: () => '{"values":', after: "}" },
+    end: "",
+  },
+  batchEmbedContents: {
+    read: readBatchEmbedContents,
+    frame: { opening: '{"embeddings":[', before: () => '{"values":', after: "}" },
+    end: "]",
+  },
+};
+
+/** `:embedContent` and `:batchEmbedContents` of a model. */
+export function contentEmbeddingRoutes(parts: WholeCallParts): Route[] {
+  return EMBED_ENDPOINTS.map(({ method, path, verb }) => ({
+    method,
+    path,
+    handler: embed(STYLES[verb], parts),
+    renderError,
+  }));
+}
+
+function embed({ read, frame, end }: EmbedStyle, parts: WholeCallParts): Handler {
+  const { calls, catalog, authenticate, bodyLimits } = parts;
+  return async (inbound) => {
+    const credential = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+    refuseDryRun(inbound.request.headers);
+    const { body, bytes } = await readJsonObject(inbound, bodyLimits);
+    inbound.record.capture?.takeRequest(bytes);
+    const model = pathParam(inbound.params, "model").replace(/^models\//, "");
+    const request = read(body, model, permittedCatalog(catalog, credential.limits));
+    const caller = wholeCallerOf(inbound, credential);
+    const made = await makeEmbeddings(request, caller, calls);
+    const usage = JSON.stringify({ usageMetadata: { promptTokenCount: made.tokens } }).slice(1);
+    const written = framedVectors(made.vectors, { ...frame, closing: `${end},${usage}` });
+    return servedResponse(caller, { ...made, body: written, contentType: "application/json" });
+  };
+}

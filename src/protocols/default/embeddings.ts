@@ -1,0 +1,39 @@
+import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
+import { readEmbeddingRequest } from "../../embeddings/default_request.ts";
+import { type MadeEmbeddings, makeEmbeddings } from "../../embeddings/embedding_call.ts";
+import { refuseDryRun } from "../../http/dry_run.ts";
+import type { Handler, Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { framedVectors } from "../vector_frame.ts";
+import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { renderDefaultError as renderError } from "./error.ts";
+
+/** `POST /v1/embeddings`. */
+export function defaultEmbeddingRoutes(parts: WholeCallParts): Route[] {
+  return [{ method: "POST", path: "/v1/embeddings", handler: embeddings(parts), renderError }];
+}
+
+function embeddings({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {
+  return async (inbound) => {
+    const credential = await authenticate(inbound);
+    refuseDryRun(inbound.request.headers);
+    const { body, bytes } = await readJsonObject(inbound, bodyLimits);
+    inbound.record.capture?.takeRequest(bytes);
+    const request = readEmbeddingRequest(body, permittedCatalog(catalog, credential.limits));
+    const caller = wholeCallerOf(inbound, credential);
+    const made = await makeEmbeddings(request, caller, calls);
+    const written = writeEmbeddings(made, request.modelName);
+    return servedResponse(caller, { ...made, body: written, contentType: "application/json" });
+  };
+}
+
+/** Source: OpenAI API reference, "Create embeddings"; docs/api/embeddings.md#response. */
+function writeEmbeddings({ vectors, tokens }: MadeEmbeddings, modelName: string): Uint8Array<ArrayBuffer> {
+  const rest = { model: modelName, usage: { prompt_tokens: tokens, total_tokens: tokens } };
+  return framedVectors(vectors, {
+    opening: '{"object":"list","data":[',
+    before: (nth) => `{"object":"embedding","index":${nth},"embedding":`,
+    after: "}",
+    closing: `],${JSON.stringify(rest).slice(1)}`,
+  });
+}

@@ -1,0 +1,57 @@
+import type { Authenticate } from "../billing/authenticate.ts";
+import type { Credential } from "../billing/key_ring.ts";
+import type { CallParts } from "../calls/paid_call.ts";
+import type { WholeCaller, WholeResult } from "../calls/whole_call.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { BodyLimits } from "../http/body.ts";
+import type { Inbound } from "../http/inbound.ts";
+import { writeMoney } from "../lib/money.ts";
+import { readHeaderPin } from "../routing/pin.ts";
+import { droppedFieldsHeader, wholeResponse } from "../texts/response_headers.ts";
+
+/** The dependencies of endpoints that answer a request in one piece. */
+export interface WholeCallParts {
+  readonly calls: CallParts;
+  readonly catalog: Catalog;
+  readonly authenticate: Authenticate;
+  /** The limits of their JSON bodies. */
+  readonly bodyLimits: BodyLimits;
+}
+
+/** The caller of a request. */
+export function wholeCallerOf(inbound: Inbound, { accountId, keyId, limits }: Credential): WholeCaller {
+  const { requestId, receivedAt, request, memory, record } = inbound;
+  return {
+    requestId,
+    accountId,
+    keyId,
+    limits,
+    receivedAt,
+    headerPin: readHeaderPin(request.headers),
+    callerSignal: () => request.signal,
+    memory,
+    record,
+  };
+}
+
+/** A response that a provider served. */
+export interface ServedBody extends Pick<WholeResult<unknown>, "provider" | "model"> {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
+  /** The fields of the request that the provider was not sent. */
+  readonly dropped: readonly string[];
+}
+
+/** The response to a request. */
+export function servedResponse(
+  { record }: Pick<WholeCaller, "record">,
+  { provider, model, body, contentType, dropped }: ServedBody,
+): Response {
+  return wholeResponse(record, body, {
+    "content-type": contentType,
+    "x-service-provider": provider,
+    "x-service-model": model.id,
+    ...record.cost !== null && { "x-service-cost": writeMoney(record.cost) },
+    ...dropped.length > 0 && { "x-service-dropped": droppedFieldsHeader(dropped) },
+  });
+}

@@ -1,0 +1,43 @@
+import { content } from "../../conversation/codecs/content/mod.ts";
+import { isObject } from "../../conversation/wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../embedding_upstream.ts";
+import type { Outbound } from "../outbound_call.ts";
+import { exchangeVectors } from "../vector_exchange.ts";
+
+const NAMES = { list: "embeddings", vector: "values", usage: "usageMetadata" };
+/** Source: Gemini API reference, "Embeddings": the error of a longer batch. */
+const MAX_INPUTS = 100;
+
+/**
+ * Embeddings of Google. A single one is sent as a batch of one. Source: Gemini API reference, "Embeddings",
+ * `batchEmbedContents`.
+ */
+export function googleEmbeddings(outbound: Outbound): EmbeddingUpstream {
+  return {
+    maxInputs: MAX_INPUTS,
+    unsupported: ({ inputs }) =>
+      inputs.every(({ tokens }) => tokens === null) ? null : "expected text, as this model's vendor takes no token ids",
+    dropped: ({ extras }) => Object.keys(extras),
+    async embed(order, exchange) {
+      const { vectors, usage } = await exchangeVectors(outbound, {
+        path: `/v1beta/models/${encodeURI(order.model)}:batchEmbedContents`,
+        body: { requests: order.inputs.map((input) => requestOf(input, order)) },
+        names: NAMES,
+        count: order.inputs.length,
+        readError: content.upstream.readError,
+      }, exchange);
+      return { vectors, reportedTokens: isObject(usage) ? usage.promptTokenCount ?? null : null };
+    },
+  };
+}
+
+function requestOf({ text, request }: EmbeddingInput, { model, dimensions }: EmbeddingOrder): JsonObject {
+  const name = `models/${model}`;
+  if (request !== null) return { ...request, model: name };
+  return {
+    model: name,
+    content: { parts: [{ text }] },
+    ...dimensions !== null && { outputDimensionality: dimensions },
+  };
+}

@@ -1,0 +1,47 @@
+import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject } from "../../conversation/wire_value.ts";
+import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../embedding_upstream.ts";
+import type { Outbound } from "../outbound_call.ts";
+import { exchangeVectors } from "../vector_exchange.ts";
+
+const NAMES = { list: "data", vector: "embedding", usage: "usage" };
+/** The members of a request in the content format that this format has. */
+const CARRIED: ReadonlySet<string> = new Set([
+  "content",
+  "model",
+  "outputDimensionality",
+  "output_dimensionality",
+]);
+
+/** Embeddings of OpenAI and compatible vendors. Source: OpenAI API reference, "Create embeddings". */
+export function openaiEmbeddings(outbound: Outbound): EmbeddingUpstream {
+  return {
+    maxInputs: null,
+    unsupported: ({ inputs }) =>
+      inputs.every(({ text, tokens }) => text !== null || tokens !== null)
+        ? null
+        : "expected one text part for each content, as this model's vendor takes texts only",
+    dropped: ({ inputs }) => [
+      ...new Set(inputs.flatMap(({ request }) => Object.keys(request ?? {}).filter((name) => !CARRIED.has(name)))),
+    ],
+    async embed(order, exchange) {
+      const request = { path: "/embeddings", body: bodyOf(order), names: NAMES, count: order.inputs.length };
+      const { vectors, usage } = await exchangeVectors(outbound, request, exchange);
+      return { vectors, reportedTokens: isObject(usage) ? usage.prompt_tokens ?? usage.total_tokens ?? null : null };
+    },
+  };
+}
+
+function bodyOf({ model, inputs, dimensions, encoding, extras }: EmbeddingOrder): JsonObject {
+  const [first] = inputs;
+  return {
+    ...extras,
+    model,
+    // One input is sent as such, as most clients do.
+    input: inputs.length === 1 && first !== undefined ? valueOf(first) : inputs.map(valueOf),
+    ...dimensions !== null && { dimensions },
+    ...encoding !== null && { encoding_format: encoding },
+  };
+}
+
+const valueOf = ({ text, tokens }: EmbeddingInput) => text ?? tokens;

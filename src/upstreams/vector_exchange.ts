@@ -1,0 +1,49 @@
+import { chat } from "../conversation/codecs/chat/mod.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import type { Outbound, OutboundCall } from "./outbound_call.ts";
+import { readVectorList, type VectorList, type VectorListNames } from "./vector_list.ts";
+import type { WholeExchange } from "./whole_exchange.ts";
+
+/** A request for vectors and how its reply is read. */
+export interface VectorRequest {
+  readonly path: string;
+  readonly body: JsonObject;
+  readonly names: VectorListNames;
+  /** The expected number of vectors. */
+  readonly count: number;
+  /** Reads an error body. Default: the format of the default protocol. */
+  readonly readError?: OutboundCall["readError"];
+}
+
+/** Above the largest reply: 2,048 vectors of 3,072 numbers as text. The memory limit of the gateway applies before. */
+const MAX_REPLY_BYTES = 200_000_000;
+const ENCODER = new TextEncoder();
+
+/**
+ * Sends a request for vectors and reads the reply.
+ *
+ * @throws {UpstreamFailure} `broken` also for a reply that {@linkcode readVectorList} does not accept.
+ */
+export async function exchangeVectors(
+  outbound: Outbound,
+  { path, body, names, count, readError = chat.upstream.readError }: VectorRequest,
+  { reserve, onResponse }: WholeExchange,
+): Promise<VectorList> {
+  const response = await outbound.send({
+    method: "POST",
+    path,
+    headers: {},
+    body: ENCODER.encode(JSON.stringify(body)),
+    firstByteMs: outbound.firstByteMs,
+    // The vendor bills what it has begun, so a caller who leaves does not stop it.
+    callerSignal: null,
+    readError,
+  });
+  onResponse(response);
+  const bytes = await response.readAll(MAX_REPLY_BYTES, reserve);
+  try {
+    return await readVectorList(bytes, names, count);
+  } catch (cause) {
+    throw outbound.failure("broken", "", { accepted: "unknown", cause });
+  }
+}
