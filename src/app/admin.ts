@@ -13,17 +13,23 @@ import { adminDeliveryRoutes } from "../protocols/admin/deliveries.ts";
 import { adminModelRoutes } from "../protocols/admin/models.ts";
 import { PAGE_PARAMETERS } from "../protocols/admin/fields.ts";
 import { adminEventRoutes } from "../protocols/admin/events.ts";
-import { adminProviderRoutes, type TestProvider } from "../protocols/admin/providers.ts";
+import { type AdminOverviewOptions, adminOverviewRoutes } from "../protocols/admin/overview_events.ts";
+import {
+  type AdminProviderOptions,
+  adminProviderRoutes,
+  type TestProvider,
+  writeProviders,
+} from "../protocols/admin/providers.ts";
 import { adminRoutes } from "../protocols/admin/routes.ts";
 import type { EraseAccount } from "../protocols/admin/erasure.ts";
-import { guarded } from "../protocols/admin/admin_access.ts";
+import { guarded, isStillOperator } from "../protocols/admin/admin_access.ts";
 import type { AdminRoute } from "../protocols/admin/admin_route.ts";
 import { adminAuditRoutes } from "../protocols/admin/audit.ts";
 import { adminReceiverRoutes } from "../protocols/admin/receivers.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import type { RunningVideos } from "../protocols/admin/task_changes.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
-import { type AdminTrafficOptions, adminTrafficRoutes } from "../protocols/admin/traffic.ts";
+import { type AdminTrafficOptions, adminTrafficRoutes, trafficReader } from "../protocols/admin/traffic.ts";
 import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
@@ -74,7 +80,7 @@ export interface AdminRouteOptions {
   /** Null for a gateway that does not run. */
   readonly cacheHits: Pick<CountedHits, "writeAll"> | null;
   /** Null for a gateway that does not run. */
-  readonly traffic: AdminTrafficOptions | null;
+  readonly traffic: AdminTrafficOptions & Pick<AdminOverviewOptions, "streams"> | null;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
   /** Null if requests are not logged. */
   readonly requestLog: RequestLog | null;
@@ -105,6 +111,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     const { eraseAccount } = await import("./erase_account.ts");
     return await eraseAccount({ store, keys, meter, files, requestLog, audit: access.audit, forgetReplies }, account);
   };
+  const ofProviders = { providers, breaker, slots, startedAt, test, readOptionalJson };
   const routes: readonly AdminRoute[] = [
     ...adminRoutes({ store, keys, meter, readJson, readOptionalJson, accounts: config.accounts, erase }),
     ...adminDeliveryRoutes({ admin: deliveries, readJson }),
@@ -119,16 +126,33 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     }),
     ...adminCacheRoutes({ admin: openCacheAdmin(store, log, async () => await cacheHits?.writeAll()) }),
     ...adminTaskRoutes({ admin: openTaskAdmin(store), videos: options.videos }),
-    ...adminProviderRoutes({ providers, breaker, slots, startedAt, test, readOptionalJson }),
+    ...adminProviderRoutes(ofProviders),
     ...adminModelRoutes({ catalog: options.catalog, aliases: config.aliases, readJson }),
     ...adminUsageRoutes({ usage }),
-    ...traffic === null ? [] : adminTrafficRoutes(traffic),
+    ...traffic === null ? [] : overviewRoutes({ ...traffic, clock, access, ofProviders }),
     ...adminSigningKeyRoutes({ signingKeys }),
     ...requestRoutes(requestLog),
     ...configChanges === null ? [] : configRoutes({ changes: configChanges, readJson }),
     ...adminAuditRoutes({ ...access, readJson }),
   ];
   return routes.map((route) => guarded(route, access));
+}
+
+interface OverviewParts extends AdminTrafficOptions, Pick<AdminOverviewOptions, "streams"> {
+  readonly clock: Clock;
+  readonly access: AdminAccess;
+  readonly ofProviders: AdminProviderOptions;
+}
+
+/** The traffic, and its changes together with those of the providers. */
+function overviewRoutes({ streams, access, ofProviders, ...traffic }: OverviewParts): AdminRoute[] {
+  const readTraffic = trafficReader(traffic);
+  const readProviders = () => writeProviders(ofProviders);
+  const isOperator: AdminOverviewOptions["isOperator"] = (inbound) => isStillOperator(inbound, access);
+  return [
+    ...adminTrafficRoutes(readTraffic),
+    ...adminOverviewRoutes({ streams, readTraffic, readProviders, isOperator }),
+  ];
 }
 
 /** The endpoints of the log of requests. The first request to one of them loads their code. */

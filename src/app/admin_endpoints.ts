@@ -49,6 +49,7 @@ export const ADMIN_ENDPOINTS: readonly Endpoint[] = endpointsOf({
   "/providers/:provider/test": ["POST"],
   "/usage": ["GET"],
   "/traffic": ["GET"],
+  "/overview/events": ["GET"],
   "/signing-keys/rotate": ["POST"],
   "/audit": ["GET"],
   "/admin-keys": ["GET", "POST"],

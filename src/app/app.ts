@@ -158,6 +158,7 @@ async function start(
       state.isDraining = true;
       services.counts.loopLag.stop();
       gateway.features.videos.videos.endEvents();
+      gateway.features.console.endStreams();
       await store.publishAddress(null).catch(() => {}); // A full disk does not prevent the stop.
       const { shutdownGraceMs } = server;
       const cancelAbort = clock.after(shutdownGraceMs, abortStreams);

@@ -10,6 +10,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { RequestMetrics } from "../metrics/request_metrics.ts";
 import type { TrafficHistory } from "../metrics/traffic_history.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
+import type { LiveStreams } from "../protocols/admin/live_streams.ts";
 import type { AdminAccess } from "./admin_access.ts";
 import { CONSOLE_ENDPOINTS } from "./admin_endpoints.ts";
 import { createRouter } from "./router.ts";
@@ -24,6 +25,8 @@ export class ConsoleState {
   #sessions: Promise<ConsoleSessions> | null = null;
   #accountKeys: Promise<AccountKeys> | null = null;
   #history: Promise<TrafficHistory> | null = null;
+  #streams: Promise<LiveStreams> | null = null;
+  #hasEndedStreams = false;
   #isClosed = false;
 
   constructor(readonly clock: Clock, readonly requests: Pick<RequestMetrics, "totals">) {}
@@ -47,6 +50,22 @@ export class ConsoleState {
     return this.#history ??= this.#startHistory();
   }
 
+  /** The open streams of the overview. */
+  streams(): Promise<LiveStreams> {
+    return this.#streams ??= this.#openStreams();
+  }
+
+  /** Ends the open streams, because the configuration has changed. Their clients connect again. */
+  restartStreams(): void {
+    void this.#streams?.then((streams) => streams.endAll());
+  }
+
+  /** Ends the open streams and all further ones, because the gateway stops. */
+  endStreams(): void {
+    this.#hasEndedStreams = true;
+    void this.#streams?.then((streams) => streams.close());
+  }
+
   /** Creates a link that signs in once with the highest admin key of a configuration; null if there is none. */
   async createLink({ config, address }: { readonly config: Config; readonly address: string }): Promise<string | null> {
     const key = hasConsole(config) ? commandKeyOf(config.server) : null;
@@ -58,6 +77,13 @@ export class ConsoleState {
   async close(): Promise<void> {
     this.#isClosed = true;
     (await this.#history)?.stop();
+  }
+
+  async #openStreams(): Promise<LiveStreams> {
+    const { LiveStreams } = await import("../protocols/admin/live_streams.ts");
+    const streams = new LiveStreams(this.clock);
+    if (this.#hasEndedStreams) streams.close();
+    return streams;
   }
 
   async #startHistory(): Promise<TrafficHistory> {

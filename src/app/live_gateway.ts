@@ -151,6 +151,7 @@ export class LiveGateway {
     const { breaker, credentials, slots, config, providers, openedProviders, openCallLimit } = next.services;
     this.#current = next;
     next.features.videos.onProviders(providers);
+    next.features.console.restartStreams();
     next.features.large.setConfig(config, next.lists.models);
     this.isolates?.setConfig(config, next.lists.models);
     credentials.replaceProviders(providers);

@@ -9,7 +9,6 @@ import { contentModelRoutes } from "../protocols/content/models.ts";
 import { guarded } from "../protocols/admin/admin_access.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import { adminMetricsRoutes } from "../protocols/admin/metrics.ts";
-import type { TrafficNow } from "../protocols/admin/traffic.ts";
 import { renderContentError } from "../protocols/content/error.ts";
 import { deliveryRoutes } from "../protocols/default/deliveries.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
@@ -194,7 +193,12 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
       receivers: () => features.receivers.load(),
       videos: features.videos.videos,
       forgetReplies: features.forgetReplies,
-      traffic: { history: () => features.console.history(), now: () => trafficNow(services) },
+      traffic: {
+        history: () => features.console.history(),
+        streams: () => features.console.streams(),
+        now: () => ({ openStreams: services.openStreams.count, memory: services.memory }),
+        countJobs: () => countJobs(services),
+      },
       configChanges,
       baseUrl: () => state.baseUrl,
     });
@@ -203,13 +207,9 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
   return [...routes, ...measured.map((route) => guarded(route, access))];
 }
 
-async function trafficNow({ openStreams, memory, store }: OwnedServices): Promise<TrafficNow> {
+async function countJobs({ store }: OwnedServices): Promise<Readonly<Record<string, number>>> {
   const jobs = (await store.metrics()).find(({ name }) => name === "switchyard_jobs")?.samples ?? [];
-  return {
-    openStreams: openStreams.count,
-    memory,
-    jobs: Object.fromEntries(jobs.map(({ labels, value }) => [String(labels.kind), value])),
-  };
+  return Object.fromEntries(jobs.map(({ labels, value }) => [String(labels.kind), value]));
 }
 
 /** @param authorize Passes a request that may see details; null if all may. */

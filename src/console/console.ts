@@ -10,6 +10,7 @@ import { secondsOf } from "../lib/clock.ts";
 import type { AccountKeys, Acting } from "./account_keys.ts";
 import { answerAsset, type ConsoleAssets } from "./assets.ts";
 import { forwardCall, type ForwardedCall, forwardedInbound, sendOwnCall } from "./forward.ts";
+import { endWithSession } from "./session_stream.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 import { withSecurityHeaders } from "./security_headers.ts";
 import { readSessionCookie, writeSessionCookie } from "./session_cookie.ts";
@@ -149,7 +150,10 @@ function apiHandler(options: ConsoleOptions): Handler {
     const call = { path: inbound.path.slice(API.length), key, hasBody: inbound.method !== "GET" };
     if (isOperator) {
       const operator = await options.keys.identify(key);
-      if (operator !== null) return await answerOperator(inbound, operator, call, options);
+      if (operator !== null) {
+        const response = await answerOperator(inbound, operator, call, options);
+        return isEventStream(inbound, response) ? endWithSession(response, sessions, token) : response;
+      }
     } else {
       const response = await unlessInvalidKey(forwardCall(callerRouter, inbound, call));
       if (response !== null) return response;
@@ -157,6 +161,11 @@ function apiHandler(options: ConsoleOptions): Handler {
     sessions.end(token);
     throw ended();
   };
+}
+
+/** Whether a response sends changes until somebody ends it. Answers to a change, such as replies of models, do not. */
+function isEventStream({ method }: Inbound, { headers }: Response): boolean {
+  return method === "GET" && headers.get("content-type") === "text/event-stream";
 }
 
 async function answerOperator(

@@ -33,6 +33,8 @@ interface KeptSession extends Session {
   /** Milliseconds of the monotonic clock. */
   readonly startedAt: number;
   usedAt: number;
+  /** Called when it is removed. */
+  readonly onEnd: Set<() => void>;
 }
 
 interface Link {
@@ -71,6 +73,7 @@ export class ConsoleSessions {
       expiresAt: this.clock.now() + MAX_AGE_MS,
       startedAt: at,
       usedAt: at,
+      onEnd: new Set(),
     };
     const hash = hashOf(token);
     this.#sessions.set(hash, session);
@@ -89,6 +92,19 @@ export class ConsoleSessions {
     }
     session.usedAt = this.clock.monotonicMs();
     return session;
+  }
+
+  /**
+   * Calls a function when the session of a token ends, at once if it has ended. A session that nobody uses ends when it
+   * is next looked for.
+   *
+   * @returns A function that cancels this.
+   */
+  onEnd(token: string, callback: () => void): () => void {
+    const session = this.#sessions.get(hashOf(token));
+    if (session === undefined) callback();
+    session?.onEnd.add(callback);
+    return () => void session?.onEnd.delete(callback);
   }
 
   /** Ends the session of a token. */
@@ -124,6 +140,7 @@ export class ConsoleSessions {
     const own = this.#byKey.get(session.key);
     own?.delete(hash);
     if (own?.size === 0) this.#byKey.delete(session.key);
+    for (const callback of session.onEnd) callback();
   }
 
   #removeEnded(): void {

@@ -38,7 +38,9 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     cacheHits: null,
     traffic: {
       history: () => Promise.reject(new Error("No traffic is counted here")),
-      now: () => Promise.resolve({ openStreams: 0, memory: { inUse: 0, limitBytes: 0 }, jobs: {} }),
+      streams: () => Promise.reject(new Error("No stream is opened here")),
+      now: () => ({ openStreams: 0, memory: { inUse: 0, limitBytes: 0 } }),
+      countJobs: () => Promise.resolve({}),
     },
     clock,
     startedAt: clock.now(),

@@ -101,9 +101,35 @@ stageTest("the live view shows a request when it has ended", async ({ gateway, p
   await page.waitForSelector(`a[href$="${id}"]`);
 });
 
-stageTest("a session that has ended leads to the sign-in page", async ({ gateway, page, context, signIn }) => {
+stageTest("the overview follows the gateway by one stream", async ({ gateway, page, chat, signIn }) => {
+  const reads: string[] = [];
+  page.on("request", (request) => void (/traffic|overview\/events/.test(request.url()) && reads.push(request.url())));
   await signIn(gateway.adminKey);
-  await context.clearCookies();
+  await page.getByText("No request failed").waitFor();
+  await chat("sandbox/unknown");
+  await page.getByRole("link", { name: "model_not_found" }).waitFor();
+  assertEquals(reads, [`${gateway.address}/console/api/admin/v1/overview/events?span=hour`]);
+});
+
+stageTest("the overview reads again and again while no stream can be opened", async (stage) => {
+  const { gateway, page, chat, signIn } = stage;
+  await page.route("**/overview/events*", (route) => route.fulfill({ status: 429, json: {} }));
+  await signIn(gateway.adminKey);
+  await page.getByText("No request failed").waitFor();
+  await chat("sandbox/unknown");
+  await page.getByRole("link", { name: "model_not_found" }).waitFor();
+  assertEquals(await page.locator("[role=alert]").count(), 0);
+  await page.unroute("**/overview/events*");
+  await page.waitForResponse((response) => response.url().includes("/overview/events") && response.status() === 200);
+});
+
+stageTest("a session that ends elsewhere leads to the sign-in page", async ({ gateway, page, context, signIn }) => {
+  await signIn(gateway.adminKey);
+  await page.getByText("No request failed").waitFor();
+  const other = await context.newPage();
+  await other.goto(`${gateway.address}/console/audit`);
+  await other.click("[aria-label='Sign out']");
+  await other.waitForSelector("input[name=key]");
   await page.getByText("Your session has ended").waitFor();
 });
 

@@ -67,7 +67,7 @@ export const TEXTS = {
     providers: "Providers",
     emptyTitle: "No requests yet",
     empty:
-      "Send one with an API key of an account. This page follows within seconds. It counts from the start of the gateway;",
+      "Send one with an API key of an account. This page shows it at once. It counts from the start of the gateway;",
     emptyLink: "earlier requests are in the log.",
   },
   providers: {

@@ -63,8 +63,8 @@ export async function requireRole(
   role: AdminRole,
   { keys, wrongKeys }: AdminGuard,
 ): Promise<AdminIdentity> {
-  const sent = BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
-  if (sent === undefined) {
+  const sent = keyIn(request);
+  if (sent === null) {
     throw new GatewayError("unauthorized", 'Cannot authenticate: expected "Authorization: Bearer" and the admin key');
   }
   const identity = await keys.identify(sent);
@@ -79,6 +79,19 @@ export async function requireRole(
     );
   }
   return identity;
+}
+
+/** Whether the admin key of a request that was accepted is still one. Every role reads. */
+export async function isStillOperator(
+  { request }: Pick<Inbound, "request">,
+  { keys }: Pick<AdminGuard, "keys">,
+): Promise<boolean> {
+  const sent = keyIn(request);
+  return sent !== null && await keys.identify(sent) !== null;
+}
+
+function keyIn({ headers }: Request): string | null {
+  return BEARER.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
 /**

@@ -63,30 +63,28 @@ export interface ProviderTest extends Pick<ProviderCheck, "latencyMs"> {
 export function adminProviderRoutes(parts: AdminProviderOptions): AdminRoute[] {
   const route = adminRoutesBelow("/admin/v1/providers");
   return [
-    route("GET", "", listHandler(parts)),
+    route("GET", "", () => answerJson(writeProviders(parts))),
     route("POST", "/:provider/test", testHandler(parts), { isAudited: false }),
   ];
 }
 
 /**
- * `GET /admin/v1/providers`: `{data, since}`, every configured provider and credential with its state, its circuits,
- * its limits, and the attempts since the start of this process.
+ * What `GET /admin/v1/providers` answers: `{data, since}`, every configured provider and credential with its state, its
+ * circuits, its limits, and the attempts since the start of this process.
  */
-function listHandler(
+export function writeProviders(
   { providers, breaker, slots, startedAt }: Pick<AdminProviderOptions, "providers" | "breaker" | "slots" | "startedAt">,
-): Handler {
-  return () => {
-    const health = new Map(breaker.health().map((each) => [each.provider, each]));
-    const healthOf = (id: string) => health.get(id) ?? unusedHealthOf(id);
-    const limitsOf = (id: string) => writeLoad(slots.loadOf(id));
-    const data = providers.map(({ name, kind, credentials }) => {
-      const ids = credentials.map((credential) => providerIdOf(name, credential));
-      const own = ids.length === 0 ? healthOf(name) : jointHealthOf(name, ids.map(healthOf));
-      const each = ids.map((id) => ({ name: credentialOf(id), ...writeHealth(healthOf(id)), limits: limitsOf(id) }));
-      return { name, kind, ...writeHealth(own), limits: limitsOf(name), credentials: each };
-    });
-    return answerJson({ data, since: secondsOf(startedAt) });
-  };
+): JsonObject {
+  const health = new Map(breaker.health().map((each) => [each.provider, each]));
+  const healthOf = (id: string) => health.get(id) ?? unusedHealthOf(id);
+  const limitsOf = (id: string) => writeLoad(slots.loadOf(id));
+  const data = providers.map(({ name, kind, credentials }) => {
+    const ids = credentials.map((credential) => providerIdOf(name, credential));
+    const own = ids.length === 0 ? healthOf(name) : jointHealthOf(name, ids.map(healthOf));
+    const each = ids.map((id) => ({ name: credentialOf(id), ...writeHealth(healthOf(id)), limits: limitsOf(id) }));
+    return { name, kind, ...writeHealth(own), limits: limitsOf(name), credentials: each };
+  });
+  return { data, since: secondsOf(startedAt) };
 }
 
 const Test = z.strictObject({ credential: z.string().nullish() });

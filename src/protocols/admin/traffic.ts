@@ -1,3 +1,4 @@
+import type { Clock } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { REQUEST_SECONDS } from "../../lib/histogram.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -17,34 +18,61 @@ export interface TrafficNow {
   readonly openStreams: number;
   /** Memory that requests hold, and may hold, in bytes. */
   readonly memory: { readonly inUse: number; readonly limitBytes: number };
-  /** Jobs of the store that wait, by their kind. */
-  readonly jobs: Readonly<Record<string, number>>;
 }
 
-/** The dependencies of the traffic endpoint. */
+/** The dependencies of {@linkcode trafficReader}. */
 export interface AdminTrafficOptions {
   readonly history: () => Promise<Pick<TrafficHistory, "read">>;
-  readonly now: () => Promise<TrafficNow>;
+  readonly now: () => TrafficNow;
+  /** Counts the jobs of the store that wait, by their kind. */
+  readonly countJobs: () => Promise<Readonly<Record<string, number>>>;
+}
+
+/** Reads what `GET /admin/v1/traffic` answers. */
+export type ReadTraffic = (span: TrafficSpan) => Promise<JsonObject>;
+
+/** Jobs are counted at most this often, as the store is read for it. */
+const JOBS_MS = 5_000;
+
+/** Returns a function that reads the traffic of a span, and what is under way. */
+export function trafficReader(
+  { history, now, countJobs, clock }: AdminTrafficOptions & { readonly clock: Pick<Clock, "monotonicMs"> },
+): ReadTraffic {
+  let counted: { readonly jobs: Readonly<Record<string, number>>; readonly until: number } | null = null;
+  return async (span) => {
+    if (counted === null || clock.monotonicMs() >= counted.until) {
+      counted = { jobs: await countJobs(), until: clock.monotonicMs() + JOBS_MS };
+    }
+    const { jobs } = counted;
+    const { steps, total } = (await history()).read(span);
+    const { openStreams, memory } = now();
+    return {
+      span,
+      data: steps.map(writeStep),
+      total: writeStep(total),
+      now: { open_streams: openStreams, memory: { in_use: memory.inUse, limit: memory.limitBytes }, jobs },
+    };
+  };
 }
 
 /** `GET /admin/v1/traffic?span`: requests, errors, tokens, cost and latencies in steps of the last hour, day, … */
-export function adminTrafficRoutes({ history, now }: AdminTrafficOptions): AdminRoute[] {
+export function adminTrafficRoutes(read: ReadTraffic): AdminRoute[] {
   return [
-    adminRoutesBelow("/admin/v1/traffic")("GET", "", async ({ query }) => {
-      const span = spanIn(new URLSearchParams(query));
-      const { openStreams, memory, jobs } = await now();
-      const { steps, total } = (await history()).read(span);
-      return answerJson({
-        span,
-        data: steps.map(writeStep),
-        total: writeStep(total),
-        now: { open_streams: openStreams, memory: { in_use: memory.inUse, limit: memory.limitBytes }, jobs },
-      });
-    }, { parameters: ["span"] }),
+    adminRoutesBelow("/admin/v1/traffic")(
+      "GET",
+      "",
+      async ({ query }) => answerJson(await read(spanIn(new URLSearchParams(query)))),
+      { parameters: ["span"] },
+    ),
   ];
 }
 
-function spanIn(parameters: URLSearchParams): TrafficSpan {
+/**
+ * The span that a query names; default: the last hour.
+ *
+ * @throws {GatewayError} `invalid_request` naming `span`.
+ */
+export function spanIn(parameters: URLSearchParams): TrafficSpan {
   const text = parameters.get("span") ?? "hour";
   const span = TRAFFIC_SPANS.find((each) => each === text);
   if (span === undefined) throw invalidField("span", `expected one of ${TRAFFIC_SPANS.join(", ")}`);

@@ -1,14 +1,13 @@
-import { read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
 import { Choice } from "../../components/choice.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
+import { useLive } from "../../live.ts";
 import { hrefOf, query, setQuery } from "../../navigation.ts";
 import type { Page } from "../../page.ts";
-import { usePolled } from "../../polled.ts";
-import type { TrafficAnswer } from "../../shapes.ts";
+import type { ProvidersAnswer, TrafficAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { ErrorsCard } from "./errors_card.tsx";
 import { ProvidersCard } from "./providers_card.tsx";
@@ -16,7 +15,12 @@ import { TrafficCharts } from "./traffic_charts.tsx";
 import { TrafficStats } from "./traffic_stats.tsx";
 
 const SPANS = ["hour", "day", "week", "month"] as const;
-const REFRESH_MS = 5_000;
+
+/** The events of the stream, by their names. */
+interface OverviewEvents {
+  readonly traffic: TrafficAnswer;
+  readonly providers: ProvidersAnswer;
+}
 
 /** The state of the gateway at a glance. */
 export const overviewPage: Page = {
@@ -29,11 +33,11 @@ export const overviewPage: Page = {
 
 function Overview() {
   const span = SPANS.find((each) => each === query.value.get("span")) ?? "hour";
-  const { data, error } = usePolled(
-    span,
-    (signal) => read<TrafficAnswer>("/admin/v1/traffic", { span }, signal),
-    REFRESH_MS,
-  );
+  const { data: { traffic, providers }, error } = useLive<OverviewEvents>(span, {
+    path: "/admin/v1/overview/events",
+    query: { span },
+    fallback: { traffic: { path: "/admin/v1/traffic", query: { span } }, providers: { path: "/admin/v1/providers" } },
+  });
   return (
     <>
       <PageHead title={TEXTS.overview.title}>
@@ -46,12 +50,14 @@ function Overview() {
         />
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
-      {data === null ? error === null && <Loading /> : <Traffic answer={data} />}
+      {traffic === undefined || providers === undefined
+        ? error === null && <Loading />
+        : <Traffic answer={traffic} providers={providers} />}
     </>
   );
 }
 
-function Traffic({ answer }: { readonly answer: TrafficAnswer }) {
+function Traffic({ answer, providers }: { readonly answer: TrafficAnswer; readonly providers: ProvidersAnswer }) {
   return (
     <div class="grid">
       <TrafficStats answer={answer} />
@@ -68,7 +74,7 @@ function Traffic({ answer }: { readonly answer: TrafficAnswer }) {
         <ErrorsCard errors={answer.total.errors} />
       </Card>
       <Card title={TEXTS.overview.providers}>
-        <ProvidersCard />
+        <ProvidersCard providers={providers.data} />
       </Card>
     </div>
   );

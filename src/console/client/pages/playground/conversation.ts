@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../../json.ts";
 
 /** A conversation of the playground, which each protocol writes in its own form. */
 

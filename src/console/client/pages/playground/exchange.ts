@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { apiAddress, sendForResponse } from "../../api.ts";
 import type { WrittenRequest } from "./conversation.ts";
-import { parsedJson } from "./json.ts";
+import { parsedJson } from "../../json.ts";
 import { callerFields } from "./payer.ts";
 
 /** An event of a stream as it came. */

@@ -1,7 +1,7 @@
 import { ApiError, read } from "../../api.ts";
 import { TEXTS } from "../../texts.ts";
 import type { LoggedRequest } from "../requests/logged_request.ts";
-import { objectIn, parsedJson, textIn } from "./json.ts";
+import { objectIn, parsedJson, textIn } from "../../json.ts";
 import { payer } from "./payer.ts";
 import type { PlaygroundState } from "./playground_state.ts";
 import { PROTOCOL_NAMES, PROTOCOLS } from "./protocols/all.ts";

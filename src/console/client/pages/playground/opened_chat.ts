@@ -1,5 +1,5 @@
 import type { AssistantMessage, Call, CallResult, Media, Message, TextPart, Tool } from "./conversation.ts";
-import { type JsonObject, objectIn, textIn } from "./json.ts";
+import { type JsonObject, objectIn, textIn } from "../../json.ts";
 
 /** A request of the log as the chat of the playground shows it. */
 export interface OpenedChat {

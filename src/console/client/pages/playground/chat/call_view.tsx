@@ -1,6 +1,6 @@
 import { TEXTS } from "../../../texts.ts";
 import type { Call } from "../conversation.ts";
-import { parsedJson } from "../json.ts";
+import { parsedJson } from "../../../json.ts";
 
 /** A call of a tool with its input. */
 export function CallView({ call: { name, input } }: { readonly call: Call }) {

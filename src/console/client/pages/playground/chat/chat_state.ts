@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
-import type { JsonObject } from "../json.ts";
-import { objectIn, parsedJson, textIn } from "../json.ts";
+import type { JsonObject } from "../../../json.ts";
+import { objectIn, parsedJson, textIn } from "../../../json.ts";
 import type { ChatSettings, Media, ProtocolName, Thinking, Tool } from "../conversation.ts";
 import type { OpenedChat } from "../opened_chat.ts";
 import { Pane } from "./pane.ts";

@@ -3,7 +3,7 @@ import { TEXTS } from "../../../texts.ts";
 import { CopyButton } from "../copy_button.tsx";
 import { Facts } from "../facts.tsx";
 import { Inspector } from "../inspector.tsx";
-import { objectIn, parsedJson } from "../json.ts";
+import { objectIn, parsedJson } from "../../../json.ts";
 import { Markdown } from "../markdown.tsx";
 import { dataUrl } from "../protocols/media.ts";
 import { textSnippet } from "../snippets/text_snippet.ts";

@@ -1,5 +1,5 @@
 import type { Media } from "../conversation.ts";
-import { type JsonObject, numberIn, objectIn, objectsIn, textIn } from "../json.ts";
+import { type JsonObject, numberIn, objectIn, objectsIn, textIn } from "../../../json.ts";
 import { dataUrl } from "../protocols/media.ts";
 import type { ReplyUsage } from "../reply.ts";
 

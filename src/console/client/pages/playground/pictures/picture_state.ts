@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ApiError } from "../../../api.ts";
 import type { Media } from "../conversation.ts";
 import { callJson, type Exchange, newExchange } from "../exchange.ts";
-import { type JsonObject, numberIn, textIn } from "../json.ts";
+import { type JsonObject, numberIn, textIn } from "../../../json.ts";
 import { fileIn } from "../opened_chat.ts";
 import {
   bodyOf,

@@ -1,5 +1,5 @@
 import { type Call, type ChatSettings, type Media, type Message, ownFormOf, SCHEMA_NAME } from "../conversation.ts";
-import { type JsonObject, numberIn, objectIn, objectsIn, textIn } from "../json.ts";
+import { type JsonObject, numberIn, objectIn, objectsIn, textIn } from "../../../json.ts";
 import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
 import { audioFormat, dataUrl, isPicture } from "./media.ts";
 import { chatSnippets } from "../snippets/chat_snippets.ts";

@@ -1,5 +1,5 @@
 import { type CallResult, type ChatSettings, type Message, ownFormOf, type Thinking } from "../conversation.ts";
-import { type JsonObject, numberIn, objectIn, objectsIn, parsedJson, textIn } from "../json.ts";
+import { type JsonObject, numberIn, objectIn, objectsIn, parsedJson, textIn } from "../../../json.ts";
 import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
 import { contentSnippets } from "../snippets/content_snippets.ts";
 import type { Protocol } from "./protocol.ts";

@@ -1,5 +1,5 @@
 import { type ChatSettings, type Media, type Message, ownFormOf, type Thinking } from "../conversation.ts";
-import { type JsonObject, numberIn, objectIn, parsedJson, textIn } from "../json.ts";
+import { type JsonObject, numberIn, objectIn, parsedJson, textIn } from "../../../json.ts";
 import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
 import { isPicture, textOfFile } from "./media.ts";
 import { messagesSnippets } from "../snippets/messages_snippets.ts";

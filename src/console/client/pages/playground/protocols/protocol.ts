@@ -1,5 +1,5 @@
 import type { ChatSettings, Message, ProtocolName, WrittenRequest } from "../conversation.ts";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../../json.ts";
 import type { OpenedChat } from "../opened_chat.ts";
 import type { ReplyReader } from "../reply.ts";
 import type { Snippets } from "../snippets/snippet.ts";

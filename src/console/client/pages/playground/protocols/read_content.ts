@@ -1,4 +1,4 @@
-import { type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
+import { type JsonObject, objectIn, objectsIn, textIn } from "../../../json.ts";
 import {
   fileIn,
   type OpenedChat,

@@ -1,5 +1,5 @@
 import { type ChatSettings, type Media, type Message, ownFormOf, SCHEMA_NAME } from "../conversation.ts";
-import { type JsonObject, numberIn, objectIn, textIn } from "../json.ts";
+import { type JsonObject, numberIn, objectIn, textIn } from "../../../json.ts";
 import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
 import { readError } from "./chat.ts";
 import { dataUrl, isPicture } from "./media.ts";

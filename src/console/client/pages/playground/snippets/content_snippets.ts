@@ -1,5 +1,5 @@
 import type { WrittenRequest } from "../conversation.ts";
-import { type JsonObject, objectIn } from "../json.ts";
+import { type JsonObject, objectIn } from "../../../json.ts";
 import { pythonArguments, typescriptLiteral } from "./literals.ts";
 import { KEY_VARIABLE, type Snippets } from "./snippet.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../../json.ts";
 
 /** JSON as a literal of Python. Strings of JSON are strings of Python as well. */
 export function pythonLiteral(value: unknown): string {

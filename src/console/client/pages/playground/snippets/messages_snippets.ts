@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../../json.ts";
 import { pythonArguments, typescriptObject } from "./literals.ts";
 import { KEY_VARIABLE, type Snippets } from "./snippet.ts";
 

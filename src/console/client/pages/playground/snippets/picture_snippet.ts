@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../../json.ts";
 import type { FormFile, PictureRequest } from "../pictures/picture_request.ts";
 import { pythonArguments, pythonLiteral, typescriptLiteral, typescriptObject } from "./literals.ts";
 import { openaiInPython, openaiInTypescript } from "./openai_client.ts";

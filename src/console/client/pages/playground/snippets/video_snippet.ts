@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../../json.ts";
 import { pythonLiteral, typescriptLiteral } from "./literals.ts";
 import { openaiInPython, openaiInTypescript } from "./openai_client.ts";
 import { KEY_VARIABLE, type Language, shellWord } from "./snippet.ts";

@@ -1,5 +1,5 @@
 import type { Media } from "../conversation.ts";
-import { type JsonObject, numberIn, objectIn, textIn } from "../json.ts";
+import { type JsonObject, numberIn, objectIn, textIn } from "../../../json.ts";
 import { dataUrl } from "../protocols/media.ts";
 
 /** What a person has chosen for a video. Empty texts leave a choice to the model. */

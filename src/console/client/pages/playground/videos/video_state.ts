@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ApiError } from "../../../api.ts";
 import type { Media } from "../conversation.ts";
 import { callJson, type Exchange, newExchange } from "../exchange.ts";
-import { type JsonObject, numberIn, objectIn, objectsIn, textIn } from "../json.ts";
+import { type JsonObject, numberIn, objectIn, objectsIn, textIn } from "../../../json.ts";
 import { fileIn } from "../opened_chat.ts";
 import { callerFields } from "../payer.ts";
 import { readTask, type VideoOrder, type VideoTask, writeVideoBody } from "./video_request.ts";
