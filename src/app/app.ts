@@ -166,6 +166,7 @@ async function start(
         listening.shutdown(shutdownGraceMs + ABORT_FLUSH_MS),
         adminListening?.shutdown(shutdownGraceMs + ABORT_FLUSH_MS),
         jobs.drain(shutdownGraceMs),
+        openStreams.detached.drain(shutdownGraceMs + ABORT_FLUSH_MS, clock),
       ]);
       cancelAbort();
       openStreams.departures.finish();

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { LargeRequests } from "../large_requests/large_requests.ts";
 import { threadModule } from "../lib/program_files.ts";
+import { StreamHolder } from "../replays/resume_route.ts";
 import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { TextService } from "../texts/text_service.ts";
@@ -32,7 +33,9 @@ export interface LastingFeatures {
   readonly reasoning: KeptValues<KeptReasoning>;
   /** Output items that later requests can refer to. */
   readonly items: KeptValues<string>;
-  /** Removes the reasoning and the items of an account, and returns the number. */
+  /** The streams whose events are kept. */
+  readonly keptStreams: StreamHolder;
+  /** Removes the reasoning, the items and the streams of an account, and returns the number. */
   forgetReplies(account: string): number;
   /** Writes what is kept of replies for other processes, for the end of this one. Never rejects. */
   storeReplies(): Promise<void>;
@@ -94,15 +97,16 @@ export function createLastingFeatures(
     baseUrl: () => state.baseUrl,
     current,
   });
+  const keptStreams = new StreamHolder(clock);
   const forgetReplies = (account: string) => {
     services.onRepliesForgotten.forEach((listener) => listener(account));
-    return reasoning.removeAccount(account) + items.removeAccount(account);
+    return reasoning.removeAccount(account) + items.removeAccount(account) + keptStreams.removeAccount(account);
   };
   const console = new ConsoleState(clock, services.counts.requests);
   const storeReplies = async () => {
     await Promise.all([shared?.reasoning.close(), shared?.items.close()]);
   };
-  return { reasoning, items, forgetReplies, storeReplies, webhooks, receivers, large, videos, console };
+  return { reasoning, items, keptStreams, forgetReplies, storeReplies, webhooks, receivers, large, videos, console };
 }
 
 /** Builds the features of one configuration. */

@@ -123,7 +123,10 @@ function isOwn(request: Request): boolean {
   const start = url.indexOf("/", "https://".length);
   const end = url.indexOf("?", start);
   if (!isTextRequest("POST", url.slice(start, end < 0 ? undefined : end))) return false;
-  return isSurelySmall(request.headers.get("content-length"), current.parts.config.limits.largeBodyBytes);
+  const { headers } = request;
+  // Streams that can be resumed are all on the main thread.
+  return isSurelySmall(headers.get("content-length"), current.parts.config.limits.largeBodyBytes) &&
+    headers.get("x-service-resume") === null;
 }
 
 function take(message: ToIsolate): void {
@@ -192,7 +195,7 @@ async function openGeneration(
     authenticate,
     bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
   });
-  const replayed = withReplays(routes, replayOptions({ config, store, authenticate, clock, log }));
+  const replayed = withReplays(routes, replayOptions({ config, store, authenticate, clock, log, openStreams }));
   const router = createRouter(replayed, routerOptions(() => data.baseUrl, { hasAdmin: false }));
   return { parts, router };
 }
@@ -200,6 +203,7 @@ async function openGeneration(
 async function stop(graceMs: number): Promise<void> {
   isDraining = true;
   await listening?.shutdown(graceMs);
+  await openStreams.detached.drain(graceMs, clock);
   openStreams.departures.finish();
   if (openRecords > 0) await recordsEnded();
   post({ type: "stopped" });

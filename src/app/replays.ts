@@ -1,4 +1,5 @@
 import type { Authenticate } from "../billing/authenticate.ts";
+import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -12,13 +13,14 @@ export interface ReplayServices {
   readonly authenticate: Authenticate;
   readonly clock: Clock;
   readonly log: Log;
+  readonly openStreams: OpenStreams;
 }
 
 /** The options of routes that accept an `Idempotency-Key`, on the main thread and in threads alike. */
 export function replayOptions(
-  { config: { limits }, store, authenticate, clock, log }: ReplayServices,
+  { config: { limits }, store, authenticate, clock, log, openStreams: { detached } }: ReplayServices,
 ): ReplayRouteOptions {
   const { textBodyBytes, imageBodyBytes, editBodyBytes, bodyIdleMs: idleMs, idempotency: settings } = limits;
   const capBytes = Math.max(textBodyBytes, imageBodyBytes, editBodyBytes);
-  return { store, authenticate, clock, log, body: { capBytes, idleMs }, settings };
+  return { store, authenticate, clock, log, detached, body: { capBytes, idleMs }, settings };
 }

@@ -20,6 +20,7 @@ import type { MessageService } from "../protocols/message/capabilities.ts";
 import { renderMessageError } from "../protocols/message/error.ts";
 import { messageRoutes } from "../protocols/message/messages.ts";
 import { messageModelRoutes } from "../protocols/message/models.ts";
+import { withResume } from "../replays/resume_route.ts";
 import { withReplays } from "../replays/replay_route.ts";
 import { providerIdOf } from "../lib/provider_name.ts";
 import { canSearch } from "../texts/hosted_search.ts";
@@ -68,7 +69,12 @@ export function createGatewayRouters(
   const metrics = gatewayMetrics({ ...services, large: features.large });
   const adminParts = { services, features, state, configChanges, access };
   const forCallers = withReplays(
-    callerRoutes(services, features).map((route) => withLargeBodies(route, large)),
+    withResume(callerRoutes(services, features).map((route) => withLargeBodies(route, large)), {
+      holder: features.keptStreams,
+      authenticate,
+      detached: services.openStreams.detached,
+      settings: services.config.limits.resume,
+    }),
     replayOptions(services),
   );
   const detailsWithKey = healthRoutes(services, state, needsAdminKey(access));
@@ -97,6 +103,9 @@ const OWN_REQUEST_ENDPOINTS = [
   { method: "GET", path: "/v1/requests/:id" },
 ] as const;
 
+/** The endpoint of streams that can be resumed, which is loaded by the first request to one. */
+const STREAM_ENDPOINTS = [{ method: "GET", path: "/v1/requests/:id/stream" }] as const;
+
 /** The endpoint of receivers of webhooks, which is loaded by the first request to one. */
 const RECEIVER_ENDPOINTS = [{ method: "POST", path: "/webhook-receivers/:id" }] as const;
 
@@ -112,7 +121,7 @@ const DOCUMENTATION_ENDPOINTS = [{ method: "GET", path: "/docs" }, { method: "GE
 /** The endpoints for callers. */
 function callerRoutes(services: OwnedServices, features: Features): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
-  const { texts, caches, webhooks, videos, receivers } = features;
+  const { texts, caches, webhooks, videos, receivers, keptStreams } = features;
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
   const textOptions = { turns: texts, caches: caches.caches, authenticate, bodyLimits };
   return [
@@ -135,6 +144,10 @@ function callerRoutes(services: OwnedServices, features: Features): Route[] {
     ...lazyRoutes(OWN_REQUEST_ENDPOINTS, renderDefaultError, async () => {
       const { ownRequestRoutes } = await import("../protocols/default/requests.ts");
       return ownRequestRoutes({ authenticate, requests: services.requestLog, renderError: renderDefaultError });
+    }),
+    ...lazyRoutes(STREAM_ENDPOINTS, renderDefaultError, async () => {
+      const { streamRoutes } = await import("../replays/stream_route.ts");
+      return streamRoutes({ authenticate, streams: await keptStreams.load(), renderError: renderDefaultError });
     }),
     ...lazyRoutes(KEY_ENDPOINTS, renderDefaultError, async () => {
       return (await import("../protocols/default/key.ts")).keyRoutes(services);

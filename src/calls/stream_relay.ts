@@ -4,6 +4,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import { Departures } from "./departures.ts";
+import { DetachedWork } from "./detached_work.ts";
 import type { Settlement } from "./settlement.ts";
 
 /** The source of a vendor's stream. */
@@ -48,6 +49,8 @@ export type Bytes = Uint8Array<ArrayBuffer> | null;
 export class OpenStreams {
   /** The calls whose callers disconnected and that were not charged yet. */
   readonly departures = new Departures();
+  /** The work that goes on without its caller. */
+  readonly detached = new DetachedWork();
   readonly #aborts = new Set<(error: GatewayError) => void>();
 
   /** The number of open streams. */
@@ -65,6 +68,7 @@ export class OpenStreams {
   abortAll(): void {
     const error = new GatewayError("route_error", "The gateway is shutting down; send the request again");
     for (const abort of [...this.#aborts]) abort(error);
+    this.detached.abortAll();
   }
 }
 

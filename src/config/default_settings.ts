@@ -30,6 +30,13 @@ export function defaultSettings(
         keys: limits.idempotency.accountKeys,
         lease: seconds(limits.idempotency.leaseMs),
       },
+      resume: {
+        enabled: limits.resume.isEnabled,
+        stream: limits.resume.streamBytes,
+        account: limits.resume.accountBytes,
+        streams: limits.resume.accountStreams,
+        keep: seconds(limits.resume.keepMs),
+      },
       video_polling: {
         requests: limits.videoPolling.requests,
         per: seconds(limits.videoPolling.perMs),

@@ -21,6 +21,8 @@ export interface LimitsConfig {
   readonly cachedContents: CacheLimits;
   /** How replies to requests with an `Idempotency-Key` are kept. */
   readonly idempotency: IdempotencyConfig;
+  /** How the events of streams that can be resumed are kept. */
+  readonly resume: ResumeConfig;
   /** Rate limit of `GET /v1/videos/{id}`. */
   readonly videoPolling: PollingRate;
   /** Concurrent streams of `GET /v1/videos/{id}/events` per credential. Default: 100. */
@@ -70,6 +72,20 @@ export interface IdempotencyConfig {
   readonly leaseMs: number;
 }
 
+/** How the events of streams that can be resumed are kept. */
+export interface ResumeConfig {
+  /** Whether streams can be resumed. Default: true. */
+  readonly isEnabled: boolean;
+  /** The most bytes of one stream. Default: 8 MB. */
+  readonly streamBytes: number;
+  /** The most bytes of all streams of an account. Default: 32 MB. */
+  readonly accountBytes: number;
+  /** The most streams of an account. Default: 100. */
+  readonly accountStreams: number;
+  /** How long events are kept after the end of their stream, in milliseconds. Default: 10 min. */
+  readonly keepMs: number;
+}
+
 const MAX_BODY_BYTES = 1_000_000_000;
 const DAY = 86_400;
 const MIN_MEMORY_BYTES = 16_000_000;
@@ -99,6 +115,19 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
     accountBytes: account,
     accountKeys: keys,
     leaseMs: lease,
+  })).prefault({}),
+  resume: z.strictObject({
+    enabled: boolean().default(true),
+    stream: bytes(0, 1_000_000_000).default(8_000_000),
+    account: bytes(0, MAX_MEMORY_BYTES).default(32_000_000),
+    streams: wholeNumber(1, 100_000).default(100),
+    keep: seconds(1, DAY).default(600_000),
+  }).transform(({ enabled, stream, account, streams, keep }) => ({
+    isEnabled: enabled,
+    streamBytes: stream,
+    accountBytes: account,
+    accountStreams: streams,
+    keepMs: keep,
   })).prefault({}),
   video_polling: z.strictObject({
     requests: wholeNumber(1, 1_000_000).default(60),
@@ -137,6 +166,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   accountConcurrency: limits.account_concurrency,
   cachedContents: limits.cached_contents,
   idempotency: limits.idempotency,
+  resume: limits.resume,
   videoPolling: limits.video_polling,
   videoEventStreams: limits.video_event_streams,
   vendorPolling: limits.vendor_polling,

@@ -12,12 +12,13 @@ const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
  */
 const ALLOWED_HEADERS = "Authorization, Content-Type, Accept, X-Api-Key, X-Content-Api-Key, X-Goog-Api-Key, Api-Key, " +
   "Msg-Version, Anthropic-Version, Anthropic-Beta, Anthropic-Dangerous-Direct-Browser-Access, OpenAI-Beta, " +
-  "OpenAI-Organization, OpenAI-Project, Idempotency-Key, X-Service-Provider-Type, X-Service-Dry-Run, " +
+  "OpenAI-Organization, OpenAI-Project, Idempotency-Key, Last-Event-ID, X-Service-Provider-Type, X-Service-Dry-Run, " +
+  "X-Service-Resume, " +
   "X-Goog-Api-Client, *";
 
 const EXPOSED_HEADERS = "X-Service-Request-Id, X-Request-Id, Request-Id, X-Service-Provider, X-Service-Model, " +
   "X-Service-Dropped, Retry-After, Link, RateLimit, RateLimit-Policy, Idempotent-Replayed, " +
-  "X-Service-Original-Request-Id, X-Service-Interrupted, Content-Disposition, *";
+  "X-Service-Original-Request-Id, X-Service-Interrupted, X-Service-Resume, Content-Disposition, *";
 
 /** Whether this is a CORS preflight request. */
 export function isPreflight(request: Request): boolean {

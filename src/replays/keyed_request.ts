@@ -1,3 +1,4 @@
+import type { DetachedWork } from "../calls/detached_work.ts";
 import type { Credential } from "../billing/key_ring.ts";
 import type { BodyLimits } from "../http/body.ts";
 import { IDEMPOTENCY_MS, keyOfOtherBody, readIdempotencyKey } from "../http/idempotency_key.ts";
@@ -30,6 +31,8 @@ export interface KeyedRequestParts extends Omit<HoldKeyParts, "store"> {
   /** Opens the cipher of the store, once. */
   readonly cipher: () => Promise<ByteCipher>;
   readonly limits: ReplayLimits;
+  /** What a shutdown waits for. */
+  readonly detached: DetachedWork;
   /** The largest body of any endpoint. */
   readonly body: BodyLimits;
 }
@@ -54,22 +57,25 @@ export async function answerKeyed(
   const held = await holdKey({ accountId, keyId, idempotencyKey, requestId }, parts);
   if (!(held instanceof HeldKey)) return await replay(held, inbound, accountId, parts);
   const body = new HashedBody(inbound, parts.body);
+  const stopping = new AbortController();
+  const onOver = parts.detached.add(() => stopping.abort());
   let response: Response;
   try {
-    response = await handler(withOwnBody(inbound, body));
+    response = await handler(withOwnBody(inbound, body, stopping.signal));
   } catch (error) {
     if (isCharged(inbound)) await held.use(await body.finish(), null);
     else await held.free();
     await body.drop();
+    onOver();
     throw error;
   }
-  return recorded(response, { inbound, held, body, parts, accountId });
+  return recorded(response, { inbound, held, body, parts, accountId, onOver });
 }
 
-/** The request with a body that is hashed, and with a signal that does not fire. */
-function withOwnBody(inbound: Inbound, { stream }: HashedBody): Inbound {
+/** The request with a body that is hashed, and with a signal that does not fire when its caller leaves. */
+function withOwnBody(inbound: Inbound, { stream }: HashedBody, signal: AbortSignal): Inbound {
   const { url, method, headers } = inbound.request;
-  const own = new Request(url, { method, headers, body: stream });
+  const own = new Request(url, { method, headers, body: stream, signal });
   const { peerPort: _, ...others } = changedInbound(inbound, { request: own });
   return others;
 }
@@ -80,6 +86,8 @@ interface RecordedCall {
   readonly body: HashedBody;
   readonly parts: KeyedRequestParts;
   readonly accountId: string;
+  /** Called at the end, when a shutdown need not wait any longer. */
+  readonly onOver: () => void;
 }
 
 /** The response, which is stored when it has ended. */
@@ -93,16 +101,20 @@ function recorded(response: Response, call: RecordedCall): Response {
     headers: [...headers].filter(([name]) => !(name in own) && !UNSTORED_FIELDS.has(name)),
   };
   for (const name in own) headers.set(name, own[name]!);
+  // A caller that counts the bytes would have the whole reply before it is stored.
+  headers.delete("content-length");
   const isStream = isStreamed(inbound, headers);
+  // A stream that can be resumed goes on without its caller.
+  const endsWithCaller = isStream && !headers.has("x-service-resume");
   const recorder = new ReplyRecorder({
     body: response.body ?? EMPTY.stream(),
-    endsWithCaller: isStream,
+    endsWithCaller,
     maxBytes: parts.limits.replyBytes,
     memory: inbound.memory.fork(),
     onEnd: (end, kept) => endReply({ ...call, head, isStream }, end, kept),
   });
   // The platform reports a disconnect to the stream only with the next write.
-  if (isStream) inbound.request.signal.addEventListener("abort", () => void recorder.cancel());
+  if (endsWithCaller) inbound.request.signal.addEventListener("abort", () => void recorder.cancel());
   // What waits for a slow caller is kept anyway, so the vendor is not slowed down until then.
   const strategy = new ByteLengthQueuingStrategy({ highWaterMark: Math.max(1, parts.limits.replyBytes) });
   return new Response(new ReadableStream(recorder, strategy), { status, headers });
@@ -131,6 +143,7 @@ async function endReply(call: EndedCall, end: ReplyEnd, kept: readonly Uint8Arra
     await (isEmptyStream ? held.use(fingerprint, null) : store(call, kept, fingerprint));
   }
   await body.drop();
+  call.onOver();
 }
 
 /**

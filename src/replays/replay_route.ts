@@ -1,3 +1,4 @@
+import type { DetachedWork } from "../calls/detached_work.ts";
 import type { Authenticate } from "../billing/authenticate.ts";
 import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Handler, Inbound, Route } from "../http/inbound.ts";
@@ -14,6 +15,8 @@ export interface ReplayRouteOptions {
   readonly authenticate: Authenticate;
   readonly clock: Clock;
   readonly log: Log;
+  /** What a shutdown waits for. */
+  readonly detached: DetachedWork;
   /** The largest body of any endpoint. */
   readonly body: BodyLimits;
   readonly settings: ReplayLimits & {
@@ -48,7 +51,7 @@ function keyedHandler({ handler }: Route, answer: KeyedAnswer): Handler {
 }
 
 function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
-  const { authenticate, store, clock, log, body, settings } = options;
+  const { authenticate, store, clock, log, detached, body, settings } = options;
   const { accountKeys, leaseMs, replyBytes, accountBytes } = settings;
   let parts: KeyedRequestParts | null = null;
   let opening: Promise<ByteCipher> | null = null;
@@ -69,6 +72,7 @@ function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
       store,
       clock,
       log,
+      detached,
       body,
       counts: new KeyCounts(store),
       cipher,

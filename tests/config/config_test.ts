@@ -107,6 +107,13 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       videoBodyBytes: 50_000_000,
       inputBodyBytes: 4_000_000,
       otherBodyBytes: 64_000,
+      resume: {
+        isEnabled: true,
+        streamBytes: 8_000_000,
+        accountBytes: 32_000_000,
+        accountStreams: 100,
+        keepMs: 600_000,
+      },
       idempotency: {
         isEnabled: true,
         replyBytes: 8_000_000,

@@ -1,0 +1,103 @@
+import type { DetachedWork } from "../calls/detached_work.ts";
+import type { Credential } from "../billing/key_ring.ts";
+import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
+import type { KeptStreams, StreamLimits } from "./kept_streams.ts";
+
+/** The dependencies of streams that can be resumed. */
+export interface ResumableParts {
+  readonly streams: KeptStreams;
+  readonly limits: StreamLimits;
+  /** What a shutdown waits for. */
+  readonly detached: DetachedWork;
+}
+
+/** The address at which the events of a request are read. */
+export function streamPathOf(requestId: string): string {
+  return `/v1/requests/${requestId}/stream`;
+}
+
+/**
+ * Carries out a request with `X-Service-Resume: true`. The events of its stream have ids and are kept, and the stream
+ * is read to its end without its caller. A reply of another kind is returned as without the header. Source:
+ * docs/api/resuming.md.
+ *
+ * @throws {GatewayError} `invalid_request` unless the header is `true` or `false`; `rate_limited` for too many streams;
+ * what the handler throws.
+ */
+export async function answerResumable(
+  handler: Handler,
+  inbound: Inbound,
+  { accountId }: Credential,
+  { streams, limits, detached }: ResumableParts,
+): Promise<Response> {
+  const { headers = inbound.request.headers, requestId, request } = inbound;
+  if (!isWanted(headers.get("x-service-resume"))) return await handler(inbound);
+  streams.makeRoom(accountId, limits);
+  const left = new AbortController();
+  const onLeft = () => left.abort();
+  request.signal.addEventListener("abort", onLeft);
+  // The memory of the request ends with its connection.
+  const memory = inbound.memory.fork();
+  try {
+    const own = new Request(request, { signal: left.signal });
+    const { peerPort: _, ...changed } = changedInbound(inbound, { request: own, memory });
+    const response = await handler(changed);
+    const { body, status } = response;
+    if (body === null || response.headers.get("content-type") !== "text/event-stream") {
+      return withMemory(response, memory);
+    }
+    request.signal.removeEventListener("abort", onLeft);
+    const shared = inbound.responseFields?.() ?? {};
+    const stored = [...response.headers].filter(([name]) => !(name in shared) && name !== "content-length");
+    const facts = { accountId, requestId, headers: stored };
+    const { stream, ended } = streams.keep(facts, body, { memory: inbound.memory.fork(), limits });
+    const onOver = detached.add(() => {}); // the relay ends its stream at a shutdown
+    void ended.then(() => {
+      memory.end();
+      onOver();
+    });
+    for (const name in shared) response.headers.set(name, shared[name]!);
+    response.headers.set("x-service-resume", streamPathOf(requestId));
+    return new Response(stream.read(0), { status, headers: response.headers });
+  } catch (error) {
+    memory.end();
+    throw error;
+  }
+}
+
+function isWanted(value: string | null): boolean {
+  if (value === null || value === "false") return false;
+  if (value === "true") return true;
+  throw new GatewayError("invalid_request", 'Cannot read the header "X-Service-Resume": expected true or false', {
+    field: "X-Service-Resume",
+  });
+}
+
+/** The response, with the memory of its request until it has ended. */
+function withMemory(response: Response, memory: MemoryLease): Response {
+  const { body, status, headers } = response;
+  if (body === null) {
+    memory.end();
+    return response;
+  }
+  const reader = body.getReader();
+  const passed = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      memory.end();
+    },
+    async cancel(reason) {
+      memory.end();
+      await reader.cancel(reason);
+    },
+  }, { highWaterMark: 0 });
+  return new Response(passed, { status, headers });
+}

@@ -1,0 +1,44 @@
+import type { Authenticate } from "../billing/authenticate.ts";
+import { type ErrorRenderer, type Inbound, pathParam, type Route } from "../http/inbound.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { KeptStreams } from "./kept_streams.ts";
+
+/** The dependencies of {@linkcode streamRoutes}. */
+export interface StreamRouteOptions {
+  readonly authenticate: Authenticate;
+  readonly streams: KeptStreams;
+  readonly renderError: ErrorRenderer;
+}
+
+/** `GET /v1/requests/{id}/stream`: the events of a stream after `Last-Event-ID`. Source: docs/api/resuming.md. */
+export function streamRoutes({ authenticate, streams, renderError }: StreamRouteOptions): Route[] {
+  return [{
+    method: "GET",
+    path: "/v1/requests/:id/stream",
+    renderError,
+    handler: async (inbound) => {
+      const { accountId } = await authenticate(inbound);
+      const id = pathParam(inbound.params, "id");
+      const lastId = lastIdIn(inbound);
+      // A stream of another account is not distinguished from a missing one.
+      const stream = streams.find(accountId, id);
+      if (stream === null) {
+        throw new GatewayError("not_found", `No stream of this account is kept for the request "${id.slice(0, 100)}"`);
+      }
+      const events = stream.read(lastId);
+      if (events === null) return new Response(null, { status: 204 });
+      const headers = stream.facts.headers.map(([name, value]): [string, string] => [name, value]);
+      return new Response(events, { headers: [...headers, ["x-accel-buffering", "no"]] });
+    },
+  }];
+}
+
+/** The id of the last event that the caller has; 0 for none. */
+function lastIdIn({ request, headers = request.headers }: Inbound): number {
+  const value = headers.get("last-event-id");
+  if (value === null || value === "") return 0;
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  throw new GatewayError("invalid_request", 'Cannot read the header "Last-Event-ID": expected the id of an event', {
+    field: "Last-Event-ID",
+  });
+}
