@@ -123,6 +123,7 @@ const CALLER_ENDPOINTS: ReadonlySet<string> = new Set([
   "POST /gencompat/v1beta/models/:model*:streamGenerateContent",
   "POST /v1/images/generations",
   "POST /v1/images/edits",
+  "GET /v1/videos",
   "POST /v1/videos",
   "GET /v1/videos/:id",
   "DELETE /v1/videos/:id",

@@ -50,6 +50,38 @@ stageTest("a pending video is cancelled, and its money is free again", async ({ 
   assertEquals(await money(), { balance: "25.0000000000", held: "0.0000000000" });
 }, { start });
 
+stageTest("a caller sees the tasks of its own key alone, plays a result and cancels a task", async (stage) => {
+  const { page, open, signIn } = stage;
+  const { create, until, key, otherKey, money } = gatewayOfTest();
+  const done = await create({ prompt: "A lighthouse at dusk [[queue 0]] [[run 0]]" });
+  await until(done, "completed");
+  const pending = await create({ prompt: "A slow lighthouse [[queue 600000]]" });
+  await signIn(key);
+  await page.getByRole("link", { name: "Videos" }).click();
+  await page.getByText("A slow lighthouse").waitFor();
+  await checkPage(stage, "videos", "caller-videos");
+  await page.click(`a[href$="${done}"]`);
+  await page.getByText("Completed", { exact: true }).waitFor();
+  const source = await page.locator("video").first().getAttribute("src") ?? "";
+  assertStringIncludes(source, "/console/api/files/");
+  const fetched = await page.evaluate(
+    `fetch(${JSON.stringify(source)}).then((response) => [response.status, response.headers.get("content-type")])`,
+  );
+  assertEquals(fetched, [200, "video/mp4"]);
+  await checkPage(stage, `videos/${done}`, "caller-videos-video");
+  await open(`videos/${pending}`);
+  await page.click("text=Cancel the task");
+  await page.getByText("Cancelled", { exact: true }).waitFor();
+  assertEquals((await money()).held, "0.0000000000");
+  await page.click("[aria-label='Menu']");
+  await page.click("[aria-label='Sign out']");
+  await signIn(otherKey);
+  await open("videos");
+  await page.getByText("No video tasks").waitFor();
+  await open(`videos/${done}`);
+  assertStringIncludes(await page.locator("[role=alert]").innerText(), "Cannot find the video task");
+}, { start });
+
 stageTest("deliveries of a span of time are delivered again, also if there are none", async (stage) => {
   const { page, open, signIn } = stage;
   await signIn(gatewayOfTest().adminKey);

@@ -11,18 +11,29 @@ export interface Polled<T> {
   readonly reload: () => void;
 }
 
+/** When data is read again. */
+export interface PolledEvery<T> {
+  /** Null to read once. */
+  readonly everyMs: number | null;
+  /** Whether data changes no more. Default: it may always change. */
+  readonly isFinal?: (data: T) => boolean;
+}
+
 /**
  * Reads data, again whenever its name changes, and every `everyMs` while the page is visible.
  *
  * @param name Names what is read. Data of an earlier name is not shown.
  * @param load Reads it.
- * @param everyMs Null to read once.
+ * @param every Milliseconds, until `isFinal` holds for what was read. Default: it is read once.
  */
 export function usePolled<T>(
   name: string,
   load: (signal: AbortSignal) => Promise<T>,
-  everyMs: number | null = null,
+  every: number | PolledEvery<T> | null = null,
 ): Polled<T> {
+  const { everyMs, isFinal = () => false }: PolledEvery<T> = typeof every === "object" && every !== null
+    ? every
+    : { everyMs: every };
   const [state, setState] = useState<{ name: string; data: T | null; error: ApiError | null }>(
     { name, data: null, error: null },
   );
@@ -32,17 +43,19 @@ export function usePolled<T>(
   useEffect(() => {
     const ended = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let isRead = false;
     const run = async () => {
       if (!document.hidden) {
         try {
           const data = await latest.current(ended.signal);
           if (!ended.signal.aborted) setState({ name, data, error: null });
+          isRead = isFinal(data);
         } catch (error) {
           if (ended.signal.aborted) return;
           setState((before) => ({ name, data: before.name === name ? before.data : null, error: error as ApiError }));
         }
       }
-      if (everyMs !== null && !ended.signal.aborted) timer = setTimeout(run, everyMs);
+      if (everyMs !== null && !isRead && !ended.signal.aborted) timer = setTimeout(run, everyMs);
     };
     void run();
     return () => {

@@ -124,6 +124,36 @@ export interface VideoTask {
   readonly is_copying: boolean;
 }
 
+/** A video task as its caller gets it. Source: docs/api/videos.md#task. */
+export interface OwnVideoTask {
+  readonly id: string;
+  readonly status: string;
+  readonly model: string;
+  readonly prompt: string;
+  /** Addresses at the vendor. */
+  readonly unsigned_urls: readonly string[];
+  /** Addresses of the copies at the gateway. */
+  readonly mirror_urls: readonly string[];
+  readonly thumbnail_url?: string;
+  readonly thumbnail_mirror_url?: string;
+  readonly last_frame_url?: string;
+  readonly last_frame_mirror_url?: string;
+  readonly usage: { readonly video_seconds: number; readonly video_cost: string };
+  /** Unix seconds, as all instants. */
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly started_at?: number;
+  readonly completed_at: number | null;
+  readonly seconds: string;
+  readonly size?: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** 0 to 100. */
+  readonly progress?: number;
+  readonly queue_position?: number;
+  readonly provider?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
 /** A delivery of `GET /admin/v1/deliveries`. Source: docs/api/admin.md#deliveries. */
 export interface Delivery {
   /** The id of the video task. */

@@ -91,6 +91,6 @@ Deno.test("console: operators and callers have different pages, with different p
     "configuration",
     "audit",
   ]);
-  assertEquals(pathsOf("caller"), ["account", "playground", "requests", "usage", "models"]);
+  assertEquals(pathsOf("caller"), ["account", "playground", "requests", "videos", "usage", "models"]);
   assertEquals(session.value, undefined);
 });

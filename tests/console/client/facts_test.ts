@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { videoVariantsOf } from "../../../src/console/client/pages/models/model_facts.ts";
 import { curlText } from "../../../src/console/client/pages/requests/curl_text.ts";
-import { taskEventsOf } from "../../../src/console/client/pages/videos/task_events.ts";
+import { ownResultsOf } from "../../../src/console/client/pages/videos/own_results.ts";
+import { ownTaskEventsOf, taskEventsOf } from "../../../src/console/client/pages/videos/task_events.ts";
 import { ownAddress } from "../../../src/console/client/own_address.ts";
 
 const TASK = {
@@ -63,5 +64,31 @@ Deno.test("videoVariantsOf() has each resolution once, or once with sound and on
     { title: "720p", fields: { resolution: "720p", audio: false } },
     { title: "1080p, audio", fields: { resolution: "1080p", audio: true } },
     { title: "1080p, silent", fields: { resolution: "1080p", audio: false } },
+  ]);
+});
+
+Deno.test("ownTaskEventsOf() has the events that the caller's task names", () => {
+  const task = { status: "pending", created_at: 10, updated_at: 20 };
+  const of = (change: Partial<Parameters<typeof ownTaskEventsOf>[0]>) =>
+    ownTaskEventsOf({ ...task, ...change }).map(({ name, at, note }) => [name, at, note]);
+  assertEquals(of({}), [["created", 10, null]]);
+  assertEquals(of({ provider: "ark", started_at: 15, status: "completed" }), [
+    ["created", 10, null],
+    ["submitted", null, "ark"],
+    ["started", 15, null],
+    ["completed", 20, null],
+  ]);
+  const error = { code: "upstream_error", message: "The vendor failed" };
+  assertEquals(of({ status: "failed", error }).at(-1), ["failed", 20, "upstream_error"]);
+});
+
+Deno.test("ownResultsOf() prefers the copies at the gateway, once all are there", () => {
+  const task = { unsigned_urls: ["https://a.example/1", "https://a.example/2"], mirror_urls: ["https://g.example/1"] };
+  assertEquals(ownResultsOf(task).map(({ url }) => url), task.unsigned_urls);
+  const copied = { ...task, mirror_urls: ["https://g.example/1", "https://g.example/2"] };
+  assertEquals(ownResultsOf({ ...copied, thumbnail_url: "https://a.example/t" }), [
+    { type: "video", index: 0, url: "https://g.example/1" },
+    { type: "video", index: 1, url: "https://g.example/2" },
+    { type: "thumbnail", index: 0, url: "https://a.example/t" },
   ]);
 });

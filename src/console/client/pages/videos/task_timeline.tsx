@@ -1,12 +1,10 @@
 import { Instant } from "../../components/instant.tsx";
 import { duration } from "../../format.ts";
-import type { VideoTask } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { type TaskEvent, taskEventsOf } from "./task_events.ts";
+import type { TaskEvent } from "./task_events.ts";
 
 /** What happened to a task, and when. */
-export function TaskTimeline({ task }: { readonly task: VideoTask }) {
-  const events = taskEventsOf(task);
+export function TaskTimeline({ events }: { readonly events: readonly TaskEvent[] }) {
   return (
     <ol class="steps-list">
       {events.map((event, place) => (

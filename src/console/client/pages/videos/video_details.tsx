@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { change, read } from "../../api.ts";
 import { ActionForm } from "../../components/action_form.tsx";
@@ -13,6 +12,9 @@ import { usePolled } from "../../polled.ts";
 import { canWrite, isOwner } from "../../session_state.ts";
 import type { VideoTask } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { taskEventsOf } from "./task_events.ts";
+import { CancelTask } from "./cancel_task.tsx";
+import { Fact } from "./fact.tsx";
 import { TaskTimeline } from "./task_timeline.tsx";
 import { VideoResults } from "./video_results.tsx";
 import { VideoStatus } from "./video_status.tsx";
@@ -23,6 +25,10 @@ const REFRESH_MS = 3_000;
 export function VideoDetails({ id }: { readonly id: string }) {
   const address = `/admin/v1/tasks/${encodeURIComponent(id)}`;
   const { data, error, reload } = usePolled(id, (signal) => read<VideoTask>(address, {}, signal), REFRESH_MS);
+  const cancel = async () => {
+    await change("POST", `${address}/cancel`);
+    reload();
+  };
   return (
     <>
       <p class="back">
@@ -41,34 +47,16 @@ export function VideoDetails({ id }: { readonly id: string }) {
             </div>
           )}
           <Card title={TEXTS.videos.timeline}>
-            <TaskTimeline task={data} />
-            {canWrite() && data.status === "pending" && <Cancel address={address} onChanged={reload} />}
+            <TaskTimeline events={taskEventsOf(data)} />
+            {canWrite() && data.status === "pending" && (
+              <CancelTask question={TEXTS.videos.confirmCancel} cancel={cancel} />
+            )}
           </Card>
           <Task task={data} />
           <Money task={data} />
           {data.results > 0 && <Results task={data} address={address} />}
         </div>
       )}
-    </>
-  );
-}
-
-function Cancel({ address, onChanged }: { readonly address: string; readonly onChanged: () => void }) {
-  const cancel = async () => {
-    if (!confirm(TEXTS.videos.confirmCancel)) return;
-    await change("POST", `${address}/cancel`);
-    onChanged();
-  };
-  return <ActionForm submit={TEXTS.videos.cancel} isDangerous onSubmit={cancel} />;
-}
-
-/** Nothing if the value is not known. */
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  if (children === null || children === "") return null;
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
     </>
   );
 }

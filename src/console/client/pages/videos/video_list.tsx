@@ -1,6 +1,6 @@
 import { read } from "../../api.ts";
 import { Choice } from "../../components/choice.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { type Column, DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
@@ -9,7 +9,7 @@ import { PageHead } from "../../components/page_head.tsx";
 import { dollars, duration } from "../../format.ts";
 import { hrefOf, query, setQuery } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
-import type { ListAnswer, VideoTask } from "../../shapes.ts";
+import type { ListAnswer, OwnVideoTask, VideoTask } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { VideoStatus } from "./video_status.tsx";
 
@@ -19,11 +19,27 @@ const REFRESH_MS = 5_000;
 
 /** The video tasks of all accounts, the newest first. */
 export function VideoList() {
+  return <TaskList<VideoTask> path="/admin/v1/tasks" columns={COLUMNS} empty={TEXTS.videos.empty} />;
+}
+
+/** The video tasks of the caller's API key, the newest first. */
+export function OwnVideoList() {
+  return <TaskList<OwnVideoTask> path="/v1/videos" columns={OWN_COLUMNS} empty={TEXTS.videos.emptyOwn} />;
+}
+
+interface TaskListProps<T> {
+  readonly path: string;
+  readonly columns: readonly Column<T>[];
+  /** What to do if there is no task. */
+  readonly empty: string;
+}
+
+function TaskList<T extends { readonly id: string }>({ path, columns, empty }: TaskListProps<T>) {
   const status = STATUSES.find((each) => each === query.value.get("status")) ?? "";
   const after = query.value.get("after") ?? "";
   const { data, error } = usePolled(
     `${status} ${after}`,
-    (signal) => read<ListAnswer<VideoTask>>("/admin/v1/tasks", { status, after, limit: PAGE_SIZE }, signal),
+    (signal) => read<ListAnswer<T>>(path, { status, after, limit: PAGE_SIZE }, signal),
     REFRESH_MS,
   );
   const next = data?.next ?? null;
@@ -40,7 +56,16 @@ export function VideoList() {
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
       {data === null && error === null && <Loading />}
-      {data !== null && (data.data.length === 0 ? <NoTasks isFiltered={status !== ""} /> : <Table tasks={data.data} />)}
+      {data?.data.length === 0 && <NoTasks empty={status === "" ? empty : null} />}
+      {data !== null && data.data.length > 0 && (
+        <DataTable
+          label={TEXTS.videos.table}
+          rows={data.data}
+          keyOf={({ id }) => id}
+          hrefOf={({ id }) => hrefOf(`videos/${id}`)}
+          columns={columns}
+        />
+      )}
       {next !== null && (
         <button type="button" class="more" onClick={() => setQuery({ after: next })}>{TEXTS.app.more}</button>
       )}
@@ -48,35 +73,45 @@ export function VideoList() {
   );
 }
 
-function NoTasks({ isFiltered }: { readonly isFiltered: boolean }) {
-  const { emptyTitle, empty, noneFoundTitle, noneFound } = TEXTS.videos;
-  return isFiltered
+/** @param empty Null if a filter found none. */
+function NoTasks({ empty }: { readonly empty: string | null }) {
+  const { emptyTitle, noneFoundTitle, noneFound } = TEXTS.videos;
+  return empty === null
     ? <EmptyState title={noneFoundTitle}>{noneFound}</EmptyState>
     : <EmptyState title={emptyTitle}>{empty}</EmptyState>;
 }
 
-function Table({ tasks }: { readonly tasks: readonly VideoTask[] }) {
-  return (
-    <DataTable
-      label={TEXTS.videos.table}
-      rows={tasks}
-      keyOf={({ id }) => id}
-      hrefOf={({ id }) => hrefOf(`videos/${id}`)}
-      columns={[
-        { title: TEXTS.videos.created, cell: ({ created_at }) => <Instant at={created_at} /> },
-        { title: TEXTS.videos.status, cell: ({ status }) => <VideoStatus status={status} /> },
-        { title: TEXTS.videos.account, cell: ({ account }) => account },
-        { title: TEXTS.videos.model, cell: ({ model }) => model },
-        { title: TEXTS.videos.mode, cell: ({ mode }) => mode },
-        { title: TEXTS.videos.provider, cell: ({ provider }) => provider ?? "" },
-        {
-          title: TEXTS.videos.took,
-          isNumeric: true,
-          cell: ({ created_at, ended_at }) => ended_at === null ? "" : duration((ended_at - created_at) * 1_000),
-        },
-        { title: TEXTS.videos.cost, isNumeric: true, cell: ({ charge }) => charge === null ? "" : dollars(charge) },
-        { title: TEXTS.videos.failure, cell: ({ failure }) => failure === null ? "" : <code>{failure}</code> },
-      ]}
-    />
-  );
+const COLUMNS: readonly Column<VideoTask>[] = [
+  { title: TEXTS.videos.created, cell: ({ created_at }) => <Instant at={created_at} /> },
+  { title: TEXTS.videos.status, cell: ({ status }) => <VideoStatus status={status} /> },
+  { title: TEXTS.videos.account, cell: ({ account }) => account },
+  { title: TEXTS.videos.model, cell: ({ model }) => model },
+  { title: TEXTS.videos.mode, cell: ({ mode }) => mode },
+  { title: TEXTS.videos.provider, cell: ({ provider }) => provider ?? "" },
+  {
+    title: TEXTS.videos.took,
+    isNumeric: true,
+    cell: ({ created_at, ended_at }) => ended_at === null ? "" : duration((ended_at - created_at) * 1_000),
+  },
+  { title: TEXTS.videos.cost, isNumeric: true, cell: ({ charge }) => charge === null ? "" : dollars(charge) },
+  { title: TEXTS.videos.failure, cell: ({ failure }) => failure === null ? "" : <code>{failure}</code> },
+];
+
+const OWN_COLUMNS: readonly Column<OwnVideoTask>[] = [
+  { title: TEXTS.videos.created, cell: ({ created_at }) => <Instant at={created_at} /> },
+  { title: TEXTS.videos.status, cell: ({ status }) => <VideoStatus status={status} /> },
+  { title: TEXTS.videos.model, cell: ({ model }) => model },
+  { title: TEXTS.videos.prompt, cell: ({ prompt }) => shortened(prompt) },
+  {
+    title: TEXTS.videos.cost,
+    isNumeric: true,
+    cell: ({ status, usage }) => status === "completed" ? dollars(usage.video_cost) : "",
+  },
+  { title: TEXTS.videos.failure, cell: ({ error }) => error === undefined ? "" : <code>{error.code}</code> },
+];
+
+const MAX_PROMPT_CHARACTERS = 80;
+
+function shortened(prompt: string): string {
+  return prompt.length <= MAX_PROMPT_CHARACTERS ? prompt : `${prompt.slice(0, MAX_PROMPT_CHARACTERS)}…`;
 }
