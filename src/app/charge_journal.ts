@@ -16,6 +16,7 @@ import {
 } from "../store/journal/journal_folder.ts";
 import { journalThread, threadSink } from "../store/journal/thread_sink.ts";
 import type { Store } from "../store/store.ts";
+import { type JournalUse, unusedJournalFolders, useJournalFolder } from "./journal_folders.ts";
 
 /** What a journal that is replayed belongs to. */
 export interface ReplayOwner {
@@ -32,16 +33,46 @@ export interface JournalOwner extends ReplayOwner {
 
 /**
  * Replays the charges that an earlier process left in the journal, then opens the journal for this process. A store in
- * memory has no file, and its charges need none.
+ * memory has no file, and its charges need none. Beside a database several gateways can have the same folder of files:
+ * each has a journal of its own, and replays those of gateways that have ended.
  *
+ * @returns The use of the folder of the journal, to be closed after the journal; null for a store of one process.
  * @throws As {@linkcode replayJournal}; {@linkcode UnwritableError} if the folder cannot be created.
  */
-export async function openJournal(journal: Journal, owner: JournalOwner): Promise<void> {
+export async function openJournal(journal: Journal, owner: JournalOwner): Promise<JournalUse | null> {
   const folder = await journalFolderOf(owner.config);
-  if (folder === null) return journal.open(NO_SINK, 1);
+  if (folder === null) {
+    journal.open(NO_SINK, 1);
+    return null;
+  }
+  const isShared = storeAddressOf(owner.config.store).engine === "postgres";
+  if (!isShared) {
+    await openJournalIn(folder, { journal, owner, isMarked: true });
+    return null;
+  }
+  const use = await useJournalFolder(folder).catch((error) => {
+    throw asUnwritableError("files", folder, error);
+  });
+  try {
+    await openJournalIn(use.path, { journal, owner, isMarked: false });
+    await replayUnused(folder, owner);
+    return use;
+  } catch (error) {
+    use[Symbol.dispose]();
+    throw error;
+  }
+}
+
+interface OpenedJournal {
+  readonly journal: Journal;
+  readonly owner: JournalOwner;
+  /** Whether the store has a mark of its journal. */
+  readonly isMarked: boolean;
+}
+
+async function openJournalIn(folder: string, { journal, owner, isMarked }: OpenedJournal): Promise<void> {
   await noteMissingJournal(owner);
-  const nextSegment = await replayJournal(owner);
-  const isMarked = storeAddressOf(owner.config.store).engine === "kv";
+  const nextSegment = await replayFolder(folder, owner);
   try {
     await makePrivateFolder(folder);
     if (isMarked) await markJournal(owner.store, folder);
@@ -51,6 +82,10 @@ export async function openJournal(journal: Journal, owner: JournalOwner): Promis
   const isPower = owner.config.billing.durability === "power";
   const sink = isPower ? threadSink(journalThread(folder)) : fileSink(folder);
   journal.open(isMarked ? unmarkingSink(sink, folder, owner.store) : sink, nextSegment);
+}
+
+async function replayUnused(folder: string, owner: ReplayOwner): Promise<void> {
+  for await (const { path } of unusedJournalFolders(folder)) await replayFolder(path, owner);
 }
 
 /** Removes the mark of the journal when it is closed without records. */
@@ -86,12 +121,17 @@ const MISSING_JOURNAL =
  * Writes the charges in the journal of a store to its ledger, and removes the journal. Whoever opens a store of a
  * gateway that does not run calls this before it reads money. A repeat changes nothing.
  *
- * @returns The next free number for a segment.
  * @throws {StoreWriteError} If the store takes no writes. The journal stays.
  */
-export async function replayJournal({ config, store, log }: ReplayOwner): Promise<number> {
-  const folder = await journalFolderOf(config);
-  if (folder === null) return 1;
+export async function replayJournal(owner: ReplayOwner): Promise<void> {
+  const folder = await journalFolderOf(owner.config);
+  if (folder === null) return;
+  if (storeAddressOf(owner.config.store).engine === "postgres") await replayUnused(folder, owner);
+  else await replayFolder(folder, owner);
+}
+
+/** Replays one journal. Returns the next free number for a segment. */
+async function replayFolder(folder: string, { store, log }: ReplayOwner): Promise<number> {
   await restrictPermissions(folder, log);
   const { segments, texts, damaged, nextSegment } = await readJournal(folder);
   const { written, present, unusable } = await replayCharges(store, texts);

@@ -29,7 +29,7 @@ export interface OwnedServices extends Services {
 }
 
 /**
- * Prepares the store and the files folder for this process, which must be their only user: replays the charges in the
+ * Prepares the store and the files folder, which only gateways on one database share: replays the charges in the
  * journal, creates the configured accounts and the first signing key, migrates records of earlier versions, and removes
  * files that an earlier process left behind. Runs once, before the first request and the first job. A repeat changes
  * nothing.
@@ -40,18 +40,18 @@ export interface OwnedServices extends Services {
  */
 export async function own(services: Services): Promise<OwnedServices> {
   const { config, store, journal } = services;
-  await openJournal(journal, services);
-  const folderUse = await tidyFiles(services);
-  await indexOldTasks(store);
-  const signingKeys = await openSigningKeys(store);
-  const audit = new AuditLog(store, config.retention.auditMs);
-  const createdAccounts = await ensureAuditedAccounts({ store, audit, accounts: config.accounts });
+  using opened = new DisposableStack();
+  opened.use(await openJournal(journal, services));
+  opened.use(await tidyFiles(services));
+  const { signingKeys, createdAccounts } = await (store.exclusively?.(() => prepareRecords(services)) ??
+    prepareRecords(services));
   // Code is loaded only for what is on.
   const replies = store.moneyLeases === undefined ? null : await import("../texts/stored_replies.ts");
   const requestLog = config.requestLog.isEnabled
     ? await (await import("./request_log.ts")).openCurrentRequestLog(services)
     : null;
   const tracing = config.tracing === null ? null : (await import("./tracing.ts")).openTracing(config.tracing, services);
+  const uses = opened.move();
   return {
     ...services,
     createdAccounts,
@@ -63,9 +63,19 @@ export async function own(services: Services): Promise<OwnedServices> {
       await tracing?.close();
       await requestLog?.close();
       await services.close();
-      folderUse?.[Symbol.dispose]();
+      uses.dispose();
     },
   };
+}
+
+/** Migrates records of earlier versions, and creates those that every gateway needs. One gateway does it at a time. */
+async function prepareRecords(
+  { config, store }: Services,
+): Promise<Pick<OwnedServices, "signingKeys" | "createdAccounts">> {
+  await indexOldTasks(store);
+  const signingKeys = await openSigningKeys(store);
+  const audit = new AuditLog(store, config.retention.auditMs);
+  return { signingKeys, createdAccounts: await ensureAuditedAccounts({ store, audit, accounts: config.accounts }) };
 }
 
 /**

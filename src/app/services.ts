@@ -43,7 +43,7 @@ export interface ServiceOptions {
   readonly live?: LiveSettings & { readonly loaded: LoadedConfig };
   /** Returns the number of log lines that could not be written. Default: none. */
   readonly droppedLogLines?: () => number;
-  /** How the store is shared with other gateways. Default: another one that uses it is an error. */
+  /** How a store in PostgreSQL is shared with other gateways. Default: it is used beside them. */
   readonly sharing?: Pick<OpenStoreOptions, "isStandby" | "onLost">;
 }
 
@@ -109,7 +109,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0 } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
-  const engine = await openStore(options.config, { clock, log, ...options.sharing });
+  const engine = await openStore(options.config, { clock, log, isShared: true, ...options.sharing });
   try {
     const started = options.live ? await startConfig(options.live, options.live.loaded, { store: engine, log }) : null;
     const config = started?.loaded.config ?? options.config;
@@ -165,6 +165,7 @@ function buildServices(
   const keys = createKeyRing({ store, clock, onEvicted });
   const wrongKeys = new WrongKeys(clock);
   const credentials = createCredentialMonitor({ providers: configured.providers, clock, log });
+  const slots = createAttemptSlots(limitsByProvider(config.providers), clock, sharedLimitsOf(plainEngine));
   const media = createMediaWork({ clock, log });
   const tokens = createTokenWork({ clock, log });
   const restoreCounter = useTokenCounter((text) => tokens.count(text));
@@ -198,7 +199,7 @@ function buildServices(
     onRepliesForgotten: [],
     onRecordsRead,
     credentials,
-    slots: createAttemptSlots(limitsByProvider(config.providers), clock),
+    slots,
     memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),
     ownAddresses,
     media,
@@ -209,6 +210,7 @@ function buildServices(
       await tokens.whenIdle();
       await cacheHits.write();
       await meter.flush();
+      await slots.close();
       await journal.close();
       await credentials.close();
       configured.openedProviders.close();
@@ -217,6 +219,11 @@ function buildServices(
       await store.close();
     },
   };
+}
+
+/** How other gateways on the store have the limits of providers too; null for an engine of one process. */
+function sharedLimitsOf({ shareLeases: leases, gateways }: StoreEngine): Parameters<typeof createAttemptSlots>[2] {
+  return leases === undefined || gateways === undefined ? null : { leases, gateways };
 }
 
 /** What a node that never comes back may lose of an account: the charges of so long. */

@@ -14,9 +14,11 @@ export interface OpenStoreOptions {
   readonly log: Log;
   /** Whether the store must exist already. Default false: an empty store is created when it is missing. */
   readonly mustExist?: boolean;
-  /** Whether to wait while another process uses the store in PostgreSQL. Default false: it is an error. */
+  /** Whether other gateways may use the store in PostgreSQL too. Default false: then no other process may. */
+  readonly isShared?: boolean;
+  /** Whether to wait while another process uses the store in PostgreSQL. Default false. */
   readonly isStandby?: boolean;
-  /** Called once, when another process uses the store in PostgreSQL because this one lost its lock. */
+  /** Called once, when another process uses the store in PostgreSQL alone since this one lost its lock. */
   readonly onLost?: () => void;
 }
 
@@ -36,7 +38,7 @@ export async function openStore(
     // Loaded when it is used, so that a gateway with a store of its own does not hold its code in memory.
     const { openPostgresStore } = await import("../store/postgres/open_postgres_store.ts");
     const space = { freeBytes: freeSpaceAt([files]), minFreeBytes };
-    return await openPostgresStore({ url: place.url, space, isExclusive: true, ...options });
+    return await openPostgresStore({ url: place.url, space, lock: options.isShared ? "shared" : "alone", ...options });
   }
   const path = place.engine === "kv" ? place.path : ":memory:";
   try {

@@ -13,7 +13,7 @@ export interface GatewayCommand {
   readonly live?: ServiceOptions["live"];
   /** Whether the webhook secrets of new accounts are printed. */
   readonly showSecrets: boolean;
-  /** How the store is shared with other gateways. Default: another one that uses it is an error. */
+  /** How a store in PostgreSQL is shared with other gateways. Default: it is used beside them. */
   readonly sharing?: ServiceOptions["sharing"];
 }
 
@@ -47,7 +47,7 @@ export async function startGateway(
  * the start takes effect after it, or at once if the start waits for another gateway.
  *
  * @param standby How a gateway that shares a database waits and ends. Default: it does neither.
- * @returns The exit code: 1 if another gateway has taken the store over.
+ * @returns The exit code: 1 if another process uses the store alone meanwhile.
  */
 export async function runUntilSignal(
   { log, flush }: ProcessOutput,
@@ -66,7 +66,7 @@ export async function runUntilSignal(
     onHangup = () => reload(app, log);
     const stopMemoryReturn = startMemoryReturn();
     const signal = await Promise.race([stopSignal, standby.lost.then(() => null)]);
-    log.info("stopping", signal === null ? { reason: "another gateway uses the store" } : { signal });
+    log.info("stopping", signal === null ? { reason: "another process uses the store alone" } : { signal });
     stopMemoryReturn();
     await app.stop();
     log.info("stopped");
@@ -76,11 +76,11 @@ export async function runUntilSignal(
   }
 }
 
-/** How a gateway waits for the store, and how it learns that another one has taken it over. */
+/** How a gateway waits for the store, and how it ends when another process uses it alone. */
 export interface Standby {
   /** Whether the start may wait for another gateway. */
   readonly isWaiting: boolean;
-  /** Resolves when another gateway has taken the store over. */
+  /** Resolves when another process uses the store alone, which this one shared. */
   readonly lost: Promise<void>;
 }
 

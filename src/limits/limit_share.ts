@@ -103,6 +103,13 @@ export class LimitShare {
     }
   }
 
+  /** Returns what is not reserved. Rejects as the store does. */
+  async giveBack(): Promise<void> {
+    if (this.#demand !== null) await this.#demand.catch(() => {});
+    this.#isUsed = false;
+    if (this.#leased > this.#reserved + this.#used) await this.#replace();
+  }
+
   /**
    * Whether the lease must be replaced: it is in use and half over, or some of it is not in use. Called every few
    * seconds.

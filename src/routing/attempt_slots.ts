@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { WaitingLimits } from "../upstreams/provider_limits.ts";
 import { type Slot, SlotQueue, type SlotRequest } from "./slot_queue.ts";
+import type { SlotSharesOptions } from "./slot_shares.ts";
 
 /**
  * Limits the attempts at each provider, and shares them fairly among accounts: see {@linkcode SlotQueue}. An attempt
@@ -26,6 +27,8 @@ export interface AttemptSlots {
 export interface ProcessAttemptSlots extends AttemptSlots {
   /** Replaces the limits. Attempts that have a slot keep it, and count. */
   setLimits(limits: LimitsByProvider): void;
+  /** Returns what this process leases of limits that others have too. No attempt follows. Never rejects. */
+  close(): Promise<void>;
 }
 
 /** The load of one provider. */
@@ -40,9 +43,32 @@ export interface SlotLoad {
 /** The limits of providers by name and of credentials by id; only of those that have limits. */
 export type LimitsByProvider = ReadonlyMap<string, WaitingLimits>;
 
-/** Creates the slots of all providers with limits. */
-export function createAttemptSlots(limits: LimitsByProvider, clock: Clock): ProcessAttemptSlots {
+/** What was not used between two looks is returned to the other processes. */
+const LEASE_CHECK_INTERVAL_MS = 3_000;
+
+/**
+ * Creates the slots of all providers with limits.
+ *
+ * @param shared How other processes have the limits too; null if none do.
+ */
+export function createAttemptSlots(
+  limits: LimitsByProvider,
+  clock: Clock,
+  shared: Omit<SlotSharesOptions, "clock"> | null = null,
+): ProcessAttemptSlots {
   let queues = new Map<string, SlotQueue>();
+  let stopRenewal = () => {};
+  const newQueue = (id: string, each: WaitingLimits) =>
+    new SlotQueue(id, each, clock, shared === null ? null : { ...shared, clock });
+  const renewAll = async (isLast: boolean) => {
+    await Promise.all([...queues.values()].map((queue) => queue.renewShares(isLast)));
+  };
+  function renewLater(): void {
+    stopRenewal = clock.after(LEASE_CHECK_INTERVAL_MS, () => {
+      void renewAll(false);
+      renewLater();
+    });
+  }
   const slots: ProcessAttemptSlots = {
     hasLimits: false,
     take(id, request) {
@@ -58,13 +84,18 @@ export function createAttemptSlots(limits: LimitsByProvider, clock: Clock): Proc
     },
     setLimits(next) {
       const before = queues;
-      queues = new Map([...next].map(([name, each]) => [name, before.get(name) ?? new SlotQueue(name, each, clock)]));
+      queues = new Map([...next].map(([name, each]) => [name, before.get(name) ?? newQueue(name, each)]));
       for (const [name, queue] of queues) queue.setLimits(next.get(name)!);
       for (const [name, queue] of before) if (!queues.has(name)) queue.setLimits({ maxWaitMs: 0 });
       slots.hasLimits = queues.size > 0;
     },
+    async close() {
+      stopRenewal();
+      await renewAll(true);
+    },
   };
   slots.setLimits(limits);
+  if (shared !== null) renewLater();
   return slots;
 }
 

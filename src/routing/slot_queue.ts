@@ -4,6 +4,7 @@ import { providerNameOf } from "../lib/provider_name.ts";
 import { gcra } from "../store/gcra.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { WaitingLimits } from "../upstreams/provider_limits.ts";
+import { SlotShares, type SlotSharesOptions } from "./slot_shares.ts";
 
 /** The right to make one attempt at a provider. */
 export interface Slot {
@@ -46,6 +47,10 @@ const LIMIT_NAMES = {
 interface Blockage {
   readonly limit: keyof typeof LIMIT_NAMES;
   readonly waitMs: number;
+  /** The milliseconds until another look, where that is not `waitMs`. */
+  readonly retryMs?: number;
+  /** Ends when a larger share of a limit was leased or refused. Never rejects. */
+  readonly leased?: Promise<void> | null;
 }
 
 interface Waiter {
@@ -68,10 +73,15 @@ interface Waiter {
  *
  * An account with long replies keeps its slots while others wait. So accounts that hold less than an equal share of
  * `concurrency` come first: the share is `concurrency` divided by the accounts that hold or await a slot, at least one.
+ *
+ * If other processes call the provider too, an attempt also waits until the shares of this process cover it: see
+ * {@linkcode SlotShares}. Waiting attempts of several processes are not in one order.
  */
 export class SlotQueue {
   readonly #waiting = new FairQueue<Waiter>();
   #open = 0;
+  /** The attempts that may not wait but for a share. */
+  #awaitingLease = 0;
   /** The slots that each account has, for accounts that have any. */
   readonly #openByAccount = new Map<string, number>();
   /** When the bucket of requests is full, in monotonic milliseconds. */
@@ -82,10 +92,21 @@ export class SlotQueue {
 
   /** The provider's name, for errors. */
   readonly provider: string;
+  /** The shares of this process; null if it alone has the limits. */
+  readonly #shares: SlotShares | null;
 
-  /** @param id Of the provider or the credential. */
-  constructor(id: string, public limits: WaitingLimits, readonly clock: Clock) {
+  /**
+   * @param id Of the provider or the credential.
+   * @param shared How other processes have the limits too; null if none do.
+   */
+  constructor(
+    id: string,
+    public limits: WaitingLimits,
+    readonly clock: Clock,
+    shared: SlotSharesOptions | null = null,
+  ) {
     this.provider = providerNameOf(id);
+    this.#shares = shared === null ? null : new SlotShares(id, shared);
   }
 
   /** The number of slots that are taken. */
@@ -112,9 +133,23 @@ export class SlotQueue {
     const isTooLong = blockage !== null && blockage.waitMs > this.limits.maxWaitMs;
     const isFull = this.#waiting.sizeOf(request.accountId) >= MAX_WAITING - this.#waiting.size;
     if (isTooLong || isFull || this.limits.maxWaitMs === 0 || request.mayWait === false) {
+      // The slot may be free, which is known when the share was leased or refused.
+      if (isFirst && blockage?.leased) return this.#takeAfter(blockage.leased, request);
       return Promise.reject(this.#busy(blockage));
     }
     return this.#wait(request);
+  }
+
+  async #takeAfter(leased: Promise<void>, request: SlotRequest): Promise<Slot> {
+    this.#awaitingLease++;
+    await leased;
+    this.#awaitingLease--;
+    return await this.take(request);
+  }
+
+  /** Renews the shares of this process; see {@linkcode SlotShares.renew}. */
+  async renewShares(isLast = false): Promise<void> {
+    await this.#shares?.renew(isLast);
   }
 
   #wait({ accountId, tokens, callerSignal }: SlotRequest): Promise<Slot> {
@@ -155,7 +190,9 @@ export class SlotQueue {
       const isPreferred = this.#belowShare();
       const blockage = this.#blockageOf(this.#waiting.peek(isPreferred)!.tokens);
       if (blockage !== null) {
-        if (blockage.waitMs > 0) this.#stopTimer = this.clock.after(blockage.waitMs, () => this.#serve());
+        const { waitMs, retryMs = waitMs, leased } = blockage;
+        if (leased) void leased.then(() => this.#serve());
+        else if (retryMs > 0) this.#stopTimer = this.clock.after(retryMs, () => this.#serve());
         return;
       }
       const next = this.#waiting.shift(isPreferred)!;
@@ -197,7 +234,9 @@ export class SlotQueue {
       // Not the wait of `gcra`, which limits a debt to an empty bucket.
       if (!ok) return { limit: "tpm", waitMs: this.#tokenWaitMs(tpm, tokens, now) };
     }
-    return null;
+    if (this.#shares === null) return null;
+    const units = tpm === undefined ? 0 : tokenRate(tpm, tokens).cost;
+    return this.#shares.uncovered(this.limits, units, this.waiting + this.#awaitingLease);
   }
 
   #tokenWaitMs(tpm: number, tokens: number, now: number): number {
@@ -207,8 +246,11 @@ export class SlotQueue {
 
   /** Opens a slot. Nothing blocks it. */
   #grant({ accountId, tokens }: Pick<SlotRequest, "accountId" | "tokens">): Slot {
-    const { rpm, tpm } = this.limits;
+    const { limits } = this;
+    const { rpm, tpm } = limits;
     const now = this.clock.monotonicMs();
+    const taken = tpm === undefined ? 0 : tokenRate(tpm, tokens).cost;
+    this.#shares?.begin(limits, taken);
     this.#open++;
     this.#openByAccount.set(accountId, (this.#openByAccount.get(accountId) ?? 0) + 1);
     if (rpm !== undefined) this.#requestsFullAt = gcra(this.#requestsFullAt, now, requestRate(rpm)).fullAt;
@@ -220,7 +262,8 @@ export class SlotQueue {
         isOpen = false;
         this.#open--;
         this.#onReturned(accountId);
-        if (tpm !== undefined) this.#correctTokens(tpm, usedTokens - tokenRate(tpm, tokens).cost, now);
+        if (tpm !== undefined) this.#correctTokens(tpm, usedTokens - taken, now);
+        this.#shares?.end(limits, usedTokens - taken, this.#open);
         this.#serve();
       },
     };

@@ -30,6 +30,8 @@ export function changedEngine(engine: StoreEngine, own: Partial<Store>): StoreEn
     ...engine.moneyLeases !== undefined && { moneyLeases: engine.moneyLeases },
     ...engine.shareLeases !== undefined && { shareLeases: engine.shareLeases },
     ...engine.chargedAccounts !== undefined && { chargedAccounts: (since) => engine.chargedAccounts!(since) },
+    ...engine.gateways !== undefined && { gateways: engine.gateways },
+    ...engine.exclusively !== undefined && { exclusively: (work) => engine.exclusively!(work) },
     publishAddress: (address) => engine.publishAddress(address),
     wakeOverdueJobs: () => engine.wakeOverdueJobs(),
     metrics: () => engine.metrics(),

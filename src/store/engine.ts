@@ -34,6 +34,13 @@ export interface StoreEngine extends Store {
    * Absent for an engine of one process. Rejects as the store does.
    */
   chargedAccounts?(since: number | null): Promise<ChargedAccounts>;
+  /** The gateways that use the store now, with this one. Absent for an engine of one process. */
+  readonly gateways?: () => number;
+  /**
+   * Runs work while no other process runs work by this method, after theirs. Absent for an engine of one process.
+   * Rejects as the store does, or as the work.
+   */
+  exclusively?<T>(work: () => Promise<T>): Promise<T>;
   /** Refuses new paid work while the store takes no writes. */
   readonly writeGuard: WriteGuard;
   /** Returns measurements of writes, and the numbers of jobs. Reads the index of jobs. */

@@ -2,7 +2,7 @@ import { deserialize, serialize } from "node:v8";
 import type { Money } from "../../lib/money.ts";
 import { encodeKey } from "../key_encoding.ts";
 import { bytesOf, checkServer, connect, type Database, placeOf, reasonOf } from "../postgres/database.ts";
-import { EXCLUSIVE_LOCK } from "../postgres/exclusive_lock.ts";
+import { DATABASE_LOCK } from "../postgres/database_lock.ts";
 import { prepareSchema } from "../postgres/migrate.ts";
 import type { Store } from "../store.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
@@ -94,7 +94,7 @@ interface Target {
 
 /** Takes the lock of a gateway until the end of the transaction, so that it cannot be lost before. */
 async function lockStore({ sql, place }: Target): Promise<void> {
-  const [row] = await sql`select pg_try_advisory_xact_lock(${EXCLUSIVE_LOCK}) as taken`;
+  const [row] = await sql`select pg_try_advisory_xact_lock(${DATABASE_LOCK}) as taken`;
   if (row?.taken === true) return;
   throw new StoreUnusableError(`Cannot copy to the store at ${place}: another process uses it. Stop its gateway first`);
 }

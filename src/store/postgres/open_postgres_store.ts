@@ -4,8 +4,8 @@ import { isRollback } from "../clock_rollback.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
 import type { WriteHealthOptions } from "../write_health.ts";
 import { checkServer, connect, type Database, placeOf, reasonOf } from "./database.ts";
+import { DatabaseLock, type LockMode } from "./database_lock.ts";
 import { EngineClock } from "./engine_clock.ts";
-import { ExclusiveLock } from "./exclusive_lock.ts";
 import { prepareSchema } from "./migrate.ts";
 import { PostgresStore } from "./postgres_store.ts";
 
@@ -18,13 +18,11 @@ export interface PostgresStoreOptions {
   readonly log: Log;
   /** The most connections; one more listens. Default 8. */
   readonly maxConnections?: number;
-  /**
-   * Whether no other process may use the database at the same time, by the lock of a connection. Default false.
-   */
-  readonly isExclusive?: boolean;
-  /** Whether to wait while another process uses the database alone. Default false: it is an error. */
+  /** Who may use the database at the same time, by the lock of a connection. Default: everyone, without a lock. */
+  readonly lock?: LockMode;
+  /** Whether to wait until no other process has a lock. Default false. */
   readonly isStandby?: boolean;
-  /** Called once, when another process uses the database because this one lost its lock. Writes are refused then. */
+  /** Called once, when another process has the database alone since this one lost its lock. Writes are refused then. */
   readonly onLost?: () => void;
   /** The free space on the disk of the files and the minimum. Default: not checked. */
   readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
@@ -45,8 +43,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const place = placeOf(url);
   const clock = new EngineClock(options.clock, options.isEngineClock ?? false);
   const sql = connect({ url, maxConnections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
-  const lock = options.isExclusive
-    ? new ExclusiveLock({
+  const lock = options.lock
+    ? new DatabaseLock({
+      mode: options.lock,
       sql: connect({ url, maxConnections: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, isLasting: true }),
       clock: options.clock,
       log,

@@ -14,8 +14,8 @@ import { type DueTime, WakeListeners } from "../wake_listeners.ts";
 import { storageUnavailable, type WriteGuard, WriteHealth, type WriteHealthOptions } from "../write_health.ts";
 import { commitText } from "./commit_text.ts";
 import { type Database, encodedOf, read, reasonOf, withoutValues } from "./database.ts";
+import { type DatabaseLock, inTurn } from "./database_lock.ts";
 import type { EngineClock } from "./engine_clock.ts";
-import type { ExclusiveLock } from "./exclusive_lock.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { claimJobs, dueTimesOf, firstDueTimes, renewJobs } from "./jobs.ts";
 import { POSTGRES_LIMITS } from "./limits.ts";
@@ -41,8 +41,8 @@ export interface OpenDatabase {
   readonly log: Log;
   /** How often the clock of the server was found set back. */
   readonly clockEpoch: number;
-  /** The lock of a process that uses the database alone; null if others may use it. */
-  readonly lock: ExclusiveLock | null;
+  /** The lock on the database; null for none. */
+  readonly lock: DatabaseLock | null;
   /** The free space on the disk of the files and the minimum. Default: not checked. */
   readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
 }
@@ -72,7 +72,7 @@ export class PostgresStore implements StoreEngine {
   readonly #messages: WakeMessages;
   readonly #buckets = new RateBuckets();
   readonly #rollback: ClockRollbackDetector;
-  readonly #lock: ExclusiveLock | null;
+  readonly #lock: DatabaseLock | null;
   readonly #guard: WriteGuard;
   readonly #background = new Set<Promise<unknown>>();
   /** Ends when due times are moved after the clock was set back. */
@@ -128,6 +128,13 @@ export class PostgresStore implements StoreEngine {
   /** Nothing: commands need not find a gateway, as they can use the database beside it. */
   publishAddress(): Promise<void> {
     return Promise.resolve();
+  }
+
+  gateways = (): number => this.#lock?.holders ?? 1;
+
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    return await this.#run(inTurn(this.#sql, this.#clock, work));
   }
 
   now(): number {
@@ -356,7 +363,7 @@ export class PostgresStore implements StoreEngine {
 }
 
 /** A guard that also needs the lock. */
-function guardOf(lock: ExclusiveLock, health: WriteHealth): WriteGuard {
+function guardOf(lock: DatabaseLock, health: WriteHealth): WriteGuard {
   return {
     get failure() {
       return lock.failure ?? health.failure;

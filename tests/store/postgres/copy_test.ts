@@ -65,7 +65,7 @@ async function withFile<T>({ path }: Stage, work: (store: Store) => Promise<T>):
 }
 
 async function withDatabase<T>({ to }: Stage, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openPostgresStore({ url: to, clock: systemClock, log: silentLog, isExclusive: true });
+  const store = await openPostgresStore({ url: to, clock: systemClock, log: silentLog, lock: "alone" });
   try {
     return await work(store);
   } finally {

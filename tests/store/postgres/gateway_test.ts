@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import { GatewayError } from "../../../src/lib/gateway_error.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { EXCLUSIVE_LOCK } from "../../../src/store/postgres/exclusive_lock.ts";
+import { DATABASE_LOCK } from "../../../src/store/postgres/database_lock.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
 import { StoreUnusableError } from "../../../src/store/store_unusable_error.ts";
 import { run } from "../../../src/cli/run.ts";
@@ -73,12 +73,12 @@ function quickClock(factor: number): Clock {
   };
 }
 
-/** The sessions of a database that wait for the exclusive lock. */
+/** The sessions of a database that wait for its lock. */
 function waitersFor(url: string): Promise<number> {
   return withConnection(url, async (sql) => {
     const [row] = await sql<{ count: number }[]>`
       select count(*)::int as count from pg_locks
-      where locktype = 'advisory' and not granted and objid = ${EXCLUSIVE_LOCK}::bigint::oid`;
+      where locktype = 'advisory' and not granted and objid = ${DATABASE_LOCK}::bigint::oid`;
     return row?.count ?? 0;
   });
 }
@@ -109,14 +109,14 @@ function registerTests(server: PostgresServer): void {
     await vendor.stop();
   });
 
-  Deno.test("gateway on PostgreSQL: a text is charged, also after a restart, and a second gateway is refused", async () => {
+  Deno.test("gateway on PostgreSQL: a text is charged, also after a restart, and nobody can have the database alone", async () => {
     await withFiles(async (files) => {
       const options = { store, config: { files } };
       const gateway = await startTestGateway(options);
       assertEquals(await chat(gateway), 200);
       const charged = await balanceOf(gateway);
       assert(charged < 25, String(charged));
-      const second = { url: store, clock: systemClock, log: silentLog, isExclusive: true };
+      const second = { url: store, clock: systemClock, log: silentLog, lock: "alone" as const };
       await assertRejects(() => openPostgresStore(second), StoreUnusableError, "another process uses it");
       await gateway.stop();
       const again = await startTestGateway(options);
@@ -226,7 +226,7 @@ function registerTests(server: PostgresServer): void {
 
   Deno.test("gateway on PostgreSQL: the lock is taken again after a crash of the server", async () => {
     await server.run("create database relocked");
-    const options = { url: server.url("relocked"), clock: quickClock(20), log: silentLog, isExclusive: true };
+    const options = { url: server.url("relocked"), clock: quickClock(20), log: silentLog, lock: "alone" as const };
     const first = await openPostgresStore(options);
     await server.crash();
     while (!await first.isReady()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -235,7 +235,7 @@ function registerTests(server: PostgresServer): void {
     await first.close();
   });
 
-  Deno.test("gateway on PostgreSQL: one that lost its lock to another changes nothing, and says so once", async () => {
+  Deno.test("gateway on PostgreSQL: one that lost its lock to another changes nothing, and reports it once", async () => {
     await server.run("create database lost");
     const url = server.url("lost");
     const lost = Promise.withResolvers<void>();
@@ -244,24 +244,24 @@ function registerTests(server: PostgresServer): void {
       losses++;
       lost.resolve();
     };
-    const options = { url, clock: quickClock(20), log: silentLog, isExclusive: true };
+    const options = { url, clock: quickClock(20), log: silentLog, lock: "alone" as const };
     const first = await openPostgresStore({ ...options, onLost });
     await withConnection(url, async (other) => {
-      const taking = other`select pg_advisory_lock(${EXCLUSIVE_LOCK}::bigint)`.execute();
+      const taking = other`select pg_advisory_lock(${DATABASE_LOCK}::bigint)`.execute();
       while (await waitersFor(url) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       await server.run(
         "select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database " +
-          `where locktype = 'advisory' and granted and objid = ${EXCLUSIVE_LOCK} and datname = 'lost'`,
+          `where locktype = 'advisory' and granted and objid = ${DATABASE_LOCK} and datname = 'lost'`,
       );
       await taking;
       await lost.promise;
-      await assertRejects(() => first.commit(null, { set: [{ key: ["a"], value: 1 }] }), Error, "another gateway");
-      await assertRejects(() => first.claim(["job"], 1, 1_000), Error, "another gateway");
+      await assertRejects(() => first.commit(null, { set: [{ key: ["a"], value: 1 }] }), Error, "another process");
+      await assertRejects(() => first.claim(["job"], 1, 1_000), Error, "another process");
       assertThrows(() => void first.writeGuard.check(), GatewayError);
       assertEquals(await first.isReady(), false);
     });
     // The other one has ended, but what this one holds in memory can be outdated.
-    await assertRejects(() => first.commit(null, { set: [{ key: ["a"], value: 1 }] }), Error, "another gateway");
+    await assertRejects(() => first.commit(null, { set: [{ key: ["a"], value: 1 }] }), Error, "another process");
     assertEquals(losses, 1);
     await first.close();
   });
