@@ -46,6 +46,7 @@ import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
 import type { CountedHits } from "./caches.ts";
 import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "./admin_endpoints.ts";
+import type { OtherGateways } from "./other_gateways.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import type { EventFeed } from "../webhooks/event_feed.ts";
 import type { TestReceivers } from "../webhooks/test_receivers.ts";
@@ -68,6 +69,8 @@ export interface AdminRouteOptions {
   readonly files: Pick<FileStores, "results" | "caches">;
   /** Removes what is kept in memory of an account's replies, and returns the number. */
   readonly forgetReplies: (account: string) => number;
+  /** Gives the other gateways on the store now; null if there are none. */
+  readonly otherGateways: () => OtherGateways | null;
   /** The providers that a test calls, by id. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly deliveries: DeliveryAdmin;
@@ -109,7 +112,9 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   };
   const erase: EraseAccount = async (account) => {
     const { eraseAccount } = await import("./erase_account.ts");
-    return await eraseAccount({ store, keys, meter, files, requestLog, audit: access.audit, forgetReplies }, account);
+    const { audit } = access;
+    const others = options.otherGateways();
+    return await eraseAccount({ store, keys, meter, files, requestLog, audit, forgetReplies, others }, account);
   };
   const ofProviders = { providers, breaker, slots, startedAt, test, readOptionalJson };
   const routes: readonly AdminRoute[] = [

@@ -18,6 +18,7 @@ import { countPendingTasks, eraseIdempotencyKeys, eraseTasks } from "../videos/t
 import { removeFromFeed } from "../webhooks/feed_records.ts";
 import { removeDelivery } from "../webhooks/records.ts";
 import type { FileStores } from "./file_stores.ts";
+import type { OtherGateways } from "./other_gateways.ts";
 
 /** The parts that {@linkcode eraseAccount} uses. */
 export interface EraseAccountParts {
@@ -30,6 +31,8 @@ export interface EraseAccountParts {
   readonly audit: Pick<AuditLog, "eraseValues">;
   /** Removes what is kept in memory of an account's replies, and returns the number. */
   readonly forgetReplies: (account: string) => number;
+  /** Null if there are none. They remove what they keep in memory when they find the erasure. */
+  readonly others: OtherGateways | null;
 }
 
 /**
@@ -40,7 +43,7 @@ export interface EraseAccountParts {
  * @throws {GatewayError} `not_found`; `conflict` while work is under way, with what to do.
  */
 export async function eraseAccount(parts: EraseAccountParts, account: string): Promise<Erasure> {
-  const { store, keys, meter, files, requestLog, audit, forgetReplies } = parts;
+  const { store, keys, meter, files, requestLog, audit, forgetReplies, others } = parts;
   const before = await workOf(parts, account);
   if (before !== null) throw new GatewayError("conflict", `Cannot erase the account: ${before}`);
   await beginErasure(store, account);
@@ -52,6 +55,7 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
     keyIds.push(id);
     idempotencyKeys += await eraseIdempotencyKeys(store, id);
   }
+  await others?.untilKeysRefused();
   // A request that was authenticated before the suspension can have begun work.
   const since = await workOf(parts, account);
   if (since !== null) {
@@ -95,12 +99,16 @@ function valueWithoutAccount(value: JsonObject, account: string): JsonObject {
 }
 
 /** What an account still has under way, and what to do; null if there is nothing. */
-async function workOf({ store, meter }: EraseAccountParts, account: string): Promise<string | null> {
+async function workOf({ store, meter, others }: EraseAccountParts, account: string): Promise<string | null> {
   const { held }: { held: Money } = await readAccount(store, account);
   const tasks = await countPendingTasks(store, account);
   if (tasks > 0) return `it has pending video tasks (${tasks}); cancel them or wait for their end, and repeat`;
   const calls = meter.openCalls(account);
   if (calls > 0) return `it has requests under way (${calls}); wait for their end, and repeat`;
   await meter.settle(account);
+  const leased = await others?.leasedOf(account) ?? 0n;
+  if (leased > 0n) {
+    return "it had requests at another gateway in the last seconds; wait for their end, and repeat";
+  }
   return held > 0n ? `${writeMoney(held)} USD of its balance is held; wait for the end of that work, and repeat` : null;
 }

@@ -15,7 +15,7 @@ export interface FileStores {
   readonly results: FileStore;
   /** The space of `results`. It counts the files that exist once `results` is tidied. */
   readonly quota: DiskQuota;
-  /** Media of cached contents; in `caches`. */
+  /** Media of cached contents; in `caches` of the folder or the bucket. */
   readonly caches: FileStore;
   /** Model lists of providers; in `model-lists`. */
   readonly modelLists: FileStore;
@@ -36,7 +36,7 @@ export function openFileStores(
   return {
     results: bucket === null ? openFileDirectory(files, quota) : bucketFiles(bucket, { network, quota, log }),
     quota,
-    caches: openCacheFiles({ files }),
+    caches: openCacheFiles({ files, bucket }, log, network),
     modelLists: openFileDirectory(join(files, "model-lists")),
     uploads: createSpool(join(files, "uploads")),
   };
@@ -57,7 +57,31 @@ function bucketFiles(
   };
 }
 
-/** The folder of cached contents alone, for a thread. */
-export function openCacheFiles({ files }: Pick<Config, "files">): FileStore {
-  return openFileDirectory(join(files, "caches"));
+/** The files of cached contents alone, for a thread. They are not counted in the space of results. */
+export function openCacheFiles(
+  { files, bucket }: Pick<Config, "files" | "bucket">,
+  log: Log,
+  network: BucketNetwork,
+): FileStore {
+  const folder = openFileDirectory(join(files, "caches"));
+  if (bucket === null) return folder;
+  const quota = new DiskQuota({ quotaBytes: null, log });
+  const settings: BucketConfig = { ...bucket, prefix: `${bucket.prefix}caches/`, serve: "proxy" };
+  return withEarlierFiles(bucketFiles(settings, { network, quota, log }), folder);
+}
+
+/** Files that also have those of an earlier place, until they are removed. */
+function withEarlierFiles(files: FileStore, earlier: FileStore): FileStore {
+  return {
+    write: (name, source, options) => files.write(name, source, options),
+    find: async (name) => await files.find(name) ?? await earlier.find(name),
+    async remove(name) {
+      await files.remove(name);
+      await earlier.remove(name);
+    },
+    async removeLeftovers(isKept, isInUse) {
+      await files.removeLeftovers(isKept, isInUse);
+      await earlier.removeLeftovers(isKept, isInUse);
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { recentlyErased } from "../billing/erase_account.ts";
 import { ConfigError } from "../config/config_error.ts";
 import { readCurrentVersion } from "../config/stored_config.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -9,10 +10,12 @@ import type { ConfigChanges } from "./config_changes.ts";
 
 /** What {@linkcode followChanges} needs. */
 export interface FollowedParts {
-  readonly store: Pick<Store, "get">;
+  readonly store: Pick<Store, "get" | "scan">;
   readonly clock: Clock;
   readonly log: Log;
   readonly signingKeys: Pick<SigningKeyRing, "refresh">;
+  /** Removes what is kept in memory of an account's replies. */
+  readonly forgetReplies: (account: string) => void;
   /** Null if the configuration is not changed while the gateway runs. */
   readonly configChanges: (() => Promise<Pick<ConfigChanges, "version" | "follow">>) | null;
 }
@@ -22,12 +25,15 @@ const INTERVAL_MS = 2_000;
 
 /**
  * Reads every two seconds what other gateways on the store may have changed and this one holds in memory: the signing
- * keys and the settings in the store. Keys and accounts of callers are cached for five seconds anyway.
+ * keys, the settings in the store and the replies of erased accounts. Keys and accounts of callers are cached for five seconds anyway.
  *
  * A version of the settings that does not fit the file of this gateway is logged once and not tried again.
  */
-export function followChanges({ store, clock, log, signingKeys, configChanges }: FollowedParts): JobRunner {
+export function followChanges(
+  { store, clock, log, signingKeys, forgetReplies, configChanges }: FollowedParts,
+): JobRunner {
   let refused = 0;
+  let erased: readonly string[] = [];
   let isEnded = false;
   let stopTimer = () => {};
   let reading: Promise<void> = Promise.resolve();
@@ -45,9 +51,16 @@ export function followChanges({ store, clock, log, signingKeys, configChanges }:
     }
   }
 
+  async function followErasures(): Promise<void> {
+    const known = erased;
+    erased = await recentlyErased(store);
+    for (const account of erased) if (!known.includes(account)) forgetReplies(account);
+  }
+
   async function read(): Promise<void> {
     try {
       await signingKeys.refresh();
+      await followErasures();
       await followConfig();
     } catch (error) {
       log.warn("changes_not_read", { reason: error instanceof Error ? error.name : typeof error });

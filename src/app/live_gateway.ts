@@ -142,7 +142,8 @@ export class LiveGateway {
   /** Loaded only with a store that other gateways change. */
   #followOthers(): JobRunner {
     const { store, clock, log, signingKeys } = this.#current.services;
-    const parts = { store, clock, log, signingKeys, configChanges: this.configChanges };
+    const forgetReplies = (account: string) => void this.#current.features.forgetReplies(account);
+    const parts = { store, clock, log, signingKeys, forgetReplies, configChanges: this.configChanges };
     const followed = import("./followed_changes.ts").then(({ followChanges }) => followChanges(parts));
     return { running: 0, drain: async (graceMs) => await (await followed).drain(graceMs) };
   }

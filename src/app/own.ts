@@ -1,6 +1,7 @@
 import { AuditLog } from "../audit/audit_log.ts";
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { isCacheFileInUse } from "../caches/read.ts";
+import { FilesUnavailableError } from "../files/files.ts";
 import type { FolderUse } from "../files/folder_use.ts";
 import { prepareFolder } from "../files/prepare_folder.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
@@ -93,22 +94,18 @@ async function tidyFiles({ config, store, files, log, egress, clock }: Services)
     }
     const isInUse = use !== null && !use.isAlone;
     if (!isInUse) await files.uploads.removeLeftovers();
+    if (config.bucket !== null) {
+      const { checkBucket } = await import("../files/s3/open.ts");
+      await checkBucket(config.bucket, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
+    }
+    // In a bucket, what was written in the last hours is left: another gateway may be about to refer to it.
     await files.caches.removeLeftovers((name) => isCacheFileInUse(store, name), isInUse);
-    if (config.bucket === null) await files.results.removeLeftovers((name) => isFileNeeded(store, name), isInUse);
+    await files.results.removeLeftovers((name) => isFileNeeded(store, name), isInUse);
     await use?.share();
-  } catch (error) {
-    use?.[Symbol.dispose]();
-    throw asUnwritableError(config.bucket === null ? "files" : "files_folder", config.files, error);
-  }
-  if (config.bucket === null) return use;
-  try {
-    const { checkBucket } = await import("../files/s3/open.ts");
-    await checkBucket(config.bucket, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
-    // What was written in the last hours is left: another gateway may be about to refer to it.
-    await files.results.removeLeftovers((name) => isFileNeeded(store, name));
     return use;
   } catch (error) {
     use?.[Symbol.dispose]();
-    throw error;
+    if (error instanceof FilesUnavailableError) throw error;
+    throw asUnwritableError(config.bucket === null ? "files" : "files_folder", config.files, error);
   }
 }

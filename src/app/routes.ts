@@ -33,6 +33,7 @@ import { createConsoleRoutes, hasConsole } from "./console.ts";
 import type { Features, GatewayState } from "./features.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
+import { otherGatewaysOn } from "./other_gateways.ts";
 import type { OwnedServices } from "./own.ts";
 import { needsAdminKey, readinessHandler, type ReadinessOptions } from "./readiness.ts";
 import { createVideoRoutes } from "./videos.ts";
@@ -212,6 +213,7 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
         now: () => ({ openStreams: services.openStreams.count, memory: services.memory }),
         countJobs: () => countJobs(services),
       },
+      otherGateways: () => otherGatewaysOn(services.store, services.clock),
       configChanges,
       baseUrl: () => state.baseUrl,
     });

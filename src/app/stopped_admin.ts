@@ -62,6 +62,7 @@ export function createStoppedAdmin(
     startedAt: clock.now(),
     files: openFileStores(config, log, { clock, caCerts: [], proxies: config.proxies }),
     forgetReplies: () => 0,
+    otherGateways: () => null,
     slots: { loadOf: () => null },
     providers: new Map(),
     breaker: { health: () => [] },

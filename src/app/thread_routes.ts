@@ -52,7 +52,7 @@ export function threadRoutes(
     log,
     random: Math.random,
   });
-  const files = openCacheFiles(config);
+  const files = openCacheFiles(config, log, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
   const { caches, routes } = createCacheFeature({
     config,
     store,

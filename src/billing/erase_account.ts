@@ -1,9 +1,20 @@
 import type { Store } from "../store/store.ts";
 import { readAccount } from "./account.ts";
-import { accountKey, type AccountRecord, keyKey, type KeyRecord, keysOf, webhookSecretKey } from "./records.ts";
+import {
+  accountKey,
+  type AccountRecord,
+  ERASED_ACCOUNTS,
+  keyKey,
+  type KeyRecord,
+  keysOf,
+  webhookSecretKey,
+} from "./records.ts";
 import { updateRecord } from "./update_record.ts";
 
 const PAGE = 100;
+/** Other processes look for erased accounts every few seconds. */
+const NOTICE_MS = 600_000;
+const MAX_NOTICES = 1_000;
 
 /**
  * Begins the erasure of an account in one commit: it is suspended, and only its id, its times and its money stay. Call
@@ -36,8 +47,14 @@ export async function endErasure(store: Store, id: string): Promise<number> {
   const account = await updateRecord<AccountRecord>(store, accountKey(id), (record) => {
     const { begunAt = now, endedAt = null } = record.erasure ?? {};
     return endedAt === null ? { ...record, erasure: { begunAt, endedAt: now } } : record;
-  });
+  }, { set: [{ key: [...ERASED_ACCOUNTS, id], value: true, ttlMs: NOTICE_MS }] });
   return account?.erasure?.endedAt ?? now;
+}
+
+/** The accounts that were erased in the last minutes, by any process. */
+export async function recentlyErased(store: Pick<Store, "scan">): Promise<string[]> {
+  const entries = await store.scan(ERASED_ACCOUNTS, { limit: MAX_NOTICES });
+  return entries.map(({ key }) => String(key.at(-1)));
 }
 
 /**

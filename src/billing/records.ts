@@ -76,6 +76,9 @@ export interface WebhookSecretRecord {
 /** The prefix of all accounts, in the order of their ids. */
 export const ACCOUNTS: Key = ["billing", "account"];
 
+/** The prefix of accounts that were erased in the last minutes, which other processes look for. */
+export const ERASED_ACCOUNTS: Key = ["billing", "erased"];
+
 /** The key of an {@linkcode AccountRecord}. */
 export const accountKey = (account: string): Key => [...ACCOUNTS, account];
 

@@ -46,6 +46,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     startedAt: clock.now(),
     files: openFileStores(config, silentLog, { clock, caCerts: [], proxies: config.proxies }),
     forgetReplies: () => 0,
+    otherGateways: () => null,
     slots: { loadOf: () => null },
     providers: new Map(),
     breaker: { health: () => [] },

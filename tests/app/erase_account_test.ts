@@ -6,6 +6,7 @@ import { issueKey } from "../../src/billing/issued_key.ts";
 import { mergeCommits } from "../../src/billing/records.ts";
 import { type CachedContent, cacheFileOf } from "../../src/caches/cached_content.ts";
 import { addCache, endCache, readCacheEntry } from "../../src/caches/records.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { FileStore } from "../../src/files/files.ts";
 import { changedStore } from "../../src/store/changed_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
@@ -90,6 +91,7 @@ function partsOf(store: Store, own: Partial<EraseAccountParts> = {}): EraseAccou
     requestLog: null,
     audit: new AuditLog(store, 86_400_000),
     forgetReplies: () => 0,
+    others: null,
     ...own,
   };
 }
@@ -134,6 +136,25 @@ Deno.test("an erasure that ends at any commit is finished by the next one, and l
     assert(erasure?.endedAt !== null && erasure?.endedAt !== undefined && suspendedAt !== null);
     assertEquals((await readAccount(store, "other")).erasure, undefined);
   }
+});
+
+Deno.test("an erasure waits until other gateways refuse the keys, and is refused while they have calls", async () => {
+  const { store } = await customers(0);
+  let leased = 5n;
+  let waits = 0;
+  const others = {
+    leasedOf: () => Promise.resolve(leased),
+    untilKeysRefused: () => Promise.resolve(void waits++),
+  };
+  await assertRejects(() => eraseAccount(partsOf(store, { others }), "acme"), GatewayError, "another gateway");
+  assertEquals((await readAccount(store, "acme")).suspendedAt, null);
+  leased = 0n;
+  const begun = { ...others, untilKeysRefused: () => Promise.resolve(void (leased = 1n)) };
+  await assertRejects(() => eraseAccount(partsOf(store, { others: begun }), "acme"), Error, "another gateway");
+  assert((await readAccount(store, "acme")).suspendedAt !== null);
+  leased = 0n;
+  await eraseAccount(partsOf(store, { others }), "acme");
+  assertEquals(waits, 1);
 });
 
 Deno.test("an erasure of many tasks has small commits", async () => {

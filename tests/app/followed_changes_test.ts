@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { followChanges } from "../../src/app/followed_changes.ts";
+import { createAccount } from "../../src/billing/account.ts";
+import { beginErasure, endErasure } from "../../src/billing/erase_account.ts";
 import { ConfigError } from "../../src/config/config_error.ts";
 import { addStoredVersion } from "../../src/config/stored_config.ts";
 import type { Log } from "../../src/lib/log.ts";
@@ -24,14 +26,16 @@ async function startFollower(follow: () => Promise<void>) {
   const log: Log = { debug: note, info: note, warn: (event) => void warned.push(event), error: note };
   const signingKeys = await openSigningKeys(store);
   const configChanges = () => Promise.resolve({ version: 0, follow });
-  const runner = followChanges({ store, clock, log, signingKeys, configChanges });
+  const forgotten: string[] = [];
+  const forgetReplies = (account: string) => void forgotten.push(account);
+  const runner = followChanges({ store, clock, log, signingKeys, forgetReplies, configChanges });
   /** Passes an interval, and waits until what is read in it is read. */
   async function passInterval(): Promise<void> {
     const { waiting } = clock;
     clock.advance(2_000);
     await until(() => clock.waiting === waiting);
   }
-  return { store, signingKeys, runner, warned, passInterval };
+  return { store, signingKeys, runner, warned, forgotten, passInterval };
 }
 
 Deno.test("followChanges() takes over the signing keys that another gateway rotated, in the same list", async () => {
@@ -58,6 +62,19 @@ Deno.test("followChanges() puts stored settings in force, and tries a version th
   await storeVersion(store, 2);
   await passInterval();
   assertEquals([tried, warned], [2, []]);
+  await runner.drain(0);
+});
+
+Deno.test("followChanges() forgets the replies of an account that another gateway erased, once", async () => {
+  const { store, runner, forgotten, passInterval } = await startFollower(() => Promise.resolve());
+  await createAccount(store, { id: "acme" });
+  await passInterval();
+  assertEquals(forgotten, []);
+  await beginErasure(store, "acme");
+  await endErasure(store, "acme");
+  await passInterval();
+  await passInterval();
+  assertEquals(forgotten, ["acme"]);
   await runner.drain(0);
 });
 

@@ -33,6 +33,8 @@ export interface LoadTarget {
   readonly adminKey: string;
   /** Callback address of the videos. */
   readonly callbackUrl: string;
+  /** Whether the gateway may answer so now. Default: it may not. */
+  readonly mayFail?: (status: number) => boolean;
 }
 
 /**
