@@ -68,6 +68,7 @@ export class AccountMeter {
   #wanted: Money = 0n;
   #isRenewalDue = false;
   #isUsed = false;
+  #turn: Promise<unknown> = Promise.resolve();
   /** Leases of budgets that are not begun. */
   readonly #budgetLeases = new Map<LimitShare, { units: Money; readonly leased: PromiseWithResolvers<void> }>();
   /** The limits of the account and its keys. */
@@ -131,6 +132,18 @@ export class AccountMeter {
     } finally {
       this.#wanted -= amount;
     }
+  }
+
+  /** A demand for a lease that is under way, for a call of a caller; null if there is none. */
+  pendingLease(caller: LimitedCaller): Promise<unknown> | null {
+    return this.#reading?.promise ?? this.limiter.pendingShare(caller);
+  }
+
+  /** Runs work for a call when that of all calls before it has ended. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
   }
 
   /**

@@ -235,37 +235,49 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     };
     const admitted = withMoney(caller, admit);
     if (!isShared) return admitted as Admission | Promise<Admission>;
-    if (admitted instanceof Promise) return admitted.then((one) => one ?? leased(caller, () => demand, admit));
-    return admitted ?? leased(caller, () => demand, admit);
+    const lease = async (meter: AccountMeter) => {
+      if (demand === null) return;
+      if (!meter.covers(demand.amount)) await meter.lease(demand.amount);
+      await meter.leaseShares(caller, demand);
+    };
+    const orLeased = (one: Admission | null) => one ?? leased(caller, lease, () => withMoney(caller, admit));
+    return admitted instanceof Promise ? admitted.then(orLeased) : orLeased(admitted);
   }
 
-  /** Leases what a call needs that was not admitted, and tries again. */
+  /**
+   * Leases what a call needs that was not admitted, and tries again. Calls at one time share the first demands. If these
+   * do not cover all of them, each has its own, in turn, so that what is free goes to as many as it covers.
+   *
+   * @param admit Null if the lease does not cover the call.
+   */
   async function leased(
     caller: LimitedCaller,
-    demandOf: () => SharedDemand | null,
-    admit: (meter: AccountMeter) => Admission | null,
+    lease: (meter: AccountMeter) => Promise<void>,
+    admit: (meter: AccountMeter) => Admission | null | Promise<Admission | null>,
   ): Promise<Admission> {
     const meter = meterOf(caller.accountId);
+    const tryOnce = async () => {
+      await lease(meter).catch((failure) => {
+        throw failure instanceof GatewayError ? failure : storageUnavailable(failure);
+      });
+      // Another call's demand replaces the lease, which covers nothing meanwhile.
+      for (let pending = meter.pendingLease(caller); pending !== null; pending = meter.pendingLease(caller)) {
+        await pending.catch(() => {});
+      }
+      return await admit(meter);
+    };
     meter.userCount++;
     try {
-      for (let attempt = 0; attempt < MAX_LEASE_ATTEMPTS; attempt++) {
-        const demand = demandOf();
-        if (demand === null) break;
-        await leaseFor(meter, caller, demand).catch((failure) => {
-          throw failure instanceof GatewayError ? failure : storageUnavailable(failure);
-        });
-        const admitted = await withMoney(caller, admit);
-        if (admitted !== null) return admitted;
-      }
-      throw storageUnavailable();
+      return await tryOnce() ?? await meter.inTurn(async () => {
+        for (let attempt = 0; attempt < MAX_LEASE_ATTEMPTS; attempt++) {
+          const admitted = await tryOnce();
+          if (admitted !== null) return admitted;
+        }
+        throw storageUnavailable();
+      });
     } finally {
       meter.userCount--;
     }
-  }
-
-  async function leaseFor(meter: AccountMeter, caller: LimitedCaller, demand: SharedDemand): Promise<void> {
-    if (!meter.covers(demand.amount)) await meter.lease(demand.amount);
-    await meter.leaseShares(caller, demand);
   }
 
   /** Whether the leases of budgets by others were read so long ago that they are read again before a refusal. */
@@ -285,17 +297,6 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     });
   }
   if (isShared) renewLater();
-
-  /** The shares of limits are leased without a look at the money. */
-  async function admitFreeLater(caller: LimitedCaller, attempt = 0): Promise<Admission> {
-    const meter = meterOf(caller.accountId);
-    await meter.leaseShares(caller, FREE_REQUEST).catch((failure) => {
-      throw failure instanceof GatewayError ? failure : storageUnavailable(failure);
-    });
-    if (meter.limiter.covers(caller, FREE_REQUEST)) return admitFreeNow(meter, caller);
-    if (attempt === MAX_LEASE_ATTEMPTS) throw storageUnavailable();
-    return await admitFreeLater(caller, attempt + 1);
-  }
 
   async function probeFree(caller: LimitedCaller): Promise<Reservation> {
     const meter = meterOf(caller.accountId);
@@ -321,8 +322,9 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     },
     admitFree(caller) {
       const meter = meterOf(caller.accountId);
-      if (shareLeases !== null && !meter.limiter.covers(caller, FREE_REQUEST)) return admitFreeLater(caller);
-      return admitFreeNow(meter, caller);
+      const admit = () => meter.limiter.covers(caller, FREE_REQUEST) ? admitFreeNow(meter, caller) : null;
+      if (shareLeases === null) return admitFreeNow(meter, caller);
+      return admit() ?? leased(caller, () => meter.leaseShares(caller, FREE_REQUEST), admit);
     },
     reserve(caller, reservation) {
       const rule = ruleOf(reservation);

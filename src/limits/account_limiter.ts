@@ -195,6 +195,21 @@ export class AccountLimiter {
     return this.#missingShares(caller, demand).length === 0 && this.missingBudgets(caller, demand.amount).length === 0;
   }
 
+  /** A demand for a share of a caller's limits that is under way; null if there is none. */
+  pendingShare({ keyId, limits }: LimitedCaller): Promise<unknown> | null {
+    if (limits === null) return null;
+    for (const state of [this.#keys.get(keyId) ?? null, this.#account]) {
+      if (state === null) continue;
+      const { requests, tokens, openShare, budget } = state;
+      const ofBudget = budget instanceof SharedBudget && budget.hasShare ? budget.share : null;
+      for (const share of [shareOf(requests), shareOf(tokens), openShare, ofBudget]) {
+        const pending = share?.pending ?? null;
+        if (pending !== null) return pending;
+      }
+    }
+    return null;
+  }
+
   /**
    * Leases the shares of rate, tokens and concurrency that a call needs more of. Another call can use them first.
    * Rejects as the store does.

@@ -55,6 +55,11 @@ export class LimitShare {
     return this.#limit;
   }
 
+  /** Resolves or rejects with the demand that is under way; null if there is none. Until then nothing is covered. */
+  get pending(): Promise<unknown> | null {
+    return this.#demand;
+  }
+
   /** Whether nothing is leased, reserved or used without the store. */
   get isIdle(): boolean {
     return this.#reserved === 0n && this.#used === 0n && this.#leasedUntil === -Infinity;

@@ -10,28 +10,32 @@ import type { AccessLimits } from "../../src/limits/access_limits.ts";
 import type { LimitedCaller } from "../../src/limits/limited_caller.ts";
 import { itemAt } from "../support/items.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
+import { leasesOver } from "../support/money_leases.ts";
 import { SharedLimits } from "../support/share_leases.ts";
 import { type ManualClock, manualClock } from "./support.ts";
 
 interface Shared {
   readonly clock: ManualClock;
   readonly limits: SharedLimits;
+  readonly money: ReturnType<typeof leasesOver>;
   readonly meters: readonly LedgerMeter[];
   readonly spent: () => Promise<Money>;
 }
 
-/** Meters of several processes over one store and the same limits. */
-async function shared(count: number): Promise<Shared> {
+/** Meters of several processes over one store and the same limits, and the same money if it is leased. */
+async function shared(count: number, isMoneyLeased = false): Promise<Shared> {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });
   await createAccount(store, { id: "acme", balance: 1_000_000n });
   const limits = new SharedLimits(clock);
+  const money = leasesOver(store, clock);
   const meters = Array.from({ length: count }, (_, n) => {
     const rollup = new UsageRollup({ store, clock, log: silentLog });
     const readSpent = rollup.spentSince.bind(rollup);
-    return createMeter({ store, clock, log: silentLog, readSpent, shareLeases: limits.of(String(n)) });
+    const leases = isMoneyLeased ? money.of(String(n)) : null;
+    return createMeter({ store, clock, log: silentLog, readSpent, leases, shareLeases: limits.of(String(n)) });
   });
-  return { clock, limits, meters, spent: async () => 1_000_000n - (await store.balance("acme")).available };
+  return { clock, limits, money, meters, spent: async () => 1_000_000n - (await store.balance("acme")).available };
 }
 
 function callerOf(key: AccessLimits, account: AccessLimits = {}): LimitedCaller {
@@ -82,6 +86,18 @@ Deno.test("processes admit no more requests a minute together than the limit", a
   }
 });
 
+Deno.test("many calls at once that lease money and limits are admitted up to the limit, and the others refused by it", async () => {
+  const { meters, limits, money } = await shared(2, true);
+  const later = () => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 3));
+  limits.before = later;
+  money.before.wait = later;
+  const caller = callerOf({ rpm: 7, tpm: 1_000_000, concurrency: 1_000 }, { rpm: 1_000 });
+  const calls = Array.from({ length: 60 }, (_, n) => tried(itemAt(meters, n % 2), caller, { amount: 10n, tokens: 5 }));
+  const results = await Promise.all(calls);
+  assertEquals(results.filter(isAdmission).length, 7);
+  assertEquals(new Set(results.filter((one) => !isAdmission(one))), new Set(["rate_limited"]));
+});
+
 Deno.test("processes have no more calls open together than the limit of concurrency", async () => {
   const caller = callerOf({ concurrency: 5 });
   const { meters, clock } = await shared(2);
@@ -125,8 +141,9 @@ Deno.test("processes use no more tokens a minute together than the limit", async
 
 Deno.test("a free request is limited over all processes", async () => {
   const caller = callerOf({ rpm: 3 });
-  const { meters } = await shared(2);
-  const results = await Promise.all(Array.from({ length: 6 }, async (_, n) => {
+  const { meters, limits } = await shared(2);
+  limits.before = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 3));
+  const results = await Promise.all(Array.from({ length: 40 }, async (_, n) => {
     try {
       (await itemAt(meters, n % 2).admitFree(caller)).release();
       return true;
