@@ -113,11 +113,13 @@ async function start(
   const { config: { server }, log, clock, store, memory, createdAccounts, openStreams } = services;
   await gateway.open();
   const changed = afterChanges(gateway);
-  const isolated = server.isolates === 1 ? null : await (await import("./isolates.ts")).listenByIsolates(services, {
-    gateway,
-    handlerOf: (addressOf) => changed(handlerOf(gateway.router, addressOf)),
-    observer,
-  });
+  const isolated = server.isolates === 1 || !services.roles.serves
+    ? null
+    : await (await import("./isolates.ts")).listenByIsolates(services, {
+      gateway,
+      handlerOf: (addressOf) => changed(handlerOf(gateway.router, addressOf)),
+      observer,
+    });
   const listening = isolated ?? await listen({ host: server.host, port: server.port, handler, log });
   const adminOwn = adminHandler === null ? null : changed(adminHandler);
   const adminListening = await listenForAdmin(server.adminListen, adminOwn, log).catch(async (error) => {

@@ -84,16 +84,19 @@ export class LiveGateway {
   /** Starts the jobs and the reading of vendors' lists. Called once, after the gateway listens. */
   startJobs(): JobRunner {
     const { services, features: { videos, webhooks, console } } = this.#current;
-    const { store, clock, log, usageRollup, config: { retention } } = services;
+    const { store, clock, log, usageRollup, roles, config: { retention } } = services;
     this.#isStarted = true;
     this.#current.lists.lists.start();
     if (hasConsole(services.config)) void console.history();
+    const isShared = storeAddressOf(services.config.store).engine === "postgres";
+    const following = isShared ? [this.#followOthers()] : [];
+    if (!roles.works) return joinRunners(following);
     return joinRunners([
+      ...following,
       videos.startJobs(),
       webhooks.startJobs(),
       startCacheJobs(services, () => this.#current.features.caches.caches),
       usageRollup.start(),
-      ...storeAddressOf(services.config.store).engine === "postgres" ? [this.#followOthers()] : [],
       startRetention({ store, clock, log, sweeps: [...videos.sweeps, deliverySweep(store, retention.deliveriesMs)] }),
     ]);
   }

@@ -69,8 +69,9 @@ export function createGatewayRouters(
   const access = openAdminAccess(services);
   const metrics = gatewayMetrics({ ...services, large: features.large });
   const adminParts = { services, features, state, configChanges, access };
+  const served = services.roles.serves ? callerRoutes(services, features) : [];
   const forCallers = withReplays(
-    withResume(callerRoutes(services, features).map((route) => withLargeBodies(route, large)), {
+    withResume(served.map((route) => withLargeBodies(route, large)), {
       holder: features.keptStreams,
       authenticate,
       detached: services.openStreams.detached,

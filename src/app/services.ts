@@ -45,6 +45,16 @@ export interface ServiceOptions {
   readonly droppedLogLines?: () => number;
   /** How a store in PostgreSQL is shared with other gateways. Default: it is used beside them. */
   readonly sharing?: Pick<OpenStoreOptions, "isStandby" | "onLost">;
+  /** What this gateway does of the work of all gateways on the store. Default: everything. */
+  readonly roles?: GatewayRoles;
+}
+
+/** What a gateway does of the work of all gateways on one store. */
+export interface GatewayRoles {
+  /** Whether it answers callers. */
+  readonly serves: boolean;
+  /** Whether it runs jobs: of videos, webhooks, cached contents, usage and retention. */
+  readonly works: boolean;
 }
 
 /** Options of {@linkcode openServices} that the open services need no more. */
@@ -107,6 +117,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
  */
 export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0 } = options;
+  const { roles = { serves: true, works: true } } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
   const engine = await openStore(options.config, { clock, log, isShared: true, ...options.sharing });
@@ -115,7 +126,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
     const config = started?.loaded.config ?? options.config;
     const ownAddresses = ownAddressesOf(config);
     const configured = await openConfiguredParts(config, { clock, ownAddresses });
-    const shared = { config, log, clock, random, droppedLogLines, counts, started };
+    const shared = { config, log, clock, random, droppedLogLines, roles, counts, started };
     return buildServices(shared, { engine, configured, ownAddresses });
   } catch (error) {
     await engine.close();

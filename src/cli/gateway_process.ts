@@ -15,6 +15,8 @@ export interface GatewayCommand {
   readonly showSecrets: boolean;
   /** How a store in PostgreSQL is shared with other gateways. Default: it is used beside them. */
   readonly sharing?: ServiceOptions["sharing"];
+  /** What the gateway does. Default: everything. */
+  readonly roles?: ServiceOptions["roles"];
 }
 
 /**
@@ -22,10 +24,11 @@ export interface GatewayCommand {
  * @throws What {@linkcode startApp} throws.
  */
 export async function startGateway(
-  { config, live, showSecrets, sharing }: GatewayCommand,
+  { config, live, showSecrets, sharing, roles }: GatewayCommand,
   { log, print, droppedLogLines }: ProcessOutput,
 ): Promise<RunningApp> {
-  const app = await startApp({ config, log, droppedLogLines, ...live && { live }, ...sharing && { sharing } });
+  const given = { ...live && { live }, ...sharing && { sharing }, ...roles && { roles } };
+  const app = await startApp({ config, log, droppedLogLines, ...given });
   // Jobs start by an alarm. This finds due jobs whose alarm was lost.
   Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs());
   for (const { id, generatedWebhookSecret: secret } of app.createdAccounts.created) {

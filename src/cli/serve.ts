@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { GatewayRoles } from "../app/services.ts";
 import { openConfigSource } from "../config/load_config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import type { LogLevel } from "../lib/log.ts";
@@ -8,18 +9,21 @@ import { openProcessOutput } from "./process_output.ts";
 import { UsageError } from "./usage_error.ts";
 
 /**
- * Runs `serve [--config FILE] [--show-secrets] [--standby]`: the gateway, until a signal stops it.
+ * Runs `serve [--config FILE] [--show-secrets] [--roles ROLES] [--standby]`: the gateway, until a signal stops it.
  *
  * @returns The exit code.
- * @throws {UsageError} If an option is unknown, or `--standby` is given for a store that is not in PostgreSQL.
+ * @throws {UsageError} If an option is unknown, or only PostgreSQL has it and the store is another.
  */
 export async function serve(args: readonly string[]): Promise<number> {
-  const { config: path, showSecrets, isStandby } = readServeOptions(args);
+  const { config: path, showSecrets, isStandby, roles } = readServeOptions(args);
   const source = openConfigSource({ path, env: environmentOf(path) });
   const loaded = source.load({});
   const { config } = loaded;
   if (isStandby && storeAddressOf(config.store).engine !== "postgres") {
     throw new UsageError("switchyard serve: --standby expects a store in PostgreSQL (store: postgres://…)");
+  }
+  if (!(roles.serves && roles.works) && storeAddressOf(config.store).engine !== "postgres") {
+    throw new UsageError("switchyard serve: one role alone expects a store in PostgreSQL (store: postgres://…)");
   }
   const output = openProcessOutput(config);
   const live = { source, loaded, setLogLevel: (level: LogLevel) => void (output.log.level = level) };
@@ -28,7 +32,7 @@ export async function serve(args: readonly string[]): Promise<number> {
   }
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   const sharing = { isStandby, onLost };
-  const start = () => startGateway({ config, live, showSecrets, sharing }, output);
+  const start = () => startGateway({ config, live, showSecrets, sharing, roles }, output);
   return await runUntilSignal(output, start, { isWaiting: isStandby, lost });
 }
 
@@ -37,6 +41,8 @@ interface ServeOptions {
   readonly showSecrets: boolean;
   /** Whether to wait while another gateway uses the database. */
   readonly isStandby: boolean;
+  /** What the gateway does. */
+  readonly roles: GatewayRoles;
 }
 
 function readServeOptions(args: readonly string[]): ServeOptions {
@@ -44,12 +50,20 @@ function readServeOptions(args: readonly string[]): ServeOptions {
     const options = {
       config: { type: "string" },
       "show-secrets": { type: "boolean" },
+      roles: { type: "string" },
       standby: { type: "boolean" },
     } as const;
     const { values } = parseArgs({ args: [...args], options });
-    const { config, "show-secrets": showSecrets = false, standby: isStandby = false } = values;
-    return { config, showSecrets, isStandby };
+    const { config, "show-secrets": showSecrets = false, roles, standby: isStandby = false } = values;
+    return { config, showSecrets, isStandby, roles: rolesIn(roles ?? "serve,work") };
   } catch (error) {
     throw new UsageError(`switchyard serve: ${(error as Error).message}`);
   }
+}
+
+function rolesIn(text: string): GatewayRoles {
+  const names = new Set(text.split(","));
+  const [serves, works] = [names.delete("serve"), names.delete("work")];
+  if (names.size > 0 || !(serves || works)) throw new Error(`--roles expects serve, work or both: got "${text}"`);
+  return { serves, works };
 }

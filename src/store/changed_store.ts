@@ -17,6 +17,7 @@ export function changedStore(store: Store, own: Partial<Store>): Store {
     renew: (jobs, leaseMs) => store.renew(jobs, leaseMs),
     take: (bucket, options) => store.take(bucket, options),
     onWake: (listener) => store.onWake(listener),
+    ...store.announce !== undefined && { announce: (kind) => store.announce!(kind) },
     close: () => store.close(),
     ...own,
   };

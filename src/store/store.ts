@@ -225,6 +225,11 @@ export interface Store {
    * that removes the listener.
    */
   onWake(listener: (kind: string) => void): () => void;
+  /**
+   * Calls the listeners of {@linkcode Store.onWake} in the other processes that share the store. May be lost. Absent
+   * for an engine of one process.
+   */
+  announce?(kind: string): void;
   /** Finishes commits in progress, then closes the engine. Later calls reject. */
   close(): Promise<void>;
 }

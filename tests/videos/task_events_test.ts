@@ -1,10 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
+import { changedStore } from "../../src/store/changed_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { changeTask, readTask } from "../../src/videos/tasks/records.ts";
 import type { TaskEventReader } from "../../src/videos/events/task_events.ts";
-import { TaskWatch, type TaskWatcher, TICK_MS } from "../../src/videos/events/task_watch.ts";
+import { SHARED_READ_MS, TaskWatch, type TaskWatcher, TICK_MS } from "../../src/videos/events/task_watch.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { CALLER, DONE, openStage, type Stage } from "./stage.ts";
@@ -215,6 +216,35 @@ Deno.test("a change of a watched task is reported from its commit without a read
   for (const stop of stops) stop();
   await write();
   assertEquals([reads, clock.waiting], [0, 0]);
+});
+
+Deno.test("a change by another process is reported within two seconds if processes share the store", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const write = (prompt: string) => {
+    const task = taskOf(1, { prompt });
+    return store.commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
+  };
+  await write("old");
+  const watch = new TaskWatch(changedStore(store, { jobLeaseMs: 10_000 }), clock);
+  const reported: (string | undefined)[] = [];
+  let ticks = 0;
+  watch.watch(taskOf(1).id, {
+    onTask: (task) => reported.push(task?.prompt),
+    onTick: () => ticks++,
+    onClose: () => {},
+  });
+  await settled();
+  await write("new");
+  clock.advance(SHARED_READ_MS);
+  await settled();
+  assertEquals([reported, ticks], [["old", "new"], 0]);
+  for (let n = 1; n < TICK_MS / SHARED_READ_MS; n++) {
+    clock.advance(SHARED_READ_MS);
+    await settled();
+  }
+  assertEquals(ticks, 1);
+  watch.close();
 });
 
 Deno.test("a state that the timer read before a change is not reported after it", async () => {

@@ -1,4 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
+import { changedStore } from "../../src/store/changed_store.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { VideoOrder, VideoProgress } from "../../src/upstreams/video_upstream.ts";
 import { isCallbackToken, VENDOR_CALLBACK_PATH, vendorCallbackUrl } from "../../src/videos/polling/vendor_callback.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
@@ -50,6 +52,31 @@ Deno.test("a callback causes an immediate poll of its task, whatever its content
   await stage.runDue(["video_poll"]);
   assertEquals((await stage.read(id)).status, "completed");
   assertEquals(stage.videos.acceptCallback(id, tokenIn(url)), true, "also when it comes once more");
+});
+
+Deno.test("a callback that another process receives is announced to the one that polls the task", async () => {
+  const stage = await openStage();
+  const { id, url } = await submitted(stage);
+  stage.vendor.progress = () => DONE;
+  const listeners: ((kind: string) => void)[] = [];
+  const announced: string[] = [];
+  const sharing = (own: Partial<Store>) => changedStore(stage.store, { jobLeaseMs: 10_000, ...own });
+  const polling = stage.reopen(sharing({
+    onWake(listener) {
+      listeners.push(listener);
+      return () => {};
+    },
+  }));
+  const receiving = stage.reopen(sharing({ announce: (kind) => void announced.push(kind) }));
+  const runner = polling.poller.start();
+  await polling.poller.pollDue();
+  assertEquals((await stage.read(id)).status, "pending");
+  assertEquals(receiving.acceptCallback(id, tokenIn(url)), true);
+  assertEquals(announced.length, 1);
+  for (const kind of announced) listeners.forEach((listener) => listener(kind));
+  await polling.poller.pollDue();
+  assertEquals((await stage.read(id)).status, "completed");
+  await runner.drain(0);
 });
 
 Deno.test("callbacks with a known token cause at most one poll every five seconds and twenty in total", async () => {

@@ -18,9 +18,10 @@ export const GATEWAY_COMMANDS: readonly CommandHelp[] = [
     options: [
       CONFIG,
       flag("show-secrets", "print the webhook secrets of accounts that it creates"),
-      flag("standby", "with PostgreSQL: wait until the gateway that uses the database has ended"),
+      option("roles", "ROLES", "with PostgreSQL: serve, which answers callers, or work, which runs jobs; default both"),
+      flag("standby", "with PostgreSQL: wait until no other gateway uses the database"),
     ],
-    examples: ["serve", "serve --config /etc/switchyard/switchyard.yaml"],
+    examples: ["serve", "serve --config /etc/switchyard/switchyard.yaml", "serve --roles work"],
   }),
   command("dev", "", "start the gateway with simulated vendors; no keys needed", { examples: ["dev"] }),
   command("config check", "[FILE]", "check a configuration and print its problems", {

@@ -213,6 +213,10 @@ export class PostgresStore implements StoreEngine {
     return this.#wakes.listen(listener);
   }
 
+  announce(kind: string): void {
+    if (!this.#closing) this.#messages.tell([{ kind, dueAt: this.#clock.now() }]);
+  }
+
   async wakeOverdueJobs(): Promise<number> {
     this.#assertOpen();
     const { due, now } = await this.#run(firstDueTimes(this.#readable()));

@@ -14,15 +14,18 @@ export interface TaskWatcher {
   onClose(): void;
 }
 
-/** Interval at which all watched tasks are read for changes by other processes. */
+/** Interval of the ticks of watchers, at which all watched tasks are read in case a change was missed. */
 export const TICK_MS = 15_000;
+/** Interval at which they are read for changes by other processes, if there can be any. */
+export const SHARED_READ_MS = 1_500;
 
 /** Maximum number of tasks per read. */
 const TASKS_PER_READ = 100;
 
 /**
  * Reports changes of tasks to their watchers. A commit of this process that writes a watched task is reported from the
- * commit itself, without a read. One timer reads all watched tasks to find changes by other processes.
+ * commit itself, without a read. One timer reads all watched tasks to find changes by other processes, often if
+ * processes share the store.
  */
 export class TaskWatch {
   readonly #watchers = new Map<string, Set<TaskWatcher>>();
@@ -32,8 +35,13 @@ export class TaskWatch {
   #readSinceTick: Set<string> | null = null;
   #stopTimer: (() => void) | null = null;
   #isClosed = false;
+  readonly #readEveryMs: number;
+  /** Since the last tick. */
+  #sinceTickMs = 0;
 
-  constructor(readonly store: Store, readonly clock: Clock) {}
+  constructor(readonly store: Store, readonly clock: Clock) {
+    this.#readEveryMs = store.jobLeaseMs === undefined ? TICK_MS : SHARED_READ_MS;
+  }
 
   /** Watches a task, whose current state is reported first. Returns a function that ends the watch. */
   watch(id: string, watcher: TaskWatcher): () => void {
@@ -43,7 +51,7 @@ export class TaskWatch {
     }
     const watchers = this.#watchers.get(id) ?? new Set();
     this.#watchers.set(id, watchers.add(watcher));
-    this.#stopTimer ??= this.clock.after(TICK_MS, () => void this.#tick());
+    this.#stopTimer ??= this.clock.after(this.#readEveryMs, () => void this.#readAll());
     void this.#read(id);
     return () => {
       watchers.delete(watcher);
@@ -106,7 +114,7 @@ export class TaskWatch {
     }
   }
 
-  async #tick(): Promise<void> {
+  async #readAll(): Promise<void> {
     this.#stopTimer = null;
     const ids = [...this.#watchers.keys()];
     const newer = this.#readSinceTick = new Set<string>();
@@ -121,8 +129,12 @@ export class TaskWatch {
     } finally {
       this.#readSinceTick = null;
     }
-    for (const watchers of [...this.#watchers.values()]) for (const each of [...watchers]) each.onTick();
-    if (this.#watchers.size > 0) this.#stopTimer ??= this.clock.after(TICK_MS, () => void this.#tick());
+    this.#sinceTickMs += this.#readEveryMs;
+    if (this.#sinceTickMs >= TICK_MS) {
+      this.#sinceTickMs = 0;
+      for (const watchers of [...this.#watchers.values()]) for (const each of [...watchers]) each.onTick();
+    }
+    if (this.#watchers.size > 0) this.#stopTimer ??= this.clock.after(this.#readEveryMs, () => void this.#readAll());
   }
 
   #report(id: string, task: VideoTask | null): void {

@@ -45,6 +45,8 @@ const POLL_JOB: VideoJobKind = "video_poll";
 const LEASE_MS = 600_000;
 /** A lease is renewed so often while it lasts. */
 const RENEWALS = 4;
+/** Announces the callback of a vendor for a task, which another process polls. */
+const CALLBACK_PREFIX = "video_callback ";
 /** Interval between checks for jobs without a wake-up. */
 const CLAIM_EVERY_MS = 5_000;
 /** Small enough that reading the tasks takes the main thread only a few milliseconds. */
@@ -81,6 +83,7 @@ class TaskPoller implements Poller {
     this.#stops.push(
       store.onWake((kind) => {
         if (kind === POLL_JOB) void this.#claim();
+        else if (kind.startsWith(CALLBACK_PREFIX)) this.#pollSoon(kind.slice(CALLBACK_PREFIX.length));
       }),
       this.#every(CLAIM_EVERY_MS, async () => {
         await Promise.all([this.#claim(), this.#endOverdue()]);
@@ -106,8 +109,14 @@ class TaskPoller implements Poller {
   }
 
   onCallback(taskId: string): void {
+    if (!this.#pollSoon(taskId)) this.#parts.store.announce?.(CALLBACK_PREFIX + taskId);
+  }
+
+  /** Returns whether this process polls the task. */
+  #pollSoon(taskId: string): boolean {
     const task = this.#watched.get(taskId);
     if (task) this.#pollsOf(task.provider).onCallback(task);
+    return task !== undefined;
   }
 
   holdForCancel(taskId: string): Disposable {

@@ -45,6 +45,7 @@ async function withPair(
   server: PostgresServer,
   limit: Readonly<Record<string, unknown>>,
   run: (pair: Pair) => Promise<void>,
+  roles: readonly [string, string] = ["serve,work", "work,serve"],
 ): Promise<void> {
   const database = `pair${++databases}`;
   await server.run(`create database ${database}`);
@@ -65,13 +66,14 @@ async function withPair(
   const limited = { ...providers, anthropic: { ...providers.anthropic, ...limit } };
   const config = { ...others, providers: limited, store: server.url(database) };
   await Deno.writeTextFile(`${folder}/switchyard.json`, JSON.stringify(config));
-  const start = async (): Promise<Node> => {
-    const child = startGatewayProcess({ args: ["serve", "--config", `${folder}/switchyard.json`], folder });
+  const start = async (given: string): Promise<Node> => {
+    const args = ["serve", "--config", `${folder}/switchyard.json`, "--roles", given];
+    const child = startGatewayProcess({ args, folder });
     const address = itemAt(await child.until(/is ready at (\S+)/), 1);
     const authorized = (key: string) => callerOf(address, { authorization: `Bearer ${key}` });
     return { process: child, call: authorized(KEY), admin: authorized(ADMIN_KEY) };
   };
-  const nodes = await Promise.all([start(), start()]);
+  const nodes = await Promise.all([start(roles[0]), start(roles[1])]);
   try {
     await run({ nodes, facts, callbackUrl: receiver.url, open, polls });
   } finally {
@@ -167,6 +169,18 @@ function registerTests(server: PostgresServer): void {
       const balance = Number((10_000 - texts * (0.001 + 0.00001)).toFixed(10));
       await until(() => b.admin("GET", "/admin/v1/accounts/demo"), ({ json }) => Number(json.balance) === balance);
     });
+  });
+
+  Deno.test("two gateways: one answers callers and the other one runs jobs, by their roles", async () => {
+    await withPair(server, {}, async ({ nodes: [serving, working], facts, callbackUrl }) => {
+      assertEquals((await serving.call("POST", "/v1/chat/completions", textBody())).status, 200);
+      assertEquals((await working.call("POST", "/v1/chat/completions", textBody())).status, 404);
+      assertEquals((await working.call("GET", "/readyz")).status, 200);
+      const { json } = await serving.call("POST", "/v1/videos", videoBody(1, callbackUrl, 0));
+      await until(() => serving.call("GET", `/v1/videos/${json.id}`), (task) => task.json.status === "completed");
+      while (facts.taken.size < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+      assertEquals((await working.admin("GET", `/admin/v1/tasks/${json.id}`)).json.status, "completed");
+    }, ["serve", "work"]);
   });
 
   Deno.test("two gateways: after kill -9 the other one ends the videos, and each event has one body", async () => {
