@@ -25,7 +25,8 @@ const INTERVAL_MS = 2_000;
 
 /**
  * Reads every two seconds what other gateways on the store may have changed and this one holds in memory: the signing
- * keys, the settings in the store and the replies of erased accounts. Keys and accounts of callers are cached for five seconds anyway.
+ * keys, the settings in the store and the replies of erased accounts. Keys and accounts of callers are cached for five
+ * seconds anyway.
  *
  * A version of the settings that does not fit the file of this gateway is logged once and not tried again.
  */

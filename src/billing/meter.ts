@@ -245,8 +245,8 @@ export function createMeter(options: MeterOptions): LedgerMeter {
   }
 
   /**
-   * Leases what a call needs that was not admitted, and tries again. Calls at one time share the first demands. If these
-   * do not cover all of them, each has its own, in turn, so that what is free goes to as many as it covers.
+   * Leases what a call needs that was not admitted, and tries again. Calls at one time share the first demands. If
+   * these do not cover all of them, each has its own, in turn, so that what is free goes to as many as it covers.
    *
    * @param admit Null if the lease does not cover the call.
    */

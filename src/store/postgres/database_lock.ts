@@ -4,8 +4,8 @@ import { StoreUnusableError } from "../store_unusable_error.ts";
 import type { Database } from "./database.ts";
 
 /**
- * Who may use a database beside the holder of a lock: `shared`, as gateways have it, others with a shared lock; `alone`,
- * as commands have it, nobody.
+ * Who may use a database beside the holder of a lock: `shared`, as gateways have it, others with a shared lock;
+ * `alone`, as commands have it, nobody.
  */
 export type LockMode = "shared" | "alone";
 
