@@ -65,6 +65,9 @@ export const REWRITE_RULES: readonly RewriteRule[] = [
   { from: "/chat/completions", to: "/v1/chat/completions" },
   { from: "/responses", to: "/v1/responses" },
   { from: "/embeddings", to: "/v1/embeddings" },
+  { from: "/moderations", to: "/v1/moderations" },
+  { from: "/rerank", to: "/v1/rerank" },
+  { from: "/v2/rerank", to: "/v1/rerank" },
   { from: "/images", to: "/v1/images" },
   { from: "/videos", to: "/v1/videos" },
 ];

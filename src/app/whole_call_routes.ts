@@ -1,6 +1,8 @@
 import type { Route } from "../http/inbound.ts";
 import { contentEmbeddingRoutes } from "../protocols/content/embed.ts";
 import { defaultEmbeddingRoutes } from "../protocols/default/embeddings.ts";
+import { defaultModerationRoutes } from "../protocols/default/moderations.ts";
+import { defaultRerankRoutes } from "../protocols/default/rerank.ts";
 import type { WholeCallParts } from "../protocols/whole_call_parts.ts";
 import type { Services } from "./services.ts";
 
@@ -12,5 +14,12 @@ export function buildWholeCallRoutes(services: Services): Readonly<Record<"defau
   const { config: { limits }, catalog, authenticate } = services;
   const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs, maxValues: MAX_VALUES };
   const parts: WholeCallParts = { calls: services, catalog, authenticate, bodyLimits };
-  return { default: defaultEmbeddingRoutes(parts), content: contentEmbeddingRoutes(parts) };
+  return {
+    default: [
+      ...defaultEmbeddingRoutes(parts),
+      ...defaultModerationRoutes(parts),
+      ...defaultRerankRoutes(parts),
+    ],
+    content: contentEmbeddingRoutes(parts),
+  };
 }

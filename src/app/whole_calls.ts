@@ -5,7 +5,11 @@ import { renderContentError } from "../protocols/content/error.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import type { Services } from "./services.ts";
 
-const DEFAULT_ENDPOINTS = [{ method: "POST", path: "/v1/embeddings" }] as const;
+const DEFAULT_ENDPOINTS = [
+  { method: "POST", path: "/v1/embeddings" },
+  { method: "POST", path: "/v1/moderations" },
+  { method: "POST", path: "/v1/rerank" },
+] as const;
 
 /** Builds the endpoints that answer a request in one piece. The first request to one of them loads their code. */
 export function createWholeCallRoutes(services: Services): Route[] {

@@ -1,8 +1,8 @@
 import { exactCostOf, type Money, type Rate, readRate, roundedMoney } from "../lib/money.ts";
 import { ownValue } from "../lib/own_value.ts";
 
-/** What a charge is for: text, an image, a video, the creation of a cached content, or embeddings. */
-export type ChargeKind = "text" | "image" | "video" | "cache" | "embedding";
+/** What a charge is for. `cache` is the creation of a cached content. */
+export type ChargeKind = "text" | "image" | "video" | "cache" | "embedding" | "moderation" | "rerank";
 
 /**
  * Every price key with the kinds of charges that count it. The compiler rejects a key without a kind, and a kind
@@ -10,7 +10,7 @@ export type ChargeKind = "text" | "image" | "video" | "cache" | "embedding";
  */
 export const CHARGED_BY = {
   /** One prompt token. */
-  prompt: ["text", "image", "embedding"],
+  prompt: ["text", "image", "embedding", "moderation", "rerank"],
   /** One output token, reasoning included. */
   completion: ["text"],
   /** One prompt token read from a cache. */
@@ -41,8 +41,10 @@ export const CHARGED_BY = {
   per_input_image: ["text", "image"],
   /** One search by a vendor's own search tool. */
   web_search: ["text"],
+  /** One query with up to 100 documents to rank. */
+  search_unit: ["rerank"],
   /** One request, in addition to what it consumes. */
-  request: ["text", "image", "embedding"],
+  request: ["text", "image", "embedding", "moderation", "rerank"],
 } as const satisfies Readonly<Record<string, readonly [ChargeKind, ...ChargeKind[]]>>;
 
 /** The key of one price. */

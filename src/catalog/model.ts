@@ -9,11 +9,11 @@ import {
 } from "../billing/tariff.ts";
 import { readRate } from "../lib/money.ts";
 import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
-import { type CapabilitySections, embeddingSection } from "./capability_sections.ts";
+import { type CapabilitySections, capabilitySections, sectionsOf } from "./capability_sections.ts";
 import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
 
 /** A type of input or output. */
-export type Modality = "text" | "image" | "file" | "audio" | "video" | "embeddings";
+export type Modality = "text" | "image" | "file" | "audio" | "video" | "embeddings" | "scores";
 
 /** Prices in decimal USD as the operator wrote them, by what they apply to. Anything without a price is free. */
 export type Pricing = Readonly<Partial<Record<PriceName, string>>>;
@@ -126,7 +126,7 @@ const TIER_EXPECTATION =
 
 const modelId = z.string(ID_EXPECTATION).refine(isModelId, ID_EXPECTATION);
 const price = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
-const modality = z.enum(["text", "image", "file", "audio", "video", "embeddings"]);
+const modality = z.enum(["text", "image", "file", "audio", "video", "embeddings", "scores"]);
 const tokens = () => wholeNumber(0, 1_000_000_000, "tokens");
 const anything = () => z.record(z.string(), z.unknown()).nullable().default(null);
 
@@ -172,7 +172,7 @@ const written = z.strictObject({
   text: boolean().optional(),
   image: imageSection().optional(),
   video: videoSection(price).optional(),
-  embedding: embeddingSection().optional(),
+  ...capabilitySections(),
   serves: z.array(serving).min(1, "a list of at least one provider")
     .refine((serves) => serves.some((each) => each.weight > 0), "at least one weight above 0")
     .superRefine(refuseRepeatedProvider),
@@ -228,7 +228,7 @@ function modelOf(model: Written): Model {
     text: model.text ?? isTextByItself(model),
     image: model.image ?? null,
     video: model.video ?? null,
-    ...model.embedding && { embedding: model.embedding },
+    ...sectionsOf(model),
     serves: model.serves.map((each) => ({ ...each, model: each.model ?? ownName })),
     fallbacks: model.fallbacks,
   };
@@ -260,15 +260,16 @@ function inputsOf({ image, video }: Written): Modality[] {
   ];
 }
 
-function outputsOf({ image, video, embedding }: Written): Modality[] {
+function outputsOf({ image, video, embedding, moderation, rerank }: Written): Modality[] {
   if (image) return image.series === "multimodal" ? ["text", "image"] : ["image"];
   if (video) return ["video"];
+  if (moderation || rerank) return ["scores"];
   return embedding ? ["embeddings"] : ["text"];
 }
 
 /** Whether the model has a section, so that it is not one for texts alone. */
-function hasSection({ image, video, embedding }: Written): boolean {
-  return Boolean(image || video || embedding);
+function hasSection({ image, video, embedding, moderation, rerank }: Written): boolean {
+  return Boolean(image || video || embedding || moderation || rerank);
 }
 
 function isTextByItself(model: Written): boolean {
@@ -319,6 +320,8 @@ function endpointsOf(model: Written): ChargeKind[] {
     ...model.image ? ["image" as const] : [],
     ...model.video ? ["video" as const] : [],
     ...model.embedding ? ["embedding" as const] : [],
+    ...model.moderation ? ["moderation" as const] : [],
+    ...model.rerank ? ["rerank" as const] : [],
   ];
 }
 

@@ -6,6 +6,8 @@ const PATHS: readonly (readonly [path: string, serves: (model: Model) => boolean
   ["/v1/images/generations", ({ image }) => image !== null],
   ["/v1/videos", ({ video }) => video !== null],
   ["/v1/embeddings", ({ embedding }) => embedding !== undefined],
+  ["/v1/moderations", ({ moderation }) => moderation !== undefined],
+  ["/v1/rerank", ({ rerank }) => rerank !== undefined],
 ];
 
 /** The endpoints that serve a model, for the error of one that does not: `/v1/chat/completions`. */

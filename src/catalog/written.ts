@@ -70,10 +70,3 @@ export function writeVideo({ video }: Model): Record<string, unknown> | null {
     max_references: video.references,
   };
 }
-
-/** The sections of a model for the endpoints that answer in one piece, for the default catalog. */
-export function writeCapabilities({ embedding }: Model): Record<string, unknown> {
-  return {
-    ...embedding && { embedding: { dimensions: embedding.dimensions, max_inputs: embedding.maxInputs } },
-  };
-}

@@ -157,6 +157,22 @@ const OTHER_MODELS = [
     embedding: { dimensions: 256 },
     serves: [{ provider: "sandbox-openai" }, { provider: "sandbox-google", weight: 0 }],
   },
+  {
+    id: "sandbox/moderation-1",
+    name: "Sandbox Moderation",
+    description: "A simulated model that flags texts about violence.",
+    pricing: { request: "0.000001" },
+    moderation: {},
+    serves: [{ provider: "sandbox-openai" }],
+  },
+  {
+    id: "sandbox/rerank-1",
+    name: "Sandbox Rerank",
+    description: "A simulated model that ranks documents by the words that they share with the query.",
+    pricing: { search_unit: "0.001" },
+    rerank: {},
+    serves: [{ provider: "sandbox-openai" }],
+  },
 ];
 
 /** The simulated vendors charge nothing, so their hosted tools need no price. */

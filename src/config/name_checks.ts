@@ -12,6 +12,8 @@ export interface NamedKind {
   readonly image: unknown;
   readonly video: unknown;
   readonly embedding?: unknown;
+  readonly moderation?: unknown;
+  readonly rerank?: unknown;
 }
 
 /**
@@ -32,7 +34,7 @@ export function refuseUnfitFallbacks(
       if (model.video) {
         problems.add(["models", index, "fallbacks"], "none, as videos have no fallbacks", model.fallbacks);
       } else if (fallback && !sharesKind(model, fallback)) {
-        const kind = model.text ? "texts" : model.image ? "pictures" : "embeddings";
+        const kind = model.text ? "texts" : model.image ? "pictures" : "the same things";
         problems.add(["models", index, "fallbacks", at], `a model that makes ${kind}, as this one does`, name);
       }
     });
@@ -40,9 +42,8 @@ export function refuseUnfitFallbacks(
 }
 
 function sharesKind(model: NamedKind, fallback: NamedKind): boolean {
-  return Boolean(
-    (model.text && fallback.text) || (model.image && fallback.image) || (model.embedding && fallback.embedding),
-  );
+  return (["text", "image", "embedding", "moderation", "rerank"] as const)
+    .some((kind) => Boolean(model[kind] && fallback[kind]));
 }
 
 /** The names that aliases and fallbacks can refer to. */

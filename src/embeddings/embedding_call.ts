@@ -1,16 +1,12 @@
-import { loadCapability } from "../calls/load_capability.ts";
 import type { CallParts } from "../calls/paid_call.ts";
-import { runWholeCall, type WholeCaller, type WholeOutcome } from "../calls/whole_call.ts";
+import { checkedTokens, inputUsage, logCorrected } from "../calls/text_measure.ts";
+import { runWholeCall, type WholeAttempt, type WholeCaller } from "../calls/whole_call.ts";
 import type { Model } from "../catalog/model.ts";
-import { NO_USAGE } from "../conversation/usage.ts";
-import { GatewayError, invalidField } from "../lib/gateway_error.ts";
-import type { Candidate } from "../routing/candidates.ts";
-import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
+import { type GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { EmbeddingUpstream } from "../upstreams/embedding_upstream.ts";
 import { encodedVector, type Vector } from "../upstreams/vector_list.ts";
-import type { WholeExchange } from "../upstreams/whole_exchange.ts";
 import type { EmbeddingRequest } from "./embedding_request.ts";
-import { checkedTokens, embeddingBound, type EmbeddingMeasure, embeddingQuantities, measureOf } from "./measure.ts";
+import { embeddingBound, embeddingQuantities, measureOf } from "./measure.ts";
 
 /** Embeddings, and who made them. */
 export interface MadeEmbeddings {
@@ -24,109 +20,77 @@ export interface MadeEmbeddings {
   readonly dropped: readonly string[];
 }
 
-type Made = Pick<MadeEmbeddings, "vectors" | "tokens" | "dropped">;
-
-interface Attempt {
-  readonly request: EmbeddingRequest;
-  readonly measure: EmbeddingMeasure;
-  readonly candidate: Candidate;
-  readonly model: Model;
-  readonly upstream: EmbeddingUpstream;
-}
-
 /**
  * Makes embeddings: routes, admits, sends and charges.
  *
- * @throws {GatewayError} As `runPaidCall`; `invalid_request` if no provider of the model takes the inputs.
+ * @throws {GatewayError} As `runWholeCall`; `invalid_request` if no provider of the model takes the inputs.
  */
 export async function makeEmbeddings(
   request: EmbeddingRequest,
   caller: WholeCaller,
   parts: CallParts,
 ): Promise<MadeEmbeddings> {
-  const { models, modelName, bodyPin } = request;
+  const { models, modelName, bodyPin, inputs, dimensions, encoding, extras, droppedFields } = request;
   caller.record.model = modelName;
-  const measure = measureOf(request.inputs);
-  const upstreams = await loadCapability(models, parts.providers, ({ lazy, outbound }) => lazy?.embeddings?.(outbound));
-  const { result, provider, model } = await runWholeCall<Made>(
+  const measure = measureOf(inputs);
+  const { result, ...served } = await runWholeCall(
     {
       kind: "embedding",
       models,
       bodyPin,
-      rule: TEXT_FALLBACK,
-      isAble: ({ provider: id }) => {
-        const upstream = upstreams.get(id);
-        return upstream !== undefined && mistakeFor(request, upstream) === null;
-      },
-      unable: (model) => unableFor(model, request, upstreams),
+      capability: "makes embeddings",
+      load: ({ lazy, outbound }) => lazy?.embeddings?.(outbound),
+      mistakeAt: (upstream: EmbeddingUpstream) => mistakeFor(request, upstream),
       boundOf: (model) => embeddingBound(measure, model),
-      send: (candidate, model, exchange) => {
-        const upstream = upstreams.get(candidate.provider)!;
-        return send({ request, measure, candidate, model, upstream }, { caller, exchange, parts });
+      send: async (attempt) => {
+        const { candidate, upstream, exchange } = attempt;
+        const order = { model: candidate.model, inputs, dimensions, encoding, extras };
+        const { vectors: sent, reportedTokens: reported } = await upstream.embed(order, exchange);
+        const vectors = await encoded(sent, request, attempt);
+        const checked = checkedTokens(measure, reported);
+        logCorrected(parts.log, checked, { reported, caller, attempt });
+        const { tokens } = checked;
+        return {
+          result: { vectors, tokens, dropped: [...droppedFields, ...upstream.dropped(order)] },
+          quantities: embeddingQuantities(tokens),
+          usage: inputUsage(checked),
+        };
       },
     },
     caller,
     parts,
   );
   caller.record.dropped = result.dropped;
-  return { ...result, provider, model };
+  return { ...result, ...served };
 }
 
-async function send(
-  { request, measure, candidate, model, upstream }: Attempt,
-  { caller, exchange, parts }: {
-    readonly caller: WholeCaller;
-    readonly exchange: WholeExchange;
-    readonly parts: CallParts;
-  },
-): Promise<WholeOutcome<Made>> {
-  const { inputs, dimensions, encoding, extras, replyEncoding, droppedFields } = request;
-  const order = { model: candidate.model, inputs, dimensions, encoding, extras };
-  const { vectors: sent, reportedTokens } = await upstream.embed(order, exchange);
-  const { outbound } = parts.providers.get(candidate.provider)!;
-  const vectors: Vector[] = [];
+/** The vectors in the encoding of the response. A vector that cannot be converted is a failure of the vendor. */
+async function encoded(
+  vectors: readonly Vector[],
+  { replyEncoding }: EmbeddingRequest,
+  { provider: { outbound } }: WholeAttempt<EmbeddingUpstream>,
+): Promise<readonly Vector[]> {
+  if (vectors.every(({ encoding }) => encoding === replyEncoding)) return vectors;
+  const converted: Vector[] = [];
   try {
-    for (const [nth, vector] of sent.entries()) {
-      vectors.push(encodedVector(vector, replyEncoding));
+    for (const [nth, vector] of vectors.entries()) {
+      converted.push(encodedVector(vector, replyEncoding));
       // A conversion takes a fraction of a millisecond for each vector.
-      if (vector.encoding !== replyEncoding && nth % 16 === 15) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (nth % 16 === 15) await new Promise((resolve) => setTimeout(resolve, 0));
     }
   } catch (cause) {
     throw outbound.failure("broken", "", { accepted: "unknown", cause });
   }
-  const { tokens, reason } = checkedTokens(measure, reportedTokens);
-  if (reason !== null && reason !== "missing") {
-    const { requestId, accountId } = caller;
-    const { provider } = candidate;
-    const inputTokens = typeof reportedTokens === "number" ? reportedTokens : undefined;
-    parts.log.warn("usage_implausible", { requestId, accountId, model: model.id, provider, reason, inputTokens });
-  }
-  const isEstimated = reason === "missing" || reason === "unreadable";
-  return {
-    result: { vectors, tokens, dropped: [...droppedFields, ...upstream.dropped(order)] },
-    quantities: embeddingQuantities(tokens),
-    usage: { ...NO_USAGE, freshTokens: tokens, ...isEstimated && { estimated: true } },
-  };
+  return converted;
 }
 
 /** Why an upstream cannot serve a request; null if it can. */
-function mistakeFor({ inputs }: EmbeddingRequest, upstream: EmbeddingUpstream): string | null {
+function mistakeFor({ inputs, inputField }: EmbeddingRequest, upstream: EmbeddingUpstream): GatewayError | null {
   const { maxInputs } = upstream;
   if (maxInputs !== null && inputs.length > maxInputs) {
-    return `expected at most ${maxInputs} inputs for this model's vendor, got ${inputs.length}`;
+    const message = `expected at most ${maxInputs} inputs for this model's vendor, got ${inputs.length}`;
+    return invalidField(inputField, message);
   }
-  return upstream.unsupported({ inputs });
-}
-
-function unableFor(
-  model: Model,
-  request: EmbeddingRequest,
-  upstreams: ReadonlyMap<string, EmbeddingUpstream>,
-): GatewayError {
-  for (const { provider } of model.serves) {
-    const upstream = upstreams.get(provider);
-    const mistake = upstream === undefined ? null : mistakeFor(request, upstream);
-    if (mistake !== null) return invalidField(request.inputField, mistake);
-  }
-  return new GatewayError("route_error", `Cannot route: no provider of "${model.id}" makes embeddings`);
+  const unsupported = upstream.unsupported({ inputs });
+  return unsupported === null ? null : invalidField(inputField, unsupported);
 }

@@ -1,8 +1,7 @@
+import { capableModels } from "../catalog/capable_models.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EmbeddingSection } from "../catalog/capability_sections.ts";
 import type { Model } from "../catalog/model.ts";
-import { endpointsServing } from "../catalog/model_endpoints.ts";
-import { displayName, modelNotFound } from "../catalog/model_not_found.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { EmbeddingOrder } from "../upstreams/embedding_upstream.ts";
 
@@ -36,18 +35,10 @@ export function embeddingModels(
   name: string,
   { count, inputField }: { readonly count: number; readonly inputField: string },
 ): readonly EmbeddingModel[] {
-  if (name === "") throw invalidField("model", "expected the id of a model that makes embeddings");
-  const named = catalog.named(name);
-  if (named === null) throw modelNotFound(catalog, name, isEmbeddingModel);
-  const { model, fallbacks } = named;
-  if (!isEmbeddingModel(model)) {
-    const paths = endpointsServing(model);
-    throw invalidField("model", `"${displayName(model.id)}" does not make embeddings; it is served by ${paths}`);
-  }
+  const [model, ...fallbacks] = capableModels(catalog, name, { isCapable: isEmbeddingModel, does: "make embeddings" });
   const { maxInputs } = model.embedding;
   if (count > maxInputs) throw invalidField(inputField, `expected at most ${maxInputs} inputs, got ${count}`);
-  const others = fallbacks.filter(isEmbeddingModel).filter(({ embedding }) => count <= embedding.maxInputs);
-  return [model, ...others];
+  return [model, ...fallbacks.filter(({ embedding }) => count <= embedding.maxInputs)];
 }
 
 function isEmbeddingModel(model: Model): model is EmbeddingModel {

@@ -23,6 +23,10 @@ export const ENDPOINT_NAMES = [
   "videos",
   /** `POST /v1/embeddings`, `embedContent` and `batchEmbedContents`. */
   "embeddings",
+  /** `POST /v1/moderations`. */
+  "moderations",
+  /** `POST /v1/rerank`. */
+  "rerank",
 ] as const;
 
 /** The name of an endpoint in the limits of a key. */
@@ -39,6 +43,8 @@ const PREFIXES: readonly (readonly [prefix: string, name: EndpointName])[] = [
   ["/v1/images", "images"],
   ["/v1/videos", "videos"],
   ["/v1/embeddings", "embeddings"],
+  ["/v1/moderations", "moderations"],
+  ["/v1/rerank", "rerank"],
 ];
 
 /** The endpoints of a model in the content protocol, by the verb at the end of their path. */

@@ -7,7 +7,7 @@ import type { BodyLimits } from "../http/body.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { writeMoney } from "../lib/money.ts";
 import { readHeaderPin } from "../routing/pin.ts";
-import { droppedFieldsHeader, wholeResponse } from "../texts/response_headers.ts";
+import { droppedFieldsHeader, jsonBytes, wholeResponse } from "../texts/response_headers.ts";
 
 /** The dependencies of endpoints that answer a request in one piece. */
 export interface WholeCallParts {
@@ -54,4 +54,13 @@ export function servedResponse(
     ...record.cost !== null && { "x-service-cost": writeMoney(record.cost) },
     ...dropped.length > 0 && { "x-service-dropped": droppedFieldsHeader(dropped) },
   });
+}
+
+/** The response to a request, with a value as JSON. */
+export function servedJson(
+  caller: Pick<WholeCaller, "record">,
+  served: Pick<ServedBody, "provider" | "model" | "dropped">,
+  value: unknown,
+): Response {
+  return servedResponse(caller, { ...served, body: jsonBytes(value), contentType: "application/json" });
 }

@@ -21,6 +21,13 @@ export function vectorOf(text: string, dimensions: number): number[] {
   return sums.map((sum) => Math.fround(sum / length));
 }
 
+/** Returns how similar two texts are, from 0 to 1: the product of their vectors. */
+export function similarityOf(one: string, other: string): number {
+  const vector = vectorOf(other, SANDBOX_DIMENSIONS);
+  const product = vectorOf(one, SANDBOX_DIMENSIONS).reduce((sum, each, at) => sum + each * (vector[at] ?? 0), 0);
+  return Math.min(1, Math.max(0, product));
+}
+
 /** Returns a vector as 32-bit floats, little-endian, in base64. */
 export function writeBase64Vector(vector: readonly number[]): string {
   const view = new DataView(new ArrayBuffer(vector.length * 4));

@@ -17,6 +17,8 @@ import {
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
 import { embeddingQuantities } from "../../src/embeddings/measure.ts";
 import { imageQuantitiesOf } from "../../src/images/consumption.ts";
+import { moderationQuantities } from "../../src/moderations/moderation_call.ts";
+import { rankQuantities } from "../../src/ranks/rank_quantities.ts";
 import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
 import { writeMoney } from "../../src/lib/money.ts";
 
@@ -183,6 +185,8 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     video: { video_second: 1 },
     cache: { input_cache_write_1h: 1 },
     embedding: embeddingQuantities(1),
+    moderation: moderationQuantities(1),
+    rerank: rankQuantities(1, 1),
   };
   for (const key of PRICE_KEYS) {
     const tariff = key === "video_second" ? videoSecondTariff(10n ** 18n) : readTariff({ [key]: "1" });

@@ -204,6 +204,8 @@ Deno.test("readConfig() reads the complete file of the documentation", () => {
     "openai/gpt-image-1.5",
     "example/reel-1",
     "example/vectors-1",
+    "example/guard-1",
+    "example/ranks-1",
     "openai/gpt-6-sol",
   ]);
   assertEquals(modelPatterns.map(({ id, refreshMs }) => [id, refreshMs]), [["openai/*", 3_600_000]]);

@@ -44,9 +44,11 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     "sandbox/video-queue-1",
     "sandbox/video-runway-1",
     "sandbox/embedding-1",
+    "sandbox/moderation-1",
+    "sandbox/rerank-1",
   ]);
   assertEquals(
-    config.models.filter(({ video, image, embedding }) => !video && !image && !embedding).every(({ pricing, text }) =>
+    config.models.filter(({ id }) => /(chat|messages|content|any)-1$/.test(id)).every(({ pricing, text }) =>
       text && pricing.prompt && pricing.completion
     ),
     true,

@@ -16,6 +16,8 @@ const PATHS: Readonly<Record<string, string | null>> = {
   "/v1/videos": "videos",
   "/v1/videos/7/content": "videos",
   "/v1/embeddings": "embeddings",
+  "/v1/moderations": "moderations",
+  "/v1/rerank": "rerank",
   "/gencompat/v1beta/models/openai/vectors:embedContent": "embeddings",
   "/gencompat/v1/vectors:batchEmbedContents/": "embeddings",
   "/v1/videosphere": null,

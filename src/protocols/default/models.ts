@@ -1,13 +1,8 @@
 import type { Catalog } from "../../catalog/catalog.ts";
+import { writeSections } from "../../catalog/capability_sections.ts";
 import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
-import {
-  writeArchitecture,
-  writeCapabilities,
-  writePricing,
-  writeTopProvider,
-  writeVideo,
-} from "../../catalog/written.ts";
+import { writeArchitecture, writePricing, writeTopProvider, writeVideo } from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 
 /** `GET /v1/models`, `/v1/models/{provider}` and `/v1/models/{provider}/{model_id}`. */
@@ -43,7 +38,7 @@ function writeDefaultModel(model: Model): Record<string, unknown> {
     default_parameters: model.defaultParameters,
     expiration_date: model.expirationDate,
     ...video !== null && { video },
-    ...writeCapabilities(model),
+    ...writeSections(model),
     ...model.expirationDate !== null && { shutdown_date: model.expirationDate },
   };
 }

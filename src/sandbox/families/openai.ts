@@ -15,6 +15,8 @@ import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import { chatEndpoint } from "./openai_chat.ts";
 import { makeEmbeddings } from "./openai_embeddings.ts";
+import { moderate } from "./openai_moderations.ts";
+import { rankDocuments } from "./openai_rerank.ts";
 import { editImages, makeImages } from "./openai_images.ts";
 import { checkChat } from "./openai_chat_rules.ts";
 import { responsesEndpoint } from "./openai_responses.ts";
@@ -38,6 +40,10 @@ export const openai: VendorApi = {
         return editImages(call);
       case "POST /v1/embeddings":
         return makeEmbeddings(call);
+      case "POST /v1/moderations":
+        return moderate(call);
+      case "POST /v1/rerank":
+        return rankDocuments(call);
       case "GET /v1/models":
         return jsonResponse({ object: "list", data: MODELS.map(modelObject) }, headersOf(call));
     }

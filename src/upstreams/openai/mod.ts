@@ -24,6 +24,8 @@ export const openai = {
   videos: openrouterVideos,
   lazy: {
     embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound),
+    moderations: async (outbound) => (await import("./moderations.ts")).openaiModerations(outbound),
+    ranks: async (outbound) => (await import("./ranks.ts")).openaiRanks(outbound),
   },
   probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,

@@ -1,0 +1,28 @@
+import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
+import { refuseDryRun } from "../../http/dry_run.ts";
+import type { Handler, Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { moderate } from "../../moderations/moderation_call.ts";
+import { readModerationRequest } from "../../moderations/moderation_request.ts";
+import { servedJson, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { renderDefaultError as renderError } from "./error.ts";
+
+/** `POST /v1/moderations`. */
+export function defaultModerationRoutes(parts: WholeCallParts): Route[] {
+  return [{ method: "POST", path: "/v1/moderations", handler: moderations(parts), renderError }];
+}
+
+function moderations({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {
+  return async (inbound) => {
+    const credential = await authenticate(inbound);
+    refuseDryRun(inbound.request.headers);
+    const { body, bytes } = await readJsonObject(inbound, bodyLimits);
+    inbound.record.capture?.takeRequest(bytes);
+    const request = readModerationRequest(body, permittedCatalog(catalog, credential.limits));
+    const caller = wholeCallerOf(inbound, credential);
+    const { result: { id, results }, ...served } = await moderate(request, caller, calls);
+    const { modelName: model, droppedFields: dropped } = request;
+    // Source: OpenAI API reference, "The moderation object".
+    return servedJson(caller, { ...served, dropped }, { id: id ?? `modr-${caller.requestId}`, model, results });
+  };
+}
