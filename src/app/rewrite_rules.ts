@@ -68,6 +68,7 @@ export const REWRITE_RULES: readonly RewriteRule[] = [
   { from: "/moderations", to: "/v1/moderations" },
   { from: "/rerank", to: "/v1/rerank" },
   { from: "/v2/rerank", to: "/v1/rerank" },
+  { from: "/audio", to: "/v1/audio" },
   { from: "/images", to: "/v1/images" },
   { from: "/videos", to: "/v1/videos" },
 ];

@@ -3,6 +3,8 @@ import { contentEmbeddingRoutes } from "../protocols/content/embed.ts";
 import { defaultEmbeddingRoutes } from "../protocols/default/embeddings.ts";
 import { defaultModerationRoutes } from "../protocols/default/moderations.ts";
 import { defaultRerankRoutes } from "../protocols/default/rerank.ts";
+import { defaultSpeechRoutes } from "../protocols/default/speech.ts";
+import { defaultTranscriptRoutes } from "../protocols/default/transcripts.ts";
 import type { WholeCallParts } from "../protocols/whole_call_parts.ts";
 import type { Services } from "./services.ts";
 
@@ -13,12 +15,16 @@ const MAX_VALUES = 350_000;
 export function buildWholeCallRoutes(services: Services): Readonly<Record<"default" | "content", Route[]>> {
   const { config: { limits }, catalog, authenticate } = services;
   const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs, maxValues: MAX_VALUES };
+  const { audioBodyBytes, bodyIdleMs: idleMs } = limits;
+  const audioForm = { body: { capBytes: audioBodyBytes, idleMs }, fileBytes: audioBodyBytes };
   const parts: WholeCallParts = { calls: services, catalog, authenticate, bodyLimits };
   return {
     default: [
       ...defaultEmbeddingRoutes(parts),
       ...defaultModerationRoutes(parts),
       ...defaultRerankRoutes(parts),
+      ...defaultSpeechRoutes(parts),
+      ...defaultTranscriptRoutes({ ...parts, calls: services, audioForm, spool: services.files.uploads }),
     ],
     content: contentEmbeddingRoutes(parts),
   };

@@ -9,6 +9,9 @@ const DEFAULT_ENDPOINTS = [
   { method: "POST", path: "/v1/embeddings" },
   { method: "POST", path: "/v1/moderations" },
   { method: "POST", path: "/v1/rerank" },
+  { method: "POST", path: "/v1/audio/speech" },
+  { method: "POST", path: "/v1/audio/transcriptions" },
+  { method: "POST", path: "/v1/audio/translations" },
 ] as const;
 
 /** Builds the endpoints that answer a request in one piece. The first request to one of them loads their code. */

@@ -2,7 +2,16 @@ import { exactCostOf, type Money, type Rate, readRate, roundedMoney } from "../l
 import { ownValue } from "../lib/own_value.ts";
 
 /** What a charge is for. `cache` is the creation of a cached content. */
-export type ChargeKind = "text" | "image" | "video" | "cache" | "embedding" | "moderation" | "rerank";
+export type ChargeKind =
+  | "text"
+  | "image"
+  | "video"
+  | "cache"
+  | "embedding"
+  | "moderation"
+  | "rerank"
+  | "speech"
+  | "transcription";
 
 /**
  * Every price key with the kinds of charges that count it. The compiler rejects a key without a kind, and a kind
@@ -10,9 +19,9 @@ export type ChargeKind = "text" | "image" | "video" | "cache" | "embedding" | "m
  */
 export const CHARGED_BY = {
   /** One prompt token. */
-  prompt: ["text", "image", "embedding", "moderation", "rerank"],
+  prompt: ["text", "image", "embedding", "moderation", "rerank", "transcription"],
   /** One output token, reasoning included. */
-  completion: ["text"],
+  completion: ["text", "transcription"],
   /** One prompt token read from a cache. */
   input_cache_read: ["text", "image"],
   /** One prompt token written to a cache that lives five minutes. */
@@ -26,7 +35,7 @@ export const CHARGED_BY = {
   /** One token of an output image. */
   image_output: ["text", "image"],
   /** One token of input audio. */
-  audio: ["text"],
+  audio: ["text", "transcription"],
   /** One token of input audio, read from a cache. */
   audio_cache_read: ["text"],
   /** One token of output audio. */
@@ -41,10 +50,14 @@ export const CHARGED_BY = {
   per_input_image: ["text", "image"],
   /** One search by a vendor's own search tool. */
   web_search: ["text"],
+  /** One character of a text to speak. */
+  character: ["speech"],
+  /** One second of audio to write down. */
+  audio_second: ["transcription"],
   /** One query with up to 100 documents to rank. */
   search_unit: ["rerank"],
   /** One request, in addition to what it consumes. */
-  request: ["text", "image", "embedding", "moderation", "rerank"],
+  request: ["text", "image", "embedding", "moderation", "rerank", "speech", "transcription"],
 } as const satisfies Readonly<Record<string, readonly [ChargeKind, ...ChargeKind[]]>>;
 
 /** The key of one price. */

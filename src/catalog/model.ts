@@ -9,7 +9,7 @@ import {
 } from "../billing/tariff.ts";
 import { readRate } from "../lib/money.ts";
 import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
-import { type CapabilitySections, capabilitySections, sectionsOf } from "./capability_sections.ts";
+import { type CapabilitySections, capabilitySections, SECTION_NAMES, sectionsOf } from "./capability_sections.ts";
 import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
 
 /** A type of input or output. */
@@ -247,7 +247,8 @@ function architectureOf(model: Written): Architecture {
   };
 }
 
-function inputsOf({ image, video }: Written): Modality[] {
+function inputsOf({ image, video, transcription }: Written): Modality[] {
+  if (transcription) return ["audio"];
   const takesImages = image
     ? image.edits || image.series !== "default"
     : video?.modes.some((mode) => mode !== "text2video");
@@ -260,16 +261,17 @@ function inputsOf({ image, video }: Written): Modality[] {
   ];
 }
 
-function outputsOf({ image, video, embedding, moderation, rerank }: Written): Modality[] {
+function outputsOf({ image, video, embedding, moderation, rerank, speech }: Written): Modality[] {
   if (image) return image.series === "multimodal" ? ["text", "image"] : ["image"];
   if (video) return ["video"];
+  if (speech) return ["audio"];
   if (moderation || rerank) return ["scores"];
   return embedding ? ["embeddings"] : ["text"];
 }
 
 /** Whether the model has a section, so that it is not one for texts alone. */
-function hasSection({ image, video, embedding, moderation, rerank }: Written): boolean {
-  return Boolean(image || video || embedding || moderation || rerank);
+function hasSection(model: Written): boolean {
+  return Boolean(model.image || model.video || SECTION_NAMES.some((name) => model[name]));
 }
 
 function isTextByItself(model: Written): boolean {
@@ -319,9 +321,7 @@ function endpointsOf(model: Written): ChargeKind[] {
     ...isText ? ["cache" as const] : [],
     ...model.image ? ["image" as const] : [],
     ...model.video ? ["video" as const] : [],
-    ...model.embedding ? ["embedding" as const] : [],
-    ...model.moderation ? ["moderation" as const] : [],
-    ...model.rerank ? ["rerank" as const] : [],
+    ...SECTION_NAMES.filter((name) => model[name]),
   ];
 }
 

@@ -8,6 +8,8 @@ const PATHS: readonly (readonly [path: string, serves: (model: Model) => boolean
   ["/v1/embeddings", ({ embedding }) => embedding !== undefined],
   ["/v1/moderations", ({ moderation }) => moderation !== undefined],
   ["/v1/rerank", ({ rerank }) => rerank !== undefined],
+  ["/v1/audio/speech", ({ speech }) => speech !== undefined],
+  ["/v1/audio/transcriptions", ({ transcription }) => transcription !== undefined],
 ];
 
 /** The endpoints that serve a model, for the error of one that does not: `/v1/chat/completions`. */

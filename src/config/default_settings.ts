@@ -56,6 +56,7 @@ export function defaultSettings(
       edit_file: limits.editFileBytes,
       video_body: limits.videoBodyBytes,
       input_body: limits.inputBodyBytes,
+      audio_body: limits.audioBodyBytes,
       other_body: limits.otherBodyBytes,
       body_idle: seconds(limits.bodyIdleMs),
       video_deadline: seconds(limits.videoDeadlineMs),

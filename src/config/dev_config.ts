@@ -173,6 +173,22 @@ const OTHER_MODELS = [
     rerank: {},
     serves: [{ provider: "sandbox-openai" }],
   },
+  {
+    id: "sandbox/speech-1",
+    name: "Sandbox Speech",
+    description: "A simulated model that speaks a tone for each word.",
+    pricing: { character: "0.000015" },
+    speech: {},
+    serves: [{ provider: "sandbox-openai" }],
+  },
+  {
+    id: "sandbox/transcription-1",
+    name: "Sandbox Transcription",
+    description: "A simulated model that repeats the prompt of a transcription.",
+    pricing: { audio_second: "0.0001" },
+    transcription: { translates: true },
+    serves: [{ provider: "sandbox-openai" }],
+  },
 ];
 
 /** The simulated vendors charge nothing, so their hosted tools need no price. */

@@ -43,6 +43,8 @@ export interface LimitsConfig {
   readonly videoBodyBytes: number;
   /** Maximum bytes of a request for embeddings, ranks, moderations or speech. Default: 4 MB. */
   readonly inputBodyBytes: number;
+  /** Maximum bytes of a form with audio. Default: 30 MB. */
+  readonly audioBodyBytes: number;
   /** Maximum bytes of any other request. Default: 64 KB. */
   readonly otherBodyBytes: number;
   /** Maximum pause of a request body in milliseconds. Default: 15 s. */
@@ -154,6 +156,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   edit_file: body().default(15_000_000),
   video_body: body().default(50_000_000),
   input_body: body().default(4_000_000),
+  audio_body: body().default(30_000_000),
   other_body: body().default(64_000),
   body_idle: seconds(0.01, 3600).default(15_000),
   video_deadline: seconds(1, 30 * DAY).default(DAY * 1000),
@@ -177,6 +180,7 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
   editFileBytes: limits.edit_file,
   videoBodyBytes: limits.video_body,
   inputBodyBytes: limits.input_body,
+  audioBodyBytes: limits.audio_body,
   otherBodyBytes: limits.other_body,
   bodyIdleMs: limits.body_idle,
   videoDeadlineMs: limits.video_deadline,

@@ -1,4 +1,5 @@
 import { isAliasName } from "../catalog/alias.ts";
+import { SECTION_NAMES } from "../catalog/capability_sections.ts";
 import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
 import { isSection, type Section } from "./document.ts";
 import type { Path, Problems } from "./problems.ts";
@@ -14,6 +15,8 @@ export interface NamedKind {
   readonly embedding?: unknown;
   readonly moderation?: unknown;
   readonly rerank?: unknown;
+  readonly speech?: unknown;
+  readonly transcription?: unknown;
 }
 
 /**
@@ -42,7 +45,7 @@ export function refuseUnfitFallbacks(
 }
 
 function sharesKind(model: NamedKind, fallback: NamedKind): boolean {
-  return (["text", "image", "embedding", "moderation", "rerank"] as const)
+  return (["text", "image", ...SECTION_NAMES] as const)
     .some((kind) => Boolean(model[kind] && fallback[kind]));
 }
 

@@ -27,6 +27,8 @@ export const ENDPOINT_NAMES = [
   "moderations",
   /** `POST /v1/rerank`. */
   "rerank",
+  /** `/v1/audio/speech`, `/v1/audio/transcriptions` and `/v1/audio/translations`. */
+  "audio",
 ] as const;
 
 /** The name of an endpoint in the limits of a key. */
@@ -45,6 +47,7 @@ const PREFIXES: readonly (readonly [prefix: string, name: EndpointName])[] = [
   ["/v1/embeddings", "embeddings"],
   ["/v1/moderations", "moderations"],
   ["/v1/rerank", "rerank"],
+  ["/v1/audio", "audio"],
 ];
 
 /** The endpoints of a model in the content protocol, by the verb at the end of their path. */

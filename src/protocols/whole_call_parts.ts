@@ -34,26 +34,35 @@ export function wholeCallerOf(inbound: Inbound, { accountId, keyId, limits }: Cr
   };
 }
 
-/** A response that a provider served. */
-export interface ServedBody extends Pick<WholeResult<unknown>, "provider" | "model"> {
-  readonly body: Uint8Array<ArrayBuffer>;
+/** The head of a response that a provider served. */
+export interface ServedHead extends Pick<WholeResult<unknown>, "provider" | "model"> {
   readonly contentType: string;
   /** The fields of the request that the provider was not sent. */
   readonly dropped: readonly string[];
 }
 
-/** The response to a request. */
-export function servedResponse(
+/** A response that a provider served. */
+export interface ServedBody extends ServedHead {
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** The header fields of a response. */
+export function servedHeaders(
   { record }: Pick<WholeCaller, "record">,
-  { provider, model, body, contentType, dropped }: ServedBody,
-): Response {
-  return wholeResponse(record, body, {
+  { provider, model, contentType, dropped }: ServedHead,
+): Record<string, string> {
+  return {
     "content-type": contentType,
     "x-service-provider": provider,
     "x-service-model": model.id,
     ...record.cost !== null && { "x-service-cost": writeMoney(record.cost) },
     ...dropped.length > 0 && { "x-service-dropped": droppedFieldsHeader(dropped) },
-  });
+  };
+}
+
+/** The response to a request. */
+export function servedResponse(caller: Pick<WholeCaller, "record">, served: ServedBody): Response {
+  return wholeResponse(caller.record, served.body, servedHeaders(caller, served));
 }
 
 /** The response to a request, with a value as JSON. */

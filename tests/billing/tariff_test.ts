@@ -15,6 +15,8 @@ import {
   videoSecondTariff,
 } from "../../src/billing/tariff.ts";
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
+import { speechQuantities } from "../../src/audio/speech_call.ts";
+import { transcriptQuantities } from "../../src/audio/transcript_charge.ts";
 import { embeddingQuantities } from "../../src/embeddings/measure.ts";
 import { imageQuantitiesOf } from "../../src/images/consumption.ts";
 import { moderationQuantities } from "../../src/moderations/moderation_call.ts";
@@ -187,6 +189,8 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     embedding: embeddingQuantities(1),
     moderation: moderationQuantities(1),
     rerank: rankQuantities(1, 1),
+    speech: speechQuantities(1),
+    transcription: transcriptQuantities({ seconds: 1, textTokens: 1, audioTokens: 1, outputTokens: 1 }),
   };
   for (const key of PRICE_KEYS) {
     const tariff = key === "video_second" ? videoSecondTariff(10n ** 18n) : readTariff({ [key]: "1" });

@@ -106,6 +106,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       editFileBytes: 15_000_000,
       videoBodyBytes: 50_000_000,
       inputBodyBytes: 4_000_000,
+      audioBodyBytes: 30_000_000,
       otherBodyBytes: 64_000,
       resume: {
         isEnabled: true,
@@ -206,6 +207,8 @@ Deno.test("readConfig() reads the complete file of the documentation", () => {
     "example/vectors-1",
     "example/guard-1",
     "example/ranks-1",
+    "example/voice-1",
+    "example/scribe-1",
     "openai/gpt-6-sol",
   ]);
   assertEquals(modelPatterns.map(({ id, refreshMs }) => [id, refreshMs]), [["openai/*", 3_600_000]]);

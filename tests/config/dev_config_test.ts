@@ -46,6 +46,8 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     "sandbox/embedding-1",
     "sandbox/moderation-1",
     "sandbox/rerank-1",
+    "sandbox/speech-1",
+    "sandbox/transcription-1",
   ]);
   assertEquals(
     config.models.filter(({ id }) => /(chat|messages|content|any)-1$/.test(id)).every(({ pricing, text }) =>

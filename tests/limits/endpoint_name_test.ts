@@ -18,6 +18,7 @@ const PATHS: Readonly<Record<string, string | null>> = {
   "/v1/embeddings": "embeddings",
   "/v1/moderations": "moderations",
   "/v1/rerank": "rerank",
+  "/v1/audio/speech": "audio",
   "/gencompat/v1beta/models/openai/vectors:embedContent": "embeddings",
   "/gencompat/v1/vectors:batchEmbedContents/": "embeddings",
   "/v1/videosphere": null,

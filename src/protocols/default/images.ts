@@ -1,6 +1,7 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import { writeAdmission } from "../../calls/dry_run.ts";
+import type { UploadFormLimits } from "../../calls/upload_form.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
@@ -12,7 +13,7 @@ import type { Handler, Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { dryRunImages, type ImageDryRun } from "../../images/dry_run.ts";
 import { readEdit } from "../../images/edit.ts";
-import { type EditFormLimits, readEditForm } from "../../images/edit_form.ts";
+import { readEditForm } from "../../images/edit_form.ts";
 import { withFallbacks } from "../../images/fallbacks.ts";
 import { readGeneration } from "../../images/generate.ts";
 import type { ImageCalls } from "../../images/image_call.ts";
@@ -28,7 +29,7 @@ export interface DefaultImageParts {
   readonly authenticate: Authenticate;
   /** The limits of a generation's body. */
   readonly generationBody: BodyLimits;
-  readonly editForm: EditFormLimits;
+  readonly editForm: UploadFormLimits;
   /** Stores uploads. */
   readonly spool: Spool;
 }

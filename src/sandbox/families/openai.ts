@@ -17,6 +17,8 @@ import { chatEndpoint } from "./openai_chat.ts";
 import { makeEmbeddings } from "./openai_embeddings.ts";
 import { moderate } from "./openai_moderations.ts";
 import { rankDocuments } from "./openai_rerank.ts";
+import { speak } from "./openai_speech.ts";
+import { transcribe } from "./openai_transcripts.ts";
 import { editImages, makeImages } from "./openai_images.ts";
 import { checkChat } from "./openai_chat_rules.ts";
 import { responsesEndpoint } from "./openai_responses.ts";
@@ -44,6 +46,11 @@ export const openai: VendorApi = {
         return moderate(call);
       case "POST /v1/rerank":
         return rankDocuments(call);
+      case "POST /v1/audio/speech":
+        return speak(call);
+      case "POST /v1/audio/transcriptions":
+      case "POST /v1/audio/translations":
+        return transcribe(call);
       case "GET /v1/models":
         return jsonResponse({ object: "list", data: MODELS.map(modelObject) }, headersOf(call));
     }

@@ -26,6 +26,8 @@ export const openai = {
     embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound),
     moderations: async (outbound) => (await import("./moderations.ts")).openaiModerations(outbound),
     ranks: async (outbound) => (await import("./ranks.ts")).openaiRanks(outbound),
+    speech: async (outbound) => (await import("./speech.ts")).openaiSpeech(outbound),
+    transcripts: async (outbound) => (await import("./transcripts.ts")).openaiTranscripts(outbound),
   },
   probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,

@@ -1,0 +1,41 @@
+import { speak } from "../../audio/speech_call.ts";
+import { readSpeechRequest } from "../../audio/speech_request.ts";
+import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
+import { refuseDryRun } from "../../http/dry_run.ts";
+import type { Handler, Route } from "../../http/inbound.ts";
+import { readJsonObject } from "../../http/json_body.ts";
+import { servedHeaders, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { renderDefaultError as renderError } from "./error.ts";
+
+/** `POST /v1/audio/speech`. */
+export function defaultSpeechRoutes(parts: WholeCallParts): Route[] {
+  return [{ method: "POST", path: "/v1/audio/speech", handler: speech(parts), renderError }];
+}
+
+/** For vendors that state none. Source: IANA, "Media Types"; of `pcm`: OpenAI's responses. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  mp3: "audio/mpeg",
+  opus: "audio/ogg",
+  aac: "audio/aac",
+  flac: "audio/flac",
+  wav: "audio/wav",
+  pcm: "audio/pcm",
+};
+
+function speech({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {
+  return async (inbound) => {
+    const credential = await authenticate(inbound);
+    refuseDryRun(inbound.request.headers);
+    const { body, bytes } = await readJsonObject(inbound, bodyLimits);
+    inbound.record.capture?.takeRequest(bytes);
+    const request = readSpeechRequest(body, permittedCatalog(catalog, credential.limits));
+    const caller = wholeCallerOf(inbound, credential);
+    const { result, ...served } = await speak(request, caller, calls);
+    const { mediaType } = result;
+    const contentType = mediaType === "application/octet-stream"
+      ? MEDIA_TYPES[request.format ?? "mp3"] ?? mediaType
+      : mediaType;
+    const headers = servedHeaders(caller, { ...served, contentType, dropped: request.droppedFields });
+    return new Response(result.body, { headers });
+  };
+}

@@ -1,0 +1,51 @@
+import { transcribe, type TranscriptParts } from "../../audio/transcript_call.ts";
+import { readTranscriptRequest } from "../../audio/transcript_request.ts";
+import type { UploadFormLimits } from "../../calls/upload_form.ts";
+import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
+import type { Spool } from "../../files/spool.ts";
+import { refuseDryRun } from "../../http/dry_run.ts";
+import type { Handler, Route } from "../../http/inbound.ts";
+import type { TranscriptFormat } from "../../upstreams/transcript_upstream.ts";
+import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { renderDefaultError as renderError } from "./error.ts";
+
+/** The dependencies of transcriptions. */
+export interface TranscriptRouteParts extends WholeCallParts {
+  readonly calls: TranscriptParts;
+  readonly audioForm: UploadFormLimits;
+  /** Stores uploads. */
+  readonly spool: Spool;
+}
+
+/** `POST /v1/audio/transcriptions` and `POST /v1/audio/translations`. */
+export function defaultTranscriptRoutes(parts: TranscriptRouteParts): Route[] {
+  return [
+    { method: "POST", path: "/v1/audio/transcriptions", handler: transcripts(parts, false), renderError },
+    { method: "POST", path: "/v1/audio/translations", handler: transcripts(parts, true), renderError },
+  ];
+}
+
+function transcripts(
+  { calls, catalog, authenticate, audioForm: limits, spool }: TranscriptRouteParts,
+  translates: boolean,
+): Handler {
+  return async (inbound) => {
+    const credential = await authenticate(inbound);
+    refuseDryRun(inbound.request.headers);
+    const room = spool.openRequest();
+    try {
+      const permitted = permittedCatalog(catalog, credential.limits);
+      const request = await readTranscriptRequest(inbound, permitted, { translates, limits, room });
+      const caller = wholeCallerOf(inbound, credential);
+      const { result: { bytes: body }, ...served } = await transcribe(request, caller, calls);
+      return servedResponse(caller, { ...served, body, contentType: contentTypeOf(request.format), dropped: [] });
+    } finally {
+      await room.clear();
+    }
+  };
+}
+
+/** As OpenAI's responses. */
+function contentTypeOf(format: TranscriptFormat): string {
+  return format.endsWith("json") ? "application/json" : "text/plain; charset=utf-8";
+}

@@ -1,0 +1,43 @@
+import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { relayedBody } from "../byte_relay.ts";
+import type { Outbound } from "../outbound_call.ts";
+import type { SpeechOrder, SpeechUpstream } from "../speech_upstream.ts";
+
+const ENCODER = new TextEncoder();
+
+/** Speech of OpenAI and compatible vendors. Source: OpenAI API reference, "Create speech". */
+export function openaiSpeech(outbound: Outbound): SpeechUpstream {
+  return {
+    async speak(order, { onResponse }) {
+      const response = await outbound.send({
+        method: "POST",
+        path: "/audio/speech",
+        headers: {},
+        body: ENCODER.encode(JSON.stringify(bodyOf(order))),
+        firstByteMs: outbound.firstByteMs,
+        callerSignal: null,
+        readError: chat.upstream.readError,
+      });
+      onResponse(response);
+      const { mediaType } = response;
+      const isAudio = order.asEvents
+        ? mediaType === "text/event-stream"
+        : mediaType.startsWith("audio/") || mediaType === "application/octet-stream";
+      const first = isAudio ? await response.read() : null;
+      if (first !== null) return { mediaType, body: relayedBody(response, first) };
+      response.cancel();
+      throw outbound.failure("broken", "", { accepted: "unknown" });
+    },
+  };
+}
+
+function bodyOf({ model, input, voice, format, asEvents, extras }: SpeechOrder) {
+  return {
+    ...extras,
+    model,
+    input,
+    voice,
+    ...format !== null && { response_format: format },
+    ...asEvents && { stream_format: "sse" },
+  };
+}
