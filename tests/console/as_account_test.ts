@@ -57,7 +57,7 @@ Deno.test("console: an operator's requests as an account share one key, whose cr
   await gateway.stop();
 });
 
-Deno.test("console: the role read sends no request as an account, and is told so", async () => {
+Deno.test("console: the role read sends no request as an account, and the answer names the missing role", async () => {
   const { gateway, visitor, asDemo, admin } = await start(READ);
   const { status, json } = await visitor.send("POST", CHAT_PATH, { body: CHAT, headers: asDemo });
   assertEquals([status, json.error.code], [403, "permission_denied"]);

@@ -31,7 +31,7 @@ export interface CallerSession extends SessionFields {
 /** The session; undefined until it is known, null without one. */
 export const session = signal<SignedIn | null | undefined>(undefined);
 
-/** Whether the session ended by itself, which the sign-in page tells. */
+/** Whether the session ended by itself, which the sign-in page shows. */
 export const hasEnded = signal(false);
 
 /** What a change must repeat in a header field; empty without a session. */

@@ -16,7 +16,7 @@ export interface Reply {
   text: string;
   calls: Call[];
   media: Media[];
-  /** Why it ended, in the protocol's word; null until then. */
+  /** Why it ended, as the protocol names it; null until then. */
   stop: string | null;
   usage: ReplyUsage | null;
   /** US dollars; null until the gateway has reported it. */

@@ -90,7 +90,7 @@ function MessageView({ message }: { readonly message: Message }) {
   );
 }
 
-/** Asks for the results of calls. The mock results of the tools are proposed. */
+/** A form for the results of calls. The mock results of the tools are proposed. */
 function ResultsForm({ calls, mockResultOf, onSend }: {
   readonly calls: readonly Call[];
   readonly mockResultOf: (tool: string) => string;

@@ -87,7 +87,7 @@ export class VideoState {
     };
   }
 
-  /** Asks what the video would cost. */
+  /** Requests what the video would cost. */
   async ask(): Promise<void> {
     this.estimate.value = this.estimateError.value = null;
     const fields = { ...callerFields(), "x-service-dry-run": "true" };
