@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { checkPage, endBrowser, stageTest } from "./stage.ts";
+import { checkPage, checkShown, endBrowser, fillJson, stageTest } from "./stage.ts";
 
 stageTest("a setting is stored after its difference was shown, and rolled back", async (stage) => {
   const { gateway, page, open, chat, signIn } = stage;
@@ -8,7 +8,7 @@ stageTest("a setting is stored after its difference was shown, and rolled back",
   await page.selectOption("select[name=section]", "aliases");
   await page.fill("input[name=name]", "quick");
   await page.click("text=Write it");
-  await page.fill("textarea", '"sandbox/chat-1"');
+  await fillJson(page, "Value as JSON", '"sandbox/chat-1"');
   await page.click("text=Show the difference");
   await page.getByText("aliases.quick").nth(1).waitFor();
   assertEquals(await statusOf(gateway, "quick"), 404, "it was only tried");
@@ -16,7 +16,7 @@ stageTest("a setting is stored after its difference was shown, and rolled back",
   await page.getByText("In force, as version 1").waitFor();
   assertEquals(await statusOf(gateway, "quick"), 200);
 
-  await page.fill("textarea", '"sandbox/messages-1"');
+  await fillJson(page, "Value as JSON", '"sandbox/messages-1"');
   await page.click("text=Show the difference");
   await page.getByText('"sandbox/chat-1"').waitFor();
   await page.click("text=Apply");
@@ -35,13 +35,13 @@ stageTest("a setting with mistakes is refused with its problems, and changes not
   const { gateway, page, open, signIn } = stage;
   await signIn(gateway.adminKey);
   await open("configuration/providers/acme");
-  await page.fill("textarea", '{"kind": "<b>nonsense</b>"}');
+  await fillJson(page, "Value as JSON", '{"kind": "<b>nonsense</b>"}');
   await page.click("text=Show the difference");
   const notice = page.locator("[role=alert]");
   await notice.waitFor();
   assertStringIncludes(await notice.innerText(), "providers.acme.kind");
   assertEquals(await page.getByText("Apply").count(), 0);
-  await page.fill("textarea", "{");
+  await fillJson(page, "Value as JSON", "{");
   await page.click("text=Show the difference");
   await page.getByText("This is not JSON").waitFor();
 });
@@ -52,7 +52,7 @@ stageTest("what the file owns is shown with its place, and not changed", async (
   await page.click("a[href$='/configuration/providers/sandbox-openai']");
   await page.getByText("declares it at").waitFor();
   assertStringIncludes(await page.locator("main").innerText(), "test.json providers.sandbox-openai");
-  assertEquals(await page.locator("textarea").count(), 0);
+  assertEquals(await page.locator("textarea, .json-editor").count(), 0);
   const secrets = await page.content();
   assertEquals(secrets.includes("sandbox-key-openai"), false);
 });
@@ -80,5 +80,38 @@ async function statusOf(gateway: { readonly address: string; readonly key: strin
   await response.body?.cancel();
   return response.status;
 }
+
+stageTest("JSON is edited with the keyboard, and Escape and Tab leave the editor", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("configuration/aliases/quick");
+  const editor = page.locator(".json-editor").getByRole("textbox", { name: "Value as JSON" });
+  assertEquals(await editor.getAttribute("aria-description"), "Escape, then Tab, leaves the editor.");
+  await editor.focus();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type('"sandbox/chat-1');
+  await page.keyboard.press("Tab");
+  await page.getByText("Escape, then Tab, leaves the editor.").waitFor();
+  await page.click("text=Show the difference");
+  await page.getByText("This is not JSON").waitFor();
+  await editor.focus();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type('"');
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Tab");
+  assertEquals(await page.evaluate("document.activeElement.textContent"), "Show the difference");
+  await page.keyboard.press("Enter");
+  await page.getByText("Apply").waitFor();
+  await checkShown(stage, "configuration-editor");
+});
+
+stageTest("JSON is edited as plain text if the editor cannot be loaded", async ({ gateway, page, open, signIn }) => {
+  await page.route("**/json_editor_view-*", (route) => route.fulfill({ status: 404 }));
+  await signIn(gateway.adminKey);
+  await open("configuration/aliases/quick");
+  await page.locator("textarea.code").fill('"sandbox/chat-1"');
+  await page.click("text=Show the difference");
+  await page.getByText("aliases.quick").nth(1).waitFor();
+});
 
 endBrowser();

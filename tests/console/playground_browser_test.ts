@@ -2,13 +2,14 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { mediaConfig } from "./media_models.ts";
-import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
+import { checkPage, checkShown, endBrowser, fillJson, stageTest } from "./stage.ts";
 
 const CAPTURE = {
   config: { request_log: { enabled: true, capture: { secret_key: "the-secret-of-the-operator", body: 10_000 } } },
 };
 const MEDIA = { config: mediaConfig(Deno.makeTempDirSync()) };
 
+const DEFINITION = "Definition as JSON";
 const PROTOCOLS = ["chat", "responses", "messages", "content"];
 /** What a reply could do to a page that shows it as HTML. */
 const ATTACKS = [
@@ -76,13 +77,14 @@ stageTest("the playground takes a tool from its definition to the answer with it
   await signIn(gateway.key);
   await open("playground");
   await page.click("text=Add a tool");
-  const definition = page.locator(".tool textarea").first();
-  await definition.fill("{");
+  await fillJson(page, DEFINITION, "{");
   await page.getByText("This is not a JSON object.").waitFor();
-  await definition.fill(
+  await fillJson(
+    page,
+    DEFINITION,
     '{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}',
   );
-  await page.locator(".tool textarea").nth(1).fill('{"degrees": 21}');
+  await page.locator(".tool textarea").fill('{"degrees": 21}');
   await ask(page, '[[think It depends]] [[tool weather {"city":"Bern"}]] Please');
   await page.getByText("Call of weather").waitFor();
   assertStringIncludes(await page.locator(".call pre").innerText(), '"city": "Bern"');
@@ -111,7 +113,7 @@ stageTest("the playground shows markup, scripts and pictures of a reply as text"
   }
 });
 
-stageTest("the playground asks two models, shows thinking, and stops", async (stage) => {
+stageTest("the playground sends to two models, shows thinking, and stops", async (stage) => {
   const { gateway, page, open, signIn } = stage;
   await signIn(gateway.key);
   await open("playground");

@@ -105,6 +105,11 @@ function stageOf(gateway: StageGateway, page: Page, context: BrowserContext): St
   };
 }
 
+/** Writes into a field for JSON: its editor, or the plain text before that is loaded. */
+export async function fillJson(page: Page, name: string, text: string): Promise<void> {
+  await page.getByRole("textbox", { name }).first().fill(text);
+}
+
 /** Looks for errors, faults of accessibility and overflow in both colours and two widths, and takes pictures. */
 export async function checkPage(stage: Stage, path: string, name: string): Promise<void> {
   for (const look of LOOKS) {

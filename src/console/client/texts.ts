@@ -1,6 +1,7 @@
 /** All texts of the console, a section for each page. */
 export const TEXTS = {
   app: {
+    leaveEditor: "Escape, then Tab, leaves the editor.",
     name: "Switchyard",
     skip: "Skip to the content",
     menu: "Menu",

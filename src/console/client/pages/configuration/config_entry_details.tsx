@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../../api.ts";
-import { ActionForm, Field } from "../../components/action_form.tsx";
+import { ActionForm } from "../../components/action_form.tsx";
 import { Card } from "../../components/card.tsx";
+import { JsonEditor } from "../../components/json_editor.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { hrefOf } from "../../navigation.ts";
 import { isOwner } from "../../session_state.ts";
@@ -81,24 +82,15 @@ function Editor({ setting, section, name, onChanged }: {
     setApplied(null);
     await preview(request);
   };
-  const submit = async (fields: FormData) => {
-    const after = readValue(String(fields.get("value") ?? ""), section);
+  const submit = async () => {
+    const after = readValue(text, section);
     await tryChange(storeRequest({ section, name, before, after }));
   };
   return (
     <Card title={setting === undefined ? TEXTS.configuration.newTitle : TEXTS.configuration.edit} isWide>
       {initial.includes("(set)") && <p class="hint">{TEXTS.configuration.secretsHint}</p>}
       <ActionForm submit={TEXTS.configuration.preview} onSubmit={submit} isKept>
-        <Field name={TEXTS.configuration.valueLabel}>
-          <textarea
-            name="value"
-            class="code"
-            rows={Math.min(Math.max(text.split("\n").length + 1, 4), 30)}
-            spellcheck={false}
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </Field>
+        <JsonEditor name={TEXTS.configuration.valueLabel} value={text} onInput={setText} />
       </ActionForm>
       {steps}
       {applied !== null && <p class="notice good" role="status">{TEXTS.configuration.applied(String(applied))}</p>}

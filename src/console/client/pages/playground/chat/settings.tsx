@@ -1,4 +1,5 @@
 import { Field } from "../../../components/action_form.tsx";
+import { JsonEditor } from "../../../components/json_editor.tsx";
 import { TEXTS } from "../../../texts.ts";
 import type { ProtocolName, Thinking } from "../conversation.ts";
 import { PROTOCOL_NAMES } from "../protocols/all.ts";
@@ -94,18 +95,14 @@ function Schema({ state: { hasSchema, schemaText, schema } }: { readonly state: 
         {texts.structured}
       </label>
       {hasSchema.value && (
-        <Field name={texts.schema}>
-          <textarea
-            name="schema"
-            class="code"
-            rows={8}
-            spellcheck={false}
-            aria-invalid={schema.value === null}
-            value={schemaText.value}
-            onInput={(event) => schemaText.value = event.currentTarget.value}
-          />
+        <JsonEditor
+          name={texts.schema}
+          value={schemaText.value}
+          isInvalid={schema.value === null}
+          onInput={(text) => schemaText.value = text}
+        >
           {schema.value === null && <span class="problem" role="alert">{texts.schemaProblem}</span>}
-        </Field>
+        </JsonEditor>
       )}
     </>
   );
@@ -126,17 +123,14 @@ function ToolEditor({ draft, state }: { readonly draft: ToolDraft; readonly stat
   const { problem } = checkTool(draft);
   return (
     <div class="tool">
-      <Field name={texts.toolDefinition}>
-        <textarea
-          class="code"
-          rows={8}
-          spellcheck={false}
-          aria-invalid={problem !== null}
-          value={definition}
-          onInput={(event) => state.changeTool(id, { definition: event.currentTarget.value })}
-        />
+      <JsonEditor
+        name={texts.toolDefinition}
+        value={definition}
+        isInvalid={problem !== null}
+        onInput={(text) => state.changeTool(id, { definition: text })}
+      >
         {problem !== null && <span class="problem" role="alert">{texts.toolProblems[problem]}</span>}
-      </Field>
+      </JsonEditor>
       <Field name={texts.mockResult}>
         <textarea
           class="code"
