@@ -46,6 +46,8 @@ export async function makeEmbeddings(
         const { candidate, upstream, exchange } = attempt;
         const order = { model: candidate.model, inputs, dimensions, encoding, extras };
         const { vectors: sent, reportedTokens: reported } = await upstream.embed(order, exchange);
+        // For the body that is written; before the charge, as the request can fail here.
+        exchange.reserve(sent.reduce((sum, { bytes }) => sum + bytes.length, 0));
         const vectors = await encoded(sent, request, attempt);
         const checked = checkedTokens(measure, reported);
         logCorrected(parts.log, checked, { reported, caller, attempt });
@@ -64,13 +66,17 @@ export async function makeEmbeddings(
   return { ...result, ...served };
 }
 
+/** A number of four bytes takes up to 24 characters, and base64 five and a third. */
+const MAX_GROWTH = 5;
+
 /** The vectors in the encoding of the response. A vector that cannot be converted is a failure of the vendor. */
 async function encoded(
   vectors: readonly Vector[],
   { replyEncoding }: EmbeddingRequest,
-  { provider: { outbound } }: WholeAttempt<EmbeddingUpstream>,
+  { provider: { outbound }, exchange }: WholeAttempt<EmbeddingUpstream>,
 ): Promise<readonly Vector[]> {
   if (vectors.every(({ encoding }) => encoding === replyEncoding)) return vectors;
+  exchange.reserve(MAX_GROWTH * vectors.reduce((sum, { bytes }) => sum + bytes.length, 0));
   const converted: Vector[] = [];
   try {
     for (const [nth, vector] of vectors.entries()) {

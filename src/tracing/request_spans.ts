@@ -134,13 +134,19 @@ function endOf(attempt: RecordedAttempt, { isServing, record, endedAt }: Attempt
   return attempt.durationMs === null ? endedAt : attempt.startedAt + attempt.durationMs;
 }
 
-/** The operations of the conventions; `count_tokens` and `create_cached_content` are not among them. */
+/** The operations of the conventions, which have none for token counts, cached contents, scores and audio. */
 function operationOf(endpoint: string | null): string {
   if (endpoint === null) return "chat";
   if (endpoint.includes("/images/")) return "generate_content";
   if (/count_?tokens|input_tokens/i.test(endpoint)) return "count_tokens";
+  if (/embed/i.test(endpoint)) return "embeddings";
+  const other = OTHER_OPERATIONS.find((each) => endpoint.endsWith(`/${each}`));
+  if (other !== undefined) return other;
   return endpoint.includes("cachedContents") ? "create_cached_content" : "chat";
 }
+
+/** The ends of the paths of endpoints that name their operation. */
+const OTHER_OPERATIONS = ["moderations", "rerank", "speech", "transcriptions", "translations"];
 
 function idsOf({ traceId, state }: RequestTrace, spanId: string, parentSpanId: string | null) {
   return {

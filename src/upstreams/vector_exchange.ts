@@ -17,6 +17,10 @@ export interface VectorRequest {
 
 /** Above the largest reply: 2,048 vectors of 3,072 numbers as text. The memory limit of the gateway applies before. */
 const MAX_REPLY_BYTES = 200_000_000;
+/** A vector of 65,536 numbers as text. */
+const MAX_VECTOR_BYTES = 2_000_000;
+/** For what is around the vectors. */
+const OTHER_BYTES = 1_000_000;
 const ENCODER = new TextEncoder();
 
 /**
@@ -40,7 +44,7 @@ export async function exchangeVectors(
     readError,
   });
   onResponse(response);
-  const bytes = await response.readAll(MAX_REPLY_BYTES, reserve);
+  const bytes = await response.readAll(Math.min(MAX_REPLY_BYTES, count * MAX_VECTOR_BYTES + OTHER_BYTES), reserve);
   try {
     return await readVectorList(bytes, names, count);
   } catch (cause) {
