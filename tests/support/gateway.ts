@@ -1,10 +1,11 @@
-import { type RunningApp, startApp } from "../../src/app/app.ts";
+import type { RunningApp } from "../../src/app/app.ts";
 import type { ServiceOptions } from "../../src/app/services.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog, type LogLevel } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
+import { startApps } from "./apps.ts";
 
 /** A gateway in front of the sandbox vendor, for tests. */
 export interface TestGateway {
@@ -41,6 +42,9 @@ export interface TestGatewayOptions {
   readonly isLive?: boolean;
 }
 
+/** The threads of a gateway whose test does not set them. */
+const DEFAULT_ISOLATES = Number(Deno.env.get("SWITCHYARD_TEST_ISOLATES") ?? "1");
+
 /** Prices with simple sums: a millionth of a dollar for an input token, two for an output token. */
 export const PRICING = {
   prompt: "0.000001",
@@ -61,7 +65,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const loaded = source.load({});
   const log = jsonLog(options.logLevel ?? "debug", (line) => void logLines.push(line));
   const { clock, random, sharing } = options;
-  const app = await startApp({
+  const { app, address, stop } = await startApps({
     config: loaded.config,
     log,
     ...options.isLive && { live: { source, loaded, setLogLevel: (level) => void (log.level = level) } },
@@ -72,12 +76,12 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   return {
     app,
     sandbox,
-    address: app.address,
+    address,
     key,
     adminKey,
     logLines,
     async stop() {
-      await app.stop();
+      await stop();
       await sandbox.stop();
     },
   };
@@ -91,7 +95,7 @@ function testTree(
 ): Record<string, unknown> {
   const { openai, anthropic, google } = sandbox.baseUrls;
   return {
-    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? 1 },
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? DEFAULT_ISOLATES },
     store: options.store ?? "kv::memory:",
     accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys: [key] }],
     providers: {

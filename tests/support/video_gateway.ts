@@ -1,10 +1,11 @@
-import { type RunningApp, startApp } from "../../src/app/app.ts";
+import type { RunningApp } from "../../src/app/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
+import { startApps } from "./apps.ts";
 import { callerOf, type GatewayCall } from "./gateway_call.ts";
 
 /** A gateway in front of the sandbox's video vendor, for tests. */
@@ -64,18 +65,18 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
   const logLines: string[] = [];
   const tree = treeOf(sandbox, [key, otherKey], adminKey, filesFolder, options);
   const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
-  const app = await startApp({
+  const { app, address, stop } = await startApps({
     config,
     ...(options.clock && { clock: options.clock }),
     log: jsonLog("debug", (line) => void logLines.push(line)),
   });
 
-  const call = callerOf(app.address, { authorization: `Bearer ${key}` });
+  const call = callerOf(address, { authorization: `Bearer ${key}` });
 
   return {
     app,
     sandbox,
-    address: app.address,
+    address,
     key,
     otherKey,
     adminKey,
@@ -100,7 +101,7 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
     },
     created: () => seen.filter(({ method, path }) => method === "POST" && path.endsWith("/contents/generations/tasks")),
     async stop() {
-      await app.stop();
+      await stop();
       await sandbox.stop();
       await Deno.remove(filesFolder, { recursive: true });
     },
