@@ -107,4 +107,31 @@ async function codeOf(
   }
 }
 
+stageTest(
+  "an amount is checked before it is sent, and a credit and an adjustment change the balance",
+  async (stage) => {
+    const { gateway, page, open, signIn } = stage;
+    await signIn(gateway.adminKey);
+    await open("accounts/demo");
+    const sent: string[] = [];
+    page.on("request", (request) => void (request.method() === "POST" && sent.push(new URL(request.url()).pathname)));
+    const credit = page.locator("section", { hasText: "A reference is credited once." });
+    await credit.locator("input[name=amount]").fill("12,50");
+    await credit.getByRole("button", { name: "Add credit" }).click();
+    await credit.getByText("Expected a number such as 12.50.").waitFor();
+    assertEquals(sent, []);
+    await credit.locator("input[name=amount]").fill("12.50");
+    assertEquals(await credit.locator(".problem").count(), 0);
+    await credit.getByRole("button", { name: "Add credit" }).click();
+    await page.getByText("$37.50").first().waitFor();
+    const adjustment = page.locator("section", { hasText: "The ledger shows the reason." });
+    await adjustment.locator("input[name=amount]").fill("-7.5");
+    await adjustment.locator("input[name=reason]").fill("a wrong credit");
+    await adjustment.getByRole("button", { name: "Adjust the balance" }).click();
+    await page.getByText("$30.00").first().waitFor();
+    const path = "/console/api/admin/v1/accounts/demo";
+    assertEquals(sent, [`${path}/credit`, `${path}/adjust`]);
+  },
+);
+
 endBrowser();

@@ -14,6 +14,7 @@ import { canWrite, isOwner } from "../../session_state.ts";
 import type { Account } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { AccountKeys } from "./account_keys.tsx";
+import { AmountField } from "./amount_field.tsx";
 import { AccountLedger } from "./account_ledger.tsx";
 import { AccountStatus } from "./account_status.tsx";
 import { limitsText } from "./limits_text.ts";
@@ -81,6 +82,13 @@ function Actions({ account: { id, status }, onChanged }: ChangeProps) {
     setReplayed(replayed);
     onChanged();
   };
+  const adjust = async (fields: FormData) => {
+    await change("POST", `${address}/adjust`, {
+      amount: String(fields.get("amount") ?? "").trim(),
+      reason: String(fields.get("reason") ?? "").trim(),
+    });
+    onChanged();
+  };
   const isActive = status === "active";
   const switchState = async () => {
     await change("POST", `${address}/${isActive ? "suspend" : "resume"}`);
@@ -91,13 +99,20 @@ function Actions({ account: { id, status }, onChanged }: ChangeProps) {
       <Card title={TEXTS.accounts.creditTitle}>
         {isReplayed && <p class="notice" role="status">{TEXTS.accounts.replayed}</p>}
         <ActionForm submit={TEXTS.accounts.credit} onSubmit={credit}>
-          <Field name={TEXTS.accounts.amount}>
-            <input name="amount" required inputMode="decimal" autocomplete="off" />
-          </Field>
+          <AmountField kind="positive" />
           <Field name={TEXTS.accounts.reference}>
             <input name="reference" maxLength={200} autocomplete="off" />
           </Field>
           <p class="hint">{TEXTS.accounts.referenceHint}</p>
+        </ActionForm>
+      </Card>
+      <Card title={TEXTS.accounts.adjustTitle}>
+        <ActionForm submit={TEXTS.accounts.adjust} onSubmit={adjust}>
+          <AmountField kind="signed" />
+          <Field name={TEXTS.accounts.reason}>
+            <input name="reason" required maxLength={200} autocomplete="off" />
+          </Field>
+          <p class="hint">{TEXTS.accounts.adjustHint}</p>
         </ActionForm>
       </Card>
       {status !== "erasing" && (
