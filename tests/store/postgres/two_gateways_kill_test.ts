@@ -28,8 +28,8 @@ import { itemAt } from "../../support/items.ts";
 import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { isPostgresWanted, startPostgres } from "../../support/postgres_server.ts";
 
-/** The environment can set more: each takes about three seconds. */
-const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "6");
+/** The environment can set more: each takes some seconds. */
+const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "4");
 /** The server crashes after so many kills of gateways. */
 const KILLS_PER_CRASH = 5;
 const SEED = Number(Deno.env.get("SWITCHYARD_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31));
