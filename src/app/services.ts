@@ -176,6 +176,15 @@ function buildServices(
   const keys = createKeyRing({ store, clock, onEvicted });
   const wrongKeys = new WrongKeys(clock);
   const credentials = createCredentialMonitor({ providers: configured.providers, clock, log });
+  const breaker = createCircuitBreaker({
+    clock,
+    credentials,
+    onFailure: () => onAttemptFailed.forEach((listener) => listener()),
+    onOpened: (provider) => plainEngine.announce?.(CIRCUIT_PREFIX + provider),
+  });
+  plainEngine.onWake((kind) => {
+    if (kind.startsWith(CIRCUIT_PREFIX)) breaker.noteOpenedElsewhere(kind.slice(CIRCUIT_PREFIX.length));
+  });
   const slots = createAttemptSlots(limitsByProvider(config.providers), clock, sharedLimitsOf(plainEngine));
   const media = createMediaWork({ clock, log });
   const tokens = createTokenWork({ clock, log });
@@ -201,11 +210,7 @@ function buildServices(
     usageRollup,
     usage: createUsageReports({ store, rollup: usageRollup, meter }),
     cacheHits,
-    breaker: createCircuitBreaker({
-      clock,
-      credentials,
-      onFailure: () => onAttemptFailed.forEach((listener) => listener()),
-    }),
+    breaker,
     onAttemptFailed,
     onRepliesForgotten: [],
     onRecordsRead,
@@ -231,6 +236,9 @@ function buildServices(
     },
   };
 }
+
+/** Announces to other gateways on the store that a provider cannot be reached. */
+const CIRCUIT_PREFIX = "circuit_open ";
 
 /** How other gateways on the store have the limits of providers too; null for an engine of one process. */
 function sharedLimitsOf({ shareLeases: leases, gateways }: StoreEngine): Parameters<typeof createAttemptSlots>[2] {

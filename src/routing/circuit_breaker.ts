@@ -35,6 +35,11 @@ export interface CircuitBreaker {
 export interface ProcessCircuitBreaker extends CircuitBreaker {
   /** Closes all circuits of a provider and drops its counts. Attempts under way no longer count. */
   forget(provider: string): void;
+  /**
+   * Another process found that a provider cannot be reached. One failure here is then sufficient to open the circuit
+   * of its connections.
+   */
+  noteOpenedElsewhere(provider: string): void;
 }
 
 /** `resting`: use only if no other provider is left. `misconfigured`: the vendor rejects the provider's credential. */
@@ -53,6 +58,8 @@ export interface CircuitBreakerOptions {
   readonly clock: Clock;
   /** Called after each failed attempt. Default: nothing is called. */
   readonly onFailure?: () => void;
+  /** Called when the circuit of a provider's connections opens. Default: nothing is called. */
+  readonly onOpened?: (provider: string) => void;
   /** Default: credentials are never treated as rejected. */
   readonly credentials?: CredentialMonitor;
   /** Default 5. */
@@ -90,7 +97,7 @@ class Breaker implements ProcessCircuitBreaker {
   constructor(options: CircuitBreakerOptions) {
     const defaults = { failuresToOpen: 5, windowMs: 60_000, restMs: 10_000, maxRestMs: 300_000 };
     const credentials = options.credentials ?? UNMONITORED_CREDENTIALS;
-    this.#options = { onFailure() {}, ...defaults, ...options, credentials };
+    this.#options = { onFailure() {}, onOpened() {}, ...defaults, ...options, credentials };
   }
 
   availabilityOf({ provider, model }: AttemptTarget, accountId: string): Availability {
@@ -107,11 +114,16 @@ class Breaker implements ProcessCircuitBreaker {
     const isConnectionProbe = connection.onStart(accountId);
     const isModelProbe = state.circuit.onStart(accountId);
     const credential = this.#options.credentials.onStart(provider, accountId);
-    return new Attempt(this, { connection, state, credential, accountId, isConnectionProbe, isModelProbe });
+    return new Attempt(this, { provider, connection, state, credential, accountId, isConnectionProbe, isModelProbe });
   }
 
   forget(provider: string): void {
     this.#providers.delete(provider);
+  }
+
+  noteOpenedElsewhere(provider: string): void {
+    const { connection } = this.#providerOf(provider);
+    connection.failuresInARow = Math.max(connection.failuresInARow, this.#options.failuresToOpen - 1);
   }
 
   health(): readonly ProviderHealth[] {
@@ -150,7 +162,9 @@ class Breaker implements ProcessCircuitBreaker {
       const scope = isConnectionProbe || connection.failuresInARow + 1 >= this.#options.failuresToOpen
         ? EVERYBODY
         : null;
+      const isOpened = scope !== null && connection.state === "closed";
       connection.onFailure({ isProbe: isConnectionProbe, scope, minRestMs: 0 });
+      if (isOpened) this.#options.onOpened(facts.provider);
       state.circuit.onNeutral(isModelProbe);
       return;
     }
@@ -189,6 +203,7 @@ class Breaker implements ProcessCircuitBreaker {
 }
 
 interface AttemptFacts {
+  readonly provider: string;
   readonly connection: Circuit;
   readonly state: ModelState;
   readonly credential: CredentialReport;

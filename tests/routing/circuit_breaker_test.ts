@@ -287,3 +287,16 @@ Deno.test("circuit breaker property: failures to connect in a row always open it
     }),
   );
 });
+
+Deno.test("one failure opens the circuit of a provider that another process could not reach", () => {
+  const opened: string[] = [];
+  const { clock, breaker, fail, succeed, isResting } = openTestBreaker({ onOpened: (name) => void opened.push(name) });
+  breaker.noteOpenedElsewhere("acme");
+  assertEquals(isResting("b"), false);
+  fail("a", NO_CONNECTION);
+  assertEquals([isResting("b"), opened], [true, ["acme"]]);
+  clock.advance(1_000);
+  succeed("a");
+  fail("a", NO_CONNECTION);
+  assertEquals(isResting("b"), false);
+});

@@ -1,4 +1,4 @@
-import type { CircuitBreaker, CircuitBreakerOptions } from "../../src/routing/circuit_breaker.ts";
+import type { CircuitBreakerOptions, ProcessCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { type FailureFacts, type FailureKind, UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -25,7 +25,7 @@ export const NO_CONNECTION = failureOf("unreachable");
 /** A circuit breaker with short times, and ways to end attempts at the provider `acme`. */
 export interface TestBreaker {
   readonly clock: ManualClock;
-  readonly breaker: CircuitBreaker;
+  readonly breaker: ProcessCircuitBreaker;
   /** One attempt that fails. */
   fail(accountId: string, error?: unknown, model?: string): void;
   /** One attempt that succeeds. */
