@@ -144,7 +144,7 @@ async function missOf(path: string, headers: Record<string, string> = {}) {
 
 Deno.test("a 404 has the caller's protocol and names the path and the correct base address", async () => {
   for (
-    const path of ["/v1/embeddings", "/v1/completions", "/completions", "/v1", "/v1/chat/completions/chat/completions"]
+    const path of ["/v1/engines", "/v1/completions", "/completions", "/v1", "/v1/chat/completions/chat/completions"]
   ) {
     const { status, body } = await missOf(path);
     assertEquals([status, body.error.type, body.error.code], [404, "not_found_error", "not_found"]);
@@ -166,7 +166,7 @@ Deno.test("a 404 has the caller's protocol and names the path and the correct ba
   for (
     const [path, headers] of [
       ["/gencompat/v1beta/files", {}],
-      ["/v1beta/models/m:embedContent", {}],
+      ["/v1beta/models/m:predict", {}],
       ["/v2/models/m", { "x-goog-api-key": key }],
     ] as const
   ) {
