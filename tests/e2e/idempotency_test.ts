@@ -46,7 +46,9 @@ const config = {
 };
 const gateway = await startTestGateway({ config: { accounts, limits: { large_body: 4_000 } } });
 const threads = await startTestGateway({ config: { accounts, limits: { large_body: 4_000 } }, isolates: 2 });
-const other = await startTestGateway({ config: { ...config, limits: { idempotency: { reply: 4_000, keys: 60 } } } });
+const other = await startTestGateway({
+  config: { ...config, limits: { text_body: 500_000, idempotency: { reply: 4_000, keys: 60 } } },
+});
 const own = { address: gateway.address, key: KEY };
 const slowly = { address: other.address, key: KEY };
 const SLOW = { model: "sandbox/slow-1" };
@@ -287,6 +289,27 @@ Deno.test("a stream that fails is repeated if it was charged", async () => {
     assertEquals(second.headers.get("idempotent-replayed"), isCharged ? "true" : null, text);
     if (isCharged) assertEquals(second.text, first.text);
   }
+});
+
+Deno.test("a body that is too large or incomplete does not use its key", async () => {
+  const headers = withKey();
+  const large = await sendAs(CHAT, slowly, { ...SLOW, headers, text: "x".repeat(1_000_000) });
+  assertEquals(large.status, 413);
+  const body = JSON.stringify(CHAT.body("sandbox/slow-1", "hello there"));
+  const address = new URL(other.address);
+  const fields = Object.entries({ ...CHAT.headers(KEY), ...headers, "content-length": String(body.length) });
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    `host: ${address.host}`,
+    ...fields.map(([name, value]) => `${name}: ${value}`),
+  ];
+  const connection = await Deno.connect({ hostname: address.hostname, port: Number(address.port) });
+  await connection.write(new TextEncoder().encode(`${head.join("\r\n")}\r\n\r\n${body.slice(0, 20)}`));
+  connection.close();
+  const question = { ...SLOW, headers, text: "hello there" };
+  let whole = await sendAs(CHAT, slowly, question);
+  while (whole.status === 409) whole = await sendAs(CHAT, slowly, question);
+  assertEquals([whole.status, whole.headers.get("idempotent-replayed")], [200, null]);
 });
 
 Deno.test("a dry run uses no key", async () => {

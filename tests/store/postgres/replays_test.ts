@@ -1,0 +1,51 @@
+import { assert, assertEquals } from "@std/assert";
+import { silentLog } from "../../../src/lib/log.ts";
+import { HeldKey } from "../../../src/replays/held_key.ts";
+import { holdKey } from "../../../src/replays/hold_key.ts";
+import { KeyCounts } from "../../../src/replays/key_counts.ts";
+import { openReplyCipher } from "../../../src/replays/reply_secret.ts";
+import { readReply, storeReply } from "../../../src/replays/stored_reply.ts";
+import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
+import { itemAt } from "../../support/items.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
+
+const LEASE_MS = 30_000;
+const HEAD = { status: 200, headers: [["content-type", "text/plain"]] } as const;
+
+if (isPostgresWanted) {
+  const server = await startPostgres();
+  registerTests(server);
+  Deno.test("postgres replays: the server is stopped", () => server.stop());
+}
+
+function registerTests(server: PostgresServer): void {
+  Deno.test("postgres replays: of requests with one key at several gateways one is carried out, and all read its reply", async () => {
+    const clock = new ManualClock();
+    const url = server.url("postgres");
+    const stores = await Promise.all(
+      Array.from({ length: 3 }, () => openPostgresStore({ url, clock, log: silentLog, isEngineClock: true })),
+    );
+    const caller = { accountId: "demo", keyId: "key_1", idempotencyKey: "k" };
+    const hold = (n: number) => {
+      const store = itemAt(stores, n % 3);
+      const parts = { store, clock, log: silentLog, counts: new KeyCounts(store), leaseMs: LEASE_MS, accountKeys: 100 };
+      return holdKey({ ...caller, requestId: `req_${n}` }, parts).catch(() => null);
+    };
+    const held = (await Promise.all(Array.from({ length: 30 }, (_, n) => hold(n)))).filter((each) => each !== null);
+    assertEquals(held.length, 1);
+    const [first] = held;
+    assert(first instanceof HeldKey);
+    const ciphers = await Promise.all(stores.map(openReplyCipher));
+    const body = new Uint8Array(300_000).fill(7);
+    const parts = (n: number) => ({ store: itemAt(stores, n), cipher: itemAt(ciphers, n) });
+    assert(await first.use("hash", await storeReply("demo", HEAD, [body], parts(0))));
+    for (const n of [0, 1, 2]) {
+      const used = await hold(n);
+      assert(used !== null && !(used instanceof HeldKey) && used.reply !== null);
+      const read = await readReply("demo", used.reply, parts(n));
+      assertEquals(await new Response(read?.body).bytes(), body);
+    }
+    await Promise.all(stores.map((store) => store.close()));
+  });
+}
