@@ -20,7 +20,8 @@ export interface ReplayServices {
 export function replayOptions(
   { config: { limits }, store, authenticate, clock, log, openStreams: { detached } }: ReplayServices,
 ): ReplayRouteOptions {
-  const { textBodyBytes, imageBodyBytes, editBodyBytes, bodyIdleMs: idleMs, idempotency: settings } = limits;
-  const capBytes = Math.max(textBodyBytes, imageBodyBytes, editBodyBytes);
+  const { bodyIdleMs: idleMs, idempotency: settings } = limits;
+  const { textBodyBytes, imageBodyBytes, editBodyBytes, inputBodyBytes, audioBodyBytes } = limits;
+  const capBytes = Math.max(textBodyBytes, imageBodyBytes, editBodyBytes, inputBodyBytes, audioBodyBytes);
   return { store, authenticate, clock, log, detached, body: { capBytes, idleMs }, settings };
 }

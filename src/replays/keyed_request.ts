@@ -138,9 +138,9 @@ async function endReply(call: EndedCall, end: ReplyEnd, kept: readonly Uint8Arra
   const { held, body } = call;
   if (canBeRepeated(call, end)) await held.free();
   else {
-    const isEmptyStream = call.isStream && kept?.length === 0;
+    const hasNoReply = call.isStream ? kept?.length === 0 : end === "failed";
     const fingerprint = await body.finish();
-    await (isEmptyStream ? held.use(fingerprint, null) : store(call, kept, fingerprint));
+    await (hasNoReply ? held.use(fingerprint, null) : store(call, kept, fingerprint));
   }
   await body.drop();
   call.onOver();
