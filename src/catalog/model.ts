@@ -13,7 +13,7 @@ import { type CapabilitySections, capabilitySections, SECTION_NAMES, sectionsOf 
 import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
 
 /** A type of input or output. */
-export type Modality = "text" | "image" | "file" | "audio" | "video" | "embeddings" | "scores";
+export type Modality = "text" | "image" | "file" | "audio" | "video" | "embeddings" | "scores" | "transcription";
 
 /** Prices in decimal USD as the operator wrote them, by what they apply to. Anything without a price is free. */
 export type Pricing = Readonly<Partial<Record<PriceName, string>>>;
@@ -126,7 +126,7 @@ const TIER_EXPECTATION =
 
 const modelId = z.string(ID_EXPECTATION).refine(isModelId, ID_EXPECTATION);
 const price = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
-const modality = z.enum(["text", "image", "file", "audio", "video", "embeddings", "scores"]);
+const modality = z.enum(["text", "image", "file", "audio", "video", "embeddings", "scores", "transcription"]);
 const tokens = () => wholeNumber(0, 1_000_000_000, "tokens");
 const anything = () => z.record(z.string(), z.unknown()).nullable().default(null);
 
@@ -261,10 +261,12 @@ function inputsOf({ image, video, transcription }: Written): Modality[] {
   ];
 }
 
-function outputsOf({ image, video, embedding, moderation, rerank, speech }: Written): Modality[] {
+function outputsOf({ image, video, embedding, moderation, rerank, speech, transcription }: Written): Modality[] {
   if (image) return image.series === "multimodal" ? ["text", "image"] : ["image"];
   if (video) return ["video"];
   if (speech) return ["audio"];
+  // Not text, so that it is not taken for a model of conversations.
+  if (transcription) return ["transcription"];
   if (moderation || rerank) return ["scores"];
   return embedding ? ["embeddings"] : ["text"];
 }

@@ -172,6 +172,17 @@ Deno.test("transcripts: a broken reply costs nothing, and impossible usage is ca
   }, { models: [scribe("stub/transcription-1", "stub")] });
 });
 
+Deno.test("transcripts: the catalog shows the model by what it does, and not as a model for text", async () => {
+  await withEmbeddings({ models }, async ({ address, key }) => {
+    const answer = await fetch(`${address}/v1/models/sandbox/transcription-1`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const { architecture, transcription, pricing } = await answer.json();
+    assertEquals(architecture.modality, "audio->transcription");
+    assertEquals([transcription, pricing], [{ translates: true }, { audio_second: "0.0001" }]);
+  });
+});
+
 Deno.test("transcripts: an account without money is refused before any vendor call", async () => {
   await withEmbeddings({ models, balance: "0.0001" }, async (gateway) => {
     const answer = await send(gateway, [model, file()]);

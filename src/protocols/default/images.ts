@@ -19,7 +19,7 @@ import { readGeneration } from "../../images/generate.ts";
 import type { ImageCalls } from "../../images/image_call.ts";
 import type { ImageCaller, ImageRequest } from "../../images/image_request.ts";
 import { writeMoney } from "../../lib/money.ts";
-import { readHeaderPin } from "../../routing/pin.ts";
+import { wholeCallerOf } from "../whole_call_parts.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
 /** The dependencies of the image endpoints. */
@@ -90,18 +90,7 @@ function trialAnswer({ request, providers, maxCost: most, admission }: ImageDryR
   return Response.json(answer, { headers: dropped.length === 0 ? {} : { "x-service-dropped": dropped.join(", ") } });
 }
 
-function askerOf(inbound: Inbound, { accountId, keyId, limits }: Credential): ImageCaller {
-  const { requestId, receivedAt, request, memory, record } = inbound;
-  return {
-    requestId,
-    accountId,
-    keyId,
-    limits,
-    receivedAt,
-    headerPin: readHeaderPin(request.headers),
-    callerSignal: () => request.signal,
-    memory,
-    record,
-    writeError: (error) => chat.caller.writeError(error, requestId),
-  };
+function askerOf(inbound: Inbound, credential: Credential): ImageCaller {
+  const caller = wholeCallerOf(inbound, credential);
+  return { ...caller, writeError: (error) => chat.caller.writeError(error, caller.requestId) };
 }
