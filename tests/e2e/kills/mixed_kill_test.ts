@@ -1,32 +1,24 @@
 import { assertEquals } from "@std/assert";
-import { newApiKey } from "../../../src/billing/api_key.ts";
-import { verifyLedger } from "../../../src/billing/verify_ledger.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { readMoney } from "../../../src/lib/money.ts";
-import { startSandbox } from "../../../src/sandbox/mod.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";
 import { itemAt } from "../../support/items.ts";
-import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { SeededRandom } from "../money_walk/random.ts";
-import { assertCallsPaid } from "./call_laws.ts";
-import { configOf, START_BALANCE } from "./config.ts";
-import { type Acknowledged, type CallKind, Load, nothingAcknowledged } from "./load.ts";
-import { KILL_POINTS, KillPoints } from "./kill_points.ts";
+import { configOf } from "./config.ts";
+import { KILL_POINTS } from "./kill_points.ts";
+import { assertMoneyExact, startKillStage } from "./kill_stage.ts";
+import { type Acknowledged, Load } from "./load.ts";
 import { createOldVideos } from "./old_videos.ts";
-import { startEventReceiver } from "./receiver.ts";
-import { type ReportedTask, VideoFacts } from "./video_facts.ts";
+import type { ReportedTask, VideoFacts } from "./video_facts.ts";
 import {
   assertMadeOnce,
   assertMirrorsOpen,
   assertNoStrayFiles,
   assertNothingLost,
-  assertVideosPaid,
   settledTasks,
 } from "./video_laws.ts";
 import { VideoLoad } from "./video_load.ts";
-import { SeenVideos } from "./video_vendors.ts";
 
 /** The environment can set more, as `deno task test:kills` does: each takes one to two seconds. */
 const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "7");
@@ -39,25 +31,8 @@ const MAX_LIFE_MS = 2_000;
 
 Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice, or left held (seed ${SEED})`, async () => {
   const random = new SeededRandom(SEED);
-  const asked: Record<CallKind, number> = { text: 0, image: 0, cache: 0 };
-  const moments = new KillPoints();
-  const seen = new SeenVideos();
-  const sandbox = await startSandbox({
-    port: 0,
-    onRequest(request) {
-      const { method, path } = request;
-      if (method === "POST" && path.endsWith("/messages")) asked.text++;
-      else if (method === "POST" && path.endsWith("/images/generations")) asked.image++;
-      else if (method === "POST" && path.endsWith("/cachedContents")) asked.cache++;
-      const moment = seen.note(request);
-      if (moment !== null) moments.report(moment);
-    },
-  });
-  const facts = new VideoFacts();
-  const receiver = startEventReceiver(facts, () => moments.report("event"));
-  const folder = await Deno.makeTempDir();
-  const [key, adminKey] = [newApiKey(), newApiKey()];
-  await Deno.writeTextFile(`${folder}/root.pem`, LOOPBACK_ROOT);
+  const stage = await startKillStage();
+  const { sandbox, receiver, folder, key, adminKey, moments, facts, seen, acknowledged } = stage;
   // The modes take turns, so each replays what the other left.
   const configs: string[] = [];
   for (const durability of ["process", "power"] as const) {
@@ -65,7 +40,6 @@ Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice
     configs.push(config);
     await Deno.writeTextFile(config, JSON.stringify(configOf(sandbox.baseUrls, { folder, key, adminKey, durability })));
   }
-  const acknowledged = nothingAcknowledged();
   let numbered = 0;
   let started = 0;
   const start = () => {
@@ -111,19 +85,12 @@ Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice
   assertNoStrayFiles(`${folder}/files`, tasks);
   const store = await openKvStore({ path: `${folder}/store.db`, clock: systemClock, log: silentLog });
   try {
-    assertEquals((await verifyLedger(store)).differences, []);
-    const spent = await assertCallsPaid(store, "demo", acknowledged, asked) +
-      await assertVideosPaid(store, "demo", tasks, facts);
-    const balance = await store.balance("demo");
-    assertEquals(balance.held, 0n, "nothing is held at the end");
-    assertEquals(balance.available, readMoney(START_BALANCE) - spent, "the balance is what the ledger says");
+    await assertMoneyExact(store, stage, tasks);
   } finally {
     await store.close();
   }
   if (Deno.env.has("SWITCHYARD_TEST_KILLS")) console.log(summaryOf(facts, acknowledged, tasks));
-  await receiver.stop();
-  await sandbox.stop();
-  await Deno.remove(folder, { recursive: true });
+  await stage.stop();
 });
 
 async function addressOf(child: GatewayProcess): Promise<string> {

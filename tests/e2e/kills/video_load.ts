@@ -34,10 +34,13 @@ export class VideoLoad {
     ]);
   }
 
-  /** Repeats the creates with a key that got no response in an earlier run. */
+  /**
+   * Repeats the creates with a key that got no response in an earlier run. Their first requests may be under way still,
+   * at this gateway or at another one.
+   */
   async createAgain(): Promise<void> {
     const again = this.facts.ordersWithoutResponse().filter(({ idempotencyKey }) => idempotencyKey !== null);
-    await Promise.all(again.map((order) => this.#attempt(() => this.#create(order))));
+    await Promise.all(again.map((order) => this.#attempt(() => this.#create(order, { mayBeUnderWay: true }))));
   }
 
   /** Starts no more calls and closes streams. */
@@ -47,11 +50,15 @@ export class VideoLoad {
   }
 
   /** Creates a video; a repeat with its key returns the same task. */
-  async #create(order: VideoOrder): Promise<void> {
+  async #create(order: VideoOrder, { mayBeUnderWay = false } = {}): Promise<void> {
     this.facts.orders.set(order.number, order);
     const { idempotencyKey: key } = order;
     const answer = await this.#call("POST", "/v1/videos", order.body, key === null ? {} : { "idempotency-key": key });
     const { id } = await answer.json();
+    if (answer.status === 409 && mayBeUnderWay) {
+      await pause();
+      return await this.#create(order, { mayBeUnderWay });
+    }
     if (answer.status === 202) this.facts.recordCreated(order, id);
     else if (!this.#mayFail(answer.status)) {
       this.facts.contradictions.push(`create ${order.number} was answered ${answer.status}`);
@@ -147,7 +154,7 @@ export class VideoLoad {
   async #repeat(call: () => Promise<void>): Promise<void> {
     while (!this.#isStopped) {
       await this.#attempt(call);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause();
     }
   }
 
@@ -171,4 +178,8 @@ export class VideoLoad {
       signal: this.#left.signal,
     });
   }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 }

@@ -1,31 +1,22 @@
 import { assertEquals } from "@std/assert";
-import { newApiKey } from "../../../src/billing/api_key.ts";
-import { verifyLedger } from "../../../src/billing/verify_ledger.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { readMoney } from "../../../src/lib/money.ts";
-import { startSandbox } from "../../../src/sandbox/mod.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
-import { assertCallsPaid } from "../../e2e/kills/call_laws.ts";
-import { configOf, START_BALANCE } from "../../e2e/kills/config.ts";
-import { KILL_POINTS, KillPoints } from "../../e2e/kills/kill_points.ts";
-import { type CallKind, Load, type LoadTarget, nothingAcknowledged } from "../../e2e/kills/load.ts";
-import { startEventReceiver } from "../../e2e/kills/receiver.ts";
-import { VideoFacts } from "../../e2e/kills/video_facts.ts";
+import { configOf } from "../../e2e/kills/config.ts";
+import { assertMoneyExact, startKillStage } from "../../e2e/kills/kill_stage.ts";
+import { KILL_POINTS } from "../../e2e/kills/kill_points.ts";
+import { Load, type LoadTarget } from "../../e2e/kills/load.ts";
 import {
   assertMadeOnce,
   assertMirrorsOpen,
   assertNoStrayFiles,
   assertNothingLost,
-  assertVideosPaid,
   settledTasks,
 } from "../../e2e/kills/video_laws.ts";
 import { VideoLoad } from "../../e2e/kills/video_load.ts";
-import { SeenVideos } from "../../e2e/kills/video_vendors.ts";
 import { SeededRandom } from "../../e2e/money_walk/random.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";
 import { itemAt } from "../../support/items.ts";
-import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { isPostgresWanted, startPostgres } from "../../support/postgres_server.ts";
 
 /** The environment can set more: each takes some seconds. */
@@ -51,29 +42,11 @@ if (isPostgresWanted) {
   Deno.test(`kill -9 of two gateways and of their database under mixed load: nothing is lost, submitted or charged twice, or left held (seed ${SEED})`, async () => {
     const server = await startPostgres();
     const random = new SeededRandom(SEED);
-    const asked: Record<CallKind, number> = { text: 0, image: 0, cache: 0 };
-    const moments = new KillPoints();
-    const seen = new SeenVideos();
-    const sandbox = await startSandbox({
-      port: 0,
-      onRequest(request) {
-        const { method, path } = request;
-        if (method === "POST" && path.endsWith("/messages")) asked.text++;
-        else if (method === "POST" && path.endsWith("/images/generations")) asked.image++;
-        else if (method === "POST" && path.endsWith("/cachedContents")) asked.cache++;
-        const moment = seen.note(request);
-        if (moment !== null) moments.report(moment);
-      },
-    });
-    const facts = new VideoFacts();
-    const receiver = startEventReceiver(facts, () => moments.report("event"));
-    const folder = await Deno.makeTempDir();
-    const [key, adminKey] = [newApiKey(), newApiKey()];
+    const stage = await startKillStage();
+    const { sandbox, receiver, folder, key, adminKey, moments, facts, seen, acknowledged } = stage;
     const store = server.url("postgres");
-    await Deno.writeTextFile(`${folder}/root.pem`, LOOPBACK_ROOT);
     const config = configOf(sandbox.baseUrls, { folder, key, adminKey, durability: "power" });
     await Deno.writeTextFile(`${folder}/switchyard.json`, JSON.stringify({ ...config as object, store }));
-    const acknowledged = nothingAcknowledged();
     let numbered = 0;
     let isOver = false;
     let outageUntil = -Infinity;
@@ -148,21 +121,14 @@ if (isPostgresWanted) {
     assertNoStrayFiles(`${folder}/files`, tasks);
     const opened = await openPostgresStore({ url: store, clock: systemClock, log: silentLog, lock: "alone" });
     try {
-      assertEquals((await verifyLedger(opened)).differences, []);
-      const spent = await assertCallsPaid(opened, "demo", acknowledged, asked) +
-        await assertVideosPaid(opened, "demo", tasks, facts);
-      const balance = await opened.balance("demo");
-      assertEquals(balance.held, 0n, "nothing is held at the end");
-      assertEquals(balance.available, readMoney(START_BALANCE) - spent, "the balance is what the ledger says");
+      await assertMoneyExact(opened, stage, tasks);
     } finally {
       await opened.close();
     }
     if (Deno.env.has("SWITCHYARD_TEST_KILLS")) {
       console.log(JSON.stringify({ seed: SEED, kills: KILLS, calls: acknowledged.calls, tasks: tasks.length }));
     }
-    await receiver.stop();
-    await sandbox.stop();
+    await stage.stop();
     await server.stop();
-    await Deno.remove(folder, { recursive: true });
   });
 }
