@@ -1,41 +1,31 @@
 import type { QuantitiesBy } from "../billing/tariff.ts";
-import type { CallParts } from "../calls/paid_call.ts";
-import { runWholeCall, type WholeCaller, type WholeResult } from "../calls/whole_call.ts";
+import type { WholeCall } from "../calls/whole_call.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
-import type { SpeechOutcome } from "../upstreams/speech_upstream.ts";
+import type { SpeechOutcome, SpeechUpstream } from "../upstreams/speech_upstream.ts";
 import type { SpeechRequest } from "./speech_request.ts";
 
 /**
- * Speaks a text: routes, admits, sends and charges. Resolves when the first audio has arrived and is charged: vendors
- * bill the text, whether or not its audio is read to the end.
- *
- * @throws {GatewayError} As `runWholeCall`.
+ * The call for a request to speak a text. It is charged when the first audio has arrived: vendors bill the text,
+ * whether or not its audio is read to the end.
  */
-export async function speak(
-  request: SpeechRequest,
-  caller: WholeCaller,
-  parts: CallParts,
-): Promise<WholeResult<SpeechOutcome>> {
-  const { models, modelName, bodyPin, input, characters, voice, format, asEvents, extras, droppedFields } = request;
-  caller.record.model = modelName;
-  caller.record.dropped = droppedFields;
+export function speechCall(
+  { models, modelName, bodyPin, input, characters, voice, format, asEvents, extras, droppedFields }: SpeechRequest,
+): WholeCall<SpeechUpstream, SpeechOutcome> {
   const quantities = speechQuantities(characters);
-  return await runWholeCall(
-    {
-      kind: "speech",
-      models,
-      bodyPin,
-      capability: "speaks",
-      load: ({ lazy, outbound }) => lazy?.speech?.(outbound),
-      boundOf: () => ({ quantities, tokens: 0 }),
-      send: async ({ candidate: { model }, upstream, exchange }) => {
-        const result = await upstream.speak({ model, input, voice, format, asEvents, extras }, exchange);
-        return { result, quantities, usage: NO_USAGE };
-      },
+  return {
+    kind: "speech",
+    models,
+    modelName,
+    bodyPin,
+    capability: "speaks",
+    load: ({ lazy, outbound }) => lazy?.speech?.(outbound),
+    droppedAt: () => droppedFields,
+    boundOf: () => ({ quantities, tokens: 0 }),
+    async send({ candidate: { model }, upstream, exchange }) {
+      const result = await upstream.speak({ model, input, voice, format, asEvents, extras }, exchange);
+      return { result, quantities, usage: NO_USAGE };
     },
-    caller,
-    parts,
-  );
+  };
 }
 
 /** The chargeable quantities of a request. */

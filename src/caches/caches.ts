@@ -3,6 +3,7 @@ import type { CacheParts } from "./cache_parts.ts";
 import type { CachedContent } from "./cached_content.ts";
 import { type CachePatch, deleteCache, patchCache } from "./change.ts";
 import { type CacheCall, createCache, type CreatedCache } from "./create.ts";
+import type { CacheDryRun } from "./dry_run.ts";
 import { deleteHandler, expireHandler } from "./expire.ts";
 import { type CachePage, listCaches, readUsableCache } from "./read.ts";
 import type { CacheJobKind } from "./records.ts";
@@ -12,6 +13,8 @@ import { type CacheReference, type NamedCache, resolveReference } from "./refere
 export interface Caches {
   /** See {@linkcode createCache}. */
   create(call: CacheCall): Promise<CreatedCache>;
+  /** See {@linkcode dryRunCache}. */
+  dryRun(call: CacheCall): Promise<CacheDryRun>;
   /** The cache with that name. Throws `not_found` and `permission_denied`. */
   read(keyId: string, name: string): Promise<CachedContent>;
   /** See {@linkcode listCaches}. */
@@ -30,6 +33,7 @@ export interface Caches {
 export function createCaches(parts: CacheParts): Caches {
   return {
     create: (call) => createCache(parts, call),
+    dryRun: async (call) => (await import("./dry_run.ts")).dryRunCache(parts, call),
     read: async (keyId, name) => (await readUsableCache(parts.store, keyId, name)).value,
     list: (keyId, after, most) => listCaches(parts.store, keyId, after, most),
     patch: (patch) => patchCache(parts, patch),

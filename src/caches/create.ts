@@ -10,9 +10,11 @@ import { content } from "../conversation/codecs/content/mod.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import type { Money } from "../lib/money.ts";
 import { permittedCandidates } from "../ownership/permitted_candidates.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import type { Candidate } from "../routing/candidates.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { CACHE_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -80,25 +82,53 @@ const { grammar } = content.caller;
  */
 export async function createCache(parts: CacheParts, call: CacheCall): Promise<CreatedCache> {
   const now = parts.store.now();
-  const request = readCacheRequest(call.body, now);
-  const model = parts.modelOf(bareModelName(request.modelName), call.limits);
+  const { request, model, candidates, maxTokens, maxCost } = await routeCache(parts, call, now);
   const { requestId, accountId, keyId, record } = call;
-  record.model = request.modelName;
-  const { candidates } = routeOf(model, { accountId, headerPin: call.headerPin, bodyPin: null, record }, parts);
-  const passesTo = (provider: Provider) => provider.caches !== undefined;
-  const asked = { accountId, grammar, body: request.content, model, passesTo } as const;
-  const maxTokens = maxTokensOf(call, model);
   return await runPaidCall({
     facts: { kind: "cache", requestId, accountId, keyId, receivedAt: now, record, model },
     caller: call,
     author: content.caller.author,
-    candidates: await permittedCandidates(asked, candidates, parts),
+    candidates,
     rule: CACHE_FALLBACK,
     promptTokens: maxTokens,
     callerSignal: call.callerSignal,
-    reserve: fixedReservation(costOf(cacheQuantitiesOf(maxTokens), model.tariff), maxTokens),
+    reserve: fixedReservation(maxCost, maxTokens),
     begin: (settlement) => (serving) => createAt(serving, { parts, call, request, model, settlement, now }),
   }, parts);
+}
+
+/** What is created, who may store it, and what it costs at most. */
+export interface CacheRoute {
+  readonly request: CacheRequest;
+  readonly model: Model;
+  /** At least one. */
+  readonly candidates: readonly Candidate[];
+  readonly maxTokens: number;
+  readonly maxCost: Money;
+}
+
+/**
+ * Reads a create request and routes it.
+ *
+ * @param now Unix milliseconds.
+ * @throws {GatewayError}
+ */
+export async function routeCache(parts: CacheParts, call: CacheCall, now: number): Promise<CacheRoute> {
+  const request = readCacheRequest(call.body, now);
+  const model = parts.modelOf(bareModelName(request.modelName), call.limits);
+  const { accountId, headerPin, record } = call;
+  record.model = request.modelName;
+  const { candidates } = routeOf(model, { accountId, headerPin, bodyPin: null, record }, parts);
+  const passesTo = (provider: Provider) => provider.caches !== undefined;
+  const asked = { accountId, grammar, body: request.content, model, passesTo } as const;
+  const maxTokens = maxTokensOf(call, model);
+  return {
+    request,
+    model,
+    candidates: await permittedCandidates(asked, candidates, parts),
+    maxTokens,
+    maxCost: costOf(cacheQuantitiesOf(maxTokens), model.tariff),
+  };
 }
 
 /** Content with files is counted as the model's whole context, since the size of the files is unknown. */

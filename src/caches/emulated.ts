@@ -1,3 +1,4 @@
+import type { Conversation } from "../conversation/conversation.ts";
 import { content } from "../conversation/codecs/content/mod.ts";
 import { withoutSearch } from "../conversation/offered_search.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -20,11 +21,7 @@ const MAX_CONTENT_BYTES = 200_000_000;
  */
 export async function storeEmulated(parts: CacheParts, making: CacheCreation): Promise<StoredContent> {
   const { id, provider, serving, model, callerSignal, memory } = making;
-  const [endpoint] = provider.text;
-  if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
-  const read = withoutSearch(content.caller.read({ ...making.content, model: model.id }));
-  const conversation = await parts.inlined(read, provider, making);
-  const { droppedFields } = endpoint.format.writeRequest(conversation, targetOf(making));
+  const { conversation, droppedFields } = await translateContent(parts, making);
   const { tokens, countedBy } = await parts.countAt(serving, model, { conversation, callerSignal, memory });
   const prefix = writePrefix(conversation);
   const bytes = await parts.files.write(cacheFileOf(id), bytesOf(prefix), { capBytes: MAX_CONTENT_BYTES });
@@ -34,8 +31,34 @@ export async function storeEmulated(parts: CacheParts, making: CacheCreation): P
     countedBy,
     expiresAt: making.expiresAt,
     bytes,
-    droppedFields: [...read.unsupportedFields, ...content.caller.droppedFields(making.content, droppedFields)],
+    droppedFields,
   };
+}
+
+/** A content in a provider's format. */
+export interface TranslatedContent {
+  readonly conversation: Conversation;
+  /** The fields, in the caller's spelling, that the model does not receive. */
+  readonly droppedFields: readonly string[];
+}
+
+/**
+ * Translates a content into a provider's format, with all media that the format cannot refer to.
+ *
+ * @throws {GatewayError} As {@linkcode storeEmulated}; `route_error` if the provider does not support text.
+ */
+export async function translateContent(
+  { inlined }: Pick<CacheParts, "inlined">,
+  making: CacheCreation,
+): Promise<TranslatedContent> {
+  const { provider, model } = making;
+  const [endpoint] = provider.text;
+  if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
+  const read = withoutSearch(content.caller.read({ ...making.content, model: model.id }));
+  const conversation = await inlined(read, provider, making);
+  const written = endpoint.format.writeRequest(conversation, targetOf(making)).droppedFields;
+  const droppedFields = [...read.unsupportedFields, ...content.caller.droppedFields(making.content, written)];
+  return { conversation, droppedFields };
 }
 
 async function* bytesOf({ head, pieces }: WrittenPrefix): AsyncGenerator<Uint8Array> {

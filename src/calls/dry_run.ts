@@ -48,7 +48,7 @@ function writeRefusal({ code, message, details: { quota, retryAfterSeconds } }: 
     code,
     message,
     holder: quota?.holder ?? null,
-    limit: quota?.limit ?? "balance",
+    limit: quota?.limit ?? (code === "insufficient_credits" ? "balance" : null),
     value: quota?.value ?? null,
     retry_after: retryAfterSeconds ?? null,
   };

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { NO_USAGE, type Usage } from "../conversation/usage.ts";
 import type { Log } from "../lib/log.ts";
-import type { WholeAttempt, WholeCaller } from "./whole_call.ts";
+import type { WholeAttempt } from "./whole_call.ts";
 
 /** What of the texts of a request determines its tokens. */
 export interface TextMeasure {
@@ -71,19 +71,19 @@ export function inputUsage({ tokens, reason }: CheckedTokens): Usage {
   return { ...NO_USAGE, freshTokens: tokens, ...isEstimated && { estimated: true } };
 }
 
-/** Logs a report that was corrected. */
+/**
+ * Logs a report that was corrected.
+ *
+ * @param reported The tokens as the vendor wrote them.
+ */
 export function logCorrected(
   log: Log,
   { reason }: Pick<CheckedTokens, "reason">,
-  { reported, caller, attempt }: {
-    readonly reported: unknown;
-    readonly caller: Pick<WholeCaller, "requestId" | "accountId">;
-    readonly attempt: Pick<WholeAttempt<unknown>, "candidate" | "model">;
-  },
+  reported: unknown,
+  attempt: Pick<WholeAttempt<unknown>, "caller" | "candidate" | "model">,
 ): void {
   if (reason === null || reason === "missing") return;
-  const { requestId, accountId } = caller;
-  const { candidate: { provider }, model: { id: model } } = attempt;
+  const { caller: { requestId, accountId }, candidate: { provider }, model: { id: model } } = attempt;
   const inputTokens = typeof reported === "number" ? reported : undefined;
   log.warn("usage_implausible", { requestId, accountId, model, provider, reason, inputTokens });
 }

@@ -1,69 +1,50 @@
 import type { CallParts } from "../calls/paid_call.ts";
 import { checkedTokens, inputUsage, logCorrected } from "../calls/text_measure.ts";
-import { runWholeCall, type WholeAttempt, type WholeCaller } from "../calls/whole_call.ts";
-import type { Model } from "../catalog/model.ts";
+import type { WholeAttempt, WholeCall } from "../calls/whole_call.ts";
 import { type GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { EmbeddingUpstream } from "../upstreams/embedding_upstream.ts";
 import { encodedVector, type Vector } from "../upstreams/vector_list.ts";
 import type { EmbeddingRequest } from "./embedding_request.ts";
 import { embeddingBound, embeddingQuantities, measureOf } from "./measure.ts";
 
-/** Embeddings, and who made them. */
+/** Embeddings, and what is charged for them. */
 export interface MadeEmbeddings {
   /** One for each input, in the encoding of the response. */
   readonly vectors: readonly Vector[];
   /** The charged input tokens. */
   readonly tokens: number;
-  readonly provider: string;
-  readonly model: Model;
-  /** The fields of the request that the provider was not sent. */
-  readonly dropped: readonly string[];
 }
 
-/**
- * Makes embeddings: routes, admits, sends and charges.
- *
- * @throws {GatewayError} As `runWholeCall`; `invalid_request` if no provider of the model takes the inputs.
- */
-export async function makeEmbeddings(
+/** The call for a request for embeddings. */
+export function embeddingCall(
   request: EmbeddingRequest,
-  caller: WholeCaller,
-  parts: CallParts,
-): Promise<MadeEmbeddings> {
+  { log }: Pick<CallParts, "log">,
+): WholeCall<EmbeddingUpstream, MadeEmbeddings> {
   const { models, modelName, bodyPin, inputs, dimensions, encoding, extras, droppedFields } = request;
-  caller.record.model = modelName;
   const measure = measureOf(inputs);
-  const { result, ...served } = await runWholeCall(
-    {
-      kind: "embedding",
-      models,
-      bodyPin,
-      capability: "makes embeddings",
-      load: ({ lazy, outbound }) => lazy?.embeddings?.(outbound),
-      mistakeAt: (upstream: EmbeddingUpstream) => mistakeFor(request, upstream),
-      boundOf: (model) => embeddingBound(measure, model),
-      send: async (attempt) => {
-        const { candidate, upstream, exchange } = attempt;
-        const order = { model: candidate.model, inputs, dimensions, encoding, extras };
-        const { vectors: sent, reportedTokens: reported } = await upstream.embed(order, exchange);
-        // For the body that is written; before the charge, as the request can fail here.
-        exchange.reserve(sent.reduce((sum, { bytes }) => sum + bytes.length, 0));
-        const vectors = await encoded(sent, request, attempt);
-        const checked = checkedTokens(measure, reported);
-        logCorrected(parts.log, checked, { reported, caller, attempt });
-        const { tokens } = checked;
-        return {
-          result: { vectors, tokens, dropped: [...droppedFields, ...upstream.dropped(order)] },
-          quantities: embeddingQuantities(tokens),
-          usage: inputUsage(checked),
-        };
-      },
+  const orderFor = (model: string) => ({ model, inputs, dimensions, encoding, extras });
+  return {
+    kind: "embedding",
+    models,
+    modelName,
+    bodyPin,
+    capability: "makes embeddings",
+    load: ({ lazy, outbound }) => lazy?.embeddings?.(outbound),
+    mistakeAt: (upstream) => mistakeFor(request, upstream),
+    droppedAt: (upstream, model) => [...droppedFields, ...upstream.dropped(orderFor(model))],
+    boundOf: (model) => embeddingBound(measure, model),
+    async send(attempt) {
+      const { candidate, upstream, exchange } = attempt;
+      const { vectors: sent, reportedTokens } = await upstream.embed(orderFor(candidate.model), exchange);
+      // For the body that is written; before the charge, as the request can fail here.
+      exchange.reserve(sent.reduce((sum, { bytes }) => sum + bytes.length, 0));
+      const vectors = await encoded(sent, request, attempt);
+      const checked = checkedTokens(measure, reportedTokens);
+      logCorrected(log, checked, reportedTokens, attempt);
+      const { tokens } = checked;
+      return { result: { vectors, tokens }, quantities: embeddingQuantities(tokens), usage: inputUsage(checked) };
     },
-    caller,
-    parts,
-  );
-  caller.record.dropped = result.dropped;
-  return { ...result, ...served };
+  };
 }
 
 /** A number of four bytes takes up to 24 characters, and base64 five and a third. */

@@ -14,15 +14,3 @@ export function isDryRun(headers: HeaderReader): boolean {
     field: "X-Service-Dry-Run",
   });
 }
-
-/**
- * Refuses a dry run where there is none. Otherwise the request would be carried out and charged.
- *
- * @throws {GatewayError} `invalid_request`, also for a value that is neither `true` nor `false`.
- */
-export function refuseDryRun(headers: HeaderReader): void {
-  if (!isDryRun(headers)) return;
-  throw new GatewayError("invalid_request", "Cannot run this request dry: it is not sent, to avoid a charge", {
-    field: "X-Service-Dry-Run",
-  });
-}

@@ -1,7 +1,7 @@
 import type { CallParts } from "../calls/paid_call.ts";
 import { checkedTokens, inputUsage, logCorrected, maxTokensOf } from "../calls/text_measure.ts";
-import { runWholeCall, type WholeCaller, type WholeResult } from "../calls/whole_call.ts";
-import type { RankedDocument } from "../upstreams/rank_upstream.ts";
+import type { WholeCall } from "../calls/whole_call.ts";
+import type { RankedDocument, RankUpstream } from "../upstreams/rank_upstream.ts";
 import { checkedUnits, maxUnitsOf, rankQuantities } from "./rank_quantities.ts";
 import type { RankRequest } from "./rank_request.ts";
 
@@ -15,45 +15,35 @@ export interface Ranking {
 
 const MIN_BYTES_PER_TOKEN = 2;
 
-/**
- * Ranks documents: routes, admits, sends and charges.
- *
- * @throws {GatewayError} As `runWholeCall`.
- */
-export async function rankDocuments(
-  request: RankRequest,
-  caller: WholeCaller,
-  parts: CallParts,
-): Promise<WholeResult<Ranking>> {
-  const { models, modelName, bodyPin, query, documents, count, extras, measure, droppedFields } = request;
-  caller.record.model = modelName;
-  caller.record.dropped = droppedFields;
+/** The call for a request to rank documents. */
+export function rankCall(
+  { models, modelName, bodyPin, query, documents, count, extras, measure, droppedFields }: RankRequest,
+  { log }: Pick<CallParts, "log">,
+): WholeCall<RankUpstream, Ranking> {
   const tokens = maxTokensOf(measure);
   const bound = { tokens, quantities: rankQuantities(tokens, maxUnitsOf(measure, MIN_BYTES_PER_TOKEN)) };
-  return await runWholeCall(
-    {
-      kind: "rerank",
-      models,
-      bodyPin,
-      capability: "ranks documents",
-      load: ({ lazy, outbound }) => lazy?.ranks?.(outbound),
-      boundOf: () => bound,
-      send: async (attempt) => {
-        const { candidate: { model }, upstream, exchange } = attempt;
-        const outcome = await upstream.rank({ model, query, documents, count, extras }, exchange);
-        const { results, reportedTokens, reportedUnits } = outcome;
-        const checked = checkedTokens(measure, reportedTokens);
-        const { units, isCorrected } = checkedUnits(measure, reportedUnits);
-        const reason = isCorrected ? "above_ceiling" : checked.reason;
-        logCorrected(parts.log, { reason }, { reported: reportedTokens, caller, attempt });
-        return {
-          result: { results, tokens: checked.tokens, units },
-          quantities: rankQuantities(checked.tokens, units),
-          usage: inputUsage(checked),
-        };
-      },
+  return {
+    kind: "rerank",
+    models,
+    modelName,
+    bodyPin,
+    capability: "ranks documents",
+    load: ({ lazy, outbound }) => lazy?.ranks?.(outbound),
+    droppedAt: () => droppedFields,
+    boundOf: () => bound,
+    async send(attempt) {
+      const { candidate: { model }, upstream, exchange } = attempt;
+      const outcome = await upstream.rank({ model, query, documents, count, extras }, exchange);
+      const { results, reportedTokens, reportedUnits } = outcome;
+      const checked = checkedTokens(measure, reportedTokens);
+      const { units, isCorrected } = checkedUnits(measure, reportedUnits);
+      const reason = isCorrected ? "above_ceiling" : checked.reason;
+      logCorrected(log, { reason }, reportedTokens, attempt);
+      return {
+        result: { results, tokens: checked.tokens, units },
+        quantities: rankQuantities(checked.tokens, units),
+        usage: inputUsage(checked),
+      };
     },
-    caller,
-    parts,
-  );
+  };
 }

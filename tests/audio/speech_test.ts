@@ -74,9 +74,6 @@ Deno.test("speech: bad requests are refused with the field, and nothing is sent"
       const { error } = await answer.json();
       assertEquals([answer.status, error.param], [400, field], JSON.stringify(change).slice(0, 80));
     }
-    const dry = await gateway.post("/v1/audio/speech", REQUEST, { "x-service-dry-run": "true" });
-    assertEquals(dry.status, 400);
-    await dry.body?.cancel();
     assertEquals(gateway.sandbox.requests.length, 0);
   });
 });

@@ -147,17 +147,6 @@ Deno.test("a low balance lowers the output limit of the estimate", async () => {
   await low.stop();
 });
 
-Deno.test("a create of cached contents has no dry run, and is refused instead of charged", async () => {
-  const before = gateway.sandbox.requests.length;
-  const answer = await fetch(`${gateway.address}/gencompat/v1beta/cachedContents`, {
-    method: "POST",
-    headers: { ...CONTENT.headers(KEY), ...DRY },
-    body: JSON.stringify({ model: "sandbox/content-1", contents: [{ parts: [{ text: "a" }] }] }),
-  });
-  assertEquals([answer.status, (await answer.json()).error.code], [400, 400]);
-  assertEquals(gateway.sandbox.requests.length, before);
-});
-
 Deno.test.afterAll(async () => {
   await gateway.stop();
   await twoThreads.stop();

@@ -232,22 +232,6 @@ Deno.test("embeddings: an account without money, or with too little, is refused 
   });
 });
 
-Deno.test("embeddings: a dry run is refused and sends nothing", async () => {
-  await withEmbeddings({}, async (gateway) => {
-    const headers = { "x-service-dry-run": "true" };
-    const body = { model: "sandbox/embedding-1", input: "fox" };
-    const content = { content: { parts: [{ text: "fox" }] } };
-    const path = "/gencompat/v1beta/models/sandbox/embedding-1:embedContent";
-    for (
-      const answer of [await gateway.post("/v1/embeddings", body, headers), await gateway.post(path, content, headers)]
-    ) {
-      assertEquals(answer.status, 400);
-      await answer.body?.cancel();
-    }
-    assertEquals(gateway.sandbox.requests.length, 0);
-  });
-});
-
 Deno.test("embeddings: the OpenAI client gets an error of its own kind", async () => {
   await withEmbeddings({}, async (gateway) => {
     const client = openaiOf(gateway);

@@ -51,9 +51,6 @@ Deno.test("moderations: bad requests are refused with the field, and nothing is 
       const { error } = await answer.json();
       assertEquals([answer.status, error.param], [400, field], JSON.stringify(change).slice(0, 80));
     }
-    const dry = await gateway.post("/v1/moderations", { input: "a" }, { "x-service-dry-run": "true" });
-    assertEquals(dry.status, 400);
-    await dry.body?.cancel();
     assertEquals(gateway.sandbox.requests.length, 0);
   });
 });

@@ -4,12 +4,12 @@ import type { Caches } from "../../caches/caches.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
 import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
-import { refuseDryRun } from "../../http/dry_run.ts";
+import { isDryRun } from "../../http/dry_run.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { providerNameOf } from "../../lib/provider_name.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
-import { droppedFieldsHeader } from "../../texts/response_headers.ts";
+import { droppedHeader, dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
 import { renderContentError as renderError } from "./error.ts";
 
 /** The dependencies of the cached content endpoints. */
@@ -40,9 +40,9 @@ export function cachedContentRoutes(parts: CachedContentParts): Route[] {
 
 async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
   const { keyId, accountId, limits } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
-  refuseDryRun(inbound.request.headers);
+  const isTrial = isDryRun(inbound.request.headers);
   const { body, bytes } = await readJsonObject(inbound, bodyLimits);
-  const { cache, droppedFields } = await caches.create({
+  const call = {
     requestId: inbound.requestId,
     keyId,
     accountId,
@@ -53,10 +53,14 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
     callerSignal: () => inbound.request.signal,
     memory: inbound.memory,
     record: inbound.record,
-  });
-  const answer = answerWith(cache);
-  if (droppedFields.length > 0) answer.headers.set("x-service-dropped", droppedFieldsHeader(droppedFields));
-  return answer;
+  };
+  if (isTrial) {
+    const { model: { id: model }, maxTokens, maxCost, ...found } = await caches.dryRun(call);
+    const estimate = { prompt_tokens: maxTokens, ...writeEstimatedCost("cache", maxCost) };
+    return dryRunResponse({ ...found, model, mode: "cache", fallbacks: [], estimate });
+  }
+  const { cache, droppedFields } = await caches.create(call);
+  return answerWith(cache, droppedFields);
 }
 
 async function read(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
@@ -99,8 +103,9 @@ function pageSizeIn(query: URLSearchParams): number {
 }
 
 /** The cache, who keeps it, and who counted its tokens. */
-function answerWith(cache: CachedContent): Response {
+function answerWith(cache: CachedContent, droppedFields: readonly string[] = []): Response {
   const headers = {
+    ...droppedHeader(droppedFields),
     "x-service-provider": providerNameOf(cache.home.provider),
     "x-service-counted-by": cache.countedBy ?? "gateway",
   };

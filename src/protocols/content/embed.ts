@@ -1,12 +1,14 @@
+import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { readBatchEmbedContents, readEmbedContent } from "../../embeddings/content_request.ts";
-import { makeEmbeddings } from "../../embeddings/embedding_call.ts";
+import { embeddingCall } from "../../embeddings/embedding_call.ts";
 import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
-import { refuseDryRun } from "../../http/dry_run.ts";
+import { isDryRun } from "../../http/dry_run.ts";
 import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { framedVectors, type VectorFrame } from "../vector_frame.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { dryRunWhole } from "../whole_dry_run.ts";
 import { EMBED_ENDPOINTS, type EmbedVerb } from "./embed_endpoints.ts";
 import { renderContentError as renderError } from "./error.ts";
 
@@ -46,15 +48,17 @@ function embed({ read, frame, end }: EmbedStyle, parts: WholeCallParts): Handler
   const { calls, catalog, authenticate, bodyLimits } = parts;
   return async (inbound) => {
     const credential = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
-    refuseDryRun(inbound.request.headers);
+    const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
     const model = pathParam(inbound.params, "model").replace(/^models\//, "");
     const request = read(body, model, permittedCatalog(catalog, credential.limits));
     const caller = wholeCallerOf(inbound, credential);
-    const made = await makeEmbeddings(request, caller, calls);
-    const usage = JSON.stringify({ usageMetadata: { promptTokenCount: made.tokens } }).slice(1);
-    const written = framedVectors(made.vectors, { ...frame, closing: `${end},${usage}` });
-    return servedResponse(caller, { ...made, body: written, contentType: "application/json" });
+    const call = embeddingCall(request, calls);
+    if (isTrial) return await dryRunWhole(call, caller, calls);
+    const { result: { vectors, tokens }, ...served } = await runWholeCall(call, caller, calls);
+    const usage = JSON.stringify({ usageMetadata: { promptTokenCount: tokens } }).slice(1);
+    const written = framedVectors(vectors, { ...frame, closing: `${end},${usage}` });
+    return servedResponse(caller, { ...served, body: written, contentType: "application/json" });
   };
 }

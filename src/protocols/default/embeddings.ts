@@ -1,11 +1,13 @@
+import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { readEmbeddingRequest } from "../../embeddings/default_request.ts";
-import { type MadeEmbeddings, makeEmbeddings } from "../../embeddings/embedding_call.ts";
-import { refuseDryRun } from "../../http/dry_run.ts";
+import { embeddingCall, type MadeEmbeddings } from "../../embeddings/embedding_call.ts";
+import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { framedVectors } from "../vector_frame.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { dryRunWhole } from "../whole_dry_run.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
 /** `POST /v1/embeddings`. */
@@ -16,14 +18,16 @@ export function defaultEmbeddingRoutes(parts: WholeCallParts): Route[] {
 function embeddings({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    refuseDryRun(inbound.request.headers);
+    const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
     const request = readEmbeddingRequest(body, permittedCatalog(catalog, credential.limits));
     const caller = wholeCallerOf(inbound, credential);
-    const made = await makeEmbeddings(request, caller, calls);
-    const written = writeEmbeddings(made, request.modelName);
-    return servedResponse(caller, { ...made, body: written, contentType: "application/json" });
+    const call = embeddingCall(request, calls);
+    if (isTrial) return await dryRunWhole(call, caller, calls);
+    const { result, ...served } = await runWholeCall(call, caller, calls);
+    const written = writeEmbeddings(result, request.modelName);
+    return servedResponse(caller, { ...served, body: written, contentType: "application/json" });
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
-import { writeAdmission } from "../../calls/dry_run.ts";
 import type { UploadFormLimits } from "../../calls/upload_form.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
@@ -18,7 +17,7 @@ import { withFallbacks } from "../../images/fallbacks.ts";
 import { readGeneration } from "../../images/generate.ts";
 import type { ImageCalls } from "../../images/image_call.ts";
 import type { ImageCaller, ImageRequest } from "../../images/image_request.ts";
-import { writeMoney } from "../../lib/money.ts";
+import { dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
 import { wholeCallerOf } from "../whole_call_parts.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
@@ -84,10 +83,8 @@ async function carryOut(
 
 function trialAnswer({ request, providers, maxCost: most, admission }: ImageDryRun): Response {
   const { model: { id: model }, kind: mode, count: images, droppedFields: dropped } = request;
-  const decimal = writeMoney(most);
-  const estimate = { images, image_cost: decimal, cost: Number(decimal) };
-  const answer = { dry_run: true, model, mode, providers, estimate, dropped, ...writeAdmission(admission) };
-  return Response.json(answer, { headers: dropped.length === 0 ? {} : { "x-service-dropped": dropped.join(", ") } });
+  const estimate = { images, ...writeEstimatedCost("image", most) };
+  return dryRunResponse({ model, mode, providers, estimate, dropped, admission });
 }
 
 function askerOf(inbound: Inbound, credential: Credential): ImageCaller {

@@ -1,10 +1,12 @@
+import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
-import { refuseDryRun } from "../../http/dry_run.ts";
+import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
-import { moderate } from "../../moderations/moderation_call.ts";
+import { moderationCall } from "../../moderations/moderation_call.ts";
 import { readModerationRequest } from "../../moderations/moderation_request.ts";
 import { servedJson, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { dryRunWhole } from "../whole_dry_run.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
 /** `POST /v1/moderations`. */
@@ -15,14 +17,16 @@ export function defaultModerationRoutes(parts: WholeCallParts): Route[] {
 function moderations({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    refuseDryRun(inbound.request.headers);
+    const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
     const request = readModerationRequest(body, permittedCatalog(catalog, credential.limits));
     const caller = wholeCallerOf(inbound, credential);
-    const { result: { id, results }, ...served } = await moderate(request, caller, calls);
-    const { modelName: model, droppedFields: dropped } = request;
+    const call = moderationCall(request, calls);
+    if (isTrial) return await dryRunWhole(call, caller, calls);
+    const { result: { id, results }, ...served } = await runWholeCall(call, caller, calls);
+    const { modelName: model } = request;
     // Source: OpenAI API reference, "The moderation object".
-    return servedJson(caller, { ...served, dropped }, { id: id ?? `modr-${caller.requestId}`, model, results });
+    return servedJson(caller, served, { id: id ?? `modr-${caller.requestId}`, model, results });
   };
 }

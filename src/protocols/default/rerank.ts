@@ -1,11 +1,13 @@
+import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
-import { refuseDryRun } from "../../http/dry_run.ts";
+import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { rankDocuments, type Ranking } from "../../ranks/rank_call.ts";
+import { rankCall, type Ranking } from "../../ranks/rank_call.ts";
 import { type RankRequest, readRankRequest } from "../../ranks/rank_request.ts";
 import { servedJson, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { dryRunWhole } from "../whole_dry_run.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
 /** `POST /v1/rerank`. */
@@ -16,14 +18,15 @@ export function defaultRerankRoutes(parts: WholeCallParts): Route[] {
 function rerank({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    refuseDryRun(inbound.request.headers);
+    const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
     const request = readRankRequest(body, permittedCatalog(catalog, credential.limits));
     const caller = wholeCallerOf(inbound, credential);
-    const { result, ...served } = await rankDocuments(request, caller, calls);
-    const written = writeRanking(result, request);
-    return servedJson(caller, { ...served, dropped: request.droppedFields }, { id: caller.requestId, ...written });
+    const call = rankCall(request, calls);
+    if (isTrial) return await dryRunWhole(call, caller, calls);
+    const { result, ...served } = await runWholeCall(call, caller, calls);
+    return servedJson(caller, served, { id: caller.requestId, ...writeRanking(result, request) });
   };
 }
 

@@ -1,10 +1,12 @@
-import { speak } from "../../audio/speech_call.ts";
+import { speechCall } from "../../audio/speech_call.ts";
 import { readSpeechRequest } from "../../audio/speech_request.ts";
+import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
-import { refuseDryRun } from "../../http/dry_run.ts";
+import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { servedHeaders, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { dryRunWhole } from "../whole_dry_run.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
 /** `POST /v1/audio/speech`. */
@@ -25,17 +27,19 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 function speech({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    refuseDryRun(inbound.request.headers);
+    const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
     const request = readSpeechRequest(body, permittedCatalog(catalog, credential.limits));
     const caller = wholeCallerOf(inbound, credential);
-    const { result, ...served } = await speak(request, caller, calls);
+    const call = speechCall(request);
+    if (isTrial) return await dryRunWhole(call, caller, calls);
+    const { result, ...served } = await runWholeCall(call, caller, calls);
     const { mediaType } = result;
     const contentType = mediaType === "application/octet-stream"
       ? MEDIA_TYPES[request.format ?? "mp3"] ?? mediaType
       : mediaType;
-    const headers = servedHeaders(caller, { ...served, contentType, dropped: request.droppedFields });
+    const headers = servedHeaders(caller, { ...served, contentType });
     return new Response(result.body, { headers });
   };
 }

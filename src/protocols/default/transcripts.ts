@@ -1,12 +1,14 @@
-import { transcribe, type TranscriptParts } from "../../audio/transcript_call.ts";
+import { measureTranscript, transcriptCall, type TranscriptParts } from "../../audio/transcript_call.ts";
 import { readTranscriptRequest } from "../../audio/transcript_request.ts";
 import type { UploadFormLimits } from "../../calls/upload_form.ts";
+import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import type { Spool } from "../../files/spool.ts";
-import { refuseDryRun } from "../../http/dry_run.ts";
+import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import type { TranscriptFormat } from "../../upstreams/transcript_upstream.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
+import { dryRunWhole } from "../whole_dry_run.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
 /** The dependencies of transcriptions. */
@@ -31,14 +33,18 @@ function transcripts(
 ): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    refuseDryRun(inbound.request.headers);
+    const isTrial = isDryRun(inbound.request.headers);
     const room = spool.openRequest();
     try {
       const permitted = permittedCatalog(catalog, credential.limits);
       const request = await readTranscriptRequest(inbound, permitted, { translates, limits, room });
       const caller = wholeCallerOf(inbound, credential);
-      const { result: { bytes: body }, ...served } = await transcribe(request, caller, calls);
-      return servedResponse(caller, { ...served, body, contentType: contentTypeOf(request.format), dropped: [] });
+      // An account without credit is refused before its audio is measured.
+      if (!isTrial) await calls.meter.allowance(caller);
+      const call = transcriptCall(request, await measureTranscript(request, caller, calls), calls);
+      if (isTrial) return await dryRunWhole(call, caller, calls);
+      const { result: { bytes: body }, ...served } = await runWholeCall(call, caller, calls);
+      return servedResponse(caller, { ...served, body, contentType: contentTypeOf(request.format) });
     } finally {
       await room.clear();
     }

@@ -1,16 +1,15 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { BodyLimits } from "../../http/body.ts";
-import { writeAdmission } from "../../calls/dry_run.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import { readIdempotencyKey } from "../../http/idempotency_key.ts";
 import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
-import { droppedFieldsHeader } from "../../texts/response_headers.ts";
 import type { DryRunResult } from "../../videos/create/dry_run.ts";
 import { type PollingDecision, pollingLimitExceeded } from "../../videos/polling_limit.ts";
 import { estimateOf } from "../../videos/tasks/task_object.ts";
 import type { Videos } from "../../videos/videos.ts";
+import { droppedHeader, dryRunResponse } from "../dry_run_response.ts";
 import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
 import { withOpenaiFields } from "./openai_video_fields.ts";
 import { dialectOf } from "./video_dialects.ts";
@@ -86,14 +85,8 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
   });
 }
 
-function trialAnswer({ model, mode, providers, price, dropped, admission }: DryRunResult): Response {
-  const estimate = estimateOf(price);
-  const answer = { dry_run: true, model, mode, providers, estimate, dropped, ...writeAdmission(admission) };
-  return Response.json(answer, { headers: droppedHeader(dropped) });
-}
-
-function droppedHeader(dropped: readonly string[]): Record<string, string> {
-  return dropped.length === 0 ? {} : { "x-service-dropped": droppedFieldsHeader(dropped) };
+function trialAnswer({ price, ...found }: DryRunResult): Response {
+  return dryRunResponse({ ...found, estimate: estimateOf(price) });
 }
 
 async function read(inbound: Inbound, { videos, authenticate }: VideoRouteParts): Promise<Response> {

@@ -1,0 +1,38 @@
+import { type ProbedAdmission, writeAdmission } from "../calls/dry_run.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import { type Money, writeMoney } from "../lib/money.ts";
+import { droppedFieldsHeader } from "../texts/response_headers.ts";
+
+/** What a dry run found, in the form of its response. */
+export interface DryRunAnswer {
+  /** The id in the catalog. */
+  readonly model: string;
+  readonly mode: string;
+  /** Most likely first. */
+  readonly providers: readonly string[];
+  readonly fallbacks?: readonly { readonly model: string; readonly providers: readonly string[] }[];
+  readonly estimate: object;
+  readonly dropped: readonly string[];
+  readonly admission: ProbedAdmission;
+}
+
+/** The response to a dry run. Source: docs/api/dry-runs.md. */
+export function dryRunResponse({ model, mode, providers, fallbacks, estimate, dropped, admission }: DryRunAnswer) {
+  const found = { dry_run: true, model, mode, providers, fallbacks, estimate, dropped, ...writeAdmission(admission) };
+  return Response.json(found, { headers: droppedHeader(dropped) });
+}
+
+/** `X-Service-Dropped`, unless nothing is dropped. */
+export function droppedHeader(dropped: readonly string[]): Record<string, string> {
+  return dropped.length === 0 ? {} : { "x-service-dropped": droppedFieldsHeader(dropped) };
+}
+
+/**
+ * The highest cost in an estimate, as a decimal and as a number.
+ *
+ * @param kind The name of what costs it, such as `image`.
+ */
+export function writeEstimatedCost(kind: string, most: Money): JsonObject {
+  const decimal = writeMoney(most);
+  return { [`${kind}_cost`]: decimal, cost: Number(decimal) };
+}

@@ -1,0 +1,49 @@
+import type { PriceKey, Quantities } from "../billing/tariff.ts";
+import type { CallParts } from "../calls/paid_call.ts";
+import type { WholeCall, WholeCaller } from "../calls/whole_call.ts";
+import { dryRunWholeCall, type WholeServing } from "../calls/whole_dry_run.ts";
+import { dryRunResponse, writeEstimatedCost } from "./dry_run_response.ts";
+
+/** The fields of estimates, by what they count. */
+const ESTIMATED: Readonly<Partial<Record<PriceKey, string>>> = {
+  prompt: "prompt_tokens",
+  audio: "audio_tokens",
+  completion: "output_tokens",
+  search_unit: "search_units",
+  character: "characters",
+  audio_second: "seconds",
+};
+
+/**
+ * Answers a dry run of a call. Source: docs/api/dry-runs.md.
+ *
+ * @throws {GatewayError} As {@linkcode dryRunWholeCall}.
+ */
+export async function dryRunWhole<U, T>(
+  call: WholeCall<U, T>,
+  caller: WholeCaller,
+  parts: CallParts,
+): Promise<Response> {
+  const { fallbacks, bound, maxCost, dropped, admission, ...serving } = await dryRunWholeCall(call, caller, parts);
+  return dryRunResponse({
+    ...writeServing(serving),
+    mode: call.kind,
+    fallbacks: fallbacks.map(writeServing),
+    estimate: { ...estimatesOf(bound.quantities), ...writeEstimatedCost(call.kind, maxCost) },
+    dropped,
+    admission,
+  });
+}
+
+function writeServing({ model, providers }: WholeServing) {
+  return { model: model.id, providers };
+}
+
+function estimatesOf(quantities: Quantities): Record<string, number> {
+  const estimates: Record<string, number> = {};
+  for (const key in quantities) {
+    const field = ESTIMATED[key as PriceKey];
+    if (field !== undefined) estimates[field] = quantities[key as PriceKey]!;
+  }
+  return estimates;
+}
