@@ -76,7 +76,11 @@ export async function startApp(options: ServiceOptions): Promise<RunningApp> {
 /** Builds the endpoints and jobs over the services. */
 export function createApp(services: OwnedServices): App {
   const { config, log, clock, memory, requestLog, tracing } = services;
-  const state: GatewayState = { isDraining: false, baseUrl: config.server.baseUrl ?? "" };
+  const state: GatewayState = {
+    isDraining: false,
+    baseUrl: config.server.baseUrl ?? "",
+    peerUrl: config.server.peerUrl,
+  };
   const gateway = new LiveGateway(services, state);
   const observer = observeAll([
     accessLog(log, clock),
@@ -103,6 +107,9 @@ export function createApp(services: OwnedServices): App {
   const adminHandler = gateway.adminRouter === null ? null : handlerOf(gateway.adminRouter);
   return { handler, start: () => start(services, gateway, { handler, adminHandler, handlerOf, observer }, state) };
 }
+
+/** Addresses on which all of a host is listened to. */
+const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 async function start(
   services: OwnedServices,
@@ -134,6 +141,8 @@ async function start(
   const address = urlOf(listening);
   const adminAddress = adminListening === null ? address : urlOf(adminListening);
   state.baseUrl ||= address;
+  // An address that stands for all of this host leads nowhere on another one.
+  if (!WILDCARDS.has(listening.address)) state.peerUrl ??= address;
   const jobs = gateway.startJobs();
   const abortStreams = () => {
     openStreams.abortAll();

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { LargeRequests } from "../large_requests/large_requests.ts";
 import { threadModule } from "../lib/program_files.ts";
+import { createHttpClient } from "../net/http1/client.ts";
 import { StreamHolder } from "../replays/resume_route.ts";
 import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
@@ -19,6 +20,8 @@ export interface GatewayState {
   isDraining: boolean;
   /** The gateway's own address without a final slash; empty until it listens, unless `server.base_url` is set. */
   baseUrl: string;
+  /** Where other gateways on the store reach this one, without a final slash; null if that is unknown. */
+  peerUrl: string | null;
 }
 
 /** The features that last as long as the process: they have jobs, threads, or state of callers. */
@@ -97,7 +100,10 @@ export function createLastingFeatures(
     baseUrl: () => state.baseUrl,
     current,
   });
-  const keptStreams = new StreamHolder(clock);
+  const { store, log } = services;
+  const client = createHttpClient({ clock, caCerts: egress.caCertificates });
+  const places = store.gateways === undefined ? null : { store, clock, log, client, ownUrl: () => state.peerUrl };
+  const keptStreams = new StreamHolder(clock, places);
   const forgetReplies = (account: string) => {
     services.onRepliesForgotten.forEach((listener) => listener(account));
     return reasoning.removeAccount(account) + items.removeAccount(account) + keptStreams.removeAccount(account);

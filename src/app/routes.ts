@@ -149,7 +149,8 @@ function callerRoutes(services: OwnedServices, features: Features): Route[] {
     }),
     ...lazyRoutes(STREAM_ENDPOINTS, renderDefaultError, async () => {
       const { streamRoutes } = await import("../replays/stream_route.ts");
-      return streamRoutes({ authenticate, streams: await keptStreams.load(), renderError: renderDefaultError });
+      const [streams, places] = await Promise.all([keptStreams.load(), keptStreams.loadPlaces()]);
+      return streamRoutes({ authenticate, streams, places, renderError: renderDefaultError });
     }),
     ...lazyRoutes(KEY_ENDPOINTS, renderDefaultError, async () => {
       return (await import("../protocols/default/key.ts")).keyRoutes(services);

@@ -13,6 +13,7 @@ export function defaultSettings(
       port: server.port,
       base_url: server.baseUrl,
       docs_url: server.docsUrl,
+      peer_url: server.peerUrl,
       vendor_callbacks: server.vendorCallbacks,
       shutdown_grace: seconds(server.shutdownGraceMs),
     },

@@ -9,6 +9,7 @@ const OVERRIDES: Readonly<Record<string, Path>> = {
   HOST: ["server", "host"],
   PORT: ["server", "port"],
   SWITCHYARD_BASE_URL: ["server", "base_url"],
+  SWITCHYARD_PEER_URL: ["server", "peer_url"],
   SWITCHYARD_ADMIN_KEY: ["server", "admin_key"],
   SWITCHYARD_STORE: ["store"],
   SWITCHYARD_FILES: ["files"],

@@ -26,6 +26,11 @@ export interface ServerConfig {
   /** The start of `doc_url` in errors, without a final slash. Default, as null: the gateway's own `/docs`. */
   readonly docsUrl: string | null;
   /**
+   * Where other gateways on the same store reach this one, without a final slash. Default, as null: the listening
+   * address, unless it stands for all addresses of the host.
+   */
+  readonly peerUrl: string | null;
+  /**
    * Whether video vendors get an address below `baseUrl` for notifications, if that is https and public. Default: true.
    */
   readonly vendorCallbacks: boolean;
@@ -107,6 +112,7 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
     .default([]),
   base_url: optional(httpAddress()),
   docs_url: optional(httpAddress()),
+  peer_url: optional(httpAddress()),
   vendor_callbacks: boolean().default(true),
   admin_key: optional(secret(16)),
   admin_keys: z.array(adminKeySchema, "a list").default([]).refine(
@@ -123,6 +129,7 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
   trusted_proxies,
   base_url,
   docs_url,
+  peer_url,
   vendor_callbacks,
   admin_key,
   admin_keys,
@@ -135,6 +142,7 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
   trustedProxies: trusted_proxies,
   baseUrl: base_url,
   docsUrl: docs_url,
+  peerUrl: peer_url,
   vendorCallbacks: vendor_callbacks,
   adminKey: admin_key,
   adminKeys: admin_keys,

@@ -1,12 +1,16 @@
 import type { Key, Store } from "../store/store.ts";
-import { keyCountsOf, replyPartsOf, usedKeysOf } from "./records.ts";
+import { keyCountsOf, replyPartsOf, streamPlacesOf, usedKeysOf } from "./records.ts";
 
 const PAGE = 100;
 
-/** Removes all idempotency keys and stored replies of an account, in small commits. Returns the number of keys. */
+/**
+ * Removes all idempotency keys and stored replies of an account, and the places of its streams, in small commits.
+ * Returns the number of keys.
+ */
 export async function eraseReplays(store: Pick<Store, "scan" | "commit">, account: string): Promise<number> {
   await removeAll(store, replyPartsOf(account));
   await removeAll(store, keyCountsOf(account));
+  await removeAll(store, streamPlacesOf(account));
   return await removeAll(store, usedKeysOf(account));
 }
 

@@ -64,6 +64,12 @@ export const keyCountKey = (account: string, hour: number, counter: string): Key
   counter,
 ];
 
+/** The streams of an account whose events a gateway keeps. */
+export const streamPlacesOf = (account: string): Key => ["streams", account];
+
+/** The gateway that keeps the events of a request. */
+export const streamPlaceKey = (account: string, requestId: string): Key => [...streamPlacesOf(account), requestId];
+
 /** The secret that encrypts the replies of this store. */
 export const REPLY_SECRET: Key = ["replays", "secret"];
 

@@ -4,11 +4,14 @@ import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { KeptStreams, StreamLimits } from "./kept_streams.ts";
+import type { StreamPlaces } from "./stream_places.ts";
 
 /** The dependencies of streams that can be resumed. */
 export interface ResumableParts {
   readonly streams: KeptStreams;
   readonly limits: StreamLimits;
+  /** Records which gateway keeps the events; null if no other gateway can be on the store. */
+  readonly places: StreamPlaces | null;
   /** What a shutdown waits for. */
   readonly detached: DetachedWork;
 }
@@ -30,7 +33,7 @@ export async function answerResumable(
   handler: Handler,
   inbound: Inbound,
   { accountId }: Credential,
-  { streams, limits, detached }: ResumableParts,
+  { streams, limits, places, detached }: ResumableParts,
 ): Promise<Response> {
   const { headers = inbound.request.headers, requestId, request } = inbound;
   if (!isWanted(headers.get("x-service-resume"))) return await handler(inbound);
@@ -60,6 +63,7 @@ export async function answerResumable(
     });
     for (const name in shared) response.headers.set(name, shared[name]!);
     response.headers.set("x-service-resume", streamPathOf(requestId));
+    await places?.record(accountId, requestId);
     return new Response(stream.read(0), { status, headers: response.headers });
   } catch (error) {
     memory.end();

@@ -4,19 +4,29 @@ import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Route } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { KeptStreams, StreamLimits } from "./kept_streams.ts";
+import type { StreamPlaces, StreamPlacesParts } from "./stream_places.ts";
 
 /** The streams of this process whose events are kept. Their code is loaded by the first one. */
 export class StreamHolder {
   #streams: Promise<KeptStreams> | null = null;
   #loaded: KeptStreams | null = null;
+  #places: Promise<StreamPlaces> | null = null;
 
-  constructor(private readonly clock: Clock) {}
+  /** @param places Null if no other gateway can be on the store. */
+  constructor(private readonly clock: Clock, private readonly places: StreamPlacesParts | null) {}
 
   /** Returns the streams. */
   load(): Promise<KeptStreams> {
     return this.#streams ??= import("./kept_streams.ts").then(({ KeptStreams }) =>
       this.#loaded = new KeptStreams(this.clock)
     );
+  }
+
+  /** Returns which gateways keep streams; null if no other gateway can be on the store. */
+  loadPlaces(): Promise<StreamPlaces> | null {
+    const { places } = this;
+    if (places === null) return null;
+    return this.#places ??= import("./stream_places.ts").then(({ StreamPlaces }) => new StreamPlaces(places));
   }
 
   /** Removes all streams of an account. Returns their number. */
@@ -57,7 +67,9 @@ function resumable(route: Route, { holder, authenticate, detached, settings: lim
       return headers.get("x-service-resume") === null ? handler(inbound) : (async () => {
         const credential = await authenticate(inbound, carriers);
         const { answerResumable } = await import("./resumable_request.ts");
-        return await answerResumable(handler, inbound, credential, { streams: await holder.load(), limits, detached });
+        const places = await holder.loadPlaces();
+        const streams = await holder.load();
+        return await answerResumable(handler, inbound, credential, { streams, limits, places, detached });
       })();
     },
   };

@@ -2,16 +2,19 @@ import type { Authenticate } from "../billing/authenticate.ts";
 import { type ErrorRenderer, type Inbound, pathParam, type Route } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { KeptStreams } from "./kept_streams.ts";
+import type { StreamPlaces } from "./stream_places.ts";
 
 /** The dependencies of {@linkcode streamRoutes}. */
 export interface StreamRouteOptions {
   readonly authenticate: Authenticate;
   readonly streams: KeptStreams;
+  /** Finds those that other gateways keep; null if no other gateway can be on the store. */
+  readonly places: StreamPlaces | null;
   readonly renderError: ErrorRenderer;
 }
 
 /** `GET /v1/requests/{id}/stream`: the events of a stream after `Last-Event-ID`. Source: docs/api/resuming.md. */
-export function streamRoutes({ authenticate, streams, renderError }: StreamRouteOptions): Route[] {
+export function streamRoutes({ authenticate, streams, places, renderError }: StreamRouteOptions): Route[] {
   return [{
     method: "GET",
     path: "/v1/requests/:id/stream",
@@ -23,6 +26,8 @@ export function streamRoutes({ authenticate, streams, renderError }: StreamRoute
       // A stream of another account is not distinguished from a missing one.
       const stream = streams.find(accountId, id);
       if (stream === null) {
+        const elsewhere = await places?.read(inbound, accountId, id) ?? null;
+        if (elsewhere !== null) return elsewhere;
         throw new GatewayError("not_found", `No stream of this account is kept for the request "${id.slice(0, 100)}"`);
       }
       const events = stream.read(lastId);

@@ -75,6 +75,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       trustedProxies: [],
       baseUrl: null,
       docsUrl: null,
+      peerUrl: null,
       vendorCallbacks: true,
       adminKey: null,
       adminKeys: [],
