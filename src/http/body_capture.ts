@@ -50,6 +50,12 @@ export class BodyCapture {
     if (body.length > this.maxBytes) this.#isCut = true;
   }
 
+  /** Copies what can be read of the body of a request, such as the texts of a form with files. */
+  takePart(body: Uint8Array): void {
+    this.takeRequest(body);
+    this.#isCut = true;
+  }
+
   /** Copies the next bytes of the response. */
   addResponse(bytes: Uint8Array): void {
     const room = this.maxBytes - this.#responseBytes;

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { mediaConfig } from "./media_models.ts";
-import { checkPage, checkShown, endBrowser, fillJson, stageTest } from "./stage.ts";
+import { checkPage, checkShown, endBrowser, fillJson, type StageGateway, stageTest } from "./stage.ts";
 
 const CAPTURE = {
   config: { request_log: { enabled: true, capture: { secret_key: "the-secret-of-the-operator", body: 10_000 } } },
@@ -29,6 +29,16 @@ async function ask(page: Page, text: string, count = 1): Promise<void> {
   await page.fill("textarea[name=prompt]", text);
   await page.click("text=Send");
   await page.locator(".reply-facts").nth(count - 1).waitFor();
+}
+
+/** Has the bodies of all requests of the account kept. */
+async function captureAll({ address, adminKey }: StageGateway): Promise<void> {
+  const response = await fetch(`${address}/admin/v1/accounts/demo`, {
+    method: "PATCH",
+    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ capture: "all" }),
+  });
+  await response.body?.cancel();
 }
 
 /** Waits until an expression is true in the page, whose policy forbids the browser's own waiting for one. */
@@ -262,11 +272,7 @@ stageTest("the playground makes a video, from its estimate to its player, and ca
 
 stageTest("a captured request is opened in the playground, with its account, and sent again", async (stage) => {
   const { gateway, page, open, signIn } = stage;
-  await fetch(`${gateway.address}/admin/v1/accounts/demo`, {
-    method: "PATCH",
-    headers: { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ capture: "all" }),
-  }).then((response) => response.body?.cancel());
+  await captureAll(gateway);
   const response = await fetch(`${gateway.address}/msgcompat/v1/messages`, {
     method: "POST",
     headers: { "x-api-key": gateway.key, "content-type": "application/json", "anthropic-version": "2023-06-01" },
@@ -336,5 +342,31 @@ const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
+
+stageTest("the playground takes over a picture edit, whose pictures are chosen again", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await captureAll(gateway);
+  const form = new FormData();
+  for (const [name, value] of [["model", "sandbox/image-1"], ["prompt", "Paint it red"], ["n", "2"]] as const) {
+    form.append(name, value);
+  }
+  form.append("image[]", new Blob([PIXEL]), "dot.png");
+  const headers = { authorization: `Bearer ${gateway.key}` };
+  const response = await fetch(`${gateway.address}/v1/images/edits`, { method: "POST", headers, body: form });
+  await response.text();
+  await signIn(gateway.adminKey);
+  await open("requests");
+  await page.click("text=Live");
+  await page.click(`a[href$="${response.headers.get("x-service-request-id")}"]`);
+  await page.click("text=Open in the playground");
+  await page.getByText("Choose the pictures of this edit again").waitFor();
+  assertEquals(await page.locator("textarea[name=prompt]").inputValue(), "Paint it red");
+  assertEquals(await page.locator("input[name=count]").inputValue(), "2");
+  assertEquals(await page.getByRole("button", { name: "Create" }).isDisabled(), true);
+  await page.setInputFiles("input[type=file]", { name: "dot.png", mimeType: "image/png", buffer: PIXEL });
+  await page.click("text=Create");
+  await page.locator(".run .pictures img").first().waitFor();
+  assertStringIncludes(gateway.sandbox.requests.at(-1)?.path ?? "", "/images/edits");
+}, { config: { ...MEDIA.config, ...CAPTURE.config } });
 
 endBrowser();

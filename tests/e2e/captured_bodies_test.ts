@@ -30,6 +30,11 @@ async function ask(key: string, text: string, fields: Record<string, unknown> = 
     body: JSON.stringify({ model: "sandbox/chat-1", messages: [{ role: "user", content: text }], ...fields }),
   });
   await response.text();
+  return await logged(response);
+}
+
+/** The id of a request, once it is in the log. */
+async function logged(response: Response): Promise<string> {
   const requestId = response.headers.get("x-service-request-id")!;
   const isLogged = () => gateway.logLines.some((line) => line.includes('"request"') && line.includes(requestId));
   while (!isLogged()) await new Promise((resolve) => setTimeout(resolve, 2));
@@ -64,6 +69,19 @@ Deno.test({ name: "a long body is cut, also one that a thread answers", ...open(
     assertEquals([body.request.length, body.is_cut], [1_000, true]);
     assert(body.response.length > 0);
   }
+});
+
+Deno.test({ name: "the texts of an edit's form are kept as JSON, without its pictures", ...open() }, async () => {
+  const form = new FormData();
+  form.append("model", "sandbox/unknown-1");
+  form.append("prompt", "Paint it red");
+  form.append("image[]", new Blob([new Uint8Array(300)]), "a.png");
+  const headers = { authorization: `Bearer ${ALL_KEY}` };
+  const response = await fetch(`${gateway.address}/v1/images/edits`, { method: "POST", headers, body: form });
+  await response.text();
+  const { body } = await bodiesOf(await logged(response));
+  assertEquals(JSON.parse(body.request), { model: "sandbox/unknown-1", prompt: "Paint it red" });
+  assertEquals(body.is_cut, true);
 });
 
 Deno.test(

@@ -643,6 +643,7 @@ export const TEXTS = {
       format: "Format",
       background: "Background",
       addPictures: "Add pictures",
+      chooseAgain: "Choose the pictures of this edit again. The log keeps none.",
       use: "What the pictures are for",
       uses: { edit: "Change the first", reference: "References" },
       maskLabel: "Part of the picture that may change",

@@ -21,6 +21,8 @@ import { dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
 import { wholeCallerOf } from "../whole_call_parts.ts";
 import { renderDefaultError as renderError } from "./error.ts";
 
+const encoder = new TextEncoder();
+
 /** The dependencies of the image endpoints. */
 export interface DefaultImageParts {
   readonly images: ImageCalls;
@@ -62,6 +64,8 @@ function edits({ images, catalog: whole, authenticate, editForm, spool }: Defaul
     const room = spool.openRequest();
     try {
       const form = await readEditForm(inbound, editForm, room);
+      // As JSON, which can be read in the log. Pictures are left out, as their encodings are removed from bodies.
+      inbound.record.capture?.takePart(encoder.encode(JSON.stringify(Object.fromEntries(form.fields))));
       const read = ({ id }: Model) => readEdit({ ...form, fields: new Map(form.fields).set("model", id) }, catalog);
       const requests = await withFallbacks(await readEdit(form, catalog), catalog, read);
       return await carryOut(requests, askerOf(inbound, credential), images, isTrial);

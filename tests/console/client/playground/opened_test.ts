@@ -58,11 +58,11 @@ Deno.test("playground: requests of texts, pictures and videos have a page there"
       "/msgcompat/v1/messages",
       "/gencompat/v1beta/models/:model*:streamGenerateContent",
       "/v1/images/generations",
-      "/v1/videos",
       "/v1/images/edits",
+      "/v1/videos",
       "/msgcompat/v1/messages/count_tokens",
       "/admin/v1/accounts",
     ].map(playgroundPageOf),
-    [...Array(4).fill("playground"), "playground/pictures", "playground/videos", null, null, null],
+    [...Array(4).fill("playground"), "playground/pictures", "playground/pictures", "playground/videos", null, null],
   );
 });

@@ -23,6 +23,7 @@ export async function openRequest(id: string, { chat, pictures, videos }: Playgr
   const name = served_model ?? model ?? textIn(body.model);
   if (protocol !== undefined) chat.open(protocol.name, name, protocol.read(body));
   else if (path === "/v1/images/generations") pictures.open(name, body);
+  else if (path === "/v1/images/edits") pictures.openEdit(name, body);
   else if (path === "/v1/videos") videos.open(name, body);
   else throw new ApiError(TEXTS.playground.notOpened, 0, "unsupported", null);
   if (account) payer.value = account;

@@ -40,6 +40,8 @@ export class PictureState {
   readonly use = signal<PictureUse>("edit");
   readonly pictures = signal<readonly Media[]>([]);
   readonly mask = signal<Media | null>(null);
+  /** Whether the pictures of an opened edit are still to be chosen. */
+  readonly lacksPictures = signal(false);
   /** The newest first. */
   readonly runs = signal<readonly PictureRun[]>([]);
   #running: AbortController | null = null;
@@ -55,6 +57,7 @@ export class PictureState {
     if (pictures[0] !== this.pictures.value[0]) this.mask.value = null;
     this.pictures.value = pictures;
     this.use.value = use;
+    this.lacksPictures.value = false;
   }
 
   /** Shows a generation of the log. */
@@ -66,8 +69,14 @@ export class PictureState {
     this.count.value = String(numberIn(body.n) || 1);
     this.background.value = textIn(body.background);
     this.format.value = textIn(body.output_format);
-    const references = Array.isArray(body.input_images) ? body.input_images.map((url) => fileIn(textIn(url))) : [];
-    this.choose(references.filter((file) => file.kind === "media"), "reference");
+    this.choose(picturesIn(body.input_images), "reference");
+  }
+
+  /** Shows an edit of the log, whose captured form has no pictures. */
+  openEdit(model: string, body: JsonObject): void {
+    this.open(model, { ...body, n: Number(body.n) });
+    this.choose([], "edit");
+    this.lacksPictures.value = true;
   }
 
   /** What is chosen now. */
@@ -119,4 +128,9 @@ export class PictureState {
   stop(): void {
     this.#running?.abort();
   }
+}
+
+function picturesIn(urls: unknown): Media[] {
+  const files = Array.isArray(urls) ? urls.map((url) => fileIn(textIn(url))) : [];
+  return files.filter((file) => file.kind === "media");
 }

@@ -62,8 +62,8 @@ export function Pictures({ state, models }: { readonly state: PictureState; read
 }
 
 function Order({ state, models }: { readonly state: PictureState; readonly models: readonly ListedModel[] }) {
-  const { model, prompt, quality, size, count, background, format } = state;
-  const isReady = canSend() && prompt.value.trim() !== "" && !state.isRunning;
+  const { model, prompt, quality, size, count, background, format, lacksPictures } = state;
+  const isReady = canSend() && !lacksPictures.value && prompt.value.trim() !== "" && !state.isRunning;
   return (
     <form
       class="card play-settings"
@@ -104,6 +104,7 @@ function Order({ state, models }: { readonly state: PictureState; readonly model
         <OptionField name={texts.format} options={FORMATS} value={format} hasDefault />
       </div>
       <OptionField name={texts.background} options={BACKGROUNDS} value={background} hasDefault />
+      {lacksPictures.value && <p class="notice">{texts.chooseAgain}</p>}
       <SourcePictures state={state} />
       {state.isRunning
         ? <button type="button" class="danger" onClick={() => state.stop()}>{TEXTS.playground.chat.stop}</button>
