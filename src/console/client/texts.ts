@@ -475,7 +475,7 @@ export const TEXTS = {
     credit: "Add credit",
     creditTitle: "Credit",
     amount: "Amount in USD",
-    signedAmount: "Amount in USD, below zero to take it",
+    signedAmount: "Amount in USD, with its sign",
     amountProblems: {
       format: "Expected a number such as 12.50.",
       digits: "Expected up to 10 digits after the point.",

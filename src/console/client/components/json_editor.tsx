@@ -80,9 +80,11 @@ function LoadedEditor({ name, value, onInput, isInvalid = false, children, open 
   }, [value, isInvalid]);
   return (
     <div class="field json-editor">
-      <span onClick={() => view.current?.focus()}>{name}</span>
+      <div class="editor-head">
+        <span onClick={() => view.current?.focus()}>{name}</span>
+        <span class="hint" aria-hidden="true">{TEXTS.app.leaveEditor}</span>
+      </div>
       <div ref={place} />
-      <span class="hint" aria-hidden="true">{TEXTS.app.leaveEditor}</span>
       {children}
     </div>
   );

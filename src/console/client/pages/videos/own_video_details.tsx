@@ -1,11 +1,7 @@
 import { change, read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
-import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
-import { Loading } from "../../components/loading.tsx";
-import { PageHead } from "../../components/page_head.tsx";
 import { dollars, number } from "../../format.ts";
-import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import type { OwnVideoTask } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
@@ -14,8 +10,8 @@ import { Fact } from "./fact.tsx";
 import { ownResultsOf } from "./own_results.ts";
 import { ShownResults } from "./shown_results.tsx";
 import { ownTaskEventsOf } from "./task_events.ts";
+import { TaskFrame } from "./task_frame.tsx";
 import { TaskTimeline } from "./task_timeline.tsx";
-import { VideoStatus } from "./video_status.tsx";
 
 /** A fifth of the default polling limit of a key. Source: docs/api/videos.md#polling-limit. */
 const REFRESH_MS = 5_000;
@@ -23,49 +19,35 @@ const REFRESH_MS = 5_000;
 /** One video task of the caller's API key. */
 export function OwnVideoDetails({ id }: { readonly id: string }) {
   const address = `/v1/videos/${encodeURIComponent(id)}`;
-  const { data, error, reload } = usePolled(id, (signal) => read<OwnVideoTask>(address, {}, signal), {
-    everyMs: REFRESH_MS,
-    isFinal,
-  });
+  const every = { everyMs: REFRESH_MS, isFinal };
+  const polled = usePolled(id, (signal) => read<OwnVideoTask>(address, {}, signal), every);
   const cancel = async () => {
     await change("DELETE", address);
-    reload();
+    polled.reload();
   };
+  const failureOf = ({ error }: OwnVideoTask) => error === undefined ? null : `${error.code}: ${error.message}`;
   return (
-    <>
-      <p class="back">
-        <a href={hrefOf("videos")}>← {TEXTS.videos.back}</a>
-      </p>
-      <PageHead title={<code class="title-code">{id}</code>}>
-        {data !== null && <VideoStatus status={data.status} />}
-      </PageHead>
-      {error !== null && <ErrorNotice error={error} />}
-      {data === null && error === null && <Loading />}
-      {data !== null && (
-        <div class="grid">
-          {data.error !== undefined && (
-            <div class="wide">
-              <ErrorNotice message={`${data.error.code}: ${data.error.message}`} />
-            </div>
-          )}
+    <TaskFrame id={id} polled={polled} failureOf={failureOf}>
+      {(task) => (
+        <>
           <Card title={TEXTS.videos.timeline}>
-            <TaskTimeline events={ownTaskEventsOf(data)} />
-            {data.status === "pending" && (
+            <TaskTimeline events={ownTaskEventsOf(task)} />
+            {task.status === "pending" && (
               <>
-                <progress aria-label={TEXTS.playground.videos.progress} max={100} value={data.progress} />
+                <progress aria-label={TEXTS.playground.videos.progress} max={100} value={task.progress} />
                 <CancelTask question={TEXTS.videos.confirmCancelOwn} cancel={cancel} />
               </>
             )}
           </Card>
-          <Task task={data} />
-          {data.status === "completed" && (
+          <Task task={task} />
+          {task.status === "completed" && (
             <Card title={TEXTS.videos.results} isWide>
-              <ShownResults results={ownResultsOf(data)} />
+              <ShownResults results={ownResultsOf(task)} />
             </Card>
           )}
-        </div>
+        </>
       )}
-    </>
+    </TaskFrame>
   );
 }
 

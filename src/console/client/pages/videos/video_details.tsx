@@ -2,10 +2,7 @@ import { useState } from "preact/hooks";
 import { change, read } from "../../api.ts";
 import { ActionForm } from "../../components/action_form.tsx";
 import { Card } from "../../components/card.tsx";
-import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
-import { Loading } from "../../components/loading.tsx";
-import { PageHead } from "../../components/page_head.tsx";
 import { dollars, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
@@ -15,49 +12,36 @@ import { TEXTS } from "../../texts.ts";
 import { taskEventsOf } from "./task_events.ts";
 import { CancelTask } from "./cancel_task.tsx";
 import { Fact } from "./fact.tsx";
+import { TaskFrame } from "./task_frame.tsx";
 import { TaskTimeline } from "./task_timeline.tsx";
 import { VideoResults } from "./video_results.tsx";
-import { VideoStatus } from "./video_status.tsx";
 
 const REFRESH_MS = 3_000;
 
 /** One video task: where it is, and what it costs. */
 export function VideoDetails({ id }: { readonly id: string }) {
   const address = `/admin/v1/tasks/${encodeURIComponent(id)}`;
-  const { data, error, reload } = usePolled(id, (signal) => read<VideoTask>(address, {}, signal), REFRESH_MS);
+  const polled = usePolled(id, (signal) => read<VideoTask>(address, {}, signal), REFRESH_MS);
   const cancel = async () => {
     await change("POST", `${address}/cancel`);
-    reload();
+    polled.reload();
   };
   return (
-    <>
-      <p class="back">
-        <a href={hrefOf("videos")}>← {TEXTS.videos.back}</a>
-      </p>
-      <PageHead title={<code class="title-code">{id}</code>}>
-        {data !== null && <VideoStatus status={data.status} />}
-      </PageHead>
-      {error !== null && <ErrorNotice error={error} />}
-      {data === null && error === null && <Loading />}
-      {data !== null && (
-        <div class="grid">
-          {data.failure !== null && (
-            <div class="wide">
-              <ErrorNotice message={data.failure} />
-            </div>
-          )}
+    <TaskFrame id={id} polled={polled} failureOf={({ failure }) => failure}>
+      {(task) => (
+        <>
           <Card title={TEXTS.videos.timeline}>
-            <TaskTimeline events={taskEventsOf(data)} />
-            {canWrite() && data.status === "pending" && (
+            <TaskTimeline events={taskEventsOf(task)} />
+            {canWrite() && task.status === "pending" && (
               <CancelTask question={TEXTS.videos.confirmCancel} cancel={cancel} />
             )}
           </Card>
-          <Task task={data} />
-          <Money task={data} />
-          {data.results > 0 && <Results task={data} address={address} />}
-        </div>
+          <Task task={task} />
+          <Money task={task} />
+          {task.results > 0 && <Results task={task} address={address} />}
+        </>
       )}
-    </>
+    </TaskFrame>
   );
 }
 

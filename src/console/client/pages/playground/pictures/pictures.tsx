@@ -1,10 +1,9 @@
-import { useEffect } from "preact/hooks";
 import { Field } from "../../../components/action_form.tsx";
 import { Choice } from "../../../components/choice.tsx";
-import { EmptyState } from "../../../components/empty_state.tsx";
 import type { ListedModel } from "../../../shapes.ts";
 import { TEXTS } from "../../../texts.ts";
 import { FileInput } from "../file_input.tsx";
+import { MediaWorkspace, PromptField } from "../media_workspace.tsx";
 import { ModelChoice } from "../model_choice.tsx";
 import { canSend } from "../payer.ts";
 import { OptionField } from "../option_field.tsx";
@@ -32,32 +31,21 @@ const MAX_PICTURES = 8;
 
 /** Pictures from a prompt, from other pictures, or from a picture of which a part may change. */
 export function Pictures({ state, models }: { readonly state: PictureState; readonly models: readonly ListedModel[] }) {
-  const usable = models.filter(({ architecture }) => architecture.output_modalities.includes("image"));
-  useEffect(() => {
-    if (!usable.some(({ id }) => id === state.model.value)) state.model.value = usable[0]?.id ?? "";
-  }, [models]);
-  if (usable.length === 0) {
-    return <EmptyState title={TEXTS.models.emptyTitle}>{TEXTS.playground.noModels}</EmptyState>;
-  }
-  const runs = state.runs.value;
   return (
-    <div class="play">
-      <Order state={state} models={usable} />
-      <div class="play-main">
-        {runs.length === 0 && (
-          <section class="card">
-            <EmptyState title={texts.emptyTitle}>{texts.empty}</EmptyState>
-          </section>
-        )}
-        {runs.map((run) => (
-          <PictureRunView
-            key={run.id}
-            run={run}
-            onUse={(picture, use) => state.choose([picture], use)}
-          />
-        ))}
-      </div>
-    </div>
+    <MediaWorkspace
+      models={models}
+      output="image"
+      model={state.model}
+      order={(usable) => <Order state={state} models={usable} />}
+      runs={state.runs.value.map((run) => (
+        <PictureRunView
+          key={run.id}
+          run={run}
+          onUse={(picture, use) => state.choose([picture], use)}
+        />
+      ))}
+      empty={texts}
+    />
   );
 }
 
@@ -78,14 +66,7 @@ function Order({ state, models }: { readonly state: PictureState; readonly model
         value={model.value}
         onChange={(id) => model.value = id}
       />
-      <Field name={texts.prompt}>
-        <textarea
-          name="prompt"
-          rows={4}
-          value={prompt.value}
-          onInput={(event) => prompt.value = event.currentTarget.value}
-        />
-      </Field>
+      <PromptField name={texts.prompt} prompt={prompt} />
       <div class="field-row">
         <OptionField name={texts.quality} options={QUALITIES} value={quality} />
         <OptionField name={texts.size} options={SIZES} value={size} hasDefault />

@@ -1,11 +1,10 @@
-import { useEffect } from "preact/hooks";
 import { Field } from "../../../components/action_form.tsx";
-import { EmptyState } from "../../../components/empty_state.tsx";
 import { ErrorNotice } from "../../../components/error_notice.tsx";
 import { dollars } from "../../../format.ts";
 import type { ListedModel } from "../../../shapes.ts";
 import { TEXTS } from "../../../texts.ts";
 import { FileInput } from "../file_input.tsx";
+import { MediaWorkspace, PromptField } from "../media_workspace.tsx";
 import { ModelChoice } from "../model_choice.tsx";
 import { OptionField } from "../option_field.tsx";
 import { canSend } from "../payer.ts";
@@ -18,26 +17,21 @@ const MAX_REFERENCES = 13;
 
 /** Videos from a prompt, from frames or from references. */
 export function Videos({ state, models }: { readonly state: VideoState; readonly models: readonly ListedModel[] }) {
-  const usable = models.filter(({ architecture }) => architecture.output_modalities.includes("video"));
-  useEffect(() => {
-    if (!usable.some(({ id }) => id === state.model.value)) state.model.value = usable[0]?.id ?? "";
-  }, [models]);
-  if (usable.length === 0) {
-    return <EmptyState title={TEXTS.models.emptyTitle}>{TEXTS.playground.noModels}</EmptyState>;
-  }
-  const runs = state.runs.value;
   return (
-    <div class="play">
-      <Order state={state} models={usable} />
-      <div class="play-main">
-        {runs.length === 0 && (
-          <section class="card">
-            <EmptyState title={texts.emptyTitle}>{texts.empty}</EmptyState>
-          </section>
-        )}
-        {runs.map((run) => <VideoRunView key={run.number} run={run} onCancel={() => void state.cancel(run)} />)}
-      </div>
-    </div>
+    <MediaWorkspace
+      models={models}
+      output="video"
+      model={state.model}
+      order={(usable) => <Order state={state} models={usable} />}
+      runs={state.runs.value.map((run) => (
+        <VideoRunView
+          key={run.number}
+          run={run}
+          onCancel={() => void state.cancel(run)}
+        />
+      ))}
+      empty={texts}
+    />
   );
 }
 
@@ -60,14 +54,7 @@ function Order({ state, models }: { readonly state: VideoState; readonly models:
       }}
     >
       <ModelChoice name={TEXTS.playground.model} models={models} value={model.value} onChange={choose} />
-      <Field name={texts.prompt}>
-        <textarea
-          name="prompt"
-          rows={4}
-          value={prompt.value}
-          onInput={(event) => prompt.value = event.currentTarget.value}
-        />
-      </Field>
+      <PromptField name={texts.prompt} prompt={prompt} />
       <div class="field-row">
         <Field name={texts.duration}>
           <input
