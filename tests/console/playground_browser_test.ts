@@ -94,7 +94,7 @@ stageTest("the playground takes a tool from its definition to the answer with it
     DEFINITION,
     '{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}',
   );
-  await page.locator(".tool textarea").fill('{"degrees": 21}');
+  await page.getByRole("textbox", { name: "Mock result" }).fill('{"degrees": 21}');
   await ask(page, '[[think It depends]] [[tool weather {"city":"Bern"}]] Please');
   await page.getByText("Call of weather").waitFor();
   assertStringIncludes(await page.locator(".call pre").innerText(), '"city": "Bern"');
