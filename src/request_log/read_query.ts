@@ -1,5 +1,7 @@
 import { invalidField } from "../lib/gateway_error.ts";
+import { type Money, readMoney } from "../lib/money.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
+import type { RequestEnd } from "../http/request_record.ts";
 import type { RequestQuery } from "./request_log.ts";
 
 /** Parameters of a list of requests. */
@@ -10,6 +12,13 @@ export type RequestParameter =
   | "provider"
   | "status"
   | "code"
+  | "endpoint"
+  | "kind"
+  | "end"
+  | "dropped"
+  | "client_address"
+  | "min_duration_ms"
+  | "min_cost"
   | "from"
   | "to"
   | "q"
@@ -24,6 +33,13 @@ export const OWNER_PARAMETERS: readonly RequestParameter[] = [
   "provider",
   "status",
   "code",
+  "endpoint",
+  "kind",
+  "end",
+  "dropped",
+  "client_address",
+  "min_duration_ms",
+  "min_cost",
   "from",
   "to",
   "q",
@@ -38,6 +54,7 @@ export const OPERATOR_PARAMETERS: readonly RequestParameter[] = ["account", ...O
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const MAX_TEXT_CHARACTERS = 200;
+const MAX_DURATION_MS = 86_400_000;
 
 /**
  * Reads the query of a list of requests.
@@ -48,8 +65,10 @@ const MAX_TEXT_CHARACTERS = 200;
  */
 export function readRequestQuery(text: string, known: readonly RequestParameter[]): RequestQuery {
   const given = givenParameters(text, known);
-  const { account, key, model, provider, code, q } = given;
+  const { account, key, model, provider, code, endpoint, kind, dropped, client_address: remote, q } = given;
   const [status, from, to] = [statusIn(given), instantIn(given, "from"), instantIn(given, "to")];
+  const [end, minCost] = [endIn(given), costIn(given)];
+  const minDurationMs = wholeNumberIn(given, "min_duration_ms", MAX_DURATION_MS, "whole milliseconds of up to a day");
   const after = wholeNumberIn(given, "after", Number.MAX_SAFE_INTEGER, "the next of an earlier page");
   return {
     ...account !== undefined && { account },
@@ -57,6 +76,13 @@ export function readRequestQuery(text: string, known: readonly RequestParameter[
     ...model !== undefined && { model },
     ...provider !== undefined && { provider },
     ...code !== undefined && { code },
+    ...endpoint !== undefined && { endpoint },
+    ...kind !== undefined && { kind },
+    ...dropped !== undefined && { dropped },
+    ...remote !== undefined && { remote },
+    ...end !== null && { end },
+    ...minDurationMs !== null && { minDurationMs },
+    ...minCost !== null && { minCost },
     ...q !== undefined && { text: q },
     ...status !== null && { status },
     ...from !== null && { from },
@@ -99,6 +125,21 @@ function statusIn({ status }: Given): readonly [number, number] | null {
   return [Number(status), Number(status)];
 }
 
+const ENDS: readonly RequestEnd[] = ["completed", "cut", "left"];
+
+function endIn({ end: given }: Given): RequestEnd | null {
+  if (given === undefined) return null;
+  const end = ENDS.find((each) => each === given);
+  if (end === undefined) throw invalidField("end", `expected ${ENDS.join(", ")}`);
+  return end;
+}
+
+function costIn({ min_cost: cost }: Given): Money | null {
+  if (cost === undefined) return null;
+  if (!/^\d{1,7}(\.\d{1,10})?$/.test(cost)) throw invalidField("min_cost", "expected US dollars such as 0.01");
+  return readMoney(cost);
+}
+
 /** Unix milliseconds. */
 function instantIn(given: Given, name: "from" | "to"): number | null {
   const text = given[name];
@@ -113,7 +154,9 @@ function instantIn(given: Given, name: "from" | "to"): number | null {
   return instant;
 }
 
-function wholeNumberIn(given: Given, name: "limit" | "after", max: number, expected: string): number | null {
+type NumberParameter = "limit" | "after" | "min_duration_ms";
+
+function wholeNumberIn(given: Given, name: NumberParameter, max: number, expected: string): number | null {
   const text = given[name];
   if (text === undefined) return null;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;

@@ -1,4 +1,4 @@
-import type { Rate } from "../lib/money.ts";
+import type { Money, Rate } from "../lib/money.ts";
 import type { RecordedFacts, RecordedRefusal, RequestEnd, RequestObserver } from "../http/request_record.ts";
 
 /** A charged quantity. */
@@ -60,6 +60,20 @@ export interface RequestQuery {
   readonly status?: readonly [number, number];
   /** The code of the returned error. */
   readonly code?: string;
+  /** The path of the route, or the path itself if the request had no route. */
+  readonly endpoint?: string;
+  /** The kind of the call, such as `text` or `video`. */
+  readonly kind?: string;
+  /** How the response ended. */
+  readonly end?: RequestEnd;
+  /** A field of the request that the vendor did not get. */
+  readonly dropped?: string;
+  /** The client's IP address. */
+  readonly remote?: string;
+  /** The shortest duration, in milliseconds. */
+  readonly minDurationMs?: number;
+  /** The lowest cost. */
+  readonly minCost?: Money;
   /** Unix milliseconds: the request ended at that time or later. */
   readonly from?: number;
   /** Unix milliseconds: the request ended before. */

@@ -13,8 +13,8 @@ import type { ChargedPrice, LoggedRequest } from "./request_log.ts";
 export type RowValue = string | number | bigint | null;
 
 /**
- * The columns that the main thread fills, in the order of the values of a row: those that queries select by, and the
- * other facts as one text, since each column costs time at each request.
+ * The columns that the main thread fills, in the order of the values of a row: those that most queries select by, and
+ * the other facts as one text, since each column costs time at each request.
  */
 export const ROW_COLUMNS = [
   "ended_at",
@@ -34,7 +34,7 @@ export const ROW_COLUMNS = [
 /** A row as read from the log, by column. */
 export type StoredRow = Readonly<Record<typeof ROW_COLUMNS[number] | "position", RowValue>>;
 
-/** The facts of a request that no query selects by, as JSON. A new fact is another member at the end. */
+/** The facts of a request that no index has, as JSON. A new fact is another member at the end. */
 type Facts = readonly [
   receivedAt: number,
   firstByteMs: number,
@@ -58,6 +58,18 @@ type Facts = readonly [
   reserved?: readonly [amount: string, tokens: number | null] | null,
   refusal?: RecordedRefusal | null,
 ];
+
+/** Places of the facts that queries select by, without an index. */
+export const FACT_PLACES = {
+  receivedAt: 0,
+  path: 3,
+  endpoint: 4,
+  kind: 5,
+  end: 6,
+  cost: 10,
+  remote: 14,
+  dropped: 16,
+} as const;
 
 /** An attempt as JSON. Queries search for its first member. */
 type StoredAttempt = readonly [

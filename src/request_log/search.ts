@@ -1,7 +1,7 @@
 import { isRequestId } from "../lib/ids.ts";
 import type { ListAnswer } from "./messages.ts";
 import type { RequestQuery } from "./request_log.ts";
-import type { StoredRow } from "./row.ts";
+import { FACT_PLACES, type StoredRow } from "./row.ts";
 
 /** Positions per millisecond. A position is when the request ended, and rises even if the clock does not. */
 export const POSITIONS_PER_MS = 1_000;
@@ -23,6 +23,8 @@ export interface SearchedRows {
     readonly placeOf: "instr" | "strpos";
     /** The operator that ignores the case of letters. */
     readonly like: "LIKE" | "ILIKE";
+    /** The column of facts as a value whose members the operator `->>` reads. */
+    readonly facts: "facts" | "facts::json";
   };
   /** The request with this id; null if there is none. */
   get(requestId: string): StoredRow | null | Promise<StoredRow | null>;
@@ -139,9 +141,10 @@ function rangeOf({ order, from, to }: RequestQuery, after: number | null): Condi
   return conditions;
 }
 
-function otherConditions(query: RequestQuery, { placeOf, like }: SearchedRows["dialect"]): Condition[] {
+function otherConditions(query: RequestQuery, dialect: SearchedRows["dialect"]): Condition[] {
+  const { placeOf, like } = dialect;
   const { key, model, provider, status, code, text } = query;
-  const conditions: Condition[] = [];
+  const conditions: Condition[] = factConditions(query, dialect);
   if (key !== undefined) conditions.push(condition("key_id = ?", key));
   if (status !== undefined) conditions.push(condition("status BETWEEN ? AND ?", ...status));
   if (code !== undefined) conditions.push(condition("code = ?", code));
@@ -156,6 +159,29 @@ function otherConditions(query: RequestQuery, { placeOf, like }: SearchedRows["d
     const sql = ["request_id", "message", "attempts"].map((column) => `${column} ${like} ? ESCAPE '\\'`).join(" OR ");
     conditions.push(condition(`(${sql})`, pattern, pattern, inAttempts));
   }
+  return conditions;
+}
+
+/** Conditions of facts. Where a fact is a text, rows without that text are passed over before their JSON is read. */
+function factConditions(query: RequestQuery, { placeOf, facts }: SearchedRows["dialect"]): Condition[] {
+  const { endpoint, kind, end, dropped, remote, minDurationMs, minCost } = query;
+  const fact = (name: keyof typeof FACT_PLACES) => `(${facts} ->> ${FACT_PLACES[name]})`;
+  const conditions: Condition[] = [];
+  const add = (text: string, sql: string, ...values: readonly string[]) =>
+    conditions.push(condition(`(${placeOf}(facts, ?) > 0 AND ${sql})`, JSON.stringify(text), ...values));
+  if (kind !== undefined) add(kind, `${fact("kind")} = ?`, kind);
+  if (end !== undefined) add(end, `${fact("end")} = ?`, end);
+  if (remote !== undefined) add(remote, `${fact("remote")} = ?`, remote);
+  if (endpoint !== undefined) {
+    // An endpoint that equals the path is a zero. Requests without a route have none.
+    const isPath = `(COALESCE(CAST(${fact("endpoint")} AS TEXT), '0') = '0' AND ${fact("path")} = ?)`;
+    add(endpoint, `(${fact("endpoint")} = ? OR ${isPath})`, endpoint, endpoint);
+  }
+  if (dropped !== undefined) add(dropped, `${placeOf}(${fact("dropped")}, ?) > 0`, JSON.stringify(dropped));
+  if (minDurationMs !== undefined) {
+    conditions.push(condition(`ended_at - CAST(${fact("receivedAt")} AS NUMERIC) >= ?`, minDurationMs));
+  }
+  if (minCost !== undefined) conditions.push(condition(`CAST(${fact("cost")} AS NUMERIC) >= ?`, Number(minCost)));
   return conditions;
 }
 

@@ -88,7 +88,7 @@ stageTest("a cached content is listed and deleted", async (stage) => {
   await signIn(gateway.adminKey);
   await checkPage(stage, "caches", "caches");
   await open("caches");
-  await page.getByRole("cell", { name: /^1 · / }).waitFor();
+  await page.getByRole("cell", { name: /^1\s*last / }).waitFor();
   await page.click(`[aria-label="Delete the cache ${name.split("/").pop()}"]`);
   await page.getByText("No cached contents").waitFor();
 });

@@ -14,11 +14,9 @@ const PAGES = [
   "configuration",
   "configuration/providers/sandbox-openai",
   "audit",
-  "videos",
-  "webhooks",
 ];
 /** The pages for callers. */
-const CALLER_PAGES = ["account", "requests", "usage", "models"];
+const CALLER_PAGES = ["account", "playground", "requests", "requests/{id}", "usage", "models"];
 const MARKUP = '<img src=x onerror="document.title=1">';
 
 stageTest("every page is accessible, fits into the window and shows no error", async (stage) => {
@@ -34,7 +32,9 @@ stageTest("every page is accessible, fits into the window and shows no error", a
   await page.click("[aria-label='Sign out']");
   await page.waitForSelector("input[name=key]");
   await signIn(gateway.key);
-  for (const path of CALLER_PAGES) await checkPage(stage, path, `caller-${path}`);
+  for (const path of CALLER_PAGES) {
+    await checkPage(stage, path.replace("{id}", id), `caller-${path.replace("{id}", "request")}`);
+  }
 });
 
 stageTest(

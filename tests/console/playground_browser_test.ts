@@ -224,6 +224,7 @@ stageTest("the playground makes a picture, changes its painted part, and takes i
   assertStringIncludes(edit?.path ?? "", "/images/edits");
   await page.locator(".run").first().getByRole("button", { name: "Code" }).click();
   assertStringIncludes(await page.locator(".run pre").first().innerText(), "mask=@mask.png");
+  await page.evaluate("scrollTo(0, 0)");
   await checkShown(stage, "playground-pictures");
   await page.setViewportSize({ width: 1_280, height: 860 });
   await page.locator(".run").first().getByRole("button", { name: "As reference" }).click();
@@ -335,6 +336,7 @@ stageTest("the playground is accessible and fits into the window", async (stage)
   await ask(page, '[[think The city is Bern]] [[tool get_weather {"city":"Bern"}]] How is the weather?', 3);
   await page.locator("article").first().getByRole("button", { name: "Code" }).click();
   await page.locator("article").last().locator("text=/Raw events/").click();
+  await page.evaluate("scrollTo(0, 0)");
   await checkShown(stage, "playground-chat");
 });
 

@@ -98,6 +98,9 @@ Deno.test("unknown and invalid parameters are 400 and name what was expected", a
         ["model=a&model=b", "expected it once"],
         ["q=", "expected text of 1 to 200 characters"],
         ["order=up", "expected asc or desc"],
+        ["end=soon", "expected completed, cut, left"],
+        ["min_duration_ms=0.5", "expected whole milliseconds of up to a day"],
+        ["min_cost=-1", "expected US dollars such as 0.01"],
       ] as const
     ) {
       const { status, body } = await get(gateway, `/admin/v1/requests?${query}`);

@@ -145,6 +145,52 @@ export function logLaws(place: string, open: () => Promise<TestLog>): void {
     await log.close();
   });
 
+  test("the request log filters by the facts of a request", async () => {
+    const { log, clock } = await open();
+    const receivedAt = clock.now();
+    const chat = "/v1/chat/completions";
+    log.observe(recordOf({ requestId: "req_1", receivedAt, endpoint: chat, kind: "text", dropped: ["seed", "top_k"] }));
+    log.observe(recordOf({
+      requestId: "req_2",
+      receivedAt,
+      path: "/gencompat/v1beta/models/m:generateContent",
+      endpoint: "/gencompat/v1beta/models/:model",
+      kind: "text",
+      end: "cut",
+      cost: 90_071_992_547_409_930n,
+    }));
+    clock.stall(1_500);
+    log.observe(
+      recordOf({ requestId: "req_3", receivedAt, path: "/nothing", remote: "10.0.0.9", end: "left", cost: 5n }),
+    );
+    for (
+      const [query, ids] of [
+        [{ endpoint: chat }, ["req_1"]],
+        [{ endpoint: "/gencompat/v1beta/models/:model" }, ["req_2"]],
+        [{ endpoint: "/gencompat/v1beta/models/m:generateContent" }, []],
+        [{ endpoint: "/nothing" }, ["req_3"]],
+        [{ endpoint: "text" }, []],
+        [{ kind: "text" }, ["req_2", "req_1"]],
+        [{ kind: "POST" }, []],
+        [{ end: "cut" }, ["req_2"]],
+        [{ end: "left", account: "acme" }, ["req_3"]],
+        [{ dropped: "top_k" }, ["req_1"]],
+        [{ dropped: "top" }, []],
+        [{ dropped: "POST" }, []],
+        [{ remote: "10.0.0.9" }, ["req_3"]],
+        [{ minDurationMs: 1_500 }, ["req_3"]],
+        [{ minDurationMs: 1_501 }, []],
+        [{ minCost: 5n }, ["req_3", "req_2"]],
+        [{ minCost: 6n }, ["req_2"]],
+        [{ kind: "text", minCost: 6n, end: "cut", account: "acme" }, ["req_2"]],
+      ] as const satisfies readonly (readonly [Partial<RequestQuery>, readonly string[]])[]
+    ) {
+      const shown = JSON.stringify(query, (_name, value) => typeof value === "bigint" ? String(value) : value);
+      assertEquals(await idsOf(log, query), [...ids], shown);
+    }
+    await log.close();
+  });
+
   test("the request log finds texts of errors, ids and their parts", async () => {
     const { log, clock } = await open();
     const attempt = { credential: null, startedAt: 0, durationMs: 1, provider: "a", model: "m" };

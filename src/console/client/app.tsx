@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "./api.ts";
-import { ErrorNotice } from "./components/error_notice.tsx";
+import { EmptyState } from "./components/empty_state.tsx";
 import { Loading } from "./components/loading.tsx";
+import { PageHead } from "./components/page_head.tsx";
 import { path } from "./navigation.ts";
 import { pagesFor } from "./pages.ts";
 import { openSession } from "./session.ts";
@@ -25,8 +26,17 @@ export function App() {
   return (
     <Shell pages={pages} page={page ?? null} signedIn={signedIn}>
       {page === undefined
-        ? <ErrorNotice message={TEXTS.app.noSuchPage} />
+        ? <NoSuchPage />
         : <page.View key={page.path} rest={rest.map(decodeURIComponent).join("/")} />}
     </Shell>
+  );
+}
+
+function NoSuchPage() {
+  return (
+    <>
+      <PageHead title={TEXTS.app.noSuchPageTitle} />
+      <EmptyState title={TEXTS.app.noSuchPage}>{TEXTS.app.chooseAPage}</EmptyState>
+    </>
   );
 }

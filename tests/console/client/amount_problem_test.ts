@@ -4,7 +4,7 @@ import { amountProblem } from "../../../src/console/client/pages/accounts/amount
 import { readAmount, readSignedAmount } from "../../../src/protocols/admin/fields.ts";
 
 Deno.test("amountProblem() names what is wrong with an amount", () => {
-  for (const text of ["12", "12.50", "0.0000000001", "10000000", " 1 "]) {
+  for (const text of ["12", "12.50", "0.0000000001", "10000000", " 1 ", "000000000.9"]) {
     assertEquals(amountProblem(text, "positive"), null);
   }
   for (const text of ["", "12,50", "1e3", "$5", ".5", "5.", "+1"]) {

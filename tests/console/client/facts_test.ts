@@ -44,6 +44,19 @@ Deno.test("curlText() has the endpoint, a place for the key in the protocol's fi
   ]);
 });
 
+Deno.test("curlText() sends the texts of a form as fields, and leaves a place for its file", () => {
+  const sent = { method: "POST", path: "/v1/images/edits", address: "https://gateway.example" };
+  assertEquals(curlText({ ...sent, body: `{"prompt":"it's","n":"2"}` }).split(" \\\n  ").slice(3), [
+    "--form-string 'prompt=it'\\''s'",
+    "--form-string 'n=2'",
+    "--form 'image[]=@…'",
+  ]);
+  assertEquals(
+    curlText({ ...sent, path: "/v1/audio/transcriptions", body: null }).split(" \\\n  ").slice(3),
+    ["--form 'file=@…'"],
+  );
+});
+
 Deno.test("ownAddress() is below the console for copies at the gateway, and null for addresses of vendors", () => {
   assertEquals(
     ownAddress("https://gateway.example/files/a.mp4?expires=1&signature=s"),

@@ -1,4 +1,4 @@
-const AMOUNT = /^([-+]?)(\d{1,8})(?:\.(\d{1,10}))?$/;
+const AMOUNT = /^([-+]?)(\d{1,20})(?:\.(\d{1,10}))?$/;
 const MAX_USD = 10_000_000;
 
 /** Which amounts a field accepts: those above zero, or also those below. */
@@ -12,7 +12,7 @@ export function amountProblem(text: string, kind: AmountKind): AmountProblem | n
   const amount = text.trim();
   if (/^[-+]?\d+\.\d{11,}$/.test(amount)) return "digits";
   const [, sign, whole = "", fraction = ""] = AMOUNT.exec(amount) ?? [];
-  if (sign === undefined) return /^[-+]?\d{9,}/.test(amount) ? "large" : "format";
+  if (sign === undefined) return /^[-+]?\d{21,}/.test(amount) ? "large" : "format";
   if (sign === "+") return "format";
   if (/^0*$/.test(whole + fraction)) return "zero";
   if (sign === "-" && kind === "positive") return "negative";

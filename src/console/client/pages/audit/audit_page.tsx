@@ -82,6 +82,9 @@ function Table({ entries }: { readonly entries: readonly AuditEntry[] }) {
   );
 }
 
+/** More fields are folded, so that one change does not fill the window. */
+const MAX_OPEN_FIELDS = 4;
+
 /** The changed fields, a line for each. */
 function Values({ value, hidesEmpty }: {
   readonly value: unknown;
@@ -89,14 +92,18 @@ function Values({ value, hidesEmpty }: {
   readonly hidesEmpty: boolean;
 }) {
   if (typeof value !== "object" || value === null) return null;
-  return (
-    <div class="values">
-      {Object.entries(value).filter(([, field]) => !hidesEmpty || hasValue(field)).map(([name, field]) => (
-        <div key={name}>
-          <code>{name}: {JSON.stringify(field)}</code>
-        </div>
-      ))}
+  const fields = Object.entries(value).filter(([, field]) => !hidesEmpty || hasValue(field));
+  const lines = fields.map(([name, field]) => (
+    <div key={name}>
+      <code>{name}: {JSON.stringify(field)}</code>
     </div>
+  ));
+  if (fields.length <= MAX_OPEN_FIELDS) return <div class="values">{lines}</div>;
+  return (
+    <details class="values">
+      <summary>{TEXTS.audit.fields(String(fields.length))}</summary>
+      {lines}
+    </details>
   );
 }
 

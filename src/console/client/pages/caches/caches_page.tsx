@@ -81,7 +81,17 @@ function Table({ caches, onDelete }: {
       rows={caches}
       keyOf={({ id }) => id}
       columns={[
-        { title: TEXTS.caches.cache, cell: ({ id }) => <code>{id}</code> },
+        {
+          title: TEXTS.caches.cache,
+          cell: ({ id, created_at }) => (
+            <>
+              <code>{id}</code>
+              <div class="hint">
+                {TEXTS.caches.created} <Instant at={created_at} />
+              </div>
+            </>
+          ),
+        },
         {
           title: TEXTS.caches.account,
           cell: ({ account }) => <a href={hrefOf(`accounts/${encodeURIComponent(account)}`)}>{account}</a>,
@@ -91,7 +101,10 @@ function Table({ caches, onDelete }: {
           title: TEXTS.caches.provider,
           cell: ({ provider, stored_at }) => (
             <>
-              {provider} <Badge tone="plain">{TEXTS.caches.places[stored_at]}</Badge>
+              {provider}
+              <div>
+                <Badge tone="plain">{TEXTS.caches.places[stored_at]}</Badge>
+              </div>
             </>
           ),
         },
@@ -103,14 +116,13 @@ function Table({ caches, onDelete }: {
             <>
               {number(hits)}
               {last_hit_at !== null && (
-                <>
-                  {" "}· <Instant at={last_hit_at} />
-                </>
+                <div class="hint">
+                  {TEXTS.caches.lastHit} <Instant at={last_hit_at} />
+                </div>
               )}
             </>
           ),
         },
-        { title: TEXTS.caches.created, cell: ({ created_at }) => <Instant at={created_at} /> },
         { title: TEXTS.caches.expires, cell: ({ expires_at }) => <Instant at={expires_at} /> },
         ...onDelete === null ? [] : [{
           title: "",

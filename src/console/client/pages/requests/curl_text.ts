@@ -1,3 +1,4 @@
+import { objectIn, parsedJson } from "../../json.ts";
 import type { LoggedRequest } from "./logged_request.ts";
 
 /** Where the key of the caller goes, which the gateway does not have. */
@@ -11,6 +12,13 @@ const KEY_FIELDS: Readonly<Record<string, string>> = {
 
 /** Requests of the console itself have this before the path of the endpoint. */
 const CONSOLE_API = "/console/api";
+
+/** Endpoints whose bodies are forms, by the field of their file. */
+const FORM_FILES: Readonly<Record<string, string>> = {
+  "/v1/images/edits": "image[]",
+  "/v1/audio/transcriptions": "file",
+  "/v1/audio/translations": "file",
+};
 
 /** What a request is sent again with. */
 export interface SentRequest extends Pick<LoggedRequest, "method" | "path"> {
@@ -28,11 +36,20 @@ export function curlText({ method, path: sentPath, body, address }: SentRequest)
     `curl ${quoted(address + path)}`,
     ...method === "GET" ? [] : [`-X ${method}`],
     `-H "${KEY_FIELDS[start] ?? `Authorization: Bearer ${KEY}`}"`,
-    ...method === "GET" || method === "DELETE"
-      ? []
-      : ["-H 'Content-Type: application/json'", `--data-raw ${quoted(body ?? "{…}")}`],
+    ...method === "GET" || method === "DELETE" ? [] : bodyParts(FORM_FILES[path], body),
   ];
   return parts.join(" \\\n  ");
+}
+
+/** @param file The field of the file in a form; undefined if the body is JSON. */
+function bodyParts(file: string | undefined, body: string | null): string[] {
+  if (file === undefined) return ["-H 'Content-Type: application/json'", `--data-raw ${quoted(body ?? "{…}")}`];
+  // The log keeps the texts of a form as JSON, and no files.
+  const texts = Object.entries(objectIn(parsedJson(body ?? "")));
+  return [
+    ...texts.map(([name, value]) => `--form-string ${quoted(`${name}=${String(value)}`)}`),
+    `--form ${quoted(`${file}=@…`)}`,
+  ];
 }
 
 /** A text as one word of a POSIX shell. */

@@ -98,6 +98,7 @@ function Table({ rows }: { readonly rows: readonly LoggedRequest[] }) {
       columns={[
         { title: TEXTS.requests.arrived, cell: ({ received_at }) => <Instant at={received_at} /> },
         { title: TEXTS.requests.status, cell: ({ status }) => <StatusBadge status={status} /> },
+        { title: TEXTS.requests.message, cell: ({ error }) => error === null ? "" : <code>{error.code}</code> },
         ...isOperator
           ? [{ title: TEXTS.requests.account, cell: ({ account }: LoggedRequest) => account ?? TEXTS.app.none }]
           : [],
@@ -114,7 +115,6 @@ function Table({ rows }: { readonly rows: readonly LoggedRequest[] }) {
           cell: ({ first_byte_ms }) => duration(first_byte_ms),
         },
         { title: TEXTS.requests.duration, isNumeric: true, cell: ({ duration_ms }) => duration(duration_ms) },
-        { title: TEXTS.requests.message, cell: ({ error }) => error === null ? "" : <code>{error.code}</code> },
       ]}
     />
   );

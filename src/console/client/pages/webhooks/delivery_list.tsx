@@ -72,7 +72,7 @@ function Table({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
         { title: TEXTS.webhooks.state, cell: ({ state }) => <DeliveryState state={state} /> },
         { title: TEXTS.webhooks.account, cell: ({ account }) => account },
         { title: TEXTS.webhooks.event, cell: ({ event }) => event },
-        { title: TEXTS.webhooks.url, cell: ({ url }) => url },
+        { title: TEXTS.webhooks.url, cell: ({ url }) => <span class="cut" title={url}>{url}</span> },
         { title: TEXTS.webhooks.attempts, isNumeric: true, cell: ({ attempts }) => number(attempts) },
         {
           title: TEXTS.webhooks.next,

@@ -1,0 +1,120 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { startVideoGateway, type VideoGateway } from "../support/video_gateway.ts";
+import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
+
+const CAPTURE = { request_log: { enabled: true, capture: { secret_key: "the-secret-of-the-operator", body: 10_000 } } };
+const MARKUP = '<img src=x onerror="document.title=1">';
+
+stageTest("the sign-in page and a page that does not exist are accessible", async (stage) => {
+  await checkPage(stage, "", "sign-in");
+  await stage.signIn(stage.gateway.adminKey);
+  await checkPage(stage, "nothing", "not-found");
+});
+
+stageTest("requests are filtered by their facts, on a phone on demand", async (stage) => {
+  const { page, chat, open, signIn, gateway } = stage;
+  const served = await chat("sandbox/chat-1");
+  const refused = await chat("sandbox/unknown");
+  await signIn(gateway.adminKey);
+  await open("requests?kind=text");
+  await page.click("text=Live");
+  await page.waitForSelector(`a[href$="${served}"]`);
+  await page.fill("input[name=min_cost]", "5");
+  await page.click("text=Search");
+  await page.getByText("No request matches").waitFor();
+  await page.fill("input[name=min_cost]", "");
+  await page.fill("input[name=endpoint]", "/v1/chat/completions");
+  await page.fill("input[name=kind]", "");
+  await page.click("text=Search");
+  await page.waitForSelector(`a[href$="${refused}"]`);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.locator("input[name=endpoint]").waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Filters (1)" }).click();
+  await page.click("text=Clear");
+  await page.getByText("POST /console/session").first().waitFor();
+});
+
+stageTest("captured bodies are shown to owners as text, and are in the command line", async (stage) => {
+  const { page, open, signIn, gateway } = stage;
+  const headers = { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" };
+  const account = `${gateway.address}/admin/v1/accounts/demo`;
+  await (await fetch(account, { method: "PATCH", headers, body: '{"capture":"all"}' })).text();
+  const sent = await fetch(`${gateway.address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { ...headers, authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({ model: "sandbox/chat-1", messages: [{ role: "user", content: MARKUP }] }),
+  });
+  await sent.text();
+  const id = sent.headers.get("x-service-request-id");
+  await signIn(gateway.adminKey);
+  await open("requests");
+  await page.click("text=Live");
+  await page.click(`a[href$="${id}"]`);
+  await page.click("text=Show bodies");
+  await page.locator("pre", { hasText: "You said: <img" }).waitFor();
+  await page.locator("pre", { hasText: "--data-raw" }).filter({ hasText: "<img src=x" }).waitFor();
+  assertEquals(await page.locator("main img").count(), 0);
+  await page.getByRole("heading", { name: "Bodies" }).scrollIntoViewIfNeeded();
+  await checkShown(stage, "requests-bodies");
+}, { config: CAPTURE });
+
+stageTest("a provider is tested, and the result has no credential", async ({ gateway, page, open, signIn }) => {
+  await signIn(gateway.adminKey);
+  await open("providers");
+  await page.click("[aria-label='Test sandbox-openai']");
+  await page.locator(".provider-test .notice.good").waitFor();
+  assertEquals((await page.locator("main").innerText()).includes("sandbox-key"), false);
+});
+
+stageTest("usage is grouped, and downloaded as CSV", async ({ gateway, page, chat, open, signIn }) => {
+  await chat("sandbox/chat-1");
+  await signIn(gateway.adminKey);
+  await open("usage?group_by=account");
+  await page.getByRole("cell", { name: "demo" }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Download CSV")]);
+  assertEquals(download.suggestedFilename(), "usage-by-account.csv");
+  const address = await page.getByText("Download CSV").getAttribute("href");
+  const text = await page.evaluate(`fetch(${JSON.stringify(address)}).then((response) => response.text())`);
+  assertMatch(String(text), /^day,account,[^]*,demo,/);
+});
+
+stageTest("a suspended account is refused until it is resumed", async ({ gateway, page, chat, open, signIn }) => {
+  await signIn(gateway.adminKey);
+  await open("accounts/demo");
+  await page.getByRole("button", { name: "Suspend" }).click();
+  await page.getByText("suspended", { exact: true }).first().waitFor();
+  const refused = await chat("sandbox/chat-1");
+  await open("requests?status=error");
+  await page.click("text=Live");
+  await page.waitForSelector(`a[href$="${refused}"]`);
+  await open("accounts/demo");
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText("active", { exact: true }).first().waitFor();
+});
+
+let videos: VideoGateway | null = null;
+
+stageTest("a delivery is shown with its attempts and its request, and delivered again", async (stage) => {
+  const { page, open, signIn } = stage;
+  if (videos === null) throw new Error("No gateway was started");
+  const { create, call, adminKey } = videos;
+  const owner = { authorization: `Bearer ${adminKey}` };
+  const receiver = await call("POST", "/admin/v1/webhook-receivers", { account: "demo", minutes: 5 }, owner);
+  assertEquals(receiver.status, 201, receiver.text);
+  const id = await create({ callback_url: receiver.json.url });
+  await signIn(adminKey);
+  await open("webhooks");
+  await page.click(`a[href$="${id}"]`);
+  await page.getByText("delivered", { exact: true }).waitFor();
+  await page.getByRole("cell", { name: "200" }).waitFor();
+  await page.click("text=Show the request");
+  assertStringIncludes(await page.locator("pre").first().innerText(), "webhook-signature: v1,");
+  await page.click("text=Deliver again");
+  await page.getByText("A new series of attempts has begun.").waitFor();
+  await page.getByRole("cell", { name: "200" }).nth(1).waitFor();
+  await checkShown(stage, "webhooks-delivery");
+  await checkPage(stage, "webhooks", "webhooks");
+  await checkPage(stage, "videos", "videos");
+}, { start: async () => videos = await startVideoGateway({ config: { request_log: { enabled: true } } }) });
+
+endBrowser();
