@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { concatBytes } from "../lib/concat_bytes.ts";
 import { NO_SLOT } from "../lib/slot_set.ts";
 import { type DeadlineWheel, type Watched, wheelOf } from "./deadline.ts";
 import { EgressError } from "./egress_error.ts";
@@ -22,16 +23,20 @@ export interface PinnedPost {
   readonly connectMs?: number;
   /** The maximum size of the response body; the connection is closed beyond it. */
   readonly capBytes: number;
+  /** The most bytes of the body of a failure that are kept. Default 0. */
+  readonly keptBytes?: number;
   /** The time limit for the response body. Default 1 s. */
   readonly bodyMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** The response. Its body is discarded. */
+/** The response. Its body is discarded, except for the start of a failure. */
 export interface PostResponse {
   readonly status: number;
   /** The field by its lower-case name; null if missing. */
   header(name: string): string | null;
+  /** The first bytes of the body if the status is 400 or above, as far as they are kept. */
+  readonly start?: Uint8Array;
   /** The number of body bytes read, including framing; up to one read above the maximum. */
   readonly bytes: number;
 }
@@ -142,8 +147,9 @@ class Exchange implements Watched {
       if (this.#failure) throw this.#failure;
       const response = await this.#ask(target);
       const { status } = response.head;
-      const bytes = await this.#drop(response);
-      return { status, header: (name) => response.head.get(name), bytes };
+      const start = status >= 400 ? new BodyStart(this.#post.keptBytes ?? 0) : null;
+      const bytes = await this.#drop(response, start);
+      return { status, header: (name) => response.head.get(name), bytes, ...start !== null && { start: start.bytes } };
     } finally {
       this.#end();
     }
@@ -201,19 +207,23 @@ class Exchange implements Watched {
   }
 
   /** Discards the body up to the limits. The response is complete already, so a failure here has no effect. */
-  async #drop({ connection, head, decoder, early }: Exchanged): Promise<number> {
+  async #drop({ connection, head, decoder, early }: Exchanged, start: BodyStart | null): Promise<number> {
     if (this.#connection === null) return early.length; // the time limit was reached in the same instant
     this.#isAnswered = true;
     const { capBytes, bodyMs = BODY_MS } = this.#post;
     let total = early.length;
     try {
-      if (total > 0) decoder.decode(early);
+      if (total > 0) {
+        const body = decoder.decode(early);
+        start?.add(body);
+      }
       if (!decoder.done) this.#drawNearer(bodyMs);
       while (!decoder.done && total < capBytes) {
         const wire = await connection.read();
         if (wire === null) break;
         total += wire.length;
-        decoder.decode(wire);
+        const body = decoder.decode(wire);
+        start?.add(body);
       }
       const isReusable = decoder.done && !decoder.hasExcess && total <= capBytes && head.keepsAlive;
       if (isReusable) this.#keep(connection, head.keepAliveMs);
@@ -225,6 +235,18 @@ class Exchange implements Watched {
     if (this.#connection === null) return;
     this.#connection = null; // the connection may now serve others: a late timeout must not close it
     this.#parts.kept.release(connection, serverIdleMs);
+  }
+}
+
+/** The first bytes of a body, copied, since buffers are used again. */
+class BodyStart {
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array();
+
+  constructor(readonly maxBytes: number) {}
+
+  add(body: Uint8Array<ArrayBuffer>): void {
+    const room = this.maxBytes - this.bytes.length;
+    if (room > 0 && body.length > 0) this.bytes = concatBytes([this.bytes, body.subarray(0, room)]);
   }
 }
 

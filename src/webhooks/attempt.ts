@@ -70,10 +70,18 @@ export async function makeAttempt(parts: AttemptParts): Promise<AttemptEnd> {
       failure: outcome.failure,
       reason: outcome.reason,
       answerBytes: outcome.answer?.bytes ?? 0,
+      ...startOf(outcome.answer),
     },
     endedAt,
     retryAfterMs: readRetryAfterMs(outcome.answer?.header("retry-after") ?? null, endedAt),
   };
+}
+
+/** Texts of receivers are shown, so characters that control a terminal are removed. */
+function startOf(answer: PostResponse | null): Pick<Attempt, "answerStart"> {
+  const text = new TextDecoder().decode(answer?.start ?? new Uint8Array());
+  const shown = text.replace(/[^\P{C}\n\t]/gu, "").trim();
+  return shown === "" ? {} : { answerStart: shown };
 }
 
 interface Outcome extends Pick<Attempt, "failure" | "reason"> {

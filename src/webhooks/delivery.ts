@@ -67,8 +67,10 @@ export interface Attempt {
   readonly failure: AttemptFailure | null;
   /** Detail of the failure as a short code; null if there is none. */
   readonly reason: string | null;
-  /** Number of body bytes received; the body is not stored. */
+  /** Number of body bytes received. */
   readonly answerBytes: number;
+  /** The start of the body of a response of 400 or above, for operators; absent if it was empty, or not kept. */
+  readonly answerStart?: string;
 }
 
 /**

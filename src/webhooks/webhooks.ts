@@ -74,6 +74,8 @@ export interface Webhooks {
 
 /** Maximum number of response bytes read before the connection is closed. */
 const MAX_RESPONSE_BYTES = 16_384;
+/** Of the answer to a failed attempt, for operators: enough for the message of a receiver. */
+const KEPT_RESPONSE_BYTES = 1_000;
 
 /** Creates webhook delivery. */
 export function createWebhooks(parts: WebhookParts): Webhooks {
@@ -97,7 +99,14 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
           trusted = egress.caCertificates;
           poster = createPinnedPoster(egress);
         }
-        return poster.post(url, { headers, body, signal, timeoutMs, capBytes: MAX_RESPONSE_BYTES });
+        return poster.post(url, {
+          headers,
+          body,
+          signal,
+          timeoutMs,
+          capBytes: MAX_RESPONSE_BYTES,
+          keptBytes: KEPT_RESPONSE_BYTES,
+        });
       });
       const limiter = createAttemptLimiter({ monotonicMs: () => clock.monotonicMs(), random, hungMs: timeoutMs / 2 });
       const handler = deliverHandler({ store, clock, log, post, limiter, random });

@@ -43,6 +43,7 @@ interface AttemptOptions {
   readonly url?: string;
   readonly policy?: EgressPolicy;
   readonly timeoutMs?: number;
+  readonly bodyMs?: number;
   readonly signal?: AbortSignal;
   readonly body?: Uint8Array;
   /** Whose connections it may use. */
@@ -51,12 +52,14 @@ interface AttemptOptions {
 
 /** Makes one attempt at a port, with a short timeout. */
 async function attemptAt(port: number, options: AttemptOptions = {}): Promise<AttemptEnd> {
-  const { policy = LOOPBACK, timeoutMs = 400, url = `https://receiver.example:${port}/hook?a=1` } = options;
+  const { policy = LOOPBACK, timeoutMs = 400, bodyMs = 100, url = `https://receiver.example:${port}/hook?a=1` } =
+    options;
   const poster = options.poster ?? createPinnedPoster(policy);
   try {
     return await makeAttempt({
       clock: systemClock,
-      post: (address, request) => poster.post(address, { ...request, timeoutMs, capBytes: 16_384, bodyMs: 100 }),
+      post: (address, request) =>
+        poster.post(address, { ...request, timeoutMs, capBytes: 16_384, keptBytes: 1_000, bodyMs }),
       delivery: { ...delivery, url },
       body: options.body ?? body,
       secrets: [SECRET],
@@ -99,6 +102,33 @@ Deno.test("a body of 100 KB arrives whole", async () => {
     await attemptAt(receiver.port, { body: long, timeoutMs: 5_000 });
     assertEquals(itemAt(receiver.received, 0).body, long);
   });
+});
+
+Deno.test("the start of the answer is kept if a receiver refuses an event, in pieces or chunks too", async () => {
+  const answering = (status: number, text: string): Behaviour => (_request, connection) =>
+    sendText(connection, `HTTP/1.1 ${status} No\r\ncontent-length: ${text.length}\r\n\r\n${text}`);
+  const chunked: Behaviour = async (_request, connection) => {
+    for (
+      const text of ["HTTP/1.1 500 No\r\ntransfer-encoding: chunked\r\n\r\n", "3\r\nno \r\n", "4\r\nsuch\r\n0\r\n\r\n"]
+    ) {
+      await sendText(connection, text);
+    }
+  };
+  for (
+    const [behave, start] of [
+      [answering(403, "wrong\n\u001b[31msignature\u0000 "), "wrong\n[31msignature"],
+      [answering(500, "x".repeat(5_000)), "x".repeat(1_000)],
+      [answering(500, " "), undefined],
+      [answering(200, "fine"), undefined],
+      [answering(302, "elsewhere"), undefined],
+      [chunked, "no such"],
+    ] as const
+  ) {
+    await withReceiver(behave, async ({ port }) => {
+      const { attempt } = await attemptAt(port, { timeoutMs: 60_000, bodyMs: 60_000 });
+      assertEquals(attempt.answerStart, start);
+    });
+  }
 });
 
 Deno.test("only a 2xx status acknowledges an event", async () => {

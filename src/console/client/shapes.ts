@@ -204,6 +204,8 @@ export interface DeliveryWithAttempts extends Delivery {
     readonly failure: string | null;
     readonly reason: string | null;
     readonly answer_bytes: number | null;
+    /** Of a receiver that refused the event; null if there is none. */
+    readonly answer_start: string | null;
   }[];
 }
 

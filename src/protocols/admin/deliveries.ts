@@ -114,7 +114,8 @@ function writeDelivery(delivery: Delivery): JsonObject {
   };
 }
 
-function writeAttempt({ number, startedAt, durationMs, status, failure, reason, answerBytes }: Attempt): JsonObject {
+function writeAttempt(attempt: Attempt): JsonObject {
+  const { number, startedAt, durationMs, status, failure, reason, answerBytes, answerStart } = attempt;
   return {
     number,
     started_at: secondsOf(startedAt),
@@ -123,5 +124,6 @@ function writeAttempt({ number, startedAt, durationMs, status, failure, reason, 
     failure,
     reason,
     answer_bytes: answerBytes,
+    answer_start: answerStart ?? null,
   };
 }

@@ -7,6 +7,7 @@ import { ErrorNotice } from "../../../src/console/client/components/error_notice
 import { Instant } from "../../../src/console/client/components/instant.tsx";
 import { ErrorsCard } from "../../../src/console/client/pages/overview/errors_card.tsx";
 import { TrafficStats } from "../../../src/console/client/pages/overview/traffic_stats.tsx";
+import { DeliveryAttempts } from "../../../src/console/client/pages/webhooks/delivery_attempts.tsx";
 import { Timeline } from "../../../src/console/client/pages/requests/timeline.tsx";
 import { pagesFor } from "../../../src/console/client/pages.ts";
 import { session } from "../../../src/console/client/session_state.ts";
@@ -66,6 +67,12 @@ Deno.test("console: the timeline shows each attempt at its time, and why it fail
   assert(html.includes("1. openai") && html.includes("2. azure"));
   assert(html.includes("unavailable: The engine is overloaded"));
   assert(html.includes("left:10%") || html.includes("left: 10%"), html);
+});
+
+Deno.test("console: an attempt of a delivery has the answer of the receiver, as text", () => {
+  const attempt = { number: 1, started_at: 1, duration_ms: 5, failure: "status", reason: null, answer_bytes: 40 };
+  const html = render(<DeliveryAttempts attempts={[{ ...attempt, status: 403, answer_start: SCRIPT }]} />);
+  assert(html.includes("403") && html.includes("&lt;img") && !html.includes("<img"));
 });
 
 Deno.test("console: the sign-in page has one labelled field that keeps its key hidden", () => {

@@ -1,20 +1,18 @@
 import { useState } from "preact/hooks";
 import { type ApiError, change, read } from "../../api.ts";
 import { ActionForm } from "../../components/action_form.tsx";
-import { StatusBadge } from "../../components/badge.tsx";
 import { Card } from "../../components/card.tsx";
-import { DataTable } from "../../components/data_table.tsx";
-import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
-import { bytes, duration, number } from "../../format.ts";
+import { bytes, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import { canWrite } from "../../session_state.ts";
 import type { DeliveryWithAttempts } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { DeliveryAttempts } from "./delivery_attempts.tsx";
 import { DeliveryState } from "./delivery_state.tsx";
 
 const REFRESH_MS = 3_000;
@@ -45,7 +43,7 @@ export function DeliveryDetails({ task }: { readonly task: string }) {
             {canWrite() && data.state !== "pending" && <Redeliver address={address} onRedelivered={reload} />}
           </Card>
           <Card title={TEXTS.webhooks.attempts} isWide>
-            <Attempts attempts={data.attempt_log} />
+            <DeliveryAttempts attempts={data.attempt_log} />
           </Card>
         </div>
       )}
@@ -135,36 +133,5 @@ function SentRequest({ address }: { readonly address: string }) {
       {error !== null && <ErrorNotice error={error} />}
       <button type="button" onClick={show}>{TEXTS.webhooks.showRequest}</button>
     </>
-  );
-}
-
-function Attempts({ attempts }: { readonly attempts: DeliveryWithAttempts["attempt_log"] }) {
-  if (attempts.length === 0) {
-    return <EmptyState title={TEXTS.webhooks.noAttemptsTitle}>{TEXTS.webhooks.noAttempts}</EmptyState>;
-  }
-  return (
-    <DataTable
-      label={TEXTS.webhooks.attempts}
-      rows={attempts}
-      keyOf={({ number: count, started_at }) => `${count} ${started_at}`}
-      columns={[
-        { title: TEXTS.webhooks.number, cell: ({ number: count }) => number(count) },
-        { title: TEXTS.webhooks.at, cell: ({ started_at }) => <Instant at={started_at} /> },
-        {
-          title: TEXTS.webhooks.status,
-          cell: ({ status }) => status === null ? "" : <StatusBadge status={status} />,
-        },
-        { title: TEXTS.webhooks.took, isNumeric: true, cell: ({ duration_ms }) => duration(duration_ms) },
-        {
-          title: TEXTS.webhooks.answered,
-          isNumeric: true,
-          cell: ({ answer_bytes }) => answer_bytes === null ? "" : bytes(answer_bytes),
-        },
-        {
-          title: TEXTS.webhooks.failure,
-          cell: ({ failure, reason }) => [failure, reason].filter((each) => each !== null).join(": "),
-        },
-      ]}
-    />
   );
 }
