@@ -17,7 +17,7 @@ function gatewayOfTest(): VideoGateway {
 stageTest("a video goes from its create to the player, and its addresses are in the audit log", async (stage) => {
   const { page, open, signIn } = stage;
   const { create, until, adminKey } = gatewayOfTest();
-  const id = await create();
+  const id = await create({ provider: { options: { ark: { return_last_frame: true } } } });
   await until(id, "completed");
   await signIn(adminKey);
   await open("videos");
@@ -27,6 +27,7 @@ stageTest("a video goes from its create to the player, and its addresses are in 
   await page.click("text=Show the results");
   const player = page.locator("video").first();
   await player.waitFor();
+  await page.getByRole("img", { name: "Last frame" }).waitFor();
   const source = await player.getAttribute("src") ?? "";
   assertStringIncludes(source, "/console/api/files/");
   const fetched = await page.evaluate(

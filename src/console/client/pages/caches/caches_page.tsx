@@ -96,7 +96,15 @@ function Table({ caches, onDelete }: {
           title: TEXTS.caches.account,
           cell: ({ account }) => <a href={hrefOf(`accounts/${encodeURIComponent(account)}`)}>{account}</a>,
         },
-        { title: TEXTS.caches.model, cell: ({ model }) => model },
+        {
+          title: TEXTS.caches.model,
+          cell: ({ model, tokens }) => (
+            <>
+              {model}
+              <div class="hint">{TEXTS.caches.tokens(number(tokens))}</div>
+            </>
+          ),
+        },
         {
           title: TEXTS.caches.provider,
           cell: ({ provider, stored_at }) => (
@@ -108,7 +116,6 @@ function Table({ caches, onDelete }: {
             </>
           ),
         },
-        { title: TEXTS.caches.tokens, isNumeric: true, cell: ({ tokens }) => number(tokens) },
         {
           title: TEXTS.caches.hits,
           isNumeric: true,

@@ -97,8 +97,7 @@ function Table({ rows }: { readonly rows: readonly LoggedRequest[] }) {
       hrefOf={({ id }) => hrefOf(`requests/${id}`)}
       columns={[
         { title: TEXTS.requests.arrived, cell: ({ received_at }) => <Instant at={received_at} /> },
-        { title: TEXTS.requests.status, cell: ({ status }) => <StatusBadge status={status} /> },
-        { title: TEXTS.requests.message, cell: ({ error }) => error === null ? "" : <code>{error.code}</code> },
+        { title: TEXTS.requests.status, cell: StatusAndError },
         ...isOperator
           ? [{ title: TEXTS.requests.account, cell: ({ account }: LoggedRequest) => account ?? TEXTS.app.none }]
           : [],
@@ -117,6 +116,19 @@ function Table({ rows }: { readonly rows: readonly LoggedRequest[] }) {
         { title: TEXTS.requests.duration, isNumeric: true, cell: ({ duration_ms }) => duration(duration_ms) },
       ]}
     />
+  );
+}
+
+function StatusAndError({ status, error }: LoggedRequest) {
+  return (
+    <>
+      <StatusBadge status={status} />
+      {error !== null && (
+        <div>
+          <code>{error.code}</code>
+        </div>
+      )}
+    </>
   );
 }
 
