@@ -1,0 +1,38 @@
+import { assert, assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { ROOT } from "../architecture/source_files.ts";
+
+const README = await Deno.readTextFile(join(ROOT, "README.md"));
+
+Deno.test("README: fits on two screens", () => {
+  const count = README.trimEnd().split("\n").length;
+  assert(count <= 100, `${count} lines`);
+});
+
+Deno.test("README: every figure stands in the results that its sentence names", async () => {
+  const missing: string[] = [];
+  let checked = 0;
+  for (const [item] of README.matchAll(/^- \*\*[^]*?(?=\n- |\n\n)/gm)) {
+    const files = [...item.matchAll(/\]\((bench\/[\w-]+\.md)\)/g)].map(([, file = ""]) => file);
+    if (files.length === 0) continue;
+    const results = (await Promise.all(files.map((file) => Deno.readTextFile(join(ROOT, file))))).join("\n");
+    for (const [figure] of item.replace(/`[^`]*`/g, "").matchAll(/\d[\d.,]*\d|\d/g)) {
+      checked++;
+      if (!new RegExp(`(?<![\\d.,])${figure.replaceAll(".", "\\.")}(?![\\d]|[.,]\\d)`).test(results)) {
+        missing.push(`${figure} in ${files}`);
+      }
+    }
+  }
+  assertEquals(missing, []);
+  assert(checked >= 8, `${checked} figures`);
+});
+
+Deno.test("documentation: the index lists every guide once", async () => {
+  const index = await Deno.readTextFile(join(ROOT, "docs/README.md"));
+  const listed = [...index.matchAll(/\]\(([\w-]+)\.md\)/g)].map(([, name = ""]) => name);
+  const pages: string[] = [];
+  for await (const { name } of Deno.readDir(join(ROOT, "docs"))) {
+    if (name.endsWith(".md") && name !== "README.md") pages.push(name.slice(0, -".md".length));
+  }
+  assertEquals(listed.toSorted(), pages.toSorted());
+});
