@@ -2,7 +2,7 @@
  * Measures the reads behind the console's lists and charts with a million requests in the log and 90 days of usage;
  * writes `bench/RESULTS-console.md`.
  *
- *     deno task bench:console     about four minutes; also --requests N and --rounds N
+ *     deno task bench:console     about five minutes; also --requests N and --rounds N
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -25,6 +25,10 @@ const ADMIN_KEY = "admin-key-of-the-benchmark";
 const ROWS_PER_APPEND = 8_000;
 const LOG_DAYS = 29;
 const USAGE_DAYS = 90;
+/** One request of so many has facts that few others have. */
+const RARE_EVERY = 50_000;
+/** In units of money: 2 USD. */
+const COST_OF_RARE = "20000000000";
 const ACCOUNTS = 200;
 const MODELS = 30;
 const PROVIDERS = 6;
@@ -76,11 +80,36 @@ const LISTS: readonly Read[] = [
   },
   { title: "A whole id", path: () => `/requests?limit=50&q=${pickedId()}`, targetMs: LIST_MS },
   {
-    title: "Part of an id that no request has, in the whole log",
+    title: "Part of an id that no request has",
     path: (round) => `/requests?limit=50&q=no-id-has-${round}`,
-    targetMs: null,
+    targetMs: LIST_MS,
+  },
+  ...listsBy("endpoint", ["/v1/chat/completions", "/v1/audio/speech", "/v1/none"]),
+  ...listsBy("kind", ["text", "speech", "none"]),
+  ...listsBy("end", ["completed", "left", "cut"]),
+  ...listsBy("dropped", ["logit_bias", "seed", "none"]),
+  ...listsBy("client_address", ["192.0.2.7", "198.51.100.1", "203.0.113.1"]),
+  ...listsBy("min_duration_ms", ["1000", "60000", "3600000"]),
+  ...listsBy("min_cost", ["0.001", "1", "1000"]),
+  {
+    title: "An account's requests of an address that none has",
+    path: () => `/requests?limit=50&account=${accountOf(pick(ACCOUNTS))}&client_address=203.0.113.1`,
+    targetMs: LIST_MS,
   },
 ];
+
+/** Lists that a read leaves incomplete. */
+const SEARCHES = LISTS.filter(({ title }) => /which (few|no) requests have|Part of an id/.test(title));
+const SEARCH_ROUNDS = 5;
+
+/** Requests with a value that many have, one that {@linkcode RARE_EVERY} have, and one that none has. */
+function listsBy(parameter: string, values: readonly [many: string, few: string, none: string]): Read[] {
+  return values.map((value, place) => ({
+    title: `By ${parameter}, which ${["many", "few", "no"][place]} requests have`,
+    path: () => `/requests?limit=50&${parameter}=${encodeURIComponent(value)}`,
+    targetMs: LIST_MS,
+  }));
+}
 
 /** The ids of some requests in the log. */
 const someIds: string[] = [];
@@ -136,7 +165,9 @@ The targets are ${LIST_MS} ms for a page of 50 requests and ${CHART_MS} ms for a
 ${report}
 
 Usage of past days is read from copies of their sums, that of today from the sums themselves. A text that no error has
-is looked for in the index of errors, 2 % of the requests. What can be part of an id is looked for in all requests.
+is looked for in the index of errors, 2 % of the requests. Facts without an index, and parts of ids, are looked for in
+all requests: a read returns what it found in 100 ms, and a \`next\` that continues it. The console reads on until it has
+a page of requests, or the log ends, which is in the last table. One request in 50,000 has the facts that few have.
 `;
   if (requests >= 1_000_000) await Deno.writeTextFile(RESULTS, text);
   console.log(text);
@@ -180,7 +211,9 @@ function fillLog(path: string): void {
 
 /** Returns the id. */
 function addRow(row: RowValue[], endedAt: number, count: number): string {
-  const durationMs = 50 + pick(3_000);
+  // Failed requests have no cost.
+  const isRare = count % RARE_EVERY === RARE_EVERY / 2 + 1;
+  const durationMs = isRare ? 90_000 : 50 + pick(3_000);
   const receivedAt = endedAt - durationMs;
   const [account, model] = [pick(ACCOUNTS), pick(MODELS)];
   const provider = `vendor-${model % PROVIDERS}`;
@@ -201,20 +234,20 @@ function addRow(row: RowValue[], endedAt: number, count: number): string {
     receivedAt,
     durationMs >> 1,
     "POST",
-    "/v1/chat/completions",
+    isRare ? "/v1/audio/speech" : "/v1/chat/completions",
     0,
-    "text",
-    failure === null ? "completed" : null,
+    isRare ? "speech" : "text",
+    failure !== null ? null : isRare ? "left" : "completed",
     tokens,
     0,
     0,
-    failure === null ? "18000000" : null,
+    failure !== null ? null : isRare ? COST_OF_RARE : "18000000",
     failure === null ? "prompt 1200 1000000000000\ncompletion 300 2000000000000" : "",
     2_048,
     1_024,
-    "192.0.2.7",
+    isRare ? "198.51.100.1" : "192.0.2.7",
     [],
-    [],
+    isRare ? ["seed"] : count % 10 === 0 ? ["logit_bias"] : [],
     ["331600000", 17_184],
     null,
   ];
@@ -266,25 +299,54 @@ async function measureAll(config: Config): Promise<string> {
       for (const read of reads) rows.push(await measure(app.address, read));
       parts.push(table([title, "p50 ms", "p95 ms", "most ms", "target ms", "met"], rows));
     }
+    const searches: string[][] = [];
+    for (const read of SEARCHES) searches.push(await measureSearch(app.address, read));
+    parts.push(table(["Searches to the end of the log", "found", "reads", "p50 ms", "most ms"], searches));
     return parts.join("\n\n");
   } finally {
     await app.stop();
   }
 }
 
+async function read(address: string, path: string): Promise<string> {
+  const response = await fetch(`${address}/admin/v1${path}`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
+  const body = await response.text();
+  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${body}`);
+  return body;
+}
+
+/** The duration at a share of the sorted durations. */
+function quantiles(times: number[]): (share: number) => number {
+  times.sort((one, other) => one - other);
+  return (share) => times[Math.min(times.length - 1, Math.ceil(times.length * share) - 1)] ?? 0;
+}
+
+/** Reads page after page, as the console does, until the log ends. */
+async function measureSearch(address: string, { title, path }: Read): Promise<string[]> {
+  const times: number[] = [];
+  let [reads, found] = [0, 0];
+  for (let round = 0; round < SEARCH_ROUNDS; round++) {
+    const from = performance.now();
+    [reads, found] = [0, 0];
+    let after: string | null = "";
+    while (after !== null) {
+      const { data, next } = JSON.parse(await read(address, path(round) + (after === "" ? "" : `&after=${after}`)));
+      [reads, found, after] = [reads + 1, found + data.length, next];
+    }
+    times.push(performance.now() - from);
+  }
+  const at = quantiles(times);
+  return [title, figure(found), figure(reads), figure(at(0.5)), figure(at(1))];
+}
+
 async function measure(address: string, { title, path, targetMs }: Read): Promise<string[]> {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const from = performance.now();
-    const response = await fetch(`${address}/admin/v1${path(round)}`, {
-      headers: { authorization: `Bearer ${ADMIN_KEY}` },
-    });
-    const body = await response.text();
+    await read(address, path(round));
     times.push(performance.now() - from);
-    if (!response.ok) throw new Error(`${path(round)} was answered ${response.status}: ${body}`);
   }
-  times.sort((one, other) => one - other);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.ceil(times.length * share) - 1)] ?? 0;
+  const at = quantiles(times);
   const isMet = targetMs === null ? "–" : at(0.95) <= targetMs ? "yes" : "no";
   return [title, figure(at(0.5), 1), figure(at(0.95), 1), figure(at(1), 1), figure(targetMs), isMet];
 }

@@ -34,6 +34,30 @@ stageTest("requests are filtered by their facts, on a phone on demand", async (s
   await page.getByText("POST /console/session").first().waitFor();
 });
 
+stageTest("a search that is answered in parts goes on to the end of the log", async (stage) => {
+  const { page, chat, open, signIn, gateway } = stage;
+  const id = await chat("sandbox/chat-1");
+  await signIn(gateway.adminKey);
+  await open("requests");
+  await page.click("text=Live");
+  await page.waitForSelector(`a[href$="${id}"]`);
+  const asked: (string | null)[] = [];
+  await page.route(/api\/admin\/v1\/requests\?/, async (route) => {
+    const after = new URL(route.request().url()).searchParams.get("after");
+    asked.push(after);
+    if (after === null) return await route.fulfill({ json: { data: [], next: "9000000000000001" } });
+    if (after === "9000000000000001") return await route.fulfill({ json: { data: [], next: "9000000000000000" } });
+    await route.continue();
+  });
+  await open("requests?kind=text");
+  await page.waitForSelector(`a[href$="${id}"]`);
+  assertEquals(asked, [null, "9000000000000001", "9000000000000000"]);
+  assertEquals(await page.locator("button.more").count(), 0);
+  await open("requests?kind=none");
+  await page.getByText("No request matches").waitFor();
+  assertEquals(await page.getByText("Searching older requests").count(), 0);
+});
+
 stageTest("captured bodies are shown to owners as text, and are in the command line", async (stage) => {
   const { page, open, signIn, gateway } = stage;
   const headers = { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" };

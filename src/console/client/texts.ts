@@ -169,7 +169,7 @@ export const TEXTS = {
     empty: "A request appears here when it has ended. Send one with an API key of an account.",
     noneFoundTitle: "No request matches",
     noneFound: "Remove a filter, or choose an earlier start.",
-    searchedLong: "The search has not reached the end of the log.",
+    searching: "Searching older requests…",
     back: "All requests",
     facts: "Facts",
     timeline: "Timeline",

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import { bytes, dollars, duration } from "../../../src/console/client/format.ts";
 import { matchesText, perMillionTokens, sharesOf } from "../../../src/console/client/pages/models/model_facts.ts";
-import { joinedNewest } from "../../../src/console/client/pages/requests/newest.ts";
+import { joinedNewest, newestFrom } from "../../../src/console/client/pages/requests/newest.ts";
 import { timelineOf } from "../../../src/console/client/pages/requests/timeline_phases.ts";
 import { costByDay, lastDays } from "../../../src/console/client/pages/usage/cost_by_day.ts";
 import { stacked } from "../../../src/console/client/stacked.ts";
@@ -18,6 +18,7 @@ const idsOf = ({ data }: { readonly data: readonly { readonly id: string }[] }) 
 Deno.test("joinedNewest() puts new entries before the known ones, each once", () => {
   assertEquals(idsOf(joinedNewest(listOf([3, 2, 1]), listOf([5, 4, 3]))), [5, 4, 3, 2, 1]);
   assertEquals(idsOf(joinedNewest(listOf([]), listOf([2, 1]))), [2, 1]);
+  assertEquals(joinedNewest(listOf([3, 2, 1], "1"), listOf([9, 8])), listOf([9, 8, 3, 2, 1], "1"));
   const same = listOf([2, 1]);
   assertEquals(joinedNewest(same, listOf([2, 1])) === same, true);
 });
@@ -25,6 +26,13 @@ Deno.test("joinedNewest() puts new entries before the known ones, each once", ()
 Deno.test("joinedNewest() starts again where entries between two readings are missing", () => {
   const newest = listOf([9, 8, 7], "7");
   assertEquals(joinedNewest(listOf([3, 2, 1]), newest), newest);
+});
+
+Deno.test("newestFrom() starts before the end of the newest entry, and leaves lists that are too long", () => {
+  const request = { received_at: 1_000.5, duration_ms: 2_400 };
+  assertEquals(newestFrom({ data: [request, { ...request, received_at: 1 }], next: null }), 1_001);
+  assertEquals(newestFrom({ data: [], next: null }), null);
+  assertEquals(newestFrom({ data: Array.from({ length: 1_001 }, () => request), next: null }), null);
 });
 
 Deno.test("stacked() adds the values of the series before, and the last one has the sums", () => {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, read } from "../../api.ts";
+import { type ApiError, type Query, read } from "../../api.ts";
 import { StatusBadge } from "../../components/badge.tsx";
 import { DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
@@ -15,12 +15,15 @@ import type { ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { activeFilters, Filters } from "./filters.tsx";
 import { type LoggedRequest, requestsEndpoint } from "./logged_request.ts";
-import { joinedNewest } from "./newest.ts";
+import { joinedNewest, newestFrom } from "./newest.ts";
 
 const PAGE_SIZE = 50;
 const LIVE_MS = 2_000;
 
-/** The list of requests, which can follow the log. */
+/**
+ * The list of requests, which can follow the log. The API returns what it finds in a short time, so parts are read
+ * until they fill a page, or the log ends.
+ */
 export function RequestList() {
   const [isLive, setLive] = useState(false);
   const filters = activeFilters();
@@ -49,42 +52,56 @@ function Results({ name, filters, isLive }: {
   readonly filters: Readonly<Record<string, string>>;
   readonly isLive: boolean;
 }) {
-  const [older, setOlder] = useState<ListAnswer<LoggedRequest> | null>(null);
-  const [shown, setShown] = useState<ListAnswer<LoggedRequest> | null>(null);
+  const [list, setList] = useState<ListAnswer<LoggedRequest> | null>(null);
+  const [wanted, setWanted] = useState(PAGE_SIZE);
   const [olderError, setOlderError] = useState<ApiError | null>(null);
-  const page = (after: string | null, signal: AbortSignal | null) =>
-    read<ListAnswer<LoggedRequest>>(requestsEndpoint(), { ...filters, limit: PAGE_SIZE, after }, signal);
-  const { data, error } = usePolled(name, (signal) => page(null, signal), isLive ? LIVE_MS : null);
+  const page = (query: Query, signal: AbortSignal) =>
+    read<ListAnswer<LoggedRequest>>(requestsEndpoint(), { ...filters, limit: PAGE_SIZE, ...query }, signal);
+  const newest = (signal: AbortSignal) => {
+    const from = list === null ? null : newestFrom(list);
+    return page(from === null ? {} : { from }, signal);
+  };
+  const { data, error } = usePolled(name, newest, isLive ? LIVE_MS : null);
   useEffect(() => {
-    if (data !== null) setShown((before) => before === null ? data : joinedNewest(before, data));
+    if (data !== null) setList((before) => before === null ? data : joinedNewest(before, data));
   }, [data]);
-  if (error !== null && shown === null) return <ErrorNotice error={error} />;
-  if (shown === null) return <Loading />;
-  const rows = [...shown.data, ...older?.data ?? []];
-  const next = older === null ? shown.next : older.next;
-  const showOlder = async () => {
+
+  const after = list?.next ?? null;
+  const isSearching = list !== null && after !== null && list.data.length < wanted && olderError === null;
+  useEffect(() => {
+    if (!isSearching) return;
+    const ended = new AbortController();
+    page({ after }, ended.signal).then(
+      (more) => setList((before) => ({ data: [...before?.data ?? [], ...more.data], next: more.next })),
+      (failure) => !ended.signal.aborted && setOlderError(failure as ApiError),
+    );
+    return () => ended.abort();
+  }, [isSearching, after]);
+
+  if (error !== null && list === null) return <ErrorNotice error={error} />;
+  if (list === null) return <Loading />;
+  const showOlder = () => {
     setOlderError(null);
-    try {
-      const more = await page(next, null);
-      setOlder({ data: [...older?.data ?? [], ...more.data], next: more.next });
-    } catch (failure) {
-      setOlderError(failure as ApiError);
-    }
+    setWanted(list.data.length + PAGE_SIZE);
   };
   return (
     <>
       {error !== null && <ErrorNotice error={error} />}
-      {rows.length === 0 ? <NoRequests hasFilters={name !== "{}"} isComplete={next === null} /> : <Table rows={rows} />}
+      {list.data.length > 0 && <Table rows={list.data} />}
+      {list.data.length === 0 && after === null && <NoRequests hasFilters={name !== "{}"} />}
       {olderError !== null && <ErrorNotice error={olderError} />}
-      {next !== null && <button type="button" class="more" onClick={() => void showOlder()}>{TEXTS.app.more}</button>}
+      {isSearching && <p role="status" class="muted">{TEXTS.requests.searching}</p>}
+      {after !== null && !isSearching && (
+        <button type="button" class="more" onClick={showOlder}>{TEXTS.app.more}</button>
+      )}
     </>
   );
 }
 
-function NoRequests({ hasFilters, isComplete }: { readonly hasFilters: boolean; readonly isComplete: boolean }) {
-  const { emptyTitle, empty, noneFoundTitle, noneFound, searchedLong } = TEXTS.requests;
+function NoRequests({ hasFilters }: { readonly hasFilters: boolean }) {
+  const { emptyTitle, empty, noneFoundTitle, noneFound } = TEXTS.requests;
   if (!hasFilters) return <EmptyState title={emptyTitle}>{empty}</EmptyState>;
-  return <EmptyState title={noneFoundTitle}>{isComplete ? noneFound : searchedLong}</EmptyState>;
+  return <EmptyState title={noneFoundTitle}>{noneFound}</EmptyState>;
 }
 
 function Table({ rows }: { readonly rows: readonly LoggedRequest[] }) {
