@@ -164,15 +164,32 @@ function patchedValue(content: StoredConfig, inForce: LoadedConfig, entry: Confi
 
 /** Fields of a provider that hold credentials. */
 const CREDENTIAL_FIELDS = ["api_key", "secret_key", "headers", "credentials"];
+/** Fields of `entra_id` that decide where its secret is sent. */
+const TOKEN_ADDRESS_FIELDS = ["tenant", "token_url"];
 
 /** A stored credential must not reach another address: whoever changes the address gives the credential again. */
 function refuseKeptCredential(known: Section, fields: JsonObject): void {
-  const moves = ["base_url", "kind"].some((field) => Object.hasOwn(fields, field) && fields[field] !== known[field]);
+  const moves = ["base_url", "kind"].some((field) => isChanged(known, fields, field));
+  refuseKeptClientSecret(known, fields, moves);
   if (!moves) return;
   for (const field of CREDENTIAL_FIELDS) {
     if (known[field] === undefined || Object.hasOwn(fields, field)) continue;
     throw invalidField(field, "expected the credential again, as the address of the provider changes");
   }
+}
+
+/** The fields of `entra_id` are merged, so that naming it alone would keep the secret. */
+function refuseKeptClientSecret(known: Section, fields: JsonObject, moves: boolean): void {
+  const { entra_id: stored } = known;
+  const { entra_id: changed = {} } = fields;
+  if (!isSection(stored) || !isSection(changed)) return;
+  const movesToken = TOKEN_ADDRESS_FIELDS.some((field) => isChanged(stored, changed, field));
+  if ((!moves && !movesToken) || Object.hasOwn(changed, "client_secret")) return;
+  throw invalidField("entra_id.client_secret", "expected the secret again, as the address that it is for changes");
+}
+
+function isChanged(known: Section, fields: Section, field: string): boolean {
+  return Object.hasOwn(fields, field) && fields[field] !== known[field];
 }
 
 function mergePatch(target: unknown, patch: unknown): unknown {

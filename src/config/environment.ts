@@ -117,7 +117,9 @@ export function withPresetKeys(providers: unknown, environment: Environment, pro
   if (!isSection(providers)) return providers;
   return Object.fromEntries(
     Object.entries(providers).map(([name, provider]) => {
-      if (!isSection(provider) || provider.api_key || provider.credentials) return [name, provider];
+      if (!isSection(provider) || provider.api_key || provider.credentials || provider.entra_id) {
+        return [name, provider];
+      }
       const preset = presetOf(String(provider.kind));
       if (provider.base_url && preset?.baseUrl !== null) return [name, provider];
       const keyName = preset?.keyName;

@@ -15,6 +15,7 @@ export type Reader<T> = (value: unknown, context: ReadContext) => T;
 const SECRET_FIELDS = new Set<PropertyKey>([
   "api_key",
   "secret_key",
+  "client_secret",
   "keys",
   "admin_key",
   "key",

@@ -28,6 +28,11 @@ export interface OutboundOptions {
   readonly headers: HeaderFields;
   /** Returns the header fields that authorize a request. Default: none. */
   readonly authorize?: (request: RequestToAuthorize) => HeaderFields | Promise<HeaderFields>;
+  /**
+   * Called with the result of `authorize` that the vendor answered with 401. Returns whether the request is authorized
+   * and sent once more. Default: it is not.
+   */
+  readonly onRejected?: (fields: HeaderFields) => boolean;
   /** The maximum silence within a response. */
   readonly idleMs: number;
   /** The time limit for the response head when it arrives only after the work is done. */
@@ -52,9 +57,42 @@ export function createOutbound(options: OutboundOptions): Outbound {
     "user-agent": "switchyard",
     ...options.headers,
   });
-  const authorizing = options.authorize && authorizationLines(options.authorize);
+  const authorizationFor = options.authorize && authorizer(options.authorize);
   const prefix = options.baseUrl.pathname.replace(/\/+$/, "");
   const wheel = wheelOf(options.clock);
+
+  const authorized = (call: OutboundCall): Authorization | Promise<Authorization> =>
+    authorizationFor?.({
+      method: call.method,
+      path: prefix + call.path,
+      body: () => isStreamedBody(call.body) ? null : joinedBytes(call.body),
+      now: options.clock.now(),
+    }) ?? UNAUTHORIZED;
+
+  const exchange = async (call: OutboundCall, { lines }: Authorization): Promise<OutboundResponse> => {
+    const streamed = isStreamedBody(call.body) ? call.body : null;
+    const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
+    const headerLines = fixedLines + lines + contentType + headerLinesOf(call.headers) + traceLines();
+    const watch = new ExchangeWatch(wheel, call.firstByteMs, call.callerSignal);
+    const wire = {
+      method: call.method,
+      path: prefix + call.path,
+      headerLines,
+      body: isStreamedBody(call.body) ? watchedBody(call.body, () => watch.onReadStart()) : call.body,
+      freshConnection: call.freshConnection ?? false,
+    };
+    try {
+      const response = await options.client.send(options.origin, wire, (cancel) => watch.start(cancel));
+      if (!isAccepted(response, call)) throw await refusalOf(response, call, options, watch);
+      refuseContentCoding(response, options);
+      watch.setLimit(call.idleMs ?? options.idleMs);
+      return new WatchedResponse(response, options, watch);
+    } catch (error) {
+      watch.stop();
+      throw failureOf(error, options, watch);
+    }
+  };
+
   const outbound: Outbound = {
     firstByteMs: options.firstByteMs,
     json: (method, path, body, read, extras = {}) =>
@@ -69,33 +107,15 @@ export function createOutbound(options: OutboundOptions): Outbound {
       return { outbound: sibling, path: url.pathname + url.search };
     },
     async send(call) {
-      const streamed = isStreamedBody(call.body) ? call.body : null;
-      const bytes = isStreamedBody(call.body) ? null : call.body;
-      const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
-      const path = prefix + call.path;
-      const now = options.clock.now();
-      const authorized = authorizing?.({ method: call.method, path, body: () => joinedBytes(bytes), now }) ?? "";
-      const authorization = typeof authorized === "string" ? authorized : await authorized;
-      const headerLines = fixedLines + authorization + contentType + headerLinesOf(call.headers) + traceLines();
-      const watch = new ExchangeWatch(wheel, call.firstByteMs, call.callerSignal);
-      const body = streamed === null ? bytes : watchedBody(streamed, () => watch.onReadStart());
-      const wire = {
-        method: call.method,
-        path,
-        headerLines,
-        body,
-        freshConnection: call.freshConnection ?? false,
-      };
+      const pending = authorized(call);
+      const authorization = pending instanceof Promise ? await pending : pending;
+      if (options.onRejected === undefined) return await exchange(call, authorization);
       try {
-        const response = await options.client.send(options.origin, wire, (cancel) => watch.start(cancel));
-        if (!isAccepted(response, call)) throw await refusalOf(response, call, options, watch);
-        refuseContentCoding(response, options);
-        watch.setLimit(call.idleMs ?? options.idleMs);
-        return new WatchedResponse(response, options, watch);
+        return await exchange(call, authorization);
       } catch (error) {
-        watch.stop();
-        throw failureOf(error, options, watch);
+        if (!isUnauthorized(error) || !options.onRejected(authorization.fields)) throw error;
       }
+      return await exchange(call, await authorized(call));
     },
   };
   return outbound;
@@ -105,17 +125,29 @@ function joinedBytes(body: Uint8Array | ByteParts | null): Uint8Array | null {
   return body instanceof ByteParts ? body.joined() : body;
 }
 
-/** Returns the header lines that authorize a request. Lines are reused while `authorize` returns the same object. */
-function authorizationLines(authorize: NonNullable<OutboundOptions["authorize"]>) {
-  let last: { readonly fields: HeaderFields; readonly lines: string } | null = null;
-  const linesOf = (fields: HeaderFields): string => {
-    if (last?.fields !== fields) last = { fields, lines: headerLinesOf(fields) };
-    return last.lines;
+/** The header fields that authorize a request, and the lines that they are sent as. */
+interface Authorization {
+  readonly fields: HeaderFields;
+  readonly lines: string;
+}
+
+const UNAUTHORIZED: Authorization = { fields: {}, lines: "" };
+
+/** Lines are reused while `authorize` returns the same object. */
+function authorizer(authorize: NonNullable<OutboundOptions["authorize"]>) {
+  let last = UNAUTHORIZED;
+  const authorizationWith = (fields: HeaderFields): Authorization => {
+    if (last.fields !== fields) last = { fields, lines: headerLinesOf(fields) };
+    return last;
   };
-  return (request: RequestToAuthorize): string | Promise<string> => {
+  return (request: RequestToAuthorize): Authorization | Promise<Authorization> => {
     const fields = authorize(request);
-    return fields instanceof Promise ? fields.then(linesOf) : linesOf(fields);
+    return fields instanceof Promise ? fields.then(authorizationWith) : authorizationWith(fields);
   };
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof UpstreamFailure && error.facts.status === 401;
 }
 
 function isAccepted(response: HttpResponse, call: OutboundCall): boolean {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
 import type { Allowances } from "./allowances.ts";
+import { type EntraIdConfig, entraIdSchema } from "./cloud_config.ts";
 import {
   PRESET_NAMES,
   type PresetName,
@@ -43,6 +44,8 @@ export interface ProviderConfig {
   readonly speaks: TextFormats;
   /** Sent with every request, by lower-case name. The values are secrets. Default: none. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Tokens in place of `apiKey`, which is null then; only for preset azure. Default: none. */
+  readonly entraId?: EntraIdConfig;
   /** The timeouts. */
   readonly timeouts: ProviderTimeouts;
   /** What callers may use in addition to their own account's references and tools. Default: nothing. */
@@ -105,6 +108,7 @@ const input = z.strictObject({
   base_url: optional(httpAddress()),
   api_key: optional(secret(1)),
   secret_key: optional(secret(1)),
+  entra_id: optional(entraIdSchema),
   speaks: z.enum(["chat", "responses", "both"]).optional(),
   headers: HEADERS_FIELD,
   timeouts: z.strictObject({
@@ -134,6 +138,7 @@ const schema: z.ZodType<ProviderConfig> = input
   })
   .superRefine((provider, context) => {
     refuseBadCredentials(provider, context);
+    refuseBadEntraId(provider, context);
     const { preset } = provider;
     const isOwnAddress = preset?.baseUrl === null;
     if (isOwnAddress && !provider.base_url) {
@@ -142,7 +147,7 @@ const schema: z.ZodType<ProviderConfig> = input
     const needsKey = isOwnAddress
       ? Object.keys(provider.headers).length === 0
       : !provider.base_url && (preset === null || preset.keyName !== null);
-    if (needsKey && !provider.api_key && provider.credentials === undefined) {
+    if (needsKey && !provider.api_key && !provider.entra_id && provider.credentials === undefined) {
       const named = preset === null ? "" : `, here or in the environment variable ${preset.keyName}`;
       context.addIssue({
         code: "custom",
@@ -201,6 +206,17 @@ function refuseBadCredentials({ kind, api_key, secret_key, credentials }: Input,
   }
 }
 
+/** Notes problems of `entra_id`. */
+function refuseBadEntraId({ preset, api_key, headers, credentials, entra_id }: Input, context: z.RefinementCtx): void {
+  if (entra_id === null) return;
+  const note = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });
+  if (preset !== presetOf("azure")) note("entra_id", 'none, as only kind "azure" has this field');
+  if (api_key) note("api_key", "none beside entra_id");
+  if (credentials !== undefined) note("credentials", "none beside entra_id");
+  const own = Object.keys(headers).find((name) => ["authorization", "api-key"].includes(name.toLowerCase()));
+  if (own !== undefined) note("headers", "no credential beside entra_id");
+}
+
 function providerOf(provider: Input): ProviderConfig {
   const { preset } = provider;
   const address = provider.base_url ?? preset?.baseUrl ?? BASE_URLS[provider.kind];
@@ -212,6 +228,7 @@ function providerOf(provider: Input): ProviderConfig {
     baseUrl,
     ...keyAndHeaders(provider, preset?.keyHeader),
     ...(provider.secret_key !== null && { secretKey: provider.secret_key }),
+    ...(provider.entra_id !== null && { entraId: provider.entra_id }),
     speaks: provider.speaks ?? preset?.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },

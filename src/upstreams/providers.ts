@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../lib/clock.ts";
-import { createRedactor } from "../lib/redact.ts";
+import { createRedactor, type Redactor } from "../lib/redact.ts";
 import { createHttpClient } from "../net/http1/client.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import { NO_PROXIES, type Proxies } from "../net/proxy.ts";
@@ -12,6 +12,7 @@ import { createOutbound, type OutboundOptions } from "./outbound.ts";
 import type { UpstreamKind } from "./upstream.ts";
 import { idOf, type Provider } from "./provider.ts";
 import type { ProviderConfig } from "./provider_config.ts";
+import type { OpenTokens } from "./provider_tokens.ts";
 
 /** The parts that all providers share. */
 export interface ProviderParts {
@@ -59,7 +60,8 @@ export async function openProviders(
         const settings = [each, parts.caCerts, parts.proxies];
         const same = known?.opened.get(idOf({ name, ...each }));
         if (same !== undefined && isDeepStrictEqual(same.settings, settings)) return same;
-        return { ...openProvider(name, each, await loadKind(each.kind), parts), settings };
+        const [kind, openTokens] = await Promise.all([loadKind(each.kind), loadTokens(each)]);
+        return { ...openProvider(name, each, { kind, openTokens }, parts), settings };
       })
     ),
   );
@@ -105,24 +107,39 @@ function credentialsOf(
   }));
 }
 
+/** What a provider is made of, loaded for configured providers only. */
+interface LoadedParts {
+  readonly kind: UpstreamKind;
+  /** Null for a provider without access tokens. */
+  readonly openTokens: OpenTokens | null;
+}
+
+async function loadTokens({ entraId }: OpenedConfig): Promise<OpenTokens | null> {
+  return entraId === undefined ? null : (await import("./provider_tokens.ts")).openTokens;
+}
+
 function openProvider(
   name: string,
   config: OpenedConfig,
-  kind: UpstreamKind,
+  { kind, openTokens }: LoadedParts,
   { clock, caCerts, proxies = NO_PROXIES }: ProviderParts,
 ) {
   const baseUrl = new URL(config.baseUrl);
   const { connectMs, firstByteMs, idleMs } = config.timeouts;
   const client = createHttpClient({ clock, caCerts, proxies, connectTimeoutMs: connectMs });
-  const redact = createRedactor([config.apiKey ?? "", config.secretKey ?? "", ...Object.values(config.headers)]);
+  const tokens = openTokens?.({ provider: name, config, client, clock });
+  const secrets = [config.apiKey, config.secretKey, config.entraId?.clientSecret, ...Object.values(config.headers)];
+  const redactFixed = createRedactor(secrets.filter((each) => typeof each === "string"));
+  const redact: Redactor = tokens ? (text) => redactFixed(tokens.hide(text)) : redactFixed;
   const headers = { ...kind.requiredHeaders, ...config.headers };
-  const authorize = authorizerOf(kind, config);
+  const authorize = tokens ? () => tokens.fields() : authorizerOf(kind, config);
   const outbound = createOutbound({
     provider: name,
     baseUrl,
     origin: originOf(baseUrl),
     headers,
     ...(authorize && { authorize }),
+    ...(tokens && { onRejected: (fields: HeaderFields) => tokens.reject(fields) }),
     idleMs,
     firstByteMs,
     client,

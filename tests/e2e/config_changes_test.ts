@@ -231,11 +231,31 @@ Deno.test("the admin API refuses what the file declares, expressions, and a kept
     const again = { base_url: one.baseUrl, api_key: "vendor-key-two" };
     assertEquals((await gateway.admin("PATCH", "/config/providers/second", again)).status, 200);
 
+    const entra_id = { tenant: "t", client_id: "c", client_secret: "s-one-of-entra" };
+    const azure = { kind: "azure", base_url: "http://127.0.0.1:1", entra_id };
+    assertEquals((await gateway.admin("PUT", "/config/providers/azure", azure)).status, 200);
+    for (
+      const fields of [
+        { base_url: one.baseUrl, entra_id: {} },
+        { entra_id: { token_url: one.baseUrl } },
+        { entra_id: { tenant: "other" } },
+      ]
+    ) {
+      const kept = await gateway.admin("PATCH", "/config/providers/azure", fields);
+      assertEquals([kept.status, (kept.body.error as { field: string }).field], [400, "entra_id.client_secret"]);
+    }
+    const scoped = await gateway.admin("PATCH", "/config/providers/azure", {
+      entra_id: { scope: "https://a/.default" },
+    });
+    assertEquals(scoped.status, 200);
+    assert(!JSON.stringify((await gateway.admin("GET", "/config")).body).includes("s-one-of-entra"));
+    assertEquals((await gateway.admin("DELETE", "/config/providers/azure")).status, 200);
+
     const invalid = await gateway.admin("PUT", "/config/models/acme/two", { serves: [{ provider: "nobody" }] });
     assertEquals(invalid.status, 400);
     assertStringIncludes(JSON.stringify(invalid.body), "store: models.acme/two.serves[0].provider: expected");
     assertEquals((await gateway.admin("PUT", "/config/server/port", { value: 1 })).status, 400);
-    assertEquals((await gateway.admin("GET", "/config")).body.version, 2);
+    assertEquals((await gateway.admin("GET", "/config")).body.version, 5);
   });
 });
 
